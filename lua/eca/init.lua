@@ -317,8 +317,8 @@ function M.status()
   return require('eca.state.expected').status(require('eca.window').current_chat())
 end
 
---- A short, escaped text for a statusline: state, number of pending requests, model, and TRUST
---- while tools run without asking. Empty without a chat.
+--- A short, escaped text for a statusline: state, number of pending requests, model, and TRUST, or
+--- what else is set, while tools run without asking. Empty without a chat.
 ---@return string
 function M.statusline()
   local status = M.status()
@@ -329,6 +329,7 @@ function M.statusline()
   words[#words + 1] = status.pending > 0 and ('(%d)'):format(status.pending) or nil
   words[#words + 1] = status.model
   words[#words + 1] = status.trust and 'TRUST' or nil
+  vim.list_extend(words, status.unasked or {})
   return require('eca.ui.sanitize').statusline(table.concat(words, ' '))
 end
 

@@ -23,8 +23,10 @@ from eca_nvim.agents.base import (
 )
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.agents.eca.editor_requests import Base
+from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed
+from eca_nvim.chat.vocabulary.options import ChatOption, OptionsChanged
 from eca_nvim.transport import Guard
 
 TIMEOUT = 20.0
@@ -134,6 +136,30 @@ class Client(AgentClient):
         """Methods of what the agent has read: notifications, requests, answers to prompts."""
         self._begin = agent._begin
         setattr(agent, "_begin", self._begin_watched)  # noqa: B010 - a method of another's
+
+    def choose(self, chat: str, chosen: Selection) -> None:
+        """Set the options of a chat that are not None, as a user does, one by one."""
+        for what in ("model", "agent", "variant"):
+            if (name := getattr(chosen, what)) is not None:
+                self.agent.set_option(chat, what, name)
+        if chosen.trust is not self.selection(chat).trust:
+            self.agent.set_option(chat, "trust", chosen.trust)
+
+    def prefer(self, chat: str, chosen: Selection) -> None:
+        """Have prompts of a chat sent with this, without a message about it."""
+        options = self.agent._running.options
+        options.keep(chat, chosen.model, chosen.agent, chosen.variant)
+        options.set(chat, "trust", chosen.trust)
+
+    def option(self, chat: str, name: str) -> ChatOption:
+        """Return an option of an open chat, as the agent listed it last."""
+        events = [it for it in self.events if isinstance(it, Addressed) and it.chat_id == chat]
+        listed = [it.event for it in events if isinstance(it.event, OptionsChanged)]
+        return next(option for option in listed[-1].options if option.id == name)
+
+    def selection(self, chat: str) -> Selection:
+        """Return what the next prompt of a chat is sent with."""
+        return self.agent._running.options.selection(chat)
 
     def _begin_watched(self, *parts: Value) -> Value:
         life = self._begin(*parts)

@@ -10,7 +10,7 @@ from tests.chat.driver import Driver
 from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin, TellPrompt, TellStop
-from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, QuestionAsked, SelectionChanged
+from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, QuestionAsked
 
 IDLE = EndReported(kind=EndKind.IDLE)
 FINISHED = EndReported(kind=EndKind.FINISHED)
@@ -21,10 +21,9 @@ class Answer(Struct, frozen=True):
 
     accepted: bool = True
     fault: str | None = None
-    model: str | None = None
 
 
-ACCEPTED = Answer(model="m")
+ACCEPTED = Answer()
 Word: TypeAlias = ChatEvent | Answer
 
 
@@ -66,7 +65,5 @@ class EcaDriver(Driver):
             super().hear(*(it.event for it in told if isinstance(it, Addressed)), child=child)
 
     def _meaning(self, answer: Answer) -> list[ChatEvent]:
-        news = [SelectionChanged(answer.model)] if answer.model else []
         chat = self.chat.id
-        turn = self.turns.answered(chat, accepted=answer.accepted, fault=answer.fault)
-        return [*news, *turn]
+        return [*self.turns.answered(chat, accepted=answer.accepted, fault=answer.fault)]

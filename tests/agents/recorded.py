@@ -15,9 +15,11 @@ from tests.agents.client import Client
 from tests.support.recording import Event, read_recording
 from tests.support.servers import RECORDINGS, Replay, module_command
 
-from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
+from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 
 Value: TypeAlias = Any
 
@@ -73,9 +75,18 @@ async def relive(client: Client, recorded: Recorded) -> None:
             expected += _is_read(event, recorded.events)
         elif event.name not in LIFE:
             await _caught_up(client, expected)
-            await client.until(client.ready.is_set)
+            await _open(client, chats)
             _act(client, event, recorded.events, chats)
     await _caught_up(client, expected)
+    await _open(client, chats)
+
+
+async def _open(client: Client, chats: dict[Value, str]) -> None:
+    """Open the chats, once: of a recording without chats a new one."""
+    await client.until(client.ready.is_set)
+    if not client.all(OptionsChanged):
+        for chat in sorted({*chats.values()} or {"our-1"}):
+            client.agent.open(chat)
 
 
 async def _caught_up(client: Client, count: int) -> None:
@@ -151,7 +162,8 @@ def _act(client: Client, event: Event, events: Sequence[Event], chats: dict[Valu
     chat = chats.get(params.get("chatId"), "unknown-chat")
     match event.name:
         case "chat/prompt":
-            agent.prompt(Prompt(chat, params["message"], selection=_selection(params)))
+            client.prefer(chat, _selection(params))
+            agent.prompt(Prompt(chat, params["message"]))
         case "chat/promptStop":
             agent.stop(chat)
         case "chat/toolCallApprove":

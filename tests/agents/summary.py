@@ -17,6 +17,7 @@ from eca_nvim.chat.vocabulary.events import (
     TextReceived,
     ToolPreparing,
 )
+from eca_nvim.chat.vocabulary.options import ChatOption, OptionsChanged
 
 SENT: Final = ("id", "name", "server", "origin", "summary", "details", "arguments")
 RECORDED_FOLDER: Final = re.compile(r"/\w+[/_]eca-ws\b")
@@ -25,8 +26,19 @@ RECORDED_FOLDER: Final = re.compile(r"/\w+[/_]eca-ws\b")
 
 def summary(events: Sequence[AgentEvent]) -> str:
     """Put events into lines."""
-    lines = map(_line, _joined(events))
+    lines = map(_line, _joined(_with_last_options(events)))
     return "".join(f"{RECORDED_FOLDER.sub('<workspace>', line)}\n" for line in lines)
+
+
+def _with_last_options(events: Iterable[AgentEvent]) -> Iterable[AgentEvent]:
+    """Put the last options of each chat at the end: when they are listed depends on the reads."""
+    last: dict[str | None, AgentEvent] = {}
+    for event in events:
+        if isinstance(event, Addressed) and isinstance(event.event, OptionsChanged):
+            last[event.chat_id] = event
+        else:
+            yield event
+    yield from last.values()
 
 
 def _joined(events: Iterable[AgentEvent]) -> Iterable[AgentEvent]:
@@ -75,6 +87,11 @@ def _line(event: AgentEvent) -> str:
 def _words(value: object) -> str:
     """Show a value; fields at their default are left out."""
     match value:
+        case ChatOption():
+            offers = [offer.value for offer in value.offers]
+            return f"{value.id}={value.value!r}" + (f" of {offers}" if offers else "")
+        case OptionsChanged():
+            return f"OptionsChanged({', '.join(map(_words, value.options))})"
         case Enum():
             return str(value.value)
         case tuple():

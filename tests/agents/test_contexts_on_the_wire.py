@@ -21,12 +21,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     Position,
     TextContext,
 )
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    NoticeReceived,
-    SelectionChanged,
-    TextReceived,
-)
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TextReceived
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 pytestmark = pytest.mark.anyio
@@ -118,7 +113,7 @@ async def test_lines_that_a_file_lost_meanwhile_do_not_fail_the_prompt(
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
         client.agent.prompt(Prompt("c", "why?", (gone, FileContext(lines.path, 2, 9))))
-        await client.first(SelectionChanged)
+        await client.until(lambda: "chat/prompt" in client.heard)
         told = [it.event for it in client.events if isinstance(it, Addressed)]
     assert NoticeReceived(f"context not sent: {lines.path} has no line 7") in told
     [params] = [it["params"] for it in server.received("chat/prompt")]

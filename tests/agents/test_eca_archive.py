@@ -19,7 +19,8 @@ from eca_nvim.agents.archive import (
     ChatUnknown,
     CursorExpired,
 )
-from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.agents.base import Prompt
+from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.contexts import FileContext
@@ -30,7 +31,6 @@ from eca_nvim.chat.vocabulary.events import (
     FlagReceived,
     NoticeReceived,
     Role,
-    SelectionChanged,
     TextReceived,
     ToolRejected,
 )
@@ -133,7 +133,8 @@ async def test_a_chat_is_opened(scripted_server: PrepareScript, tmp_path: Path) 
         total=9,
         returned=2,
     )
-    assert (chat.title, chat.selection) == ("Fix", SelectionChanged(None, "plan", ""))
+    assert chat.title == "Fix"
+    assert client.selection(CHAT).agent == "plan"
     assert not client.all(TextReceived)
 
 
@@ -147,7 +148,7 @@ async def test_what_a_resumed_chat_names_is_named_in_the_message(
         await client.until(client.ready.is_set)
         await client.agent.archive.open_chat(CHAT)
         client.agent.prompt(Prompt(CHAT, "see @a", (FileContext("/w/a", token="@a"),)))
-        await client.first(SelectionChanged)
+        await client.until(lambda: "chat/prompt" in client.heard)
     [params] = [it["params"] for it in server.received("chat/prompt")]
     assert params["message"] == "see @a\n<contexts>\n@/w/a\n</contexts>"
     assert "contexts" not in params
@@ -160,7 +161,7 @@ async def test_a_resumed_chat_can_be_told_of_a_choice(
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
         await client.agent.archive.open_chat(CHAT)
-        client.agent.choose(CHAT, Selection(model="m"))
+        client.choose(CHAT, Selection(model="m"))
     [message] = server.received("chat/selectedModelChanged")
     assert message["params"] == {"chatId": CHAT, "model": "m"}
 

@@ -82,11 +82,11 @@ def test_behaviors_are_spoken_of_until_agents_are() -> None:
 
 def test_a_lack_is_told_once() -> None:
     dialect = Dialect()
-    assert [lack for lack in Lack if dialect.lacks(lack)] == [Lack.TRUST, Lack.RESOURCES]
+    assert [lack for lack in Lack if dialect.lacks(lack)] == [Lack.RESOURCES]
     dialect.read_notification(decode_notification(*content({"type": "fileChange"})))
     assert all(dialect.lacks(lack) for lack in Lack if lack is not Lack.TEXTS)
     assert [dialect.is_first_report(Lack.STOP) for _ in (1, 2)] == [True, False]
-    assert dialect.is_first_report(Lack.TRUST)
+    assert dialect.is_first_report(Lack.AGENT)
 
 
 def test_abilities_grow_with_the_generation() -> None:

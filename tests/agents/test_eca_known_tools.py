@@ -27,7 +27,10 @@ ABOVE = [path for part in ("chat", "session", "review") for path in (PACKAGE / p
 LUA = [path for part in ("lua", "plugin") for path in (REPOSITORY / part).rglob("*.lua")]
 
 OUR_WORDS = frozenset(
-    {"activity", "content", "git", "limit", "path", "pattern", "prompt", "question", "text"}
+    {
+        *("activity", "content", "description", "git", "limit", "path", "pattern", "prompt"),
+        *("query", "question", "source", "text"),
+    }
 )
 """Words that our intents, ops and options have too, for something else."""
 

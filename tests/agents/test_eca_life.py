@@ -18,7 +18,7 @@ from eca_nvim.agents.eca import agent as eca
 from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.introduction import introduction
-from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, MessageShown
+from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.events import TextReceived
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.eca import encode
@@ -263,7 +263,7 @@ class TestReadiness:
         server = scripted_server(script.handshake())
         async with running(make_agent(server.command, tmp_path)) as client:
             await client.until(client.ready.is_set)
-            assert client.all(ChoicesChanged)[-1].model == script.MODEL
+            assert client.selection("c").model == script.MODEL
 
     async def test_an_older_servers_models_make_ready(
         self,
@@ -276,8 +276,9 @@ class TestReadiness:
         server = scripted_server(script.expect("initialize"), script.reply("initialize", answer))
         async with running(make_agent(server.command, tmp_path)) as client:
             await client.until(client.ready.is_set)
-            told = ChoicesChanged(models=("m",), agents=("agent",), bring_models=False)
-            assert client.all(ChoicesChanged) == [told]
+            client.agent.open("c")
+            assert [it.value for it in client.option("c", "model").offers] == ["m"]
+            assert [it.value for it in client.option("c", "agent").offers] == ["agent"]
 
     async def test_no_models_make_ready_when_their_loading_ends(
         self, scripted_server: PrepareScript, tmp_path: Path

@@ -9,17 +9,13 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
+from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.agents.eca.turns import REFUSED
 from eca_nvim.chat.vocabulary.contexts import FileContext, TextContext
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    NoticeReceived,
-    SelectionChanged,
-    TextReceived,
-)
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TextReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded
 
@@ -38,7 +34,8 @@ async def prompted(client: Client, selection: Selection = PLAIN) -> None:
     """Send a prompt and wait for what its answer says."""
     await client.until(client.ready.is_set)
     before = len(answers(client))
-    client.agent.prompt(Prompt("our-1", "hello", selection=selection))
+    client.choose("our-1", selection)
+    client.agent.prompt(Prompt("our-1", "hello"))
     await client.until(lambda: len(answers(client)) > before)
 
 
@@ -54,8 +51,9 @@ async def test_a_prompt_carries_the_whole_selection(
     contexts = (FileContext("/a b", 1, 2), TextContext("*term*", "out"))
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
-        client.agent.prompt(Prompt("our-1", "hello\n", contexts, CHOSEN))
-        await client.first(SelectionChanged)
+        client.choose("our-1", CHOSEN)
+        client.agent.prompt(Prompt("our-1", "hello\n", contexts))
+        await client.until(lambda: "chat/prompt" in client.heard)
     assert sent(server, "chat/prompt") == [
         {
             "chatId": "our-1",
@@ -78,7 +76,7 @@ async def test_what_is_not_chosen_is_left_to_the_server(
 ) -> None:
     server = scripted_server(script.handshake(), script.turn())
     async with running(make_agent(server.command, tmp_path)) as client:
-        await prompted(client, Selection(variant=""))
+        await prompted(client, Selection("", "", ""))
     [params] = sent(server, "chat/prompt")
     assert params == {"chatId": "our-1", "message": "hello", "trust": False}
 
@@ -89,7 +87,7 @@ async def test_odd_text_arrives(scripted_server: PrepareScript, tmp_path: Path) 
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
         client.agent.prompt(Prompt("our-1", odd))
-        await client.first(SelectionChanged)
+        await client.until(lambda: "chat/prompt" in client.heard)
     assert sent(server, "chat/prompt")[0]["message"] == odd
 
 
@@ -123,8 +121,9 @@ async def test_a_login_is_given_its_words_alone(
     server = scripted_server(script.handshake(), script.turn(), login, login)
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
+        client.prefer("our-1", Selection("", "", ""))
         client.agent.prompt(Prompt("our-1", "/login", (FileContext("/a.py", token="@a.py"),)))
-        await client.first(SelectionChanged)
+        await client.until(lambda: "chat/prompt" in client.heard)
         client.agent.answer_login("our-1", key)
         client.agent.answer_login("our-1", None)
         await client.until(lambda: len(server.received("chat/prompt")) == 3)
@@ -139,7 +138,7 @@ async def test_an_answer_names_the_model(scripted_server: PrepareScript, tmp_pat
     server = scripted_server(script.handshake(), script.turn())
     async with running(make_agent(server.command, tmp_path)) as client:
         await prompted(client)
-    assert Addressed("our-1", SelectionChanged(script.MODEL)) in client.events
+        assert client.selection("our-1").model == script.MODEL
 
 
 @pytest.mark.parametrize(
@@ -198,7 +197,7 @@ class TestChoosing:
         server = scripted_server(script.handshake())
         async with running(make_agent(server.command, tmp_path)) as client:
             await client.until(client.ready.is_set)
-            client.agent.choose("our-1", CHOSEN)
+            client.choose("our-1", CHOSEN)
         assert [it["method"] for it in server.received()] == [
             *("initialize", "initialized", "shutdown", "exit")
         ]
@@ -209,10 +208,10 @@ class TestChoosing:
         server = scripted_server(script.handshake(), script.turn())
         async with running(make_agent(server.command, tmp_path)) as client:
             await prompted(client, Selection("m", "code"))
-            client.agent.choose("our-1", Selection("m", "code"))
-            client.agent.choose("our-1", Selection("m", "plan"))
-            client.agent.choose("our-1", Selection("n", "plan"))
-            client.agent.choose("our-1", Selection("n", "plan", "low"))
+            client.choose("our-1", Selection("m", "code"))
+            client.choose("our-1", Selection("m", "plan"))
+            client.choose("our-1", Selection("n", "plan"))
+            client.choose("our-1", Selection("n", "plan", "low"))
         chat = {"chatId": "our-1"}
         assert sent(server, "chat/selectedAgentChanged") == [{**chat, "agent": "plan"}]
         assert sent(server, "chat/selectedModelChanged") == [
@@ -229,7 +228,7 @@ class TestChoosing:
         server = scripted_server(old, script.turn())
         async with running(make_agent(server.command, tmp_path)) as client:
             await prompted(client)
-            client.agent.choose("our-1", Selection(agent="plan"))
+            client.choose("our-1", Selection(agent="plan"))
         assert sent(server, "chat/selectedBehaviorChanged") == [{"behavior": "plan"}]
         assert server.received("chat/selectedAgentChanged") == []
 
@@ -240,7 +239,7 @@ class TestChoosing:
         server = scripted_server(script.handshake(), script.turn(), update)
         async with running(make_agent(server.command, tmp_path)) as client:
             await prompted(client)
-            client.agent.choose("our-1", Selection(trust=True))
+            client.choose("our-1", Selection(trust=True))
         assert sent(server, "chat/update") == [{"chatId": "our-1", "trust": True}]
         assert client.all(NoticeReceived) == []
 
@@ -251,9 +250,9 @@ class TestChoosing:
         server = scripted_server(script.handshake(), script.turn(), unknown)
         async with running(make_agent(server.command, tmp_path)) as client:
             await prompted(client)
-            client.agent.choose("our-1", Selection(trust=True))
+            client.choose("our-1", Selection(trust=True))
             notice = await client.first(NoticeReceived)
-            client.agent.choose("our-1", Selection(trust=False))
+            client.choose("our-1", Selection(trust=False))
         assert (
             notice.text
             == "this server does not know chat/update; trust is sent with the next prompt"
@@ -268,7 +267,7 @@ class TestChoosing:
         server = scripted_server(script.handshake(), script.turn(), failing)
         async with running(make_agent(server.command, tmp_path)) as client:
             await prompted(client)
-            client.agent.choose("our-1", Selection(trust=True))
+            client.choose("our-1", Selection(trust=True))
             notice = await client.first(NoticeReceived)
         assert notice == NoticeReceived("chat/update failed: Later (busy)", is_error=True)
 

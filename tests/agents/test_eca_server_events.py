@@ -4,12 +4,8 @@ import pytest
 from tests.support.screen import Value
 
 from eca_nvim.agents.eca import server_events
-from eca_nvim.chat.vocabulary.agent_events import (
-    ChoicesChanged,
-    MessageShown,
-    ToolServerChanged,
-    WorkChanged,
-)
+from eca_nvim.agents.eca.selection import Announced
+from eca_nvim.chat.vocabulary.agent_events import MessageShown, ToolServerChanged, WorkChanged
 from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.choice import ConfigUpdated
 from eca_nvim.protocol.eca.lifecycle import InitializeParams
@@ -17,7 +13,7 @@ from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
 
 
-def choices(chat: Value, chat_id: str | None = None) -> ChoicesChanged:
+def choices(chat: Value, chat_id: str | None = None) -> Announced:
     """Read a config/updated."""
     update = decode_notification("config/updated", {"chat": chat})
     assert isinstance(update, ConfigUpdated)
@@ -25,18 +21,18 @@ def choices(chat: Value, chat_id: str | None = None) -> ChoicesChanged:
 
 
 def test_what_is_left_out_stays_as_it_was() -> None:
-    assert choices({}) == ChoicesChanged()
-    assert choices({"models": ["a"]}) == ChoicesChanged(models=("a",))
+    assert choices({}) == Announced()
+    assert choices({"models": ["a"]}) == Announced(models=("a",))
 
 
 def test_a_null_stays_as_it_was_but_takes_a_variant_away() -> None:
     nulls = {"selectModel": None, "selectAgent": None, "selectTrust": None, "models": None}
-    assert choices(nulls) == ChoicesChanged()
-    assert choices({"selectVariant": None}) == ChoicesChanged(variant="")
+    assert choices(nulls) == Announced()
+    assert choices({"selectVariant": None}) == Announced(variant="")
 
 
 def test_an_empty_list_means_that_there_is_nothing_to_choose() -> None:
-    assert choices({"variants": [], "models": []}) == ChoicesChanged(variants=(), models=())
+    assert choices({"variants": [], "models": []}) == Announced(variants=(), models=())
 
 
 def test_all_of_a_chats_choices() -> None:
@@ -50,7 +46,7 @@ def test_all_of_a_chats_choices() -> None:
         "selectTrust": True,
         "welcomeMessage": "Hi",
     }
-    assert choices(chat, "our-1") == ChoicesChanged(
+    assert choices(chat, "our-1") == Announced(
         models=("m",),
         agents=("code",),
         variants=("high",),
@@ -63,22 +59,22 @@ def test_all_of_a_chats_choices() -> None:
 
 
 def test_a_server_can_want_trust_for_all_chats_only() -> None:
-    assert choices({"selectTrust": True}) == ChoicesChanged(wants_trust=True)
-    assert choices({"selectTrust": False}) == ChoicesChanged(wants_trust=False)
-    assert choices({"selectTrust": True}, "our-1") == ChoicesChanged(chat_id="our-1")
+    assert choices({"selectTrust": True}) == Announced(wants_trust=True)
+    assert choices({"selectTrust": False}) == Announced(wants_trust=False)
+    assert choices({"selectTrust": True}, "our-1") == Announced(chat_id="our-1")
 
 
 def test_older_names_are_read() -> None:
     chat = {"behaviors": ["plan"], "selectBehavior": "plan"}
-    assert choices(chat) == ChoicesChanged(
+    assert choices(chat) == Announced(
         agents=("plan",), agent="plan", forced=("agent",), bring_models=False
     )
 
 
 def test_a_default_counts_where_nothing_is_selected() -> None:
     chat = {"defaultModel": "m", "defaultAgent": "code"}
-    assert choices(chat) == ChoicesChanged(model="m", agent="code")
-    selected = ChoicesChanged(model="n", agent="code", forced=("model",))
+    assert choices(chat) == Announced(model="m", agent="code")
+    selected = Announced(model="n", agent="code", forced=("model",))
     assert choices({**chat, "selectModel": "n"}) == selected
 
 
@@ -91,7 +87,7 @@ def test_an_older_server_tells_its_choices_at_once() -> None:
         "chatWelcomeMessage": "Hi",
     }
     result = decode_result(InitializeParams, answer)
-    assert server_events.initial_choices(result) == ChoicesChanged(
+    assert server_events.initial_choices(result) == Announced(
         models=("m",),
         agents=("agent", "plan"),
         model="m",

@@ -12,9 +12,10 @@ from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
 from eca_nvim.agents.archive import AgentLacks
-from eca_nvim.agents.base import Diagnostic, Selection
+from eca_nvim.agents.base import Diagnostic
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
-from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, MessageShown
+from eca_nvim.agents.eca.selection import Selection
+from eca_nvim.chat.vocabulary.agent_events import Welcomed
 from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
     DirectoryContext,
@@ -26,7 +27,6 @@ from eca_nvim.chat.vocabulary.contexts import (
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
-    SelectionChanged,
     TextReceived,
     TitleChanged,
     ToolFinished,
@@ -34,8 +34,8 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRejected,
     ToolRequested,
     ToolRunning,
-    TrustRefused,
 )
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
 from eca_nvim.chat.vocabulary.usage import UsageReported
@@ -93,21 +93,22 @@ async def test_two_chats_at_once(server: ScriptedServer, workspace: Path) -> Non
 @with_tools
 async def test_choices(server: ScriptedServer, workspace: Path) -> None:
     async with running(make_agent(server.command, workspace)) as client:
-        await client.until(lambda: [it for it in client.all(ChoicesChanged) if it.models])
-        told = client.all(ChoicesChanged)[-1]
-        assert (told.models, told.model) == (MODELS, MODELS[0])
-        assert told.agents is not None
-        chosen = Selection(MODELS[1], told.agents[1])
+        await client.until(client.ready.is_set)
+        client.agent.open(CHAT)
+        models = client.option(CHAT, "model")
+        assert (tuple(it.value for it in models.offers), models.value) == (MODELS, MODELS[0])
+        agents = [it.value for it in client.option(CHAT, "agent").offers]
+        chosen = Selection(MODELS[1], agents[1])
         key = "agent" if server.journal.stem == "today" else "behavior"
         heard = await talk(client, "ask", selection=chosen)
         assert f"'model': '{MODELS[1]}'" in heard
         assert f"'{key}': 'plan'" in heard
-        client.agent.choose(CHAT, Selection(MODELS[0], told.agents[0]))
+        client.choose(CHAT, Selection(MODELS[0], agents[0]))
         await talk(client, "stream")
     assert strange(server) == []
     word = "Agent" if server.journal.stem == "today" else "Behavior"
     [*_, told_choice] = sent(server, f"chat/selected{word}Changed")
-    assert told_choice[word.lower()] == told.agents[0]
+    assert told_choice[word.lower()] == agents[0]
 
 
 @pytest.mark.parametrize("name", GENERATIONS[1:3])
@@ -115,9 +116,9 @@ async def test_a_behavior_is_told_before_the_first_prompt(
     server: ScriptedServer, workspace: Path
 ) -> None:
     async with running(make_agent(server.command, workspace)) as client:
-        await client.until(lambda: [it for it in client.all(ChoicesChanged) if it.agents])
+        await client.until(client.ready.is_set)
         for agent in ("plan", "plan", "agent"):
-            client.agent.choose(CHAT, Selection(MODELS[1], agent))
+            client.choose(CHAT, Selection(agent=agent))
         await talk(client, "stream", selection=Selection(agent="agent"))
     told = [it["behavior"] for it in sent(server, "chat/selectedBehaviorChanged")]
     assert told == ["plan", "agent"]
@@ -129,11 +130,13 @@ async def test_choices_in_the_answer_to_initialize(name: str, tmp_path: Path) ->
     server = prepare(name, tmp_path, "early-result")
     async with running(make_agent(server.command, tmp_path, agent="plan")) as client:
         await client.until(client.ready.is_set)
-        told = client.all(ChoicesChanged)[0]
-        expected = (MODELS, ("agent", "plan"), MODELS[0], "agent", "Welcome of old!")
-        assert (told.models, told.agents, told.model, told.agent, told.welcome) == expected
+        client.agent.open(CHAT)
+        models, agents = client.option(CHAT, "model"), client.option(CHAT, "agent")
+        assert (tuple(it.value for it in models.offers), models.value) == (MODELS, MODELS[0])
+        assert ([it.value for it in agents.offers], agents.value) == (["agent", "plan"], "agent")
+        assert client.all(Welcomed) == [Welcomed("Welcome of old!")]
         await talk(client, "stream")
-        client.agent.choose(CHAT, Selection(agent="plan"))
+        client.choose(CHAT, Selection(agent="plan"))
         await talk(client, "stream")
     assert sent(server, "chat/selectedBehaviorChanged") == [{"behavior": "plan"}]
 
@@ -144,10 +147,10 @@ async def test_a_model_is_named_to_a_server_that_tells_none(
 ) -> None:
     async with running(make_agent(server.command, workspace)) as client:
         assert "'model': 'gpt-4'" in await talk(client, "ask", selection=Selection("gpt-4"))
-        client.agent.choose(CHAT, Selection("gpt-4", "plan"))
-        client.agent.choose(CHAT, Selection("gpt-4", "plan"))
+        client.choose(CHAT, Selection("gpt-4", "plan"))
+        client.choose(CHAT, Selection("gpt-4", "plan"))
         assert notices(client) == ["this server has no agents to choose from"]
-        assert SelectionChanged(agent="") in client.all(SelectionChanged)
+        assert client.selection(CHAT).agent == ""
 
 
 @every
@@ -243,14 +246,12 @@ async def test_what_older_servers_lack_is_said_once(
 ) -> None:
     async with running(make_agent(server.command, workspace)) as client:
         for _ in (1, 2):
-            await talk(client, "stream", selection=Selection(trust=True))
-            client.agent.choose(CHAT, Selection(trust=True))
+            await talk(client, "stream")
             client.agent.steer(CHAT, "faster")
             client.agent.unsteer(CHAT)
+        client.agent.open(CHAT)
     assert notices(client) == []
-    no_trust = MessageShown("warn", "this server does not support trust: it will keep asking")
-    assert client.events.count(no_trust) == 4
-    assert client.all(TrustRefused)
+    assert "trust" not in [it.id for it in client.all(OptionsChanged)[-1].options]
     assert strange(server) == []
     assert [it["trust"] for it in sent(server, "chat/prompt")] == [False, False]
 

@@ -23,8 +23,8 @@ WHOLE = [
 TURNS = {"ask": 3, "subagent": 1}
 """Of these so many turns: later ones are what no user of this client can do."""
 
-OF_THE_SERVER = {"mcp", "no_models"}
-"""Of these the golden file has what belongs to no chat, too, as of those without a chat."""
+OF_THE_SERVER = {"handshake", "init_minimal", "mcp", "no_models"}
+"""Of these the golden file has what belongs to no chat, too."""
 
 
 @pytest.mark.parametrize("name", [*WHOLE, *TURNS])
@@ -33,8 +33,9 @@ async def test_a_recorded_session_is_relived(name: str, tmp_path: Path, workspac
     async with running(make_agent(recorded.replay.command, workspace)) as client:
         await relive(client, recorded)
     assert recorded.report() == {"missing": [], "different": []}
-    chat = [it for it in client.events if isinstance(it, Addressed) and name not in OF_THE_SERVER]
-    assert_golden(summary(chat or client.events), GOLDEN / f"{name}.txt")
+    is_told = name in OF_THE_SERVER
+    events = [it for it in client.events if is_told or isinstance(it, Addressed)]
+    assert_golden(summary(events), GOLDEN / f"{name}.txt")
 
 
 @pytest.mark.parametrize("name", ["hello_nochatid", "old_client"])

@@ -6,7 +6,8 @@ from tests.agents.client import Client
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.agents.base import Prompt
+from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import NoticeReceived, TextReceived, ToolRequested
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
@@ -40,7 +41,8 @@ async def say(
 ) -> None:
     """Send a prompt."""
     await client.until(client.ready.is_set)
-    client.agent.prompt(Prompt(chat, text, tuple(contexts), selection))
+    client.choose(chat, selection)
+    client.agent.prompt(Prompt(chat, text, tuple(contexts)))
 
 
 async def talk(client: Client, text: str, **more: Value) -> str:

@@ -13,19 +13,31 @@ from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
     ProgressChanged,
     ReasoningText,
-    SelectionChanged,
     TitleChanged,
     ToolRequested,
 )
 from eca_nvim.chat.vocabulary.ops import SetStatus, SetUsage
+from eca_nvim.chat.vocabulary.options import (
+    MODE,
+    MODEL,
+    THOUGHT_LEVEL,
+    ChatOption,
+    OptionOffer,
+    OptionsChanged,
+)
 from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
+
+OPTIONS = (
+    ChatOption("m", "Model", category=MODEL, value="m"),
+    ChatOption("a", "Mode", category=MODE, value="#code", offers=(OptionOffer("#code", "code"),)),
+    ChatOption("v", "Effort", category=THOUGHT_LEVEL, value="high"),
+)
 
 
 def test_the_status_tells_what_is_known_and_only_changes() -> None:
     driver = Driver()
     driver.take(server_changed(driver.chat, "ready", 0))
-    driver.hear(TitleChanged("  ## a\ntitle \x1b[1m"), SelectionChanged("m", "code"))
-    driver.hear(SelectionChanged(variant="high"))
+    driver.hear(TitleChanged("  ## a\ntitle \x1b[1m"), OptionsChanged(OPTIONS))
     driver.take(set_trust(driver.chat, 0, trusted=True))
     driver.hear(UsageReported(34_000, 200_000, session_cost="0.09"), ChatOpened())
     assert driver.view.status == {
@@ -42,7 +54,7 @@ def test_the_status_tells_what_is_known_and_only_changes() -> None:
         "limit": 200_000,
         "cost": "0.09",
     }
-    assert apply(driver.chat, SelectionChanged("m"), 0).ops == []
+    assert apply(driver.chat, OptionsChanged(OPTIONS), 0).ops == []
 
 
 def test_one_event_draws_the_status_once() -> None:

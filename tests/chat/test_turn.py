@@ -47,7 +47,6 @@ def test_a_normal_turn_starts_and_ends_once() -> None:
     assert driver.state == "idle"
     assert driver.ends == ["done"]
     assert len(driver.view.fired("EcaTurnStarted")) == 1
-    assert driver.view.status["model"] == "m"
 
 
 def test_stop_without_idle_unlocks_1() -> None:

@@ -9,7 +9,8 @@ from tests.agents.client import Client, make_agent, running
 from tests.demo.client import WITHOUT_PAUSES
 
 from eca_nvim.agents.archive import Archive
-from eca_nvim.agents.base import Prompt, Selection
+from eca_nvim.agents.base import Prompt
+from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
@@ -36,5 +37,6 @@ async def talk(
 ) -> None:
     """Prompt a chat and wait for the end of the answer."""
     wanted = len(client.all(TurnEnded)) + 1
-    client.agent.prompt(Prompt(chat, prompt, contexts, chosen))
+    client.choose(chat, chosen)
+    client.agent.prompt(Prompt(chat, prompt, contexts))
     await client.until(lambda: len(client.all(TurnEnded)) == wanted)

@@ -19,7 +19,7 @@ ROWS = [
         server=turn(config(models=["m/one", "m/two"]), config(models=None), config()),
         does=["open", "prompt"],
         fresh=True,
-        offers={"models": ["m/one", "m/two"]},
+        offers={"model": ["m/one", "m/two"]},
     ),
     Row(
         names="000-86 001-88",
@@ -27,7 +27,7 @@ ROWS = [
         server=turn(config(behaviors=["agent", "plan", "another"])),
         does=["open", "prompt"],
         fresh=True,
-        offers={"agents": ["agent", "plan", "another"]},
+        offers={"agent": ["agent", "plan", "another"]},
     ),
     Row(
         names="000-87 001-89",
@@ -75,7 +75,7 @@ ROWS = [
         does=["open", "choose model openai/gpt-5", "prompt"],
         fresh=True,
         ends={"model": SONNET},
-        offers={"models": (SONNET,)},
+        offers={"model": (SONNET,)},
     ),
     Row(
         names="000-90 001-92",

@@ -14,7 +14,7 @@ from eca_nvim.chat.vocabulary.ops import (
     Emit,
     ForgetChat,
     Notify,
-    SetChoices,
+    SetOptions,
     SetStatus,
     SetUsage,
     ViewOp,
@@ -68,9 +68,10 @@ class Screen(Recorder):
         return "\n".join(map(_item_line, told[-1] if told else ()))
 
     def offers(self) -> Mapping[str, Value]:
-        """Return the choices."""
-        told = self.of(SetChoices)
-        return told[-1].choices if told else {}
+        """Return the names on offer in the last chat, by the name of the option."""
+        told = self.of(SetOptions)
+        rows = told[-1].options if told else ()
+        return {row["name"]: tuple(it["name"] for it in row["offers"]) for row in rows}
 
     def lines(self) -> str:
         """Return the messages outside of chats."""

@@ -58,7 +58,7 @@ class Stage:
         self.session = Session(self._make, self, self.view, settings, persistence, Redactor())
         self._options = EcaOptions(
             self.server.command,
-            agent=persistence.choices("eca").get("agent"),
+            agent=persistence.choices("eca")("agent"),
             repo_map=row.repo_map,
         )
         self._requests = 0

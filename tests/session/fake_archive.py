@@ -1,6 +1,6 @@
 """An archive in memory: it records requests and gives the answers that a test prepared."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import anyio
 
@@ -23,6 +23,7 @@ class FakeArchive:
         self.fault: AgentRefused | None = None
         self.faults: dict[str, AgentRefused] = {}
         self.gate: anyio.Event | None = None
+        self.forked: Callable[[str, str], None] = lambda _chat, _copy: None
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
         await self._hear("list", limit)
@@ -50,6 +51,7 @@ class FakeArchive:
 
     async def fork(self, chat_id: str, content_id: str) -> tuple[str, OpenedChat]:
         await self._hear("fork", chat_id, content_id)
+        self.forked(chat_id, "copy")
         return "copy", self.opened
 
     async def add_flag(self, chat_id: str, content_id: str, text: str) -> str:

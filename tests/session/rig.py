@@ -7,8 +7,13 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from tests.session.fake_archive import FakeArchive
 
-from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt, Selection
+from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt
+from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.content.argument_peek import Peeks
+from eca_nvim.agents.eca.dialect import Dialect, Generation
+from eca_nvim.agents.eca.selection import Announced, Selection
+from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
@@ -22,11 +27,13 @@ from eca_nvim.chat.vocabulary.ops import (
     Notify,
     OpenBlock,
     SetBody,
+    SetOptions,
     SetPending,
     SetServer,
     SetStatus,
     ViewOp,
 )
+from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session
@@ -40,7 +47,7 @@ Op = TypeVar("Op", bound=ViewOp)
 
 
 class FakeAgent(Agent):
-    """An agent that records what it gets and sends what the test wants."""
+    """An agent that records what it gets and sends what the test wants; its options are ECA's."""
 
     queries: Queries | None = None
 
@@ -55,6 +62,10 @@ class FakeAgent(Agent):
         """Chats that were opened and forgotten, in order."""
         self._archive = FakeArchive()
         self._peeks = Peeks()
+        self._ids, self._turns, dialect = ChatIds(), Turns(), Dialect()
+        dialect.generation = Generation.AGENTS
+        self._options = ChatOptions(self._ids, self._turns, dialect)
+        self._archive.forked = self._options.copy
         self._ending: AgentExit | AgentFault | None = None
         self._ended = anyio.Event()
 
@@ -77,9 +88,20 @@ class FakeAgent(Agent):
         told = [self._peeks.peek(chat or "", event) for event in events]
         self.emit([Addressed(chat, event, parent) for event in told])
 
-    def announce(self, *events: AgentEvent) -> None:
+    def announce(self, *events: AgentEvent | Announced) -> None:
         """Send events of the agent as a whole."""
-        self.emit(events)
+        for event in events:
+            self.emit(self._options.announce(event) if isinstance(event, Announced) else [event])
+            self.emit(self._options.changed())
+
+    def uses(self, chat: str, model: str, agent: str) -> None:
+        """Go on in a saved chat with what it used before."""
+        self._options.keep(chat, model, agent, "")
+
+    def answers(self, chat: str, model: str) -> None:
+        """Say which model answers a prompt."""
+        self._options.answered(chat, model)
+        self.emit(self._options.changed())
 
     async def close(self) -> None:
         self.told.append(("close",))
@@ -90,13 +112,17 @@ class FakeAgent(Agent):
 
     def open(self, chat_id: str) -> None:
         self.chats.append(("open", chat_id))
+        self.emit(self._options.open(chat_id))
 
     def forget(self, chat_id: str) -> None:
         self.chats.append(("forget", chat_id))
+        self._options.forget(chat_id)
 
     def prompt(self, prompt: Prompt) -> None:
         self.told.append(("prompt", prompt.chat_id, prompt.text))
-        self.last_prompt = prompt
+        self.last_prompt, self.last_selection = prompt, self.selection(prompt.chat_id)
+        self._ids.prompted(prompt.chat_id)
+        self._turns.prompted(prompt.chat_id)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         self.told.append(("steer", chat_id, text, *contexts))
@@ -118,8 +144,13 @@ class FakeAgent(Agent):
     def archive(self) -> FakeArchive:
         return self._archive
 
-    def choose(self, chat_id: str, selection: Selection) -> None:
-        self.told.append(("choose", chat_id, selection))
+    def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:
+        self.told.append(("set", chat_id, option_id, value))
+        self.emit(self._options.set(chat_id, option_id, value))
+
+    def selection(self, chat: str) -> Selection:
+        """Return what a chat's next prompt is sent with."""
+        return self._options.selection(chat)
 
 
 class Recorder:
@@ -250,6 +281,11 @@ class Rig:
     def status(self, chat: str = "a") -> dict[str, object]:
         """Return the last status of a chat."""
         return dict([op for op in self.view.of(SetStatus) if op.chat == chat][-1].status)
+
+    def offers(self, chat: str = "a") -> dict[str, list[str]]:
+        """Return the names on offer in a chat, by the name of the option."""
+        shown = [op for op in self.view.of(SetOptions) if op.chat == chat][-1].options
+        return {row["name"]: [offer["name"] for offer in row["offers"]] for row in shown}
 
     def lines(self) -> list[str]:
         """Return the messages outside of chats."""

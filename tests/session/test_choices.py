@@ -9,18 +9,18 @@ from msgspec.structs import replace
 from tests.session.rig import Rig
 from tests.support.calls import eca_call
 
-from eca_nvim.agents.base import AgentExit, Selection
+from eca_nvim.agents.base import AgentExit
+from eca_nvim.agents.eca.selection import Announced, Selection
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
-from eca_nvim.chat.vocabulary.events import SelectionChanged, ToolFinished
-from eca_nvim.chat.vocabulary.ops import Answer, SetChoices, ShowOutput
+from eca_nvim.chat.vocabulary.events import ToolFinished
+from eca_nvim.chat.vocabulary.ops import Answer, ShowOutput
 from eca_nvim.chat.vocabulary.query_intents import Grep, RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.vocabulary.received import ImageReceived
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 pytestmark = pytest.mark.anyio
 
-OFFERS = ChoicesChanged(
+OFFERS = Announced(
     models=("m1", "m2"), agents=("code", "plan"), variants=("low",), model="m1", agent="code"
 )
 
@@ -35,11 +35,11 @@ async def test_an_agent_chosen_before_the_first_prompt_brings_its_own_model(rig:
     agent.announce(OFFERS)
     await choose(rig, ("agent", "plan"))
     assert "model" not in rig.status()
-    agent.announce(ChoicesChanged(model="m2"))
+    agent.announce(Announced(model="m2"))
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
-    assert agent.last_prompt.selection == Selection("", "plan", "")
-    agent.say("a", SelectionChanged("m9"))
+    assert agent.last_selection == Selection("", "plan", "")
+    agent.answers("a", "m9")
     agent.announce(OFFERS)
     assert rig.status()["model"] == "m9"
 
@@ -54,15 +54,12 @@ async def test_an_agent_chosen_later_leaves_the_model(rig: Rig) -> None:
 
 async def test_a_variant_goes_with_its_model(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(OFFERS, ChoicesChanged(variants=("low", "high"), model="m2", chat_id="nobody"))
+    agent.announce(OFFERS, Announced(variants=("low", "high"), model="m2", chat_id="nobody"))
     await choose(rig, ("variant", "low"), ("model", "m2"))
     assert rig.status()["variant"] == "low"
     await choose(rig, ("variant", "high"), ("model", "m1"))
     assert "variant" not in rig.status()
-    assert rig.view.of(SetChoices)[-1].choices["variants"] == {
-        "m1": ("low",),
-        "m2": ("low", "high"),
-    }
+    assert rig.offers()["variant"] == ["none", "low"]
 
 
 @pytest.mark.parametrize(
@@ -91,11 +88,11 @@ async def test_a_name_that_is_not_offered_is_refused_with_one_spelt_alike(
 
 async def test_a_variant_that_the_model_does_not_have_is_refused(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(OFFERS, ChoicesChanged(variants=(), model="m2", chat_id="nobody"))
+    agent.announce(OFFERS, Announced(variants=(), model="m2", chat_id="nobody"))
     await choose(rig, ("variant", "high"), ("model", "m2"), ("variant", "low"), ("variant", ""))
-    assert rig.lines() == ["unknown variant 'high'", "m2 has no variant low"]
+    assert rig.lines() == ["unknown variant 'high'", "unknown variant 'low'"]
     assert "variant" not in rig.status()
-    assert not rig.persistence.choices("eca").get("variant")
+    assert not rig.persistence.choices("eca")("variant")
 
 
 async def test_any_variant_is_taken_while_those_of_the_model_are_not_known(rig: Rig) -> None:
@@ -136,9 +133,9 @@ async def test_what_one_chat_chooses_leaves_the_open_ones(rig: Rig) -> None:
     assert rig.status("c")["model"] == "m2"
 
 
-def forced(**selected: str) -> ChoicesChanged:
+def forced(**selected: str) -> Announced:
     """Announce what every chat must go on with."""
-    return replace(ChoicesChanged(forced=tuple(selected)), **selected)
+    return replace(Announced(forced=tuple(selected)), **selected)
 
 
 async def test_what_the_agent_forces_overrules_what_was_chosen(rig: Rig) -> None:
@@ -162,10 +159,10 @@ async def test_what_is_forced_at_the_start_leaves_what_is_offered(rig: Rig) -> N
     agent.announce(OFFERS, forced(model="m1"))
     assert rig.status()["model"] == "m2"
     await choose(rig, ("model", "m1"), ("variant", "low"))
-    agent.announce(ChoicesChanged(models=("m2", "m3")))
+    agent.announce(Announced(models=("m2", "m3")))
     agent.end(AgentExit("gone"))
     await rig.view.until(lambda: rig.states()[-1] == "failed")
-    agent.announce(ChoicesChanged(model="m3", forced=("model",)))
+    agent.announce(Announced(model="m3", forced=("model",)))
     assert rig.status()["model"] == "m3"
     assert "variant" not in rig.status()
 
@@ -178,12 +175,13 @@ async def test_a_model_forced_while_a_prompt_runs_is_that_chats(rig: Rig) -> Non
     rig.do(intents.SendPrompt("a", "/model m2"))
     await rig.done()
     agent.announce(forced(model="m2"))
+    agent.answers("a", "m1")
     agent.say("a", TurnEnded())
     assert (rig.status("a")["model"], rig.status("b")["model"]) == ("m2", "m1")
     rig.do(intents.SendPrompt("a", "go on"))
     await rig.done()
-    assert agent.last_prompt.selection.model == "m2"
-    agent.say("a", SelectionChanged("m9"))
+    assert agent.last_selection.model == "m2"
+    agent.answers("a", "m9")
     assert rig.status("a")["model"] == "m9"
 
 

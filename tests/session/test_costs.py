@@ -28,8 +28,8 @@ from eca_nvim.nvim.wire import packed
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.choices import Choices
 from eca_nvim.session.incoming import IncomingEvents
+from eca_nvim.session.options import Options
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.trust import Trust
 
@@ -111,8 +111,9 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
         Ledger().record,
         lambda *_: Snapshot(None),
     )
-    choices, trust = Choices("eca", persistence), Trust("eca", chats, persistence)
-    incoming = IncomingEvents("eca", chats, choices, trust, screen)
+    options = Options("eca", chats, persistence, lambda: None)
+    trust = Trust("eca", chats, persistence)
+    incoming = IncomingEvents("eca", chats, options, trust, screen)
     calls = 0
 
     def profile(_frame: FrameType, what: str, _argument: object) -> None:

@@ -6,10 +6,7 @@ import pytest
 from tests.session.rig import Rig
 from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
 
-from eca_nvim.agents.archive import (
-    AgentRefused,
-    OpenedChat,
-)
+from eca_nvim.agents.archive import AgentRefused, OpenedChat
 from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import FlagReceived
@@ -59,7 +56,7 @@ class TestRevising:
 
     async def test_fork_before_a_prompt(self, rig: Rig) -> None:
         archive = await talking(rig)
-        rig.do(intents.Choose("a", "agent", "plan"), intents.Choose("a", "trust", value=True))
+        rig.do(intents.Choose("a", "agent", "plan"), intents.SetTrust("a", trusted=True))
         events = (prompt("hello", "u1"),)
         archive.opened = OpenedChat(page("copy", *events), "Copy")
         assert await asked(rig, asks.ForkChat("a", 1)) == [

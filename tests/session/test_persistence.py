@@ -141,12 +141,15 @@ async def test_a_draft_that_was_sent_is_forgotten(store: Store, view: Recorder) 
     assert store.read().drafts == {}
 
 
-async def test_trust_is_never_kept(store: Store, view: Recorder) -> None:
+async def test_values_of_options_are_kept_by_server(store: Store, view: Recorder) -> None:
     persistence = start(store, view)
-    persistence.keep_choice("eca", "trust", True)
     persistence.keep_choice("eca", "model", "m1")
+    persistence.keep_choice("other", "model", "m2")
+    persistence.keep_choice("other", "web search", value=True)
     persistence.write()
-    assert store.read().choices == {"model": "m1"}
+    kept = {"model": "m1", "model other": "m2", "option other\nweb search": "on"}
+    assert store.read().choices == kept
+    assert [persistence.choices("other")(it) for it in ("model", "agent")] == ["m2", None]
 
 
 async def test_a_damaged_file_is_told_once(store: Store, view: Recorder) -> None:

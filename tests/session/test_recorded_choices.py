@@ -9,7 +9,7 @@ from tests.support.recording import Event, read_recording
 
 from eca_nvim.agents.eca.server_events import changed_choices
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import ChatOpened, SelectionChanged
+from eca_nvim.chat.vocabulary.events import ChatOpened
 from eca_nvim.protocol.eca.choice import ConfigUpdated
 from eca_nvim.protocol.eca.decode import decode_notification
 
@@ -36,17 +36,21 @@ async def relive(rig: Rig, agent: FakeAgent, event: Event) -> None:
             rig.do(intents.Choose(chat, "model", params["model"]))
             rig.do(intents.Choose(chat, "variant", params.get("variant", "")))
         case "chat/update" if chat is not None and "trust" in params:
-            rig.do(intents.Choose(chat, "trust", params["trust"]))
+            rig.do(intents.SetTrust(chat, trusted=params["trust"]))
         case "chat/prompt":
             assert chat is not None
             for what in set(FIELDS) & params.keys():
-                rig.do(intents.Choose(chat, what, params[what]))
+                is_trust = what == "trust"
+                rig.do(
+                    intents.SetTrust(chat, params[what])
+                    if is_trust
+                    else intents.Choose(chat, what, params[what])
+                )
             rig.do(intents.SendPrompt(chat, params["message"]))
         case "response":
             answer = event.message.get("result")
             if isinstance(answer, Mapping) and answer.get("status") == "prompting":
-                answered = SelectionChanged(answer.get("model"))
-                agent.say(str(answer["chatId"]), answered)
+                agent.answers(str(answer["chatId"]), answer["model"])
     await rig.done()
 
 

@@ -16,25 +16,11 @@ from eca_nvim.agents.archive import (
     OpenedChat,
 )
 from eca_nvim.agents.base import AgentExit, AgentFault
-from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
-from eca_nvim.chat.vocabulary.events import (
-    ChatCleared,
-    ChatDeleted,
-    ChatOpened,
-    SelectionChanged,
-    TitleChanged,
-)
-from eca_nvim.chat.vocabulary.ops import (
-    Answer,
-    ClearChat,
-    Emit,
-    ForgetChat,
-    OpenBlock,
-    RemoveBlock,
-)
+from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, ChatOpened, TitleChanged
+from eca_nvim.chat.vocabulary.ops import Answer, ClearChat, Emit, ForgetChat, OpenBlock, RemoveBlock
 
 pytestmark = pytest.mark.anyio
 
@@ -93,9 +79,9 @@ class TestResume:
 
     async def test_its_newest_page_is_shown(self, rig: Rig) -> None:
         archive = (await rig.ready()).archive
-        chosen = SelectionChanged("m2", "plan", "")
+        rig.agent.uses("b", "m2", "plan")
         events = (ChatCleared(), ChatOpened("Fix"), prompt("old", "u1"))
-        archive.opened = OpenedChat(page("b", *events, older="c1"), "Fix", chosen)
+        archive.opened = OpenedChat(page("b", *events, older="c1"), "Fix")
         rig.do(intents.OpenChat("b"))
         assert await asked(rig, asks.ResumeChat("b")) == [("open", "b", 100)]
         headers = [op.header for op in rig.view.of(OpenBlock) if op.chat == "b"]
@@ -106,12 +92,12 @@ class TestResume:
 
     async def test_what_it_goes_on_with_is_its_own_choice(self, rig: Rig) -> None:
         agent = await rig.ready()
-        agent.archive.opened = OpenedChat(Page(), None, SelectionChanged("m2", "plan"))
+        agent.uses("b", "m2", "plan")
         await asked(rig, asks.ResumeChat("b"))
-        agent.announce(ChoicesChanged(model="m1", agent="code"))
+        agent.announce(Announced(model="m1", agent="code"))
         rig.do(intents.SendPrompt("b", "go"))
         await rig.view.until(lambda: agent.told)
-        chosen = agent.last_prompt.selection
+        chosen = agent.last_selection
         assert (chosen.model, chosen.agent) == ("m2", "plan")
 
     async def test_a_chat_left_for_it_goes_when_nothing_was_said(self, rig: Rig) -> None:
@@ -260,7 +246,7 @@ class TestStrangers:
 
     async def test_one_that_is_opened_appears(self, rig: Rig) -> None:
         agent = await rig.ready()
-        agent.announce(ChoicesChanged(model="m1", agent="code"))
+        agent.announce(Announced(model="m1", agent="code"))
         agent.say("other", ChatOpened("Copy"), prompt("hi", "u1"))
         agent.say("other", ChatOpened("Copy"))
         assert rig.status("other")["title"] == "Copy"
@@ -271,7 +257,7 @@ class TestStrangers:
     async def test_words_about_one_nobody_sees_make_none(self, rig: Rig) -> None:
         agent = await rig.ready()
         agent.say("other", RUNNING, ENDED, ChatCleared(), ChatDeleted())
-        agent.announce(ChoicesChanged(model="m", chat_id="other"))
+        agent.announce(Announced(model="m", chat_id="other"))
         assert all(op.data.get("chat") != "other" for op in rig.view.of(Emit))
 
     async def test_the_end_of_the_server_is_told_to_who_waits(self, rig: Rig) -> None:

@@ -4,16 +4,17 @@ import pytest
 from tests.session.rig import Rig
 
 from eca_nvim.agents.base import AgentExit, AgentFault
+from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, JobsChanged
+from eca_nvim.chat.vocabulary.agent_events import JobsChanged
 from eca_nvim.chat.vocabulary.events import QuestionAsked, Role, TextReceived
 from eca_nvim.chat.vocabulary.history_intents import ListChats, ResumeChat
-from eca_nvim.chat.vocabulary.ops import SetChoices, SetWork
+from eca_nvim.chat.vocabulary.ops import SetWork
 from eca_nvim.session.trust import YES
 
 pytestmark = pytest.mark.anyio
 
-WANTS_TRUST = ChoicesChanged(wants_trust=True)
+WANTS_TRUST = Announced(wants_trust=True)
 
 
 async def test_each_chat_talks_to_its_own_server(rig: Rig) -> None:
@@ -66,24 +67,23 @@ async def test_a_server_cannot_write_into_a_chat_of_another(rig: Rig) -> None:
 
 async def test_what_a_server_says_of_itself_is_for_its_own_chats(rig: Rig) -> None:
     one, two = await rig.ready("a", "one"), await rig.ready("b", "two", 2)
-    one.announce(ChoicesChanged(models=("m1",), model="m1"), JobsChanged(("npm",)))
-    two.announce(ChoicesChanged(models=("m2",), model="m2"))
+    one.announce(Announced(models=("m1",), model="m1"), JobsChanged(("npm",)))
+    two.announce(Announced(models=("m2",), model="m2"))
     assert [rig.status(chat)["model"] for chat in "ab"] == ["m1", "m2"]
-    offers = {op.server: op.choices["models"] for op in rig.view.of(SetChoices)}
-    assert offers == {"one": ("m1",), "two": ("m2",)}
+    assert [rig.offers(chat)["model"] for chat in "ab"] == [["m1"], ["m2"]]
     assert {op.server for op in rig.view.of(SetWork)} == {"one"}
 
 
 async def test_the_last_choice_is_kept_for_each_server(rig: Rig) -> None:
     for number, server in enumerate(("one", "two"), 1):
         agent = await rig.ready(server, server, number)
-        agent.announce(ChoicesChanged(models=("m1", "m2"), model="m1"))
+        agent.announce(Announced(models=("m1", "m2"), model="m1"))
     rig.do(intents.Choose("two", "model", "m2"))
     rig.do(intents.OpenChat("a", server="one"), intents.OpenChat("b", server="two"))
     await rig.done()
     assert [rig.status(chat)["model"] for chat in "ab"] == ["m1", "m2"]
-    assert rig.persistence.choices("two") == {"model": "m2"}
-    assert rig.persistence.choices("one") == {}
+    assert rig.persistence.choices("two")("model") == "m2"
+    assert rig.persistence.choices("one")("model") is None
 
 
 async def test_an_answer_about_trust_is_for_one_server(rig: Rig) -> None:
@@ -98,10 +98,10 @@ async def test_an_answer_about_trust_is_for_one_server(rig: Rig) -> None:
 
 async def test_an_empty_chat_goes_to_the_server_that_is_chosen(rig: Rig) -> None:
     one = await rig.ready("a", "one")
-    one.announce(ChoicesChanged(models=("m1",), model="m1", welcome="I am one"), WANTS_TRUST)
-    rig.do(intents.Choose("a", "trust", value=True))
+    one.announce(Announced(models=("m1",), model="m1", welcome="I am one"), WANTS_TRUST)
+    rig.do(intents.SetTrust("a", trusted=True))
     two = await rig.ready("a", "two", 2)
-    two.announce(ChoicesChanged(models=("m2",), model="m2"))
+    two.announce(Announced(models=("m2",), model="m2"))
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
     assert (one.told[1:], two.told) == ([], [("prompt", "a", "hi")])

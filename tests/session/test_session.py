@@ -9,10 +9,11 @@ import pytest
 from tests.session.rig import PATIENCE, Rig
 from tests.support.calls import eca_call
 
-from eca_nvim.agents.base import AgentExit, Selection
+from eca_nvim.agents.base import AgentExit
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
+from eca_nvim.agents.eca.selection import Announced, Selection
 from eca_nvim.chat.vocabulary import call_details, events, intents
-from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged, MessageShown, WorkChanged
+from eca_nvim.chat.vocabulary.agent_events import MessageShown, WorkChanged
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.contexts import WebContext
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
@@ -31,7 +32,6 @@ from eca_nvim.chat.vocabulary.ops import (
     Notify,
     OpenBlock,
     OpenExternal,
-    SetChoices,
     SetPending,
     SetWork,
     ShowDiff,
@@ -105,37 +105,34 @@ async def test_contexts_go_along_and_a_wrong_one_is_told(rig: Rig) -> None:
 
 async def test_announced_choices_answer_prompts_until_the_user_chooses(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(ChoicesChanged(models=("m1", "m2"), agents=("code",), model="m1", agent="code"))
+    agent.announce(Announced(models=("m1", "m2"), agents=("code",), model="m1", agent="code"))
     rig.do(intents.Choose("a", "model", "m2"))
     await rig.done()
-    agent.announce(ChoicesChanged(variants=("high",), model="m1", variant="high"))
+    agent.announce(Announced(variants=("high",), model="m1", variant="high"))
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
-    assert agent.told[0] == ("choose", "a", Selection("m2", "code", ""))
-    assert agent.last_prompt.selection == Selection("m2", "code", "")
+    assert agent.told[0] == ("set", "a", "model", "m2")
+    assert agent.last_selection == Selection("m2", "code", "")
     assert rig.status("a")["model"] == "m2"
-    assert rig.view.of(SetChoices)[-1].choices == {
-        "models": ("m1", "m2"),
-        "agents": ("code",),
-        "variants": {"m1": ("high",)},
-    }
+    assert rig.offers() == {"model": ["m1", "m2"], "agent": ["code"], "variant": [], "trust": []}
 
 
 async def test_a_choice_announced_for_one_chat_is_for_that_chat(rig: Rig) -> None:
     agent = await rig.ready()
     rig.do(intents.OpenChat("b"))
     await rig.done()
-    agent.announce(ChoicesChanged(model="m9", chat_id="b"))
+    agent.announce(Announced(model="m9", chat_id="b"))
     assert "model" not in rig.status("a")
     assert rig.status("b")["model"] == "m9"
 
 
-async def test_trust_is_chosen_by_a_bool_and_nonsense_is_told(rig: Rig) -> None:
+async def test_trust_is_no_option_that_can_be_chosen(rig: Rig) -> None:
     agent = await rig.ready()
-    rig.do(intents.Choose("a", "trust", "yes"), intents.Choose("a", "trust", value=True))
+    rig.do(intents.Choose("a", "trust", value=True), intents.SetTrust("a", trusted=True))
+    rig.do(intents.Choose("a", "model", 5))
     await rig.done()
-    assert agent.told == [("choose", "a", Selection(trust=True))]
-    assert rig.lines() == ["invalid trust: 'yes'"]
+    assert agent.told == [("set", "a", "trust", True)]
+    assert rig.lines() == ["invalid trust: True", "invalid model: 5"]
 
 
 async def test_a_welcome_is_a_note_in_chats_that_are_empty(rig: Rig) -> None:
@@ -143,7 +140,7 @@ async def test_a_welcome_is_a_note_in_chats_that_are_empty(rig: Rig) -> None:
     rig.do(intents.SendPrompt("b", "hi"))
     await rig.done()
     rig.view.ops.clear()
-    agent.announce(ChoicesChanged(welcome="Welcome!\n"))
+    agent.announce(Announced(welcome="Welcome!\n"))
     rig.do(intents.OpenChat("c"))
     await rig.done()
     notes = [op.chat for op in rig.view.of(OpenBlock) if op.kind is BlockKind.SYSTEM]

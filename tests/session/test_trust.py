@@ -11,23 +11,16 @@ from tests.session.rig import Recorder, Rig
 from tests.session.saved_chats import asked, page, prompt
 
 from eca_nvim.agents.archive import OpenedChat
-from eca_nvim.agents.base import Selection
+from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.chat.vocabulary import history_intents, intents
-from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
-from eca_nvim.chat.vocabulary.events import (
-    ChatCleared,
-    ChatEvent,
-    ChatOpened,
-    QuestionAsked,
-    TrustRefused,
-)
+from eca_nvim.chat.vocabulary.events import ChatCleared, ChatEvent, ChatOpened, QuestionAsked
 from eca_nvim.chat.vocabulary.ops import SetPending
 from eca_nvim.session import Persistence
 from eca_nvim.session.trust import NO, QUESTION, YES
 from eca_nvim.store import Store
 
 pytestmark = pytest.mark.anyio
-WANTED = ChoicesChanged(wants_trust=True)
+WANTED = Announced(wants_trust=True)
 
 
 @asynccontextmanager
@@ -62,12 +55,11 @@ def test_no_event_of_an_agent_can_say_that_a_chat_is_trusted() -> None:
     fields = {name for event in get_args(ChatEvent) for name in event.__struct_fields__}
     assert "title" in fields
     assert not {name for name in fields if "trust" in name}
-    assert TrustRefused.__struct_fields__ == ()
 
 
 async def test_a_server_that_wants_trust_leads_to_one_question(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(WANTED, WANTED, ChoicesChanged(models=("m",)))
+    agent.announce(WANTED, WANTED, Announced(models=("m",)))
     rig.do(intents.OpenChat("b"), intents.SendPrompt("a", "hello"))
     await rig.done()
     (item,) = waiting(rig)
@@ -75,13 +67,13 @@ async def test_a_server_that_wants_trust_leads_to_one_question(rig: Rig) -> None
     assert item["options"] == [list(NO), list(YES)]
     assert item["freeform"] is False
     assert trusted(rig, "a", "b") == [False, False]
-    assert agent.last_prompt.selection.trust is False
+    assert agent.last_selection.trust is False
     await answer(rig, YES[0])
     assert waiting(rig) == []
     assert trusted(rig, "a", "b") == [True, True]
-    assert ("choose", "a", Selection(trust=True)) in agent.told
+    assert ("set", "a", "trust", True) in agent.told
     assert not [told for told in agent.told if told[0] == "answer"]
-    agent.announce(ChoicesChanged(wants_trust=False))
+    agent.announce(Announced(wants_trust=False))
     assert trusted(rig, "a", "b") == [False, False]
 
 
@@ -141,12 +133,12 @@ async def test_a_question_that_waits_goes_with_its_server(rig: Rig) -> None:
 async def test_what_the_user_says_of_a_chat_comes_first(rig: Rig) -> None:
     agent = await rig.ready()
     rig.do(intents.OpenChat("b"), intents.OpenChat("c"))
-    rig.do(intents.Choose("b", "trust", value=False), intents.Choose("c", "trust", value=True))
+    rig.do(intents.SetTrust("b", trusted=False), intents.SetTrust("c", trusted=True))
     await rig.done()
     agent.announce(WANTED)
     await answer(rig, YES[0])
     assert trusted(rig, "a", "b", "c") == [True, False, True]
-    rig.do(intents.OpenChat("d"), intents.Choose("a", "trust", value=False))
+    rig.do(intents.OpenChat("d"), intents.SetTrust("a", trusted=False))
     await rig.done()
     assert trusted(rig, "a", "b", "c", "d") == [False, False, True, False]
     rig.do(intents.OpenChat("e"))

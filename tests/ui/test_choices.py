@@ -8,17 +8,15 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.launch import REPOSITORY
 from tests.support.script import MODEL, content, expect, handshake, send, text, turn
 from tests.ui.talk import say, start_chat, wait_idle, wait_line
-from tests.ui.view import CHAT, View, open_view
+from tests.ui.view import CHAT, View, eca_options, open_view
 
 from eca_nvim.chat.vocabulary import ops
 
-CHOICES = ops.SetChoices(
-    {
-        "models": ["anthropic/claude-opus", "anthropic/claude-sonnet", "openai/gpt"],
-        "agents": ["code", "plan", "review"],
-        "variants": {"openai/gpt": ["low", "high"], "anthropic/claude-opus": []},
-    }
-)
+MODELS = ("anthropic/claude-opus", "anthropic/claude-sonnet", "openai/gpt")
+AGENTS = ("code", "plan", "review")
+VARIANTS = ("", "low", "high")
+CHOSEN = {"model": "openai/gpt", "agent": "plan"}
+CHOICES = eca_options(MODELS, AGENTS, VARIANTS, **CHOSEN)
 SELECT = """
 vim.ui.select = function(items, options, done)
   _G.offered = vim.tbl_map(options.format_item or tostring, items)
@@ -37,7 +35,11 @@ def view(start_nvim: StartNeovim) -> View:
 
 
 def chosen(view: View) -> list[tuple[str, object]]:
-    return [(it["what"], it["value"]) for it in view.sent("choose")]
+    return [(it["option"], it["value"]) for it in view.sent("choose")]
+
+
+def trusted(view: View) -> list[bool]:
+    return [it["trusted"] for it in view.sent("trust")]
 
 
 @pytest.mark.parametrize(
@@ -50,9 +52,6 @@ def chosen(view: View) -> list[tuple[str, object]]:
         ("agent!", ("agent", "review")),
         ("variant high", ("variant", "high")),
         ("variant none", ("variant", "")),
-        ("trust", ("trust", True)),
-        ("trust on", ("trust", True)),
-        ("trust off", ("trust", False)),
     ],
 )
 def test_a_choice_is_named(view: View, typed: str, choice: tuple[str, object]) -> None:
@@ -60,10 +59,15 @@ def test_a_choice_is_named(view: View, typed: str, choice: tuple[str, object]) -
     assert chosen(view) == [choice]
 
 
+def test_trust_is_switched(view: View) -> None:
+    view.nvim.keys(":Eca trust<CR>:Eca trust on<CR>:Eca trust off<CR>")
+    assert trusted(view) == [True, True, False]
+
+
 def test_a_slip_trusts_nobody(view: View) -> None:
     view.nvim.keys(":Eca trust of<CR>")
     view.nvim.wait_screen("trust takes 'on' or 'off', not 'of'")
-    assert chosen(view) == []
+    assert trusted(view) == []
 
 
 def test_before_the_server_tells_any_name_is_taken(start_nvim: StartNeovim) -> None:
@@ -87,13 +91,11 @@ def test_the_list_marks_what_is_chosen_now(view: View, command: str, offered: li
     assert chosen(view)[0][0] == command
 
 
-def test_variants_are_those_of_the_model(view: View) -> None:
-    view.draw(ops.SetStatus(CHAT, {**STATUS, "model": "anthropic/claude-opus"}))
+@pytest.mark.parametrize("variants", [(), ("",)])
+def test_a_model_without_variants_has_no_list(view: View, variants: tuple[str, ...]) -> None:
+    view.draw(eca_options(MODELS, AGENTS, variants, **CHOSEN))
     view.nvim.keys(":Eca variant<CR>")
     view.nvim.wait_screen("no variant to choose from yet")
-    view.draw(ops.SetStatus(CHAT, {"state": "idle", "agent": "plan", "trust": False}))
-    view.nvim.keys(":Eca variant<CR>")
-    assert view.nvim.lua("return _G.offered") == ["● none", "  high", "  low"]
 
 
 def test_names_are_completed_by_any_part(view: View) -> None:
@@ -109,7 +111,7 @@ def test_names_are_completed_by_any_part(view: View) -> None:
 
 def test_a_key_takes_the_next_agent_and_begins_again(view: View) -> None:
     view.nvim.keys("<S-Tab>")
-    view.draw(ops.SetStatus(CHAT, {**STATUS, "agent": "review"}))
+    view.draw(eca_options(MODELS, AGENTS, agent="review"))
     view.nvim.keys("<C-w>k<S-Tab>")
     assert chosen(view) == [("agent", "review"), ("agent", "code")]
 
@@ -125,7 +127,7 @@ def test_trust_is_told_loudly_once_it_is_so(view: View) -> None:
     assert "asks before" not in view.nvim.messages()
     view.draw(ops.SetStatus(CHAT, STATUS))
     view.nvim.wait_screen("this chat asks before tools run")
-    assert chosen(view) == [("trust", True), ("trust", False)]
+    assert trusted(view) == [True, False]
 
 
 # --- with the whole plugin -----------------------------------------------------------------------

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.staged import offered
-from tests.ui.view import CHAT, View, open_view, start_view
+from tests.ui.view import CHAT, View, eca_options, open_view, start_view
 
 from eca_nvim.chat.vocabulary import ops
 
@@ -61,7 +61,8 @@ CONTRACT = [
     "health",
     "help",
 ]
-BEYOND = ["conflicts", "grep", "paste", "prompts", "template", "undo-turn", "unqueue", "usage"]
+BEYOND = ["conflicts", "grep", "options", "paste", "prompts", "template", "undo-turn", "unqueue"]
+BEYOND += ["usage"]
 """Subcommands that the contract does not name."""
 
 
@@ -117,7 +118,7 @@ def test_completion_offers_what_works(view: View) -> None:
         "approve",
         "approve-all",
     ]
-    view.draw(ops.SetChoices({"models": ["openai/gpt", "anthropic/claude"]}))
+    view.draw(eca_options(["openai/gpt", "anthropic/claude"]))
     assert view.nvim.eval("getcompletion('Eca model a', 'cmdline')") == ["anthropic/claude"]
     assert "approve" in view.nvim.eval("getcompletion('Eca help ap', 'cmdline')")
 
@@ -216,8 +217,8 @@ def test_health_names_the_remedy_of_an_old_python(start_nvim: StartNeovim, tmp_p
         ("reject", "decide", [answer("a", choice="reject")]),
         ("reject use | sed", "decide", [answer("a", choice="reject", reason="use | sed")]),
         ("choose 2", "decide", [answer("a", choice="always")]),
-        ("model openai/gpt", "choose", [{"chat": CHAT, "what": "model", "value": "openai/gpt"}]),
-        ("trust", "choose", [{"chat": CHAT, "what": "trust", "value": True}]),
+        ("model openai/gpt", "choose", [{"chat": CHAT, "option": "model", "value": "openai/gpt"}]),
+        ("trust", "trust", [{"chat": CHAT, "trusted": True}]),
         ("restart", "start", [{"restart": True}]),
         ("restart demo", "start", [{"restart": True, "server": "demo"}]),
         ("start", "start", [[]]),
@@ -243,9 +244,9 @@ def test_steering_and_queueing_take_text_or_the_draft(view: View) -> None:
 
 def test_a_model_is_chosen_from_those_offered(view: View) -> None:
     view.nvim.lua("vim.ui.select = function(items, _, done) done(items[2]) end")
-    view.draw(ops.SetChoices({"models": ["one", "two"]}))
+    view.draw(eca_options(["one", "two"]))
     view.nvim.keys(":Eca model<CR>")
-    assert view.sent("choose") == [{"chat": CHAT, "what": "model", "value": "two"}]
+    assert view.sent("choose") == [{"chat": CHAT, "option": "model", "value": "two"}]
 
 
 def test_files_and_lines_are_added(view: View) -> None:

@@ -241,16 +241,15 @@ def test_diagnostics_reach_the_server(nvim: Neovim, server: ScriptedServer) -> N
 @older
 def test_what_is_absent_is_said_once(nvim: Neovim, server: ScriptedServer) -> None:
     stream(nvim, 1)
-    for count in (2, 3):
-        nvim.keys(":Eca trust on<CR>")
-        nvim.wait_screen("this server does not support trust: it will keep asking")
-        stream(nvim, count)
-        assert not nvim.lua("return require('eca').status().trust")
+    nvim.keys(":Eca trust on<CR>")  # what the server cannot do, the plugin does for it
+    nvim.wait_screen("trust on: tools of this chat run WITHOUT ASKING")
+    stream(nvim, 2)
+    assert nvim.lua("return require('eca').status().trust")
     nvim.keys(":Eca resume<CR>")
     nvim.wait_screen("this server cannot list its saved chats")
     nvim.keys(":Eca rename Another<CR>")
     nvim.wait_screen("this server cannot rename chats")
-    stream(nvim, 4)
+    stream(nvim, 3)
     nvim.quit()
     assert strange(server) == []
 

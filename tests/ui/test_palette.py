@@ -3,7 +3,7 @@
 import re
 
 from tests.support.factories import StartNeovim
-from tests.ui.view import CHAT, View, assistant, open_view, start_view, tool, user
+from tests.ui.view import CHAT, View, assistant, eca_options, open_view, start_view, tool, user
 
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.abilities import Ability
@@ -76,7 +76,7 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     view.nvim.command("EcaChat")
     view.draw(ops.SetServer("ready", "eca"), *user(1, "first"))
     view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
-    view.draw(ops.SetChoices({"models": ["a", "b"], "agents": ["code"]}))
+    view.draw(eca_options(["a", "b"], ["code"]))
     found = names(view)
     assert found[:5] == ["changes", "undo-turn", "new", "resume", "model"]
     assert {"tasks", "rollback", "rename", "restart", "quit"} <= set(found)
@@ -157,8 +157,8 @@ def test_a_row_has_the_command_its_key_here_and_what_it_does(start_nvim: StartNe
 def test_without_a_picker_it_fits_the_screen(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, "README.md", columns=80, lines=24)
     view.draw(*user(1, "first"), *assistant(2, "an answer"), ops.SetServer("ready", "eca"))
-    view.draw(ops.SetChoices({"models": ["a", "b"], "agents": ["code", "plan"]}))
-    view.draw(ops.SetChoices({"variants": {"a": ["low"]}}), ops.SetUsage(CHAT, [[("1 token", "")]]))
+    view.draw(eca_options(["a", "b"], ["code", "plan"], ["", "low"]))
+    view.draw(ops.SetUsage(CHAT, [[("1 token", "")]]))
     view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))
     view.nvim.keys("ga")
     screen = view.nvim.wait_screen("Type number and <Enter>")

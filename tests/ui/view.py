@@ -1,11 +1,15 @@
 """The view without a host: the test sends ops, and intents are recorded."""
 
+from collections.abc import Iterable
+
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 
+from eca_nvim.chat.render.options import option_rows
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.ops import BlockKind, ViewOp
+from eca_nvim.chat.vocabulary.options import MODE, MODEL, THOUGHT_LEVEL, ChatOption, OptionOffer
 
 RECORDER = """
 local host = { sent = {} }
@@ -137,3 +141,28 @@ def tool(block: int, header: str, chat: str = CHAT, **more: Value) -> ViewOp:
 def numbered(first: int, last: int) -> str:
     """Return numbered lines of text."""
     return "".join(f"line {number}\n" for number in range(first, last + 1))
+
+
+def eca_options(
+    models: Iterable[str] = (),
+    agents: Iterable[str] = (),
+    variants: Iterable[str] = (),
+    **selected: str,
+) -> ops.SetOptions:
+    """Return the options of a chat of ECA; selected: the model, the agent and the variant."""
+    listed = {
+        "model": (MODEL, models),
+        "agent": (MODE, agents),
+        "variant": (THOUGHT_LEVEL, variants),
+    }
+    options = [
+        ChatOption(
+            what,
+            what,
+            category=category,
+            value=selected.get(what, ""),
+            offers=tuple(OptionOffer(name, name or "none") for name in names),
+        )
+        for what, (category, names) in listed.items()
+    ]
+    return ops.SetOptions(CHAT, option_rows(options))

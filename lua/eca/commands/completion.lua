@@ -95,13 +95,14 @@ end
 ---@param subcommands table<string, eca.Subcommand>
 ---@return string[]
 function M.eca(lead, line, subcommands)
-  local bang, name = line:match('Eca(!?)%s+(%S+)%s')
+  local bang, name, typed = line:match('Eca(!?)%s+(%S+)%s(.*)$')
   if not name then
     return names.beginning(lead, subcommands)
   end
   local found = subcommands[name:gsub('!$', '')]
   local banged = bang == '!' or vim.endswith(name, '!')
-  return matching(found and found.choices and found.choices(lead, banged) or {}, lead)
+  local before = vim.trim(typed:sub(1, #typed - #lead))
+  return matching(found and found.choices and found.choices(lead, banged, before) or {}, lead)
 end
 
 --- Completion of `:EcaChat`: contexts after `@`, paths after `#`.

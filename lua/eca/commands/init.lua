@@ -26,7 +26,7 @@ local M = {}
 ---@class eca.Subcommand
 ---@field text string for the palette: short, for a call without an argument
 ---@field run fun(rest: string, call: eca.Call) with `bang` also for a `!` after the name
----@field choices? fun(lead: string, bang: boolean): string[] completion of its argument
+---@field choices? fun(lead: string, bang: boolean, before: string): string[] of its argument
 
 ---@param rest string
 ---@return string?
@@ -65,11 +65,11 @@ end
 local function choice(what)
   return {
     text = 'choose the ' .. what,
-    run = function(rest)
-      require('eca.actions.pickers').choose(what, given(rest))
+    run = function(rest, call)
+      require('eca.actions.options').choose(what, given(rest), call.bang)
     end,
     choices = function()
-      return require('eca.actions.pickers').offers(what)
+      return require('eca.actions.options').offers(what)
     end,
   }
 end
@@ -263,17 +263,17 @@ M.subcommands = {
     run = action('Contexts'),
   },
   model = choice('model'),
-  agent = vim.tbl_extend('force', choice('agent'), {
-    run = function(rest, call)
-      local pickers = require('eca.actions.pickers')
-      if call.bang then
-        pickers.next_agent()
-      else
-        pickers.choose('agent', given(rest))
-      end
-    end,
-  }),
+  agent = choice('agent'),
   variant = choice('variant'),
+  options = {
+    text = 'set other options of the chat',
+    run = function(rest)
+      require('eca.actions.options').set(rest)
+    end,
+    choices = function(_, _, before)
+      return require('eca.actions.options').complete(before)
+    end,
+  },
   trust = {
     text = 'turn trust on or off: run tools without asking',
     run = function(rest)

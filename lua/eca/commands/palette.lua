@@ -16,7 +16,7 @@ local field = require('eca.input.field')
 local help = require('eca.actions.help')
 local history = require('eca.input.history')
 local mirror = require('eca.state.mirror')
-local pickers = require('eca.actions.pickers')
+local chat_options = require('eca.actions.options')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
@@ -100,6 +100,9 @@ local IF = {
   chats = function()
     return #chats.ids() > 1
   end,
+  options = function(now)
+    return now.chat ~= nil and #chat_options.others(now.chat) > 0
+  end,
   prompted = function(now)
     return now.prompted
   end,
@@ -146,7 +149,7 @@ local IF = {
 ---@return eca.Applies
 local function several(what)
   return function(now)
-    return now.chat ~= nil and #pickers.offers(what, now.chat) > 1
+    return now.chat ~= nil and #chat_options.offers(what, now.chat) > 1
   end
 end
 
@@ -190,6 +193,7 @@ M.rows = {
   { name = 'model', applies = several('model'), action = 'Model' },
   { name = 'agent', applies = several('agent'), action = 'Agent' },
   { name = 'variant', applies = several('variant'), action = 'Variant' },
+  { name = 'options', applies = IF.options, action = 'Options' },
   { name = 'trust', applies = IF.chat, action = 'Trust' },
   { name = 'tasks', applies = IF.plan, action = 'Tasks' },
   { name = 'history', applies = IF.prompted, action = 'History' },

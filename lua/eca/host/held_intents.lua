@@ -14,7 +14,8 @@ local input_mode = require('eca.state.input_mode')
 local M = {}
 
 --- Intents that any host understands.
-local PORTABLE = { open_chat = true, prompt = true, choose = true, keep_prompt = true }
+local PORTABLE =
+  { open_chat = true, prompt = true, choose = true, trust = true, keep_prompt = true }
 PORTABLE.keep_draft = true
 
 --- The fields of intents that hold text of the user. Text for a login is never held.

@@ -147,13 +147,14 @@ return {
   Files = action('review', 'files', 'list the files that tools read and changed'),
   Conflicts = action('review', 'conflicts', 'files changed on disk and in a buffer'),
 
-  Model = action('pickers', 'model', 'choose the model'),
-  Agent = action('pickers', 'agent', 'choose the agent'),
-  NextAgent = action('pickers', 'next_agent', 'switch to the next agent', {
+  Model = action('options', 'model', 'choose the model'),
+  Agent = action('options', 'agent', 'choose the agent'),
+  NextAgent = action('options', 'next_agent', 'switch to the next agent', {
     chat = { '<S-Tab>' },
     input = { '<S-Tab>' },
   }),
-  Variant = action('pickers', 'variant', 'choose the variant'),
+  Variant = action('options', 'variant', 'choose the variant'),
+  Options = action('options', 'options', 'set other options of the chat'),
   Trust = action('pickers', 'trust', 'turn trust on or off: run tools without asking'),
   Palette = action('pickers', 'palette', 'choose what to do', {
     chat = { 'ga' },

@@ -31,6 +31,7 @@ M.UNTITLED = 'New chat'
 ---@field activity? string what the agent is doing, in its own words
 ---@field lacks? eca.Ability[] what its server cannot do
 ---@field retrying? boolean it is retrying after a failure
+---@field unasked? string[] names of what is set and lets tools run without asking
 
 --- What identifies a request in an answer.
 ---@class eca.Request
@@ -76,10 +77,23 @@ M.UNTITLED = 'New chat'
 --- Text, highlight group, and for terminals that show it a colour (`#rrggbb`).
 ---@alias eca.UsageSegment [string, string, string?]
 
----@class eca.Choices
----@field models string[]
----@field agents string[]
----@field variants table<string, string[]> by model
+--- A value that an option can have. Its name and description are one safe line each.
+---@class eca.OptionOffer
+---@field value string|boolean what is sent
+---@field name string
+---@field description? string
+---@field group? string
+
+--- What the user can set in a chat, as its agent offers it.
+---@class eca.Option
+---@field id string
+---@field name string one safe line
+---@field description? string one safe line
+---@field command? 'model'|'agent'|'variant'|'trust' the subcommand of `:Eca` that sets it
+---@field kind 'select'|'toggle'
+---@field value string|boolean
+---@field shown string the name of the value
+---@field offers eca.OptionOffer[] of a select; none if any value may be tried
 
 ---@class eca.ServerProcess
 ---@field state eca.ServerState
@@ -93,7 +107,7 @@ M.UNTITLED = 'New chat'
 ---@field plans table<string, eca.Plan> by chat
 ---@field usages table<string, eca.UsageSegment[][]> rows of a float, by chat
 ---@field work table<string, string[]> what a server does in the background, by its name
----@field choices table<string, eca.Choices> by the name of a server
+---@field options table<string, eca.Option[]> by chat
 local state = {
   servers = {},
   statuses = {},
@@ -102,10 +116,9 @@ local state = {
   plans = {},
   usages = {},
   work = {},
-  choices = {},
+  options = {},
 }
 
-local NO_CHOICES = { models = {}, agents = {}, variants = {} } ---@type eca.Choices
 local NOT_STARTED = { state = 'stopped', label = '' } ---@type eca.ServerProcess
 
 --- A decoded value without `vim.NIL` at any depth.
@@ -135,8 +148,8 @@ end
 --- Op `forget`.
 ---@param chat string
 function M.forget(chat)
-  for _, by_chat in ipairs({ state.statuses, state.queues, state.plans, state.usages }) do
-    by_chat[chat] = nil
+  for _, name in ipairs({ 'statuses', 'queues', 'plans', 'usages', 'options' }) do
+    state[name][chat] = nil
   end
 end
 
@@ -183,11 +196,11 @@ function M.set_work(titles, server)
   state.work[server] = titles
 end
 
---- Op `choices`.
----@param choices eca.Choices
----@param server string its name
-function M.set_choices(choices, server)
-  state.choices[server] = vim.tbl_extend('force', state.choices[server] or NO_CHOICES, choices)
+--- Op `options`.
+---@param chat string
+---@param options eca.Option[]
+function M.set_options(chat, options)
+  state.options[chat] = options
 end
 
 --- Op `server`.
@@ -287,11 +300,11 @@ function M.work(chat)
   return state.work[M.server_name(chat)] or {}
 end
 
---- What the user can choose from in a chat.
+--- What the user can set in a chat.
 ---@param chat? string
----@return eca.Choices
-function M.choices(chat)
-  return state.choices[M.server_name(chat)] or NO_CHOICES
+---@return eca.Option[]
+function M.options(chat)
+  return chat and state.options[chat] or {}
 end
 
 return M

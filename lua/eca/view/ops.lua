@@ -37,7 +37,7 @@ M.fields = {
   plan = { 'chat', 'plan' },
   usage = { 'chat', 'rows' },
   work = { 'titles', 'server' },
-  choices = { 'choices', 'server' },
+  options = { 'chat', 'options' },
   server = { 'state', 'label', 'server' },
   input = { 'chat', 'text' },
   show = { 'chat' },
@@ -189,8 +189,8 @@ function draw.work(titles, server)
   draw_winbars()
 end
 
-function draw.choices(choices, server)
-  mirror.set_choices(mirror.clean(choices), server)
+function draw.options(chat, options)
+  mirror.set_options(chat, options)
 end
 
 function draw.server(state, label, server)

@@ -105,9 +105,14 @@ function M.transcript_parts(status, new)
   if agent and status.variant then
     agent = agent .. '/' .. status.variant
   end
+  local unasked = status.unasked or {}
+  local is_loud = vim.list_contains(unasked, status.agent)
   add(parts, status.trust and 'TRUST' or nil, 'EcaTrust', 100)
+  for _, name in ipairs(unasked) do
+    add(parts, name ~= status.agent and name or nil, 'EcaTrust', 100)
+  end
   add(parts, status.model, 'EcaWinbarDim', 40)
-  add(parts, agent, 'EcaWinbarDim', 55)
+  add(parts, agent, is_loud and 'EcaTrust' or 'EcaWinbarDim', is_loud and 100 or 55)
   local has_others = #mirror.servers_in_use() > 1
   add(parts, has_others and status.server_name or nil, 'EcaWinbarDim', 55)
   parts[#parts + 1] = state_part(status)

@@ -67,13 +67,13 @@ def test_with_options_modes_and_models_are_ignored() -> None:
 
 def test_a_list_that_came_before_the_session_stays() -> None:
     options = SessionOptions()
-    options.listed([ConfigOption(id="effort")])
-    assert options.opened(None, MODES, MODELS) is None
+    listed = options.listed([ConfigOption(id="effort")])
+    assert options.opened(None, MODES, MODELS) == listed
 
 
 def test_an_agent_may_have_no_options() -> None:
-    assert SessionOptions().opened(None, None, None) is None
-    assert SessionOptions().opened((), None, None) is None
+    assert SessionOptions().opened(None, None, None) == OptionsChanged(())
+    assert SessionOptions().opened((), None, None) == OptionsChanged(())
 
 
 def test_groups_are_one_list_of_offers() -> None:
@@ -168,5 +168,5 @@ async def test_options_are_set_and_refused(replay_acp: PrepareReplay, tmp_path: 
         await client.until(lambda: len(client.all(OptionRefused)) >= 2)
     refused, gone = client.all(OptionRefused)
     assert refused.option_id == "mode"
-    assert refused.reason == "the option keeps its value: Internal error: Invalid Mode"
+    assert refused.reason == "the agent refused it: Internal error: Invalid Mode"
     assert gone.reason == "the agent does not offer this option any more"

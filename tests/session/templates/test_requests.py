@@ -7,14 +7,15 @@ from typing import Any, TypeAlias
 
 import anyio
 import pytest
+from msgspec.structs import replace
 from tests.session.rig import Rig
 from tests.session.test_completion import FakeQueries
 
+from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.agents.queries import FoundCommand
-from eca_nvim.chat.vocabulary.agent_events import ChoicesChanged
 from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
-from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionsChanged
+from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionOffer, OptionsChanged
 from eca_nvim.chat.vocabulary.templates import (
     ExpandTemplate,
     ListTemplates,
@@ -130,7 +131,7 @@ def test_a_projects_own_is_shown_whole_before_and_after_each_change(home: Path) 
 
     async def scenario() -> None:
         async with running(home) as rig:
-            rig.agent.announce(ChoicesChanged(agents=("code", "plan")))
+            rig.agent.announce(Announced(agents=("code", "plan")))
             file = rig.project / "theirs.md"
             file.write_text(text)
             prepared = await rig.prepare("theirs")
@@ -185,20 +186,23 @@ def test_templates_complete_a_slash_in_the_input(home: Path) -> None:
 
 
 def test_an_agent_is_chosen_for_the_chat_alone_and_only_one_that_asks(home: Path) -> None:
-    mode = ChatOption("mode", "Mode", category=MODE, unasked=frozenset({"yolo"}))
+    offers = tuple(OptionOffer(it, it) for it in ("code", "plan", "yolo"))
+    unasked = frozenset({"yolo"})
+    mode = ChatOption("agent", "Mode", category=MODE, value="code", offers=offers, unasked=unasked)
 
     async def scenario() -> None:
         async with running(home) as rig:
             for name in ("plan", "ghost", "yolo"):
                 (rig.user / f"{name}.md").write_text(f"---\nagent: {name}\n---\nx")
-            rig.agent.announce(ChoicesChanged(agents=("code", "plan", "yolo"), agent="code"))
+            rig.agent.announce(Announced(agents=("code", "plan", "yolo"), agent="code"))
             rig.agent.say("a", OptionsChanged((mode,)))
             assert await rig.use("plan") == "x"
             assert rig.status()["agent"] == "plan"
             assert rig.status().get("trust") in (None, False)
-            assert not rig.persistence.choices("eca"), "later chats begin as before"
+            assert rig.persistence.choices("eca")("agent") is None, "later chats begin as before"
             assert await rig.use("ghost") == "x"
             assert rig.lines()[-1].startswith("agent 'ghost' is not offered")
+            rig.agent.say("a", OptionsChanged((replace(mode, value="plan"),)))
             assert await rig.use("yolo") == "x"
             assert rig.lines()[-1].startswith("agent 'yolo' runs tools without asking")
             assert rig.status()["agent"] == "plan"

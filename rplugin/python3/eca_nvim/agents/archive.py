@@ -16,7 +16,6 @@ from typing import Protocol
 from msgspec import Struct
 
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary.events import SelectionChanged
 
 
 class AgentRefused(Exception):
@@ -51,11 +50,10 @@ class ChatSummary(Struct, frozen=True):
 
 
 class OpenedChat(Struct, frozen=True):
-    """An opened chat: its newest page, and who answers its prompts, if known."""
+    """An opened chat: its newest page. `Agent.open` reports its options."""
 
     page: Page
     title: str | None = None
-    selection: SelectionChanged | None = None
 
 
 class Archive(Protocol):

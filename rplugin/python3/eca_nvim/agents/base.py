@@ -20,6 +20,7 @@ from eca_nvim.agents.archive import AgentLacks, Archive
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.options import OptionValue
 
 
 class AgentFault(Exception):
@@ -43,22 +44,12 @@ class Workspace(Struct, frozen=True):
     process_id: int
 
 
-class Selection(Struct, frozen=True):
-    """Who answers a prompt; None leaves the choice to the agent."""
-
-    model: str | None = None
-    agent: str | None = None
-    variant: str | None = None
-    trust: bool = False
-
-
 class Prompt(Struct, frozen=True):
-    """A prompt of a chat, with its contexts and the chat's selection."""
+    """A prompt of a chat, with its contexts."""
 
     chat_id: str
     text: str
     contexts: tuple[Context, ...] = ()
-    selection: Selection = Selection()
 
 
 class Diagnostic(Struct, frozen=True):
@@ -164,7 +155,10 @@ class Agent(ABC):
         self.kill()
 
     def open(self, chat_id: str) -> None:  # noqa: B027 - optional: a chat may need no session
-        """Prepare for a chat that the user has opened; called again after each start."""
+        """Prepare for a chat, or one that is shown again; OptionsChanged follows, maybe with none.
+
+        Called for all chats after each start, and for each later one.
+        """
 
     def forget(self, chat_id: str) -> None:  # noqa: B027 - optional
         """Forget a chat that is gone."""
@@ -204,12 +198,11 @@ class Agent(ABC):
         """Log out. Raises AgentRefused."""
         raise AgentLacks("log out with the agent's own program")
 
-    def set_option(self, chat_id: str, option_id: str, value: str | bool) -> None:  # noqa: B027 - optional
-        """Set an option of a chat; OptionsChanged or OptionRefused follows."""
+    def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:  # noqa: B027
+        """Set an option of a chat; OptionsChanged or OptionRefused follows in any case.
 
-    @abstractmethod
-    def choose(self, chat_id: str, selection: Selection) -> None:
-        """Send a new selection, if the protocol has a message for it."""
+        If the option has the value already, it is the chat's own now: no default replaces it.
+        """
 
     @property
     def last_words(self) -> str:

@@ -27,6 +27,7 @@ from eca_nvim.chat.model.blocks import (
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, header, lost_header
+from eca_nvim.chat.render.options import option_rows
 from eca_nvim.chat.render.status import queue_lines, status, task_list_line
 from eca_nvim.chat.render.usage_rows import usage_rows
 from eca_nvim.chat.text.long_rows import LONGEST, break_rows
@@ -40,6 +41,7 @@ from eca_nvim.chat.vocabulary.ops import (
     Segment,
     SetBody,
     SetHeader,
+    SetOptions,
     SetQueue,
     SetStatus,
     SetTaskList,
@@ -61,6 +63,7 @@ class Dirty(Flag):
     QUEUE = auto()
     TASK_LIST = auto()
     USAGE = auto()
+    OPTIONS = auto()
 
 
 class Update:
@@ -360,6 +363,8 @@ class Update:
             self.ops.append(SetTaskList(self.chat.id, task_list_line(self.chat)))
         if Dirty.USAGE in self.dirty:
             self.ops.append(SetUsage(self.chat.id, usage_rows(self.chat.usage)))
+        if Dirty.OPTIONS in self.dirty:
+            self.ops.append(SetOptions(self.chat.id, option_rows(self.chat.options)))
         self._draw_status()  # it counts pending requests: any of these may change it
 
     def _draw_status(self) -> None:

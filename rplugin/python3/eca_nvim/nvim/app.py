@@ -104,7 +104,7 @@ class App:
             workspace,
             self._editor,
             self._guardian,
-            lambda server: persistence.choices(server).get("agent"),
+            lambda server: persistence.choices(server)("agent"),
             head_start(),
         )
         rendering = RenderSettings(settings.icons, workspace.folders, settings.follow)

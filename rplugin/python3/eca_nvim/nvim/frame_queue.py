@@ -27,6 +27,7 @@ from eca_nvim.chat.vocabulary.ops import (
     OpenBlock,
     SetBody,
     SetHeader,
+    SetOptions,
     SetPending,
     SetQueue,
     SetStatus,
@@ -50,6 +51,8 @@ WHOLE = 1 << 12
 """Characters of text in the op that opens a block, at most: it cannot be cut."""
 FLAT_SIZE = 1 << 9
 """The cost of an op besides its text, as the number of characters drawn in the same time."""
+LISTED = 1 << 5
+"""The same of a value that an option can have."""
 _PACED = frozenset({AppendText, SetHeader, SetBody, SetStatus, SetQueue})
 """Ops that come many times a second while an agent works."""
 
@@ -296,6 +299,7 @@ _KEYS: Mapping[type, Callable[[Any], Hashable]] = {
     SetBody: lambda op: (op.name, op.chat, op.block),
     SetStatus: lambda op: (op.name, op.chat),
     SetQueue: lambda op: (op.name, op.chat),
+    SetOptions: lambda op: (op.name, op.chat),
     SetWork: lambda op: (op.name, op.server),
 }
 """The key of what an op sets as a whole: a later op with the same key replaces it."""
@@ -307,6 +311,8 @@ def _weight(op: ViewOp) -> int:
             return FLAT_SIZE + len(op.text)
         case SetBody():
             return FLAT_SIZE + sum(map(len, op.lines)) + len(op.lines)
+        case SetOptions():
+            return FLAT_SIZE + sum(LISTED * len(it["offers"]) for it in op.options)
         case SetPending():
             return FLAT_SIZE + sum(len(it["detail"]) for it in op.items if isinstance(it, Mapping))
         case _:

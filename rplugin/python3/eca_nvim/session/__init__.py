@@ -8,7 +8,7 @@ outgoing.py         effects for an agent: sent, or held until it is ready
 requests/           requests that take a while: saved chats, search, review of changes
 server.py           a server's process: start, restart, quit
 chats.py            the chats, and their changes passed to the view
-choices.py          models, agents and variants: what is offered and what is selected
+options.py          what is set in chats, and what the project set there last
 trust.py            which chats run tools without asking
 turn_checks.py      asks the agent about turns that have gone silent
 tool_servers.py     warns when a tool server of the agent fails

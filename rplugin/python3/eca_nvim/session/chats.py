@@ -131,12 +131,12 @@ class Chats:
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Draw the headers and the status once for all events applied inside."""
-        self._in_batch = True
+        outer, self._in_batch = self._in_batch, True
         try:
             yield
         finally:
-            self._in_batch = False
-            for chat in self:
+            self._in_batch = outer
+            for chat in self if not outer else ():
                 if chat.stale or chat.status_is_stale:
                     self.show(reducer.settled(chat, now()))
 

@@ -21,10 +21,11 @@ from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged
 from eca_nvim.chat.vocabulary.agent_events import (
     AgentEvent,
-    ChoicesChanged,
     JobsChanged,
     MessageShown,
     ToolServerChanged,
+    TrustWanted,
+    Welcomed,
     WorkChanged,
 )
 from eca_nvim.chat.vocabulary.events import (
@@ -34,25 +35,31 @@ from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     NoticeReceived,
     ProgressChanged,
-    SelectionChanged,
 )
 from eca_nvim.chat.vocabulary.ops import Emit, Notify
+from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.chat.vocabulary.usage import UsageReported
 from eca_nvim.session.background_work import BackgroundWork
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.choices import Choices, announced_selection
+from eca_nvim.session.options import Options
 from eca_nvim.session.tool_servers import ToolServers
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import SHOW, View, isolated
 
-_CREATES_NO_CHAT = (ChatCleared, ChatDeleted, ProgressChanged, TurnEvent, UsageReported)
+_CREATES_NO_CHAT = (
+    ChatCleared,
+    ChatDeleted,
+    OptionRefused,
+    OptionsChanged,
+    ProgressChanged,
+    TurnEvent,
+    UsageReported,
+)
 """Events that are ignored when their chat is unknown."""
 
-_CONCERNS_MORE = frozenset({ChatDeleted, SelectionChanged})
+_CONCERNS_MORE = frozenset({ChatDeleted, OptionRefused, OptionsChanged})
 """Events of a chat that also concern the session; each is handled alone."""
-
-NO_MODEL = "no model: send the prompt /login, or see :Eca log"
 
 log = logging.getLogger(__name__)
 
@@ -61,16 +68,16 @@ class IncomingEvents:
     """Applies the events of a server to its chats."""
 
     def __init__(
-        self, server: str, chats: Chats, choices: Choices, trust: Trust, view: View
+        self, server: str, chats: Chats, options: Options, trust: Trust, view: View
     ) -> None:
         self._server = server
         self._chats = chats
-        self._choices = choices
+        self._options = options
         self._trust = trust
         self._view = view
         self._background_work = BackgroundWork(server)
         self._tool_servers = ToolServers()
-        self._ready = False
+        self.welcome: str | None = None
         self.last_used_chat: str | None = None
         """The chat the user last used."""
 
@@ -83,21 +90,10 @@ class IncomingEvents:
 
     def agent_ended(self) -> None:
         """Clear what an agent that has ended was doing."""
-        self._choices.agent_ended()
-        self._ready = False
+        self._options.agent_ended()
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
         self._tool_servers.clear()
         self._view.push([self._background_work.clear()])
-
-    def agent_ready(self) -> None:
-        """Note that prompts can be sent; warn in every chat if there is no model."""
-        self._ready = True
-        for chat in self._chats.of(self._server):
-            self._check_models(chat)
-
-    def _check_models(self, chat: Chat) -> None:
-        if self._ready and self._choices.lack_models:
-            self._chats.apply(chat, [NoticeReceived(NO_MODEL, is_error=True)])
 
     def _handle(self, run: Sequence[AgentEvent]) -> None:
         match event := run[0]:
@@ -106,8 +102,10 @@ class IncomingEvents:
                 self._apply_to_chat(event, told)
             case AbilitiesChanged(abilities):
                 self._chats.abilities_changed(self._server, abilities)
-            case ChoicesChanged():
-                self._change_choices(event)
+            case TrustWanted(wanted):
+                self._trust.server_wants(self.last_used_chat, wanted=wanted)
+            case Welcomed(text):
+                self._welcome(text)
             case MessageShown(level, text):
                 self._view.push([Notify(level, one_line(text))])
             case WorkChanged():
@@ -128,47 +126,35 @@ class IncomingEvents:
             events = [*dropwhile(lambda event: isinstance(event, _CREATES_NO_CHAT), events)]
             if not events:
                 return
-            chat = self._chats.get(chat_id, self._server)
-            self._chats.apply(chat, [self._choices.defaults(chat_id)])
+            self._options.open(self._chats.get(chat_id, self._server))
         elif self._chats.table[chat_id].server_name != self._server:
             line = "%s sent an event for another server's chat: %r"
             log.warning(line, self._server, addressed.event)
             return
+        chat = self._chats.get(chat_id)
         match events:
-            case [SelectionChanged() as selection] if child is None:
-                self._choices.keep(chat_id, selection)
-        self._chats.apply(self._chats.get(chat_id), events, child)
+            case [OptionsChanged() | OptionRefused() as event] if child is None:
+                self._options.apply(chat, event)
+            case _:
+                self._chats.apply(chat, events, child)
         match events:
             case [ChatDeleted()] if child is None:
                 self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
 
-    def _change_choices(self, event: ChoicesChanged) -> None:
-        chats = self._chats.of(self._server)
-        subject = next((chat for chat in chats if chat.id == event.chat_id), None)
-        self._view.push([self._choices.announce(event, subject)])
-        if event.chat_id is not None:
-            if subject is not None:
-                self._chats.apply(subject, [announced_selection(event)])
-            return
-        for chat, choice in self._choices.force(event, chats):
-            self._chats.apply(chat, [choice])
-        for chat in chats:
-            self._chats.apply(chat, [self._choices.defaults(chat.id)])
-            if event.welcome:
-                self._show_welcome(chat, event.welcome)
-        if event.wants_trust is not None:
-            self._trust.server_wants(self.last_used_chat, wanted=event.wants_trust)
+    def _welcome(self, text: str) -> None:
+        self.welcome = text
+        for chat in self._chats.of(self._server):
+            self.show_welcome(chat)
 
-    def _show_welcome(self, chat: Chat, welcome: str) -> None:
-        if not chat.blocks:
-            self._chats.apply(chat, [NoticeReceived(welcome.strip())])
+    def show_welcome(self, chat: Chat) -> None:
+        """Show what the agent says in a chat that has nothing in it."""
+        if self.welcome and not chat.blocks:
+            self._chats.apply(chat, [NoticeReceived(self.welcome.strip())])
 
     def chat_created(self, chat: Chat) -> None:
         """Apply to a chat that the user began what the agent announced before."""
-        self._chats.apply(chat, [self._choices.defaults(chat.id)])
-        if self._choices.welcome:
-            self._show_welcome(chat, self._choices.welcome)
-        self._check_models(chat)
+        self.show_welcome(chat)
+        self._options.begin(chat)
         self._trust.chat_created(chat)
 
 

@@ -9,18 +9,16 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from eca_nvim.agents.base import Agent, Prompt, Selection
+from eca_nvim.agents.base import Agent, Prompt
 from eca_nvim.chat.vocabulary.effects import (
     Effect,
     TellAnswer,
     TellDecision,
     TellLogin,
     TellPrompt,
-    TellSelection,
     TellSteer,
     TellStop,
     TellUnsteer,
@@ -28,15 +26,12 @@ from eca_nvim.chat.vocabulary.effects import (
 
 log = logging.getLogger(__name__)
 
-SelectionOf = Callable[[str], Selection]
-"""Returns the model, agent, variant and trust of a chat, by its id."""
 
-
-def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
+def deliver(agent: Agent, effect: Effect) -> None:
     """Send an effect to an agent that is ready."""
     match effect:
         case TellPrompt(chat, text, contexts):
-            agent.prompt(Prompt(chat, text, contexts, selection_of(chat)))
+            agent.prompt(Prompt(chat, text, contexts))
         case TellSteer(chat, text, contexts):
             agent.steer(chat, text, contexts)
         case TellUnsteer(chat):
@@ -47,8 +42,6 @@ def deliver(agent: Agent, effect: Effect, selection_of: SelectionOf) -> None:
             agent.decide(chat, call, choice)
         case TellAnswer(question, text):
             agent.answer(question, text)
-        case TellSelection(chat):
-            agent.choose(chat, selection_of(chat))
         case TellLogin(chat, text):
             agent.answer_login(chat, text)
         case _:

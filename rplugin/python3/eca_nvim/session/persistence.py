@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import anyio
 
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, Notify, RestoreDraft, SetPrompts
+from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.session.view import View
 from eca_nvim.store import (
     LONGEST_PROMPT,
@@ -38,9 +40,14 @@ ADOPT_TIMEOUT = 0.5
 LAST_WRITE_TIMEOUT = 1.0
 """Seconds that the last write waits for the lock of the file."""
 
+_FIRST_OPTIONS = ("model", "agent", "variant")
+
 log = logging.getLogger(__name__)
 
-SAVED_CHOICES = ("model", "agent", "variant")
+LastChoices: TypeAlias = Callable[[str], str | None]
+"""Returns what was last set for an option, by its id; None if that is not known."""
+ON, OFF = "on", "off"
+"""The values of a toggle in the file."""
 
 
 class Persistence:
@@ -139,10 +146,10 @@ class Persistence:
             same = [chat for chat in orphans if self._saved.drafts[chat].text == text]
             self._change(StoreChanges({text: time.time()}, dict.fromkeys(same)))
 
-    def keep_choice(self, server: str, what: str, value: object) -> None:
-        """Save a choice for later chats of a server, by its name."""
-        if what in SAVED_CHOICES and isinstance(value, str):
-            self._change(StoreChanges(choices={_choice_key(server, what): value}))
+    def keep_choice(self, server: str, option: str, value: OptionValue) -> None:
+        """Save the value of an option, by its id, for later chats of a server, by its name."""
+        saved = value if isinstance(value, str) else ON if value else OFF
+        self._change(StoreChanges(choices={_choice_key(server, option): saved}))
 
     def keep_trust(self, server: str, *, trusted: bool) -> None:
         """Save the answer to a server that asks to run tools without asking."""
@@ -161,10 +168,10 @@ class Persistence:
         """Return the digest of a template as the user has seen it, None if he has not."""
         return self._saved.choices.get(f"template {path}")
 
-    def choices(self, server: str) -> Mapping[str, str]:
-        """Return what was last chosen in this project for chats of a server, by its name."""
-        saved, keys = self._saved.choices, {it: _choice_key(server, it) for it in SAVED_CHOICES}
-        return {what: saved[key] for what, key in keys.items() if key in saved}
+    def choices(self, server: str) -> LastChoices:
+        """Return what was last set in this project until now, in chats of a server, by its name."""
+        saved = self._saved.choices
+        return lambda option: saved.get(_choice_key(server, option))
 
     # --- drafts ---------------------------------------------------------------------------------
 
@@ -281,6 +288,11 @@ class Persistence:
             self._view.push([SetPrompts(self._offered_prompts())])
 
 
-def _choice_key(server: str, what: str) -> str:
-    """Return the key of a choice in the file; those of the default server have no name in it."""
-    return what if server == DEFAULT_SERVER else f"{what} {server}"
+def _choice_key(server: str, option: str) -> str:
+    """Return the key of a choice in the file, which can be no key of another choice.
+
+    The first options had their own names as keys, and those of the default server still have.
+    """
+    if option in _FIRST_OPTIONS:
+        return option if server == DEFAULT_SERVER else f"{option} {server}"
+    return f"option {server}\n{option}"

@@ -18,18 +18,19 @@ import anyio
 from msgspec.structs import replace
 
 from eca_nvim.agents.base import Agent, AgentExit
-from eca_nvim.chat.model.chat import Chat, Selected
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt, TellStop
+from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt, TellStop, TellTrust
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.choices import Choices, selection
 from eca_nvim.session.files.late_contexts import is_late, read_late, without_late
 from eca_nvim.session.incoming import IncomingEvents
+from eca_nvim.session.options import Options
 from eca_nvim.session.outgoing import HeldEffects, deliver
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.secrets import without_secrets
@@ -52,42 +53,26 @@ class NamedServer:
         self._servers = servers
         self._chats = servers.chats
         self._view = servers.view
-        self.choices = Choices(name, servers.persistence)
         self.trust = Trust(name, self._chats, servers.persistence)
-        self.incoming = IncomingEvents(name, self._chats, self.choices, self.trust, self._view)
+        self.options = Options(name, self._chats, servers.persistence, lambda: self.process.agent)
+        self.incoming = IncomingEvents(name, self._chats, self.options, self.trust, self._view)
         self.process = Server(name, servers.make_agent, self, self.incoming.receive)
         self.held = HeldEffects()
 
     def begin(self, chat: Chat) -> None:
         """Apply to a chat that the user began what the server announced before."""
         self.incoming.chat_created(chat)
-        if self.process.agent is not None:
-            self.process.agent.open(chat.id)
 
     def forget(self, chat: Chat) -> None:
         """Forget a chat that is gone."""
-        self.choices.forget(chat.id)
-        if self.process.agent is not None:
-            self.process.agent.forget(chat.id)
+        self.options.forget(chat)
 
     def release(self, chat: Chat) -> None:
         """Forget a chat that goes to another server, and take what is ours out of it."""
         self.forget(chat)
         self.trust.forget(chat)
-        self._chats.apply(chat, [ChatCleared(usage=True)])
-        chat.selected = Selected()
-
-    def choose(self, chat: Chat, what: str, value: object, *, is_saved: bool = True) -> None:
-        """Change the model, agent, variant or trust of a chat. Raises NotOffered.
-
-        is_saved: it is also for later chats of the project, except trust.
-        """
-        if what == "trust" and isinstance(value, bool):
-            self.trust.choose(chat, trusted=value)
-            return
-        self._chats.apply(chat, [self.choices.choose(chat, what, value, is_saved=is_saved)])
-        if self.process.agent is not None:
-            self.process.agent.choose(chat.id, selection(chat))
+        self._chats.apply(chat, [OptionsChanged(()), ChatCleared(usage=True)])
+        chat.trust = False
 
     def deliver(self, effect: Effect) -> None:
         """Send an effect to the agent, or hold it until the agent is ready.
@@ -96,11 +81,13 @@ class NamedServer:
         """
         agent, waits = self.process.agent, self.held.precedes(effect)
         match effect:
+            case TellTrust(chat):
+                self.options.tell_trust(self._chats.get(chat))
             case TellPrompt() if agent is not None and is_late(effect):
                 self.held.hold(effect)
                 self._servers.start(partial(self._read_late, effect))
             case _ if agent is not None and not waits:
-                deliver(agent, effect, lambda chat: selection(self._chats.get(chat)))
+                deliver(agent, effect)
             case TellPrompt():
                 self.held.hold(effect)
                 self.process.ensure()
@@ -145,16 +132,10 @@ class NamedServer:
         else:
             self._servers.has_started.set()
         if state is ServerState.READY:
-            self.incoming.agent_ready()
-            self._open_chats()
+            for chat in self._chats.of(self.name):
+                self.options.open(chat)
             for effect in self.held.take():
                 self._servers.perform(effect, self.name)
-
-    def _open_chats(self) -> None:
-        agent = self.process.agent
-        for chat in self._chats.of(self.name):
-            if agent is not None:
-                agent.open(chat.id)
 
     def server_slow(self, label: str, seconds: float, last_words: str) -> None:
         """Say in every chat that the server is not ready yet, and what the user can do."""

@@ -43,9 +43,9 @@ from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chat_intents import apply_intent
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.choices import NotOffered
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor, run_in_thread
+from eca_nvim.session.options import NotOffered
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
@@ -186,6 +186,9 @@ class Session:
                 self._servers.get(server).process.request(ServerRequest.QUIT)
             case intents.Choose():
                 self._choose(self._chat(intent.chat), intent)
+            case intents.SetTrust(chat_id, trusted):
+                chat = self._chat(chat_id)
+                self._servers.of(chat).trust.choose(chat, trusted=trusted)
             case (
                 intents.Attach()
                 | intents.FrameDrawn()
@@ -261,7 +264,7 @@ class Session:
 
     def _choose(self, chat: Chat, intent: intents.Choose) -> None:
         try:
-            self._servers.of(chat).choose(chat, intent.what, intent.value)
+            self._servers.of(chat).options.set(chat, intent.option, intent.value)
         except NotOffered as fault:
             self._view.push([Notify("warn", str(fault))])
 

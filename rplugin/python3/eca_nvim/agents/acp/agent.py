@@ -32,7 +32,6 @@ from eca_nvim.agents.base import (
     AgentFault,
     Emit,
     Prompt,
-    Selection,
     Workspace,
 )
 from eca_nvim.agents.codec import RawCodec
@@ -224,9 +223,6 @@ class AcpAgent(Agent):
     def set_option(self, chat_id: str, option_id: str, value: str | bool) -> None:
         """Set an option of a chat; OptionsChanged or OptionRefused follows."""
         self._running.options.set(chat_id, option_id, value)
-
-    def choose(self, chat_id: str, selection: Selection) -> None:
-        """Do nothing: what a chat can choose are its options."""
 
     @property
     def last_words(self) -> str:

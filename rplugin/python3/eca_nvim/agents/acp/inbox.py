@@ -79,8 +79,7 @@ class Inbox:
 
     def opened(self, made: NewSessionResult) -> Sequence[AgentEvent]:
         """Read the answer that made the session."""
-        changed = self.options.opened(made.config_options, made.modes, made.models)
-        return self._events(() if changed is None else (changed,))
+        return self._events((self.options.opened(made.config_options, made.modes, made.models),))
 
     def receive(self, update: updates.SessionUpdate) -> Sequence[AgentEvent]:
         """Read an update; it may come before a turn, and after it."""

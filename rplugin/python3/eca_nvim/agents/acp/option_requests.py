@@ -57,7 +57,7 @@ class OptionRequests:
         try:
             changed = _changed(session, option_id, value, params, pending.answer())
         except (RemoteError, DecodeError) as fault:
-            reason = self._faults.line("the option keeps its value", fault)
+            reason = self._faults.line("the agent refused it", fault)
             self._report(session, OptionRefused(option_id, reason))
         except ConnectionClosed:
             pass

@@ -56,14 +56,13 @@ class SessionOptions:
         listed: Sequence[acp.ConfigOption] | None,
         modes: acp.Modes | None,
         models: acp.Models | None,
-    ) -> OptionsChanged | None:
-        """Read what the answer that made the session lists; None if that is nothing."""
+    ) -> OptionsChanged:
+        """Read what the answer that made the session lists, which may be nothing."""
         if listed:
             return self.listed(listed)
-        if self._has_list:  # an update was quicker
-            return None
-        self._options = (*_of_modes(modes), *_of_models(models))
-        return OptionsChanged(self._options) if self._options else None
+        if not self._has_list:  # else an update was quicker
+            self._options = (*_of_modes(modes), *_of_models(models))
+        return OptionsChanged(self._options)
 
     def listed(self, options: Iterable[acp.ConfigOption]) -> OptionsChanged:
         """Read the agent's list of all options."""

@@ -28,13 +28,13 @@ from eca_nvim.agents.base import (
     EditorServices,
     Emit,
     Prompt,
-    Selection,
     Workspace,
 )
 from eca_nvim.agents.codec import RawCodec
 from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.content.proposals import Proposals
 from eca_nvim.agents.eca.dialect import Dialect
@@ -53,6 +53,7 @@ from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.decisions import ALLOW
+from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
 from eca_nvim.protocol.eca import lifecycle as eca
@@ -119,6 +120,7 @@ class _Life(Struct, frozen=True):
     dialect: Dialect
     abilities: Abilities
     turns: Turns
+    options: ChatOptions
     emit: Emit
 
     def receive(self, batch: Sequence[Incoming]) -> None:
@@ -150,6 +152,8 @@ class _Life(Struct, frozen=True):
         if events:
             events = self.turns.read(events)
             self.emit(events)
+        if changed := self.options.changed():
+            self.emit(changed)
         self.outbox.send_due_stops(events)
 
     def _read(self, message: Incoming) -> Sequence[AgentEvent]:
@@ -248,9 +252,17 @@ class EcaAgent(Agent):
         """Send what the running login asks for; None cancels it."""
         self._running.outbox.answer_login(chat_id, text)
 
-    def choose(self, chat_id: str, selection: Selection) -> None:
-        """Send a new selection."""
-        self._running.outbox.choose(chat_id, selection)
+    def open(self, chat_id: str) -> None:
+        """Emit the options of a chat."""
+        self._running.emit(self._running.options.open(chat_id))
+
+    def forget(self, chat_id: str) -> None:
+        """Forget a chat."""
+        self._running.options.forget(chat_id)
+
+    def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:
+        """Set a chat's model, agent, variant or trust."""
+        self._running.outbox.set_option(chat_id, option_id, value)
 
     @property
     def last_words(self) -> str:
@@ -291,6 +303,7 @@ class EcaAgent(Agent):
         turns = Turns()
 
         dialect = Dialect(repo_map=self._options.repo_map)
+        options = ChatOptions(chats, turns, dialect)
         abilities = Abilities(dialect, emit)
 
         def emit_read(events: Sequence[AgentEvent]) -> None:
@@ -298,20 +311,23 @@ class EcaAgent(Agent):
             emit(turns.read(events))
 
         proposals = Proposals(self._workspace.folders, tasks, emit_read)
-        inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals)
+        inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals, options)
         base = self._options.diagnostics_base
         return _Life(
             connection=connection,
             inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, chats, base),
-            outbox=Outbox(connection, emit_read, chats, inbox, mentions, dialect, turns),
-            archive=EcaArchive(connection, chats, inbox, mentions, replays, dialect, abilities),
+            outbox=Outbox(connection, emit_read, chats, inbox, mentions, dialect, turns, options),
+            archive=EcaArchive(
+                connection, chats, inbox, mentions, replays, dialect, abilities, options
+            ),
             queries=EcaQueries(connection, chats, dialect),
             readiness=readiness,
             proposals=proposals,
             dialect=dialect,
             abilities=abilities,
             turns=turns,
+            options=options,
             emit=emit,
         )
 
@@ -329,7 +345,7 @@ class EcaAgent(Agent):
         except ConnectionClosed as closed:
             return closed.exit if self._leaving else self._ended_early(closed.exit)
         life.dialect.read_introduction(result)
-        life.emit([initial_choices(result)])
+        life.emit(life.options.announce(initial_choices(result)))
         life.readiness.models_known(result.models)
         life.readiness.introduced(partial(life.announce, ready))
         tasks.start_soon(life.readiness.wait)

@@ -24,6 +24,7 @@ from eca_nvim.agents.archive import (
 )
 from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.outbox import one_line
@@ -36,7 +37,6 @@ from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
     FlagReceived,
     ReasoningStarted,
-    SelectionChanged,
     TextReceived,
     ToolPreparing,
     ToolRequested,
@@ -103,6 +103,7 @@ class EcaArchive:
         replays: Replays,
         dialect: Dialect,
         abilities: Abilities,
+        options: ChatOptions,
     ) -> None:
         self._connection = connection
         self._chats = chats
@@ -111,6 +112,7 @@ class EcaArchive:
         self._replays = replays
         self._dialect = dialect
         self._abilities = abilities
+        self._options = options
         self._absent: set[str] = set()
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
@@ -128,7 +130,9 @@ class EcaArchive:
             raise ChatUnknown("the server no longer has this chat")
         self._note_opened(chat_id)
         page = _page(replay, result.meta)
-        return OpenedChat(page, result.title, _selection(result.selection))
+        if (used := result.selection) is not None:
+            self._options.keep(chat_id, used.model, used.agent, used.variant or "")
+        return OpenedChat(page, result.title)
 
     async def history(self, chat_id: str, before: str, limit: int | None = None) -> Page:
         """Return the page before a cursor (chat/history)."""
@@ -193,6 +197,7 @@ class EcaArchive:
         if replay.chat_id is None:
             raise AgentRefused("the server did not fork, it no longer knows this place")
         self._note_opened(replay.chat_id)
+        self._options.copy(chat_id, replay.chat_id)
         titles = [it.event.title for it in replay.events if isinstance(it.event, ChatOpened)]
         return replay.chat_id, OpenedChat(_page(replay, None), titles[0])
 
@@ -270,12 +275,6 @@ def _page(replay: Replay, meta: eca.HistoryMeta | None) -> Page:
     found = meta or eca.HistoryMeta()
     events = list(map(original_event, replay.events))
     return Page(events, found.before_cursor, found.total, found.returned)
-
-
-def _selection(selected: eca.ChatSelection | None) -> SelectionChanged | None:
-    if selected is None:
-        return None
-    return SelectionChanged(selected.model, selected.agent, selected.variant or "")
 
 
 def _content_ids(replay: Replay) -> list[str | None]:

@@ -51,7 +51,6 @@ class Lack(Enum):
     """A feature that a server may lack; the value is the message to the user."""
 
     STOP = "this server cannot stop a turn: it runs to its end"
-    TRUST = "this server does not support trust: it will keep asking"
     REMEMBER = "this server cannot allow always: it will ask again"
     AGENT = "this server has no agents to choose from"
     FOLDERS = "this server does not accept folders with a prompt: they are not sent"
@@ -64,7 +63,6 @@ _SINCE: Final[Mapping[Lack, Generation]] = {
     Lack.AGENT: Generation.BEHAVIORS,
     Lack.FOLDERS: Generation.BEHAVIORS,
     Lack.REMEMBER: Generation.SERVERS,
-    Lack.TRUST: Generation.AGENTS,
     Lack.RESOURCES: Generation.AGENTS,
 }
 

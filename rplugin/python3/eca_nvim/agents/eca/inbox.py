@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.eca import server_events
 from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.agents.eca.content.chat_content import content_event
 from eca_nvim.agents.eca.content.code_blocks import CodeBlocks
@@ -70,10 +71,12 @@ class Inbox:
         replays: Replays,
         dialect: Dialect,
         proposals: Proposals,
+        options: ChatOptions,
     ) -> None:
         self._chats = chats
         self._dialect = dialect
         self._proposals = proposals
+        self._options = options
         self._held: list[ContentReceived | StatusChanged] = []
         self._code_blocks = CodeBlocks()
         self._calls = ToolCallReader()
@@ -209,7 +212,7 @@ class Inbox:
         chat_id = None if message.chat_id is None else self._chats.ours(message.chat_id)
         changed = server_events.changed_choices(message, chat_id)
         self._readiness.models_known(changed.models)
-        return (changed,)
+        return self._options.announce(changed)
 
     def _progress(self, message: TaskProgress) -> Sequence[AgentEvent]:
         self._readiness.progressed(message)

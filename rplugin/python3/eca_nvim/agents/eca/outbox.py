@@ -20,17 +20,24 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.agents.base import Emit, Prompt, Selection
+from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.prompt import left_out
 from eca_nvim.agents.eca.prompt.left_out import FittedContexts
 from eca_nvim.agents.eca.prompt.mentions import Mentions, is_command
-from eca_nvim.agents.eca.prompt.message import NOT_EVERYWHERE, login_params, prompt_params
+from eca_nvim.agents.eca.prompt.message import (
+    NOT_EVERYWHERE,
+    SelectedPrompt,
+    login_params,
+    prompt_params,
+)
+from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
 from eca_nvim.chat.vocabulary.abilities import Ability
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent, ChoicesChanged, MessageShown
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -38,9 +45,8 @@ from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
     NoticeReceived,
     ProgressChanged,
-    SelectionChanged,
-    TrustRefused,
 )
+from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
@@ -88,6 +94,7 @@ class Outbox:
         mentions: Mentions,
         dialect: Dialect,
         turns: Turns,
+        options: ChatOptions,
     ) -> None:
         self._connection = connection
         self._emit = emit
@@ -96,22 +103,22 @@ class Outbox:
         self._mentions = mentions
         self._dialect = dialect
         self._turns = turns
+        self._options = options
         self._sent_selections: dict[str, Selection] = {}  # by our chat id, the selection last sent
         self._absent: set[str] = set()  # methods the server does not know
-        self._last: dict[str, Prompt] = {}  # by our chat id, the prompt sent last
-        self._stops: dict[str, Prompt | None] = {}  # stops to send once the server knows the chat
+        self._last: dict[str, SelectedPrompt] = {}  # by our chat id, the prompt sent last
+        self._stops: dict[str, SelectedPrompt | None] = {}  # until the server knows the chat
         self._logins: set[str] = set()  # our ids of chats whose last response was login
         self._fitted = FittedContexts()
-        self._overruled: set[str] = set()  # chats for which a model was forced after the prompt
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (chat/prompt); its response names the model."""
-        chosen = self._possible(prompt.chat_id, prompt.selection)
+        chosen = self._possible(prompt.chat_id, self._options.selection(prompt.chat_id))
         self._report_lacks(prompt)
         if is_command(prompt.text) and (line := left_out.with_command(prompt.contexts)):
             self._emit_event(prompt.chat_id, NoticeReceived(line))
         contexts = self._fit(prompt.chat_id, prompt.contexts)
-        fitted = replace(prompt, contexts=contexts, selection=chosen)
+        fitted = SelectedPrompt(prompt.chat_id, prompt.text, contexts, chosen)
         params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
         if params.chat_id is not None:
             self._stops.pop(prompt.chat_id, None)
@@ -138,10 +145,10 @@ class Outbox:
             self._turns.login_left(chat_id)
         self._turns.login_answered(chat_id)
         chosen = self._sent_selections.get(chat_id, Selection())
-        answer = Prompt(chat_id, _CANCEL if text is None else text, selection=chosen)
+        answer = SelectedPrompt(chat_id, _CANCEL if text is None else text, selection=chosen)
         self._ask(answer, login_params(answer, self._chats, self._dialect))
 
-    def _ask(self, prompt: Prompt, params: PromptParams) -> None:
+    def _ask(self, prompt: SelectedPrompt, params: PromptParams) -> None:
         with suppress(ConnectionClosed):
             on_answer = partial(self._report_answer, prompt)
             self._connection.start_request(params.method, encode(params), on_answer)
@@ -175,11 +182,8 @@ class Outbox:
     def send_due_stops(self, events: Sequence[AgentEvent]) -> None:
         """Send the stops that had to wait, unless these events say that the turn is over."""
         for event in events:
-            match event:
-                case Addressed(chat_id, TurnEnded()):
-                    self._stops.pop(chat_id or "", None)
-                case ChoicesChanged(forced=forced) if "model" in forced:
-                    self._overruled.update(self._turns.unanswered)
+            if isinstance(event, Addressed) and isinstance(event.event, TurnEnded):
+                self._stops.pop(event.chat_id or "", None)
         for chat_id, prompt in tuple(self._stops.items()):
             if prompt is self._last.get(chat_id):
                 self._send_stop(chat_id)
@@ -207,9 +211,10 @@ class Outbox:
         """Reject a call (chat/toolCallReject)."""
         self._notify(ToolCallReject(chat_id=self._chats.theirs(chat_id), tool_call_id=call_id))
 
-    def choose(self, chat_id: str, chosen: Selection) -> None:
-        """Send what has changed in a chat's selection since it was last sent."""
-        chosen = self._possible(chat_id, chosen)
+    def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:
+        """Set an option of a chat, and send what has changed in its selection since then."""
+        self._emit(self._options.set(chat_id, option_id, value))
+        chosen = self._possible(chat_id, self._options.selection(chat_id))
         is_known = self._chats.was_prompted(chat_id)
         if not is_known and not self._dialect.speaks_of_behaviors:
             return
@@ -229,16 +234,9 @@ class Outbox:
             self._update_trust(chat_id, trust=chosen.trust)
 
     def _possible(self, chat_id: str, chosen: Selection) -> Selection:
-        """Return a selection without what the server does not support, and report that.
-
-        Missing trust is reported every time, not only once.
-        """
-        if chosen.trust and self._dialect.lacks(Lack.TRUST):
-            self._emit_event(chat_id, TrustRefused())
-            self._emit([MessageShown("warn", Lack.TRUST.value)])
-            chosen = replace(chosen, trust=False)
+        """Return a selection without what the server does not support, and report that."""
         if chosen.agent and self._lacks(chat_id, Lack.AGENT):
-            self._emit_event(chat_id, SelectionChanged(agent=""))
+            self._emit(self._options.set(chat_id, "agent", ""))
             chosen = replace(chosen, agent=None)
         return chosen
 
@@ -260,7 +258,7 @@ class Outbox:
         with suppress(ConnectionClosed):
             self._connection.notify(message.method, encode(message))
 
-    def _report_answer(self, prompt: Prompt, pending: PendingRequest) -> None:
+    def _report_answer(self, prompt: SelectedPrompt, pending: PendingRequest) -> None:
         chat_id = prompt.chat_id
         try:
             result = decode_result(PromptParams, pending.answer())
@@ -290,10 +288,9 @@ class Outbox:
 
     def _report_result(self, chat_id: str, answer: _Answer) -> None:
         """Emit the model that answers, and what the response means for the turn."""
-        is_current = chat_id not in self._overruled
-        self._overruled.discard(chat_id)
-        if answer.model and is_current:
-            self._emit_event(chat_id, SelectionChanged(answer.model))
+        self._options.answered(chat_id, answer.model)
+        if changed := self._options.changed():
+            self._emit(changed)
         for event in self._turns.answered(chat_id, accepted=answer.accepted, fault=answer.fault):
             self._emit_event(chat_id, event)
 

@@ -25,15 +25,15 @@ from eca_nvim.chat.vocabulary.events import (
     ProgressChanged,
     QuestionAsked,
     Role,
-    SelectionChanged,
     TextReceived,
     ToolFinished,
     ToolRejected,
 )
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
-_ALWAYS_LIVE: Final = (TurnEvent, UsageReported, ProgressChanged, QuestionAsked, SelectionChanged)
+_ALWAYS_LIVE: Final = (TurnEvent, UsageReported, ProgressChanged, QuestionAsked, OptionsChanged)
 
 _REJECTED: Final = "I rejected one or more tool calls"
 _BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")

@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.chat.vocabulary.agent_events import (
-    ChoicesChanged,
     JobsChanged,
     MessageShown,
     ToolServerChanged,
@@ -34,9 +34,9 @@ _LEVELS: Final[Mapping[NoticeLevel, str]] = {
 }
 
 
-def initial_choices(result: InitializeResult) -> ChoicesChanged:
+def initial_choices(result: InitializeResult) -> Announced:
     """Read the choices that an older server sends in its response to initialize."""
-    return ChoicesChanged(
+    return Announced(
         models=result.models,
         agents=result.agents,
         model=result.default_model,
@@ -46,7 +46,7 @@ def initial_choices(result: InitializeResult) -> ChoicesChanged:
     )
 
 
-def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChanged:
+def changed_choices(update: ConfigUpdated, chat_id: str | None) -> Announced:
     """Read config/updated; `chat_id` is our id of the chat it applies to, None for all.
 
     The trust of a single chat is ignored: it only repeats the user's choice.
@@ -54,7 +54,7 @@ def changed_choices(update: ConfigUpdated, chat_id: str | None) -> ChoicesChange
     config = update.chat or ChatConfig()
     selected = {"model": config.select_model, "agent": config.select_agent}
     forced = () if chat_id else tuple(what for what, name in selected.items() if _given(name))
-    return ChoicesChanged(
+    return Announced(
         models=_given(config.models),
         agents=_given(config.agents),
         variants=_given(config.variants),

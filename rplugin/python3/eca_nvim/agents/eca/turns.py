@@ -138,6 +138,10 @@ class Turns:
         """The chats with a prompt that has no response."""
         return [key for key, turn in self._turns.items() if turn.unanswered and key is not None]
 
+    def is_running(self, chat_id: str) -> bool:
+        """Return whether a turn of a chat runs, as far as the server has said."""
+        return chat_id in self._turns and self._turns[chat_id].state is not _State.OVER
+
     def answered(
         self, chat_id: str, *, accepted: bool, fault: str | None = None
     ) -> Sequence[ChatEvent]:

@@ -1,8 +1,7 @@
-"""Chat state: events about a whole chat: progress, usage, model and agent, trust, cleared."""
+"""Chat state: events about a whole chat: progress, usage, commands, cleared."""
 
 from __future__ import annotations
 
-from eca_nvim.chat.handlers.messages import notice_received
 from eca_nvim.chat.handlers.settle import settle
 from eca_nvim.chat.handlers.subagents import show_progress, store_usage
 from eca_nvim.chat.handlers.task_list import drop_task_list
@@ -10,15 +9,8 @@ from eca_nvim.chat.model.chat import Lane, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
-from eca_nvim.chat.vocabulary.events import (
-    ChatCleared,
-    NoticeReceived,
-    ProgressChanged,
-    SelectionChanged,
-    TrustRefused,
-)
+from eca_nvim.chat.vocabulary.events import ChatCleared, ProgressChanged
 from eca_nvim.chat.vocabulary.ops import ClearChat
-from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
@@ -40,17 +32,6 @@ def usage_reported(update: Update, event: UsageReported) -> None:
         return
     update.chat.usage = event
     update.dirty |= Dirty.STATUS | Dirty.USAGE
-
-
-def selection_changed(update: Update, event: SelectionChanged) -> None:
-    """Store the chat's new model, agent or variant."""
-    if update.lane is not update.chat.root:
-        return
-    selected = update.chat.selected
-    selected.model = event.model if event.model is not None else selected.model
-    selected.agent = event.agent if event.agent is not None else selected.agent
-    selected.variant = event.variant if event.variant is not None else selected.variant
-    update.dirty |= Dirty.STATUS
 
 
 def chat_cleared(update: Update, event: ChatCleared) -> None:
@@ -78,20 +59,3 @@ def commands_changed(update: Update, event: CommandsChanged) -> None:
     """Store the commands that the agent knows in this chat."""
     if update.lane is update.chat.root:
         update.chat.commands = event.commands
-
-
-def options_changed(update: Update, event: OptionsChanged) -> None:
-    """Store the options of the chat."""
-    if update.lane is update.chat.root:
-        update.chat.options = event.options
-
-
-def option_refused(update: Update, event: OptionRefused) -> None:
-    """Tell the user why an option keeps its value."""
-    notice_received(update, NoticeReceived(event.reason))
-
-
-def trust_refused(update: Update, _: TrustRefused) -> None:
-    """Switch trust off, because the agent keeps asking."""
-    update.chat.selected.trust = False
-    update.dirty |= Dirty.STATUS

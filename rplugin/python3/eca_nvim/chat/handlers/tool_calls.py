@@ -32,6 +32,8 @@ from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.live_output import LiveOutput
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import (
     BY_CONFIG,
     ApprovalWithdrawn,
@@ -43,6 +45,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, ShowPlace
+from eca_nvim.chat.vocabulary.options import TRUST, first_of
 from eca_nvim.chat.vocabulary.shown_request import is_same
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, Turn
 
@@ -79,14 +82,32 @@ def requested(update: Update, event: ToolRequested) -> None:
     waited = None
     if block is not None and block.state is CallState.WAITING:
         waited = (block.call, block.choices)
-    state = CallState.WAITING if event.needs_approval else CallState.APPROVED
+    trusted = _trusted_choice(update, event) if waited is None else None
+    waits = event.needs_approval and trusted is None
+    state = CallState.WAITING if waits else CallState.APPROVED
     block = _block_of(update, block, event.call)
     block.choices, block.request_id = event.choices, event.request_id
     step(update, block, update.lane, state)
+    if trusted is not None and block.state is CallState.APPROVED:
+        home = update.chat.id
+        update.tell(TellDecision(block.chat_id, block.call.id, trusted.id, True, home, block.id))
     if block.state is CallState.WAITING and waited not in (None, (block.call, block.choices)):
         announce_request(update, block)
     if not block.replayed:
         _show_place(update, block, done=False)
+
+
+def _trusted_choice(update: Update, event: ToolRequested) -> Choice | None:
+    """Return the choice that allows a call of a trusted chat, this once; None asks the user.
+
+    An agent that has an option for trust knows itself what it need not ask.
+    """
+    chat = update.chat
+    is_ours = chat.trust and first_of(chat.options, TRUST) is None
+    if not is_ours or not event.needs_approval or chat.turn.state is Turn.STOPPING:
+        return None
+    once = (it for it in event.choices if it.kind is ChoiceKind.ALLOW_ONCE)
+    return next(once, None)
 
 
 def _asks_again(block: ToolBlock, event: ToolRequested) -> bool:

@@ -28,7 +28,7 @@ from eca_nvim.chat.vocabulary.call_details import TaskList
 from eca_nvim.chat.vocabulary.commands import Command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER
-from eca_nvim.chat.vocabulary.options import ChatOption
+from eca_nvim.chat.vocabulary.options import ChatOption, OptionValue
 from eca_nvim.chat.vocabulary.shown_request import Request
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 from eca_nvim.chat.vocabulary.usage import UsageReported
@@ -109,15 +109,6 @@ class RunningTurn(Struct):
         self.last_activity_ms, self.times_asked = now, 0
 
 
-class Selected(Struct):
-    """Who answers the chat's prompts, as far as we know."""
-
-    model: str | None = None
-    agent: str | None = None
-    variant: str | None = None
-    trust: bool = False
-
-
 class OlderMessages(Struct, frozen=True):
     """Messages that are not loaded: the agent's cursor, and the block in their place."""
 
@@ -135,8 +126,9 @@ class Chat(Struct, eq=False):
     status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
     task_list: the agent's, with the block of the call that sent it last, and that call's turn.
-    commands: those the agent knows. options: what the user can set. abilities: what the agent can
-    do. retrying: `activity` says that it is trying again after a failure.
+    commands: those the agent knows. options: what the user can set. asked_options: by id, values
+    that he has set and the agent has not listed yet. trust: tools run without asking. abilities:
+    what the agent can do. retrying: `activity` says that it is trying again after a failure.
     """
 
     id: str
@@ -146,7 +138,6 @@ class Chat(Struct, eq=False):
     server_name: str = DEFAULT_SERVER
     server: str = "stopped"
     turn: RunningTurn = field(default_factory=RunningTurn)
-    selected: Selected = field(default_factory=Selected)
     usage: UsageReported | None = None
     activity: str | None = None
     retrying: bool = False
@@ -155,6 +146,8 @@ class Chat(Struct, eq=False):
     task_list_turn: int = 0
     commands: tuple[Command, ...] = ()
     options: tuple[ChatOption, ...] = ()
+    asked_options: dict[str, OptionValue] = field(default_factory=dict)
+    trust: bool = False
     abilities: frozenset[Ability] = ALL_ABILITIES
     deleted: bool = False
     older: OlderMessages | None = None

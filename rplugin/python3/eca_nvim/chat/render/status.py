@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eca_nvim.chat.model.chat import Chat, QueueKind
+from eca_nvim.chat.render.options import shown_choice, unasked_names
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES
+from eca_nvim.chat.vocabulary.options import MODE, MODEL, THOUGHT_LEVEL
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.chat.vocabulary.usage import DOLLARS
 
@@ -38,10 +40,11 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "server_name": chat.server_name,
         "state": state_word(chat),
         "title": chat.title,
-        "model": chat.selected.model or None,
-        "agent": chat.selected.agent or None,
-        "variant": chat.selected.variant or None,
-        "trust": chat.selected.trust,
+        "model": shown_choice(chat.options, MODEL),
+        "agent": shown_choice(chat.options, MODE),
+        "variant": shown_choice(chat.options, THOUGHT_LEVEL),
+        "trust": chat.trust,
+        "unasked": unasked_names(chat.options) or None,
         "pending": len(chat.pending),
         "tokens": usage and usage.session_tokens,
         "limit": usage and usage.context_limit,

@@ -90,4 +90,5 @@ def redraw(chat: Chat, now: int) -> Changes:
             update.draw_lane(lane)
     chat.shown_status = None
     update.dirty |= Dirty.STATUS | Dirty.QUEUE | Dirty.PENDING | Dirty.TASK_LIST | Dirty.USAGE
+    update.dirty |= Dirty.OPTIONS
     return update.finish()

@@ -13,25 +13,19 @@ from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.events import Addressed
 
 
-class ChoicesChanged(Struct, frozen=True):
-    """The choices the user has, and the defaults; None means unchanged (ECA: config/updated).
+class TrustWanted(Struct, frozen=True):
+    """Whether the agent's configuration wants tools to run without asking (ECA: selectTrust).
 
-    chat_id: the selection applies to this chat only. forced: the selections ("model", "agent") that
-    replace those of every chat. wants_trust: whether the agent's configuration lets tools run
-    without asking the user. bring_models: whether an agent in `agents` may select its own model.
+    No event switches trust on: the user is asked.
     """
 
-    models: tuple[str, ...] | None = None
-    agents: tuple[str, ...] | None = None
-    variants: tuple[str, ...] | None = None
-    model: str | None = None
-    agent: str | None = None
-    variant: str | None = None
-    wants_trust: bool | None = None
-    welcome: str | None = None
-    chat_id: str | None = None
-    forced: tuple[str, ...] = ()
-    bring_models: bool = True
+    wanted: bool
+
+
+class Welcomed(Struct, frozen=True):
+    """What the agent says in a chat without messages (ECA: welcomeMessage)."""
+
+    text: str
 
 
 class WorkChanged(Struct, frozen=True):
@@ -68,7 +62,8 @@ class ToolServerChanged(Struct, frozen=True):
 AgentEvent: TypeAlias = (
     Addressed
     | AbilitiesChanged
-    | ChoicesChanged
+    | TrustWanted
+    | Welcomed
     | WorkChanged
     | MessageShown
     | ToolServerChanged

@@ -76,8 +76,8 @@ class TellAnswer(Struct, frozen=True):
     text: str | None
 
 
-class TellSelection(Struct, frozen=True):
-    """Send a chat's choice of model, agent, variant and trust."""
+class TellTrust(Struct, frozen=True):
+    """Tell the agent whether it runs a chat's tools without asking, if it has an option for it."""
 
     chat: str
 
@@ -104,7 +104,7 @@ Effect: TypeAlias = (
     | AskTurn
     | TellDecision
     | TellAnswer
-    | TellSelection
+    | TellTrust
     | TellLogin
     | ShowImage
 )

@@ -174,18 +174,6 @@ class ProgressChanged(Struct, frozen=True):
     is_retry: bool = False
 
 
-class SelectionChanged(Struct, frozen=True):
-    """Model, agent or variant of this chat changed; None means unchanged."""
-
-    model: str | None = None
-    agent: str | None = None
-    variant: str | None = None
-
-
-class TrustRefused(Struct, frozen=True):
-    """The agent cannot run this chat's tools without asking. No event switches trust on."""
-
-
 class QuestionAsked(Struct, frozen=True):
     """A question to the user (ECA: chat/askQuestion, a request of the server).
 
@@ -276,8 +264,6 @@ ChatEvent: TypeAlias = (
     | TurnEnded
     | LoginBegan
     | TurnLapsed
-    | SelectionChanged
-    | TrustRefused
     | QuestionAsked
     | ChatOpened
     | ChatCleared

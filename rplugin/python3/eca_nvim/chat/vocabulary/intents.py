@@ -194,12 +194,23 @@ class RequestDiff(Struct, frozen=True):
 
 
 class Choose(Struct, frozen=True):
-    """Choose a chat's model, agent, variant (text) or trust (bool)."""
+    """Set an option of a chat: text for a select, a boolean for a toggle.
+
+    option: its id, or its category if there are no options yet.
+    """
 
     name: ClassVar[str] = "choose"
     chat: str
-    what: str
+    option: str
     value: object
+
+
+class SetTrust(Struct, frozen=True):
+    """Let a chat's tools run without asking, or make them ask again."""
+
+    name: ClassVar[str] = "trust"
+    chat: str
+    trusted: bool
 
 
 class KeepPrompt(Struct, frozen=True):
@@ -288,6 +299,7 @@ Intent: TypeAlias = (
     | KeepPrompt
     | KeepDraft
     | Choose
+    | SetTrust
     | RequestTranscript
     | ListChats
     | ResumeChat
@@ -341,6 +353,7 @@ INTENTS: Mapping[str, type[Intent]] = {
         KeepPrompt,
         KeepDraft,
         Choose,
+        SetTrust,
         RequestTranscript,
         ListChats,
         ResumeChat,

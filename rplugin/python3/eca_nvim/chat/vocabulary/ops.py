@@ -133,9 +133,10 @@ class ClearChat(Struct, frozen=True):
 class SetStatus(Struct, frozen=True):
     """The status of a chat as `require('eca').status()` returns it, whole.
 
-    Keys: server, server_name, state, title, model, agent, variant, trust, pending, tokens, limit,
-    cost, and for the winbar elapsed (ms, absent when idle), activity (what the agent says it is
-    doing), retrying (true while it tries again after a failure), lacks (names of abilities).
+    Keys: server, server_name, state, title, model, agent, variant (names), trust, pending, tokens,
+    limit, cost, and for the winbar elapsed (ms, absent when idle), activity (what the agent says it
+    is doing), retrying (true while it tries again after a failure), lacks (names of abilities),
+    unasked (names of what is set and lets tools run without asking).
     """
 
     name: ClassVar[str] = "status"
@@ -197,12 +198,17 @@ class SetWork(Struct, frozen=True):
     server: str = DEFAULT_SERVER
 
 
-class SetChoices(Struct, frozen=True):
-    """A server's choices for the pickers: models, agents (lists), variants (lists by model)."""
+class SetOptions(Struct, frozen=True):
+    """All that the user can set in a chat, for the pickers.
 
-    name: ClassVar[str] = "choices"
-    choices: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]]]
-    server: str = DEFAULT_SERVER
+    An option: id, name, description, command (the subcommand of `:Eca` that sets it), kind
+    ('select' | 'toggle'), value (text or boolean), shown (the name of the value), offers (tables:
+    value, name, description, group). Descriptions, groups and commands may be absent.
+    """
+
+    name: ClassVar[str] = "options"
+    chat: str
+    options: Sequence[Mapping[str, Any]]
 
 
 class SetServer(Struct, frozen=True):
@@ -362,7 +368,7 @@ ViewOp: TypeAlias = (
     | SetTaskList
     | SetUsage
     | SetWork
-    | SetChoices
+    | SetOptions
     | SetServer
     | SetInput
     | RestoreDraft

@@ -3,12 +3,14 @@
 Rules kept here:
 - Ids, values, names and descriptions are the agent's text, exactly; the renderer cleans them.
 - Names are shown, values are sent.
+- A select without offers takes any value: the agent has not said which there are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -17,6 +19,9 @@ MODE: Final = "mode"
 THOUGHT_LEVEL: Final = "thought_level"
 TRUST: Final = "trust"
 """Categories that have commands of their own; an agent may have any other one, too."""
+
+OptionValue: TypeAlias = str | bool
+"""Text for a select, a boolean for a toggle."""
 
 
 class OptionKind(StrEnum):
@@ -36,7 +41,7 @@ class OptionOffer(Struct, frozen=True):
 
 
 class ChatOption(Struct, frozen=True):
-    """An option of a chat, with its value: a string for a select, a boolean for a toggle.
+    """An option of a chat; an empty value of a select is not known or not set.
 
     unasked: the values with which tools run without asking the user, as the agent is known to do.
     """
@@ -46,9 +51,33 @@ class ChatOption(Struct, frozen=True):
     description: str = ""
     category: str = ""
     kind: OptionKind = OptionKind.SELECT
-    value: str | bool = ""
+    value: OptionValue = ""
     offers: tuple[OptionOffer, ...] = ()
-    unasked: frozenset[str | bool] = frozenset()
+    unasked: frozenset[OptionValue] = frozenset()
+
+    def accepts(self, value: OptionValue) -> bool:
+        """Return whether the option can have a value, as far as its offers tell."""
+        if self.kind is OptionKind.TOGGLE:
+            return isinstance(value, bool)
+        offered = not self.offers or any(offer.value == value for offer in self.offers)
+        return isinstance(value, str) and offered
+
+    def name_of(self, value: OptionValue) -> str:
+        """Return what the user sees of a value."""
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        return next((offer.name for offer in self.offers if offer.value == value), value)
+
+
+def first_of(options: Sequence[ChatOption], category: str) -> ChatOption | None:
+    """Return the first option of a category."""
+    return next((option for option in options if option.category == category), None)
+
+
+def find_option(options: Sequence[ChatOption], key: str) -> ChatOption | None:
+    """Return the option with an id, else the first of a category."""
+    by_id = next((option for option in options if option.id == key), None)
+    return by_id or first_of(options, key)
 
 
 class OptionsChanged(Struct, frozen=True):

@@ -109,7 +109,7 @@ CALL_STEPS: Mapping[CallState, frozenset[CallState]] = {
     # an agent may ask about a call that has begun, and ask again
     CallState.APPROVED: _ENDS | {CallState.RUNNING, CallState.WAITING},
     CallState.REFUSED: _ENDS | {CallState.RUNNING},
-    CallState.RUNNING: _ENDS | {CallState.WAITING},
+    CallState.RUNNING: _ENDS | {CallState.WAITING, CallState.APPROVED},
     CallState.DONE: frozenset(),
     CallState.FAILED: frozenset(),
     CallState.REJECTED: frozenset(),

@@ -15,7 +15,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions import history_changes
 from eca_nvim.chat.user_actions.earlier_messages import show_history
 from eca_nvim.chat.vocabulary import history_intents as intents
-from eca_nvim.chat.vocabulary.events import SelectionChanged, TitleChanged
+from eca_nvim.chat.vocabulary.events import TitleChanged
 from eca_nvim.chat.vocabulary.ops import ShowChat
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.chats import Chats, now
@@ -48,7 +48,7 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     copy_id, opened = await archive.fork(chat.id, fork_point.content_id)
     copy = chats.get(copy_id, chat.server_name)
     chats.show(show_history(copy, opened.page, now()))
-    chats.apply(copy, [TitleChanged(opened.title or ""), inherited(chat)])
+    chats.apply(copy, [TitleChanged(opened.title or "")])
     try:
         if fork_point.is_prompt:
             prompt, content_id = named_prompt(copy, 0)
@@ -57,12 +57,6 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     finally:
         chats.show(Changes([ShowChat(copy_id)]))
     return copy_id
-
-
-def inherited(chat: Chat) -> SelectionChanged:
-    """Return the selection for a copy of a chat: the same model, agent and variant."""
-    chosen = chat.selected
-    return SelectionChanged(chosen.model, chosen.agent, chosen.variant)
 
 
 async def add_flag(chats: Chats, archive: Archive, chat: Chat, block: int, text: str) -> None:

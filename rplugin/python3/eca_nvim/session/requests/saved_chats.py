@@ -19,7 +19,7 @@ from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.earlier_messages import show_history, show_loading, show_older
 from eca_nvim.chat.vocabulary import history_intents as intents
-from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, NoticeReceived, TitleChanged
+from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, TitleChanged
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import history_changes
@@ -116,13 +116,11 @@ class SavedChats:
             self._chats.forget(chat.id)
 
     def _show(self, chat: Chat, opened: OpenedChat) -> None:
-        """Show the newest page of a chat, its title and its selection."""
+        """Show the newest page of a chat, its title and its options."""
         self._chats.show(show_history(chat, opened.page, now()))
         if opened.title is not None:
             self._chats.apply(chat, [TitleChanged(opened.title)])
-        if opened.selection is not None:
-            self._servers.of(chat).choices.keep(chat.id, opened.selection)
-            self._chats.apply(chat, [opened.selection])
+        self._servers.of(chat).options.open(chat)
 
     async def _load_older(self, chat: Chat) -> None:
         older = chat.older
@@ -160,9 +158,7 @@ class SavedChats:
         if not chat.is_blank:
             await (await self._archive(chat)).clear(chat.id)
         self._chats.apply(chat, [ChatCleared(usage=True)])
-        welcome = self._servers.of(chat).choices.welcome
-        if welcome:
-            self._chats.apply(chat, [NoticeReceived(welcome.strip())])
+        self._servers.of(chat).incoming.show_welcome(chat)
 
     async def _delete(self, chat: Chat) -> None:
         if not chat.is_blank and not chat.deleted:
@@ -180,7 +176,7 @@ class SavedChats:
                 await history_changes.roll_back(self._chats, archive, chat, intent)
             case intents.ForkChat(_, block):
                 copy = await history_changes.fork(self._chats, archive, chat, block)
-                self._servers.of(chat).choices.keep(copy, history_changes.inherited(chat))
+                self._servers.of(chat).options.open(self._known(copy))
             case intents.AddFlag(_, block, text):
                 await history_changes.add_flag(self._chats, archive, chat, block, text)
             case intents.RemoveFlag(_, block):

@@ -25,7 +25,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name, one_line
 from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
-from eca_nvim.chat.vocabulary.options import MODE
+from eca_nvim.chat.vocabulary.options import MODE, first_of
 from eca_nvim.chat.vocabulary.templates import (
     ExpandTemplate,
     ListTemplates,
@@ -34,8 +34,8 @@ from eca_nvim.chat.vocabulary.templates import (
     TemplateIntent,
 )
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.choices import NotOffered
 from eca_nvim.session.files.surveys import run_in_thread
+from eca_nvim.session.options import NotOffered
 from eca_nvim.session.server import ServerState
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.templates.expansion import Value, expand, kinds_of, parse, questions_of
@@ -156,15 +156,16 @@ class Templates:
 
     def _choose_agent(self, chat: Chat, agent: str) -> None:
         """Choose an agent for a chat; a message says why it is not chosen."""
-        server = self._servers.of(chat)
-        unasked = any(agent in it.unasked for it in chat.options if it.category == MODE)
-        if unasked:
-            reason = "runs tools without asking: choose it yourself if you want that"
-        elif agent not in server.choices.offers("agent"):
+        mode = first_of(chat.options, MODE)
+        offers = () if mode is None else mode.offers
+        offer = next((it for it in offers if agent in (it.value, it.name)), None)
+        if mode is None or offer is None:
             reason = "is not offered: the prompt goes to the chat's agent"
+        elif offer.value in mode.unasked:
+            reason = "runs tools without asking: choose it yourself if you want that"
         else:
-            if agent != chat.selected.agent:
-                server.choose(chat, "agent", agent, is_saved=False)
+            if offer.value != mode.value:
+                self._servers.of(chat).options.set(chat, mode.id, offer.value, is_saved=False)
             return
         self._view.push([Notify("warn", f"agent '{literal_name(agent)}' {reason}")])
 

@@ -23,6 +23,7 @@ from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.prompt.contexts import wire_contexts
 from eca_nvim.agents.eca.prompt.draft_contexts import draft_context
 from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     DirectoryContext,
@@ -40,8 +41,14 @@ NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
 """Kinds of contexts that some servers do not accept."""
 
 
+class SelectedPrompt(Prompt, frozen=True):
+    """A prompt with what it is sent with."""
+
+    selection: Selection = Selection()
+
+
 def prompt_params(
-    prompt: Prompt, chats: ChatIds, dialect: Dialect, mentions: Mentions
+    prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect, mentions: Mentions
 ) -> PromptParams:
     """Build chat/prompt; the prompt's selection has only what the server supports."""
     if dialect.generation < Generation.AGENTS:
@@ -51,7 +58,7 @@ def prompt_params(
     return _for_today(prompt, chats, *mentions.write(prompt))
 
 
-def login_params(prompt: Prompt, chats: ChatIds, dialect: Dialect) -> PromptParams:
+def login_params(prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect) -> PromptParams:
     """Build chat/prompt for a login: the text unchanged, without contexts or mentions."""
     if dialect.generation < Generation.AGENTS:
         return _for_older(prompt, chats.minted(prompt.chat_id), dialect)
@@ -59,7 +66,7 @@ def login_params(prompt: Prompt, chats: ChatIds, dialect: Dialect) -> PromptPara
 
 
 def _for_today(
-    prompt: Prompt, chats: ChatIds, message: str, contexts: Sequence[Context]
+    prompt: SelectedPrompt, chats: ChatIds, message: str, contexts: Sequence[Context]
 ) -> PromptParams:
     chosen = prompt.selection
     return PromptParams(
@@ -73,7 +80,7 @@ def _for_today(
     )
 
 
-def _for_older(prompt: Prompt, minted: str | None, dialect: Dialect) -> PromptParams:
+def _for_older(prompt: SelectedPrompt, minted: str | None, dialect: Dialect) -> PromptParams:
     chosen, generation = prompt.selection, dialect.generation
     taken = [it for it in prompt.contexts if not isinstance(it, TextContext | ResourceContext)]
     drafted = map(draft_context, prompt.contexts)

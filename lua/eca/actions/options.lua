@@ -1,0 +1,318 @@
+--- Actions that set an option of a chat: model, agent, variant, and what else its agent offers.
+---
+--- Rules kept here:
+--- - Names are shown and typed, values are sent. The current value is marked.
+--- - A value counts only once the host confirms it.
+local choose = require('eca.ui.choose')
+local display_width = require('eca.ui.display_width')
+local eca = require('eca')
+local host = require('eca.host')
+local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
+local sanitize = require('eca.ui.sanitize')
+local windows = require('eca.window')
+
+local M = {}
+
+---@alias eca.Choosable 'model'|'agent'|'variant'
+
+--- How the host names these before there is a list of options.
+---@type table<eca.Choosable, string>
+local CATEGORIES = { model = 'model', agent = 'mode', variant = 'thought_level' }
+
+--- What may be typed for no variant.
+local NONE = 'none'
+
+--- The values of a toggle.
+---@type eca.OptionOffer[]
+local TOGGLED = { { value = true, name = 'on' }, { value = false, name = 'off' } }
+
+---@param what eca.Choosable
+---@param chat? string
+---@return eca.Option?
+local function option_of(what, chat)
+  return vim.iter(mirror.options(chat)):find(function(option)
+    return option.command == what
+  end)
+end
+
+--- The options of the current chat that have no command of their own.
+---@param chat? string default: the current one
+---@return eca.Option[]
+function M.others(chat)
+  return vim.tbl_filter(function(option)
+    return option.command == nil
+  end, mirror.options(chat or windows.current_chat()))
+end
+
+--- The values that an option can have; none if there is nothing to choose from.
+---@param option? eca.Option
+---@return eca.OptionOffer[]
+local function offers_of(option)
+  if not option then
+    return {}
+  end
+  local offers = option.kind == 'toggle' and TOGGLED or option.offers
+  return #offers == 1 and offers[1].value == '' and {} or offers
+end
+
+---@param offer eca.OptionOffer
+---@return string
+local function name_of(offer)
+  return offer.name
+end
+
+--- The names that a chat can choose from.
+---@param what eca.Choosable
+---@param chat? string default: the current one
+---@return string[]
+function M.offers(what, chat)
+  return vim.tbl_map(name_of, offers_of(option_of(what, chat or windows.current_chat())))
+end
+
+---@param chat string
+---@param option string id or category
+---@param value string|boolean
+local function send(chat, option, value)
+  host.send('choose', { chat = chat, option = option, value = value })
+end
+
+--- The item that a word means: the one with this name or value, else the only one whose name
+--- contains it.
+---@generic T
+---@param word string
+---@param items T[]
+---@param value_of fun(item: T): any
+---@return T?
+local function meant(word, items, value_of)
+  for _, item in ipairs(items) do
+    if item.name == word or value_of(item) == word then
+      return item
+    end
+  end
+  local found = vim.tbl_filter(function(item)
+    return item.name:lower():find(word:lower(), 1, true) ~= nil
+  end, items)
+  return #found == 1 and found[1] or nil
+end
+
+---@param offer eca.OptionOffer
+---@return string|boolean
+local function value_of(offer)
+  return offer.value
+end
+
+--- The value that a word means; else the word itself, and the host says what is wrong with it.
+---@param word string
+---@param offers eca.OptionOffer[]
+---@return string|boolean
+local function meant_value(word, offers)
+  local offer = meant(word, offers, value_of)
+  if offer then
+    return offer.value
+  end
+  return word
+end
+
+--- A row of a list: a mark, a name, and what it means if the agent says that.
+---@param mark string
+---@param name string
+---@param group? string
+---@param description? string
+---@return string
+local function row(mark, name, group, description)
+  local title = mark .. sanitize.line(group and ('%s: %s'):format(group, name) or name)
+  if not description then
+    return title
+  end
+  return display_width.list_row(title, vim.api.nvim_strwidth(title), { sanitize.line(description) })
+end
+
+--- Let the user choose the value of an option.
+---@param option eca.Option
+---@param title string
+---@param chat string
+local function ask(option, title, chat)
+  local options = {
+    prompt = title,
+    format_item = function(offer)
+      local mark = offer.value == option.value and '● ' or '  '
+      return row(mark, offer.name, offer.group, offer.description)
+    end,
+  }
+  choose.one(offers_of(option), options, function(offer)
+    if offer then
+      send(chat, option.id, offer.value)
+    end
+  end)
+end
+
+--- Choose something for the current chat.
+---@param what eca.Choosable
+---@param word? string a name, or a part of one; default: show a list
+---@param bang? boolean switch to the next agent
+function M.choose(what, word, bang)
+  if bang and what == 'agent' then
+    return M.next_agent()
+  end
+  local chat = eca.current()
+  local option = option_of(what, chat)
+  local offers = offers_of(option)
+  if word then
+    local value = meant_value(word, offers)
+    if value == NONE and what == 'variant' then
+      value = ''
+    end
+    send(chat, option and option.id or CATEGORIES[what], value)
+  elseif not option or #offers == 0 then
+    notify.info(('no %s to choose from yet'):format(what))
+  else
+    ask(option, 'Choose the ' .. what, chat)
+  end
+end
+
+--- Choose the model.
+function M.model()
+  M.choose('model')
+end
+
+--- Choose the agent.
+function M.agent()
+  M.choose('agent')
+end
+
+--- Switch to the next agent of the list.
+function M.next_agent()
+  local chat = eca.current()
+  local option = option_of('agent', chat)
+  local offers = offers_of(option)
+  if not option or #offers == 0 then
+    return M.choose('agent')
+  end
+  local place = 0
+  for index, offer in ipairs(offers) do
+    place = offer.value == option.value and index or place
+  end
+  send(chat, option.id, offers[place % #offers + 1].value)
+end
+
+--- Choose the variant of the model.
+function M.variant()
+  M.choose('variant')
+end
+
+-- --- options without a command of their own -----------------------------------------------------
+
+--- Set an option: a toggle to its other value, anything else from a list.
+---@param option eca.Option
+---@param chat string
+local function change(option, chat)
+  if option.kind == 'toggle' then
+    send(chat, option.id, not option.value)
+  elseif #offers_of(option) == 0 then
+    notify.info(('%s has nothing to choose from'):format(option.name))
+  else
+    ask(option, option.name, chat)
+  end
+end
+
+--- Choose an option, then its value.
+function M.options()
+  local chat = eca.current()
+  local others = M.others(chat)
+  if #others == 0 then
+    return notify.info('this chat has no other options')
+  end
+  local options = {
+    prompt = 'Options',
+    format_item = function(option)
+      return row('', ('%s: %s'):format(option.name, option.shown), nil, option.description)
+    end,
+  }
+  choose.one(others, options, function(option)
+    if option then
+      change(option, chat)
+    end
+  end)
+end
+
+---@param option eca.Option
+---@return string
+local function id_of(option)
+  return option.id
+end
+
+--- The option that a text begins with, by its name or id, and the rest of the text.
+---@param text string
+---@param others eca.Option[]
+---@return eca.Option?, string
+local function split(text, others)
+  local found, rest = nil, nil ---@type eca.Option?, string?
+  for _, option in ipairs(others) do
+    for _, label in ipairs({ option.name, option.id }) do
+      local after = text:sub(#label + 1)
+      local is_it = text:sub(1, #label):lower() == label:lower() and (after .. ' '):find('^%s')
+      if is_it and (not rest or #after < #rest) then
+        found, rest = option, after
+      end
+    end
+  end
+  if not found then
+    local word = text:match('^%S*') --[[@as string]]
+    found, rest = meant(word, others, id_of), text:sub(#word + 1)
+  end
+  return found, vim.trim(rest or '')
+end
+
+--- Set an option that has no command of its own.
+---@param text string its name or id, then a value; without a value, or both, as `options` does
+function M.set(text)
+  if text == '' then
+    return M.options()
+  end
+  local chat = eca.current()
+  local others = M.others(chat)
+  local option, word = split(text, others)
+  if not option then
+    local names = table.concat(vim.tbl_map(name_of, others), ', ')
+    local known = names == '' and 'this chat has none' or 'there are ' .. names
+    notify.warn(("unknown option '%s': %s"):format(sanitize.line(text), sanitize.line(known)))
+  elseif word == '' then
+    change(option, chat)
+  else
+    send(chat, option.id, meant_value(word, offers_of(option)))
+  end
+end
+
+--- The one of two texts that can be completed: without blanks, nothing that a screen does not show.
+---@param name string
+---@param otherwise any
+---@return string?
+local function completable(name, otherwise)
+  for _, text in ipairs({ name, otherwise }) do
+    if
+      type(text) == 'string'
+      and text ~= ''
+      and not text:find('%s')
+      and sanitize.line(text) == text
+    then
+      return text
+    end
+  end
+end
+
+--- Completion of `set`.
+---@param given string what was typed before the word to complete
+---@return string[]
+function M.complete(given)
+  local others = M.others()
+  local option = given ~= '' and split(given, others) or nil
+  local items = given == '' and others or offers_of(option)
+  local labels = {} ---@type string[]
+  for _, item in ipairs(items) do
+    labels[#labels + 1] = completable(item.name, item.id or item.value)
+  end
+  return labels
+end
+
+return M

@@ -1,0 +1,235 @@
+"""Chat options: what a chat can choose from, and what it uses: model, agent, variant and trust.
+
+Rules kept here:
+- What was set for a chat stays, whatever defaults the server announces later.
+- A selection that the server announces for one chat, or reports with an answer, is of that chat.
+- A selection that the server forces (selectModel, selectAgent) is for all chats. While exactly one
+  chat runs, its prompt must have caused it (`/model`), so it is for that chat only. The first one
+  after the start states the server's defaults: it does not replace a choice still on offer.
+- A variant belongs to a model.
+- Choosing an agent for a new chat without a chosen model leaves the model to that agent: it is
+  unknown until the first answer. Behaviors, the agents of older servers, bring no model: the chosen
+  or default model stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from msgspec import Struct, field
+
+from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.dialect import Dialect, Generation
+from eca_nvim.agents.eca.selection import Announced, Selection
+from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, TrustWanted, Welcomed
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.chat.vocabulary.options import (
+    MODE,
+    MODEL,
+    THOUGHT_LEVEL,
+    TRUST,
+    ChatOption,
+    OptionKind,
+    OptionOffer,
+    OptionsChanged,
+    OptionValue,
+)
+
+NO_MODEL: Final = "no model: send the prompt /login, or see :Eca log"
+NO_VARIANT: Final = OptionOffer("", "none")
+SELECTABLE: Final = ("model", "agent", "variant")
+
+
+class _Chat(Struct):
+    """What was set or reported for a chat, by SELECTABLE; for the rest the defaults count."""
+
+    own: dict[str, str] = field(default_factory=dict)
+    trust: bool = False
+    is_open: bool = False
+    listed: Sequence[ChatOption] | None = None
+
+
+class ChatOptions:
+    """The options of the chats of one server process, by our ids."""
+
+    def __init__(self, ids: ChatIds, turns: Turns, dialect: Dialect) -> None:
+        self._ids = ids
+        self._turns = turns
+        self._dialect = dialect
+        self._chats: dict[str, _Chat] = {}
+        self._models: tuple[OptionOffer, ...] | None = None
+        self._agents: tuple[OptionOffer, ...] | None = None
+        self._variants: dict[str, tuple[str, ...]] = {}  # by model
+        self._defaults: dict[str, str] = {}
+        self._forced: set[str] = set()  # what the server has forced since its start
+        self._overruled: set[str] = set()  # chats for which a model was forced after the prompt
+        self._bring_models = True
+        self._had_trust = False  # at the last call of `changed`
+        self._is_stale = False
+
+    def open(self, chat_id: str) -> Sequence[AgentEvent]:
+        """Return the options of a chat that exists from now on, or is shown again."""
+        chat = self._chat(chat_id)
+        lacks_models = self._models == () and not chat.is_open
+        chat.is_open = True
+        notices = [NoticeReceived(NO_MODEL, is_error=True)] if lacks_models else []
+        return [self._list(chat_id, chat), *(Addressed(chat_id, notice) for notice in notices)]
+
+    def forget(self, chat_id: str) -> None:
+        """Forget a chat."""
+        self._chats.pop(chat_id, None)
+
+    def copy(self, chat_id: str, copy_id: str) -> None:
+        """Let a copy of a chat have the same model, agent and variant."""
+        self._chat(copy_id).own |= self._defaults | self._chat(chat_id).own
+
+    def keep(
+        self,
+        chat_id: str,
+        model: str | None = None,
+        agent: str | None = None,
+        variant: str | None = None,
+    ) -> None:
+        """Keep what a chat uses, whatever the defaults are; None is not known."""
+        self._is_stale = True
+        self._chat(chat_id).own |= _known(model=model, agent=agent, variant=variant)
+
+    def selection(self, chat_id: str) -> Selection:
+        """Return what the next prompt of a chat is sent with."""
+        chat = self._chat(chat_id)
+        model, agent, variant = (self._selected(chat, what) for what in SELECTABLE)
+        return Selection(model, agent, variant, chat.trust)
+
+    def set(self, chat_id: str, option_id: str, value: OptionValue) -> Sequence[AgentEvent]:
+        """Set an option as the user chose; returns the list that follows."""
+        chat = self._chat(chat_id)
+        if option_id == "trust":
+            chat.trust = value is True
+        elif option_id == "model":
+            self._set_model(chat, str(value), self._selected(chat, "variant"))
+        elif option_id in SELECTABLE:
+            if option_id == "agent" and self._agent_sets_model(chat_id, chat):
+                chat.own |= {"model": "", "variant": ""}
+            chat.own[option_id] = str(value)
+        return [self._list(chat_id, chat)]
+
+    def announce(self, news: Announced) -> Sequence[AgentEvent]:
+        """Read an announcement; returns what it says besides options (`changed`)."""
+        self._is_stale = True
+        self._read_offers(news)
+        said = _known(model=news.model, agent=news.agent, variant=news.variant)
+        if news.chat_id is None:
+            self._force(news)
+            self._defaults |= said
+        elif news.chat_id in self._chats:
+            self._chats[news.chat_id].own |= said
+        events: list[AgentEvent] = [Welcomed(news.welcome)] if news.welcome else []
+        return events if news.wants_trust is None else [*events, TrustWanted(news.wants_trust)]
+
+    def answered(self, chat_id: str, model: str | None) -> None:
+        """Note the model that answers a prompt, unless another was forced since."""
+        if model and chat_id not in self._overruled:
+            self.keep(chat_id, model)
+        self._overruled.discard(chat_id)
+
+    def changed(self) -> Sequence[AgentEvent]:
+        """Return the options that changed since the last call: to be emitted after all else."""
+        if not self._is_stale and self._had_trust is self._has_trust:
+            return ()
+        self._is_stale, self._had_trust = False, self._has_trust
+        return [
+            self._list(chat_id, chat)
+            for chat_id, chat in self._chats.items()
+            if chat.is_open and chat.listed != self._options(chat)
+        ]
+
+    @property
+    def _has_trust(self) -> bool:
+        return self._dialect.generation is Generation.AGENTS
+
+    def _chat(self, chat_id: str) -> _Chat:
+        return self._chats.setdefault(chat_id, _Chat())
+
+    def _selected(self, chat: _Chat, what: str) -> str:
+        return chat.own.get(what, self._defaults.get(what, ""))
+
+    def _read_offers(self, news: Announced) -> None:
+        if news.models is not None:
+            self._models = _offers(news.models)
+        if news.agents is not None:
+            self._agents, self._bring_models = _offers(news.agents), news.bring_models
+        if news.variants is not None:
+            chat = self._chats.get(news.chat_id or "", _Chat())
+            self._variants[news.model or self._selected(chat, "model")] = news.variants
+
+    def _force(self, news: Announced) -> None:
+        """Set what the server forces in the chats for which it is meant."""
+        again = self._forced & {*news.forced}
+        self._forced.update(news.forced)
+        if "model" in news.forced:
+            self._overruled.update(self._turns.unanswered)
+        running = [it for it in self._chats if self._turns.is_running(it)]
+        for chat_id in running if len(running) == 1 else self._chats:
+            chat = self._chats[chat_id]
+            for what in news.forced:
+                if what in again or not self._is_offered(what, self._selected(chat, what)):
+                    self._apply_forced(chat, what, getattr(news, what), news.variant)
+
+    def _apply_forced(self, chat: _Chat, what: str, name: str, variant: str | None) -> None:
+        if what != "model":
+            chat.own[what] = name
+            return
+        self._set_model(chat, name, self._selected(chat, "variant"))
+        if variant is not None:
+            chat.own["variant"] = variant
+
+    def _set_model(self, chat: _Chat, model: str, variant: str) -> None:
+        """Set the model of a chat, which keeps its variant if the model has it."""
+        chat.own["model"] = model
+        chat.own["variant"] = variant if variant in self._variants.get(model, ()) else ""
+
+    def _is_offered(self, what: str, name: str) -> bool:
+        offers = self._models if what == "model" else self._agents
+        return not name or any(offer.value == name for offer in offers or ())
+
+    def _agent_sets_model(self, chat_id: str, chat: _Chat) -> bool:
+        """Return whether an agent that is chosen now decides on the model of a chat."""
+        is_new = not self._ids.was_prompted(chat_id)
+        return self._bring_models and is_new and "model" not in chat.own
+
+    def _list(self, chat_id: str, chat: _Chat) -> Addressed:
+        options = chat.listed = self._options(chat)
+        return Addressed(chat_id, OptionsChanged(options))
+
+    def _options(self, chat: _Chat) -> tuple[ChatOption, ...]:
+        model, agent, variant = (self._selected(chat, what) for what in SELECTABLE)
+        models, agents, variants = self._models or (), self._agents or (), self._variants_for(model)
+        options = (
+            ChatOption("model", "model", category=MODEL, value=model, offers=models),
+            ChatOption("agent", "agent", category=MODE, value=agent, offers=agents),
+            ChatOption(
+                "variant", "variant", category=THOUGHT_LEVEL, value=variant, offers=variants
+            ),
+        )
+        if not self._has_trust:
+            return options
+        kind = OptionKind.TOGGLE
+        return (*options, ChatOption("trust", "trust", category=TRUST, kind=kind, value=chat.trust))
+
+    def _variants_for(self, model: str) -> tuple[OptionOffer, ...]:
+        """Return the variants of a model; without a model those of all models."""
+        if model and model not in self._variants:
+            return ()
+        names = self._variants[model] if model else sorted({*chain(*self._variants.values())})
+        return (NO_VARIANT, *_offers(names)) if names or model else ()
+
+
+def _known(**selected: str | None) -> Mapping[str, str]:
+    return {what: name for what, name in selected.items() if name is not None}
+
+
+def _offers(names: Iterable[str]) -> tuple[OptionOffer, ...]:
+    return tuple(OptionOffer(name, name) for name in names)

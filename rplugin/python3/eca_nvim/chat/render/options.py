@@ -1,0 +1,80 @@
+"""Options of a chat as the view gets them: names to show, values to send back.
+
+Rules kept here:
+- Names and descriptions are one clean line each. Ids and values are sent unchanged; the view does
+  not show them.
+- The first option of some categories has a command of its own; `:Eca options` lists the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.options import (
+    MODE,
+    MODEL,
+    THOUGHT_LEVEL,
+    TRUST,
+    ChatOption,
+    OptionKind,
+    OptionOffer,
+    first_of,
+)
+
+COMMANDS: Final[Mapping[str, str]] = {
+    MODEL: "model",
+    MODE: "agent",
+    THOUGHT_LEVEL: "variant",
+    TRUST: "trust",
+}
+"""Subcommands of `:Eca`, by the category that they set."""
+
+
+def option_rows(options: Sequence[ChatOption]) -> Sequence[Mapping[str, Any]]:
+    """Return the tables of the op `options`."""
+    firsts = {category: first_of(options, category) for category in COMMANDS}
+    rows = []
+    for option in options:
+        has_command = firsts.get(option.category) is option or option.category == TRUST
+        command = {"command": COMMANDS[option.category]} if has_command else {}
+        rows.append(_option_row(option) | command)
+    return rows
+
+
+def _option_row(option: ChatOption) -> dict[str, object]:
+    described = {"description": one_line(option.description)} if option.description else {}
+    return {
+        "id": option.id,
+        "name": one_line(option.name or option.id),
+        "kind": option.kind.value,
+        "value": option.value,
+        "shown": one_line(option.name_of(option.value)),
+        "offers": [_offer_row(offer) for offer in option.offers],
+        **described,
+    }
+
+
+def _offer_row(offer: OptionOffer) -> Mapping[str, str]:
+    row = {"description": one_line(offer.description), "group": one_line(offer.group)}
+    given = {key: text for key, text in row.items() if text}
+    return {"value": offer.value, "name": one_line(offer.name or offer.value), **given}
+
+
+def shown_choice(options: Sequence[ChatOption], category: str) -> str | None:
+    """Return the name of what is chosen in a category; None if nothing is, or it is not known."""
+    option = first_of(options, category)
+    if option is None or not option.value:
+        return None
+    return option.name if option.kind is OptionKind.TOGGLE else option.name_of(option.value)
+
+
+def unasked_names(options: Sequence[ChatOption]) -> list[str]:
+    """Return names of the values with which tools run without asking."""
+    mode = first_of(options, MODE)
+    return [
+        one_line(shown if option is mode else f"{option.name}: {shown}")
+        for option in options
+        if option.value in option.unasked and (shown := option.name_of(option.value))
+    ]

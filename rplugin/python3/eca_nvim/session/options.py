@@ -1,0 +1,251 @@
+"""Options: what the user sets in the chats of a server, and what the project set there last.
+
+Rules kept here:
+- The agent lists the options of a chat. What is set is sent to it, and shown once it lists that.
+- What is set before there is a list waits for the first list. What was set in a chat is set again
+  after the agent has been started again.
+- A chat that the user begins gets the project's last choices for this server, as far as they are on
+  offer. Trust is none of them, nor a value with which tools run without asking.
+- Values are sent one at a time: each may change what else is on offer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from eca_nvim.agents.base import Agent
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.render.options import COMMANDS
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.chat.vocabulary.options import (
+    TRUST,
+    ChatOption,
+    OptionKind,
+    OptionRefused,
+    OptionsChanged,
+    OptionValue,
+    find_option,
+    first_of,
+)
+from eca_nvim.session.chats import Chats
+from eca_nvim.session.persistence import ON, LastChoices, Persistence
+
+LONGEST_NAME = 100
+"""Characters of an unknown name that are compared with the names on offer."""
+
+
+_TOGGLE = OptionKind.TOGGLE
+
+
+class NotOffered(Exception):
+    """Raised when an option cannot be set; the text tells the user why."""
+
+
+class _Wanted(Struct, frozen=True):
+    """A value to set once the agent lists the option. asked: the user waits for it."""
+
+    value: OptionValue
+    asked: bool = False
+
+
+class _State(Struct):
+    """What a chat waits for, by id or category of an option.
+
+    last: the project's last choices when the chat began. chosen: ids of options set in the chat.
+    is_listed: the running agent has listed the chat's options.
+    """
+
+    is_listed: bool = False
+    last: LastChoices | None = None
+    wanted: dict[str, _Wanted] = field(default_factory=dict)
+    chosen: set[str] = field(default_factory=set)
+
+    def take(self, option: ChatOption) -> _Wanted | None:
+        """Remove and return what an option waits for; what is quietly wanted waits for offers."""
+        key = option.id if option.id in self.wanted else option.category
+        wanted = self.wanted.get(key)
+        if wanted is None:
+            wanted = self._last(option)
+        if wanted is None or not (wanted.asked or option.offers or option.kind is _TOGGLE):
+            return None
+        self.wanted.pop(key, None)
+        self.chosen.add(option.id)
+        return wanted
+
+    def _last(self, option: ChatOption) -> _Wanted | None:
+        last = None if self.last is None or option.id in self.chosen else self.last(option.id)
+        if last is None or option.category == TRUST:
+            return None
+        value = last == ON if option.kind is _TOGGLE else last
+        return None if value in option.unasked else _Wanted(value)
+
+
+class Options:
+    """What was set in the chats of a server, by the server's name."""
+
+    def __init__(
+        self,
+        server: str,
+        chats: Chats,
+        persistence: Persistence,
+        agent: Callable[[], Agent | None],
+    ) -> None:
+        self._server = server
+        self._chats = chats
+        self._persistence = persistence
+        self._agent = agent
+        self._states: dict[str, _State] = {}
+
+    def begin(self, chat: Chat) -> None:
+        """Prepare a chat that the user has begun."""
+        self._state(chat).last = self._persistence.choices(self._server)
+        self.open(chat)
+
+    def open(self, chat: Chat) -> None:
+        """Ask the agent for the options of a chat; one that is not ready is asked later."""
+        if (agent := self._agent()) is not None:
+            agent.open(chat.id)
+
+    def forget(self, chat: Chat) -> None:
+        """Forget a chat that is no longer one of this server."""
+        self._states.pop(chat.id, None)
+        chat.asked_options.clear()
+        if (agent := self._agent()) is not None:
+            agent.forget(chat.id)
+
+    def agent_ended(self) -> None:
+        """Note what the next agent must be told."""
+        for chat in self._chats.of(self._server):
+            state = self._state(chat)
+            state.is_listed = False
+            chat.asked_options.clear()
+            for option in chat.options:
+                is_own = option.id in state.chosen or not chat.is_blank
+                if is_own and option.value and option.category != TRUST:
+                    state.wanted.setdefault(option.id, _Wanted(option.value))
+            if chat.trust:
+                state.wanted[TRUST] = _Wanted(value=True)
+
+    def set(self, chat: Chat, key: str, value: object, *, is_saved: bool = True) -> None:
+        """Set the option with an id or of a category, as the user chose. Raises NotOffered.
+
+        is_saved: it is also for later chats of the project.
+        """
+        option = find_option(chat.options, key)
+        category = key if option is None else option.category
+        if not isinstance(value, str | bool) or category == TRUST:
+            raise NotOffered(f"invalid {one_line(key)}: {value!r}")
+        if option is not None:
+            _require_offered(option, value)
+        agent = self._agent()
+        if agent is None or not self._state(chat).is_listed:
+            option = option or ChatOption(key, key, category=key)
+            self._set_later(chat, option, value, is_saved=is_saved)
+        elif option is None:
+            raise NotOffered(_no_option(key))
+        else:
+            self._send(agent, chat, option, value, is_saved=is_saved)
+
+    def tell_trust(self, chat: Chat) -> None:
+        """Tell the agent whether a chat is trusted, if it has an option for that."""
+        state = self._state(chat)
+        state.wanted.pop(TRUST, None)
+        agent, option = self._agent(), first_of(chat.options, TRUST)
+        if agent is not None and option is not None and state.is_listed:
+            agent.set_option(chat.id, option.id, chat.trust)
+        else:
+            state.wanted[TRUST] = _Wanted(chat.trust)
+
+    def apply(self, chat: Chat, event: OptionsChanged | OptionRefused) -> None:
+        """Apply an event about the options of a chat, then set what waits for it."""
+        asked = dict(chat.asked_options)
+        before = {option.id: option.value for option in chat.options}
+        self._chats.apply(chat, [event])
+        listed = {option.id: option.value for option in chat.options}
+        if any(listed.get(key) == value for key, value in asked.items()):
+            for option in chat.options:
+                if option.id in asked or option.value != before.get(option.id):
+                    self._keep_last(option, option.value)
+        agent = self._agent()
+        if agent is not None:
+            self._state(chat).is_listed = True
+            self._set_wanted(agent, chat)
+
+    def _state(self, chat: Chat) -> _State:
+        return self._states.setdefault(chat.id, _State())
+
+    def _set_later(
+        self, chat: Chat, option: ChatOption, value: OptionValue, *, is_saved: bool
+    ) -> None:
+        """Show a value that the agent gets when it is ready."""
+        self._state(chat).wanted[option.id] = _Wanted(value, asked=True)
+        if is_saved:
+            self._keep_last(option, value)
+        options = chat.options if option in chat.options else (*chat.options, option)
+        shown = [replace(it, value=value) if it is option else it for it in options]
+        self._chats.apply(chat, [OptionsChanged(tuple(shown))])
+
+    def _send(
+        self, agent: Agent, chat: Chat, option: ChatOption, value: OptionValue, *, is_saved: bool
+    ) -> None:
+        state = self._state(chat)
+        state.wanted.pop(option.id, None)
+        state.chosen.add(option.id)
+        if is_saved:
+            chat.asked_options[option.id] = value
+        agent.set_option(chat.id, option.id, value)
+
+    def _set_wanted(self, agent: Agent, chat: Chat) -> None:
+        """Set the first value that waits; the list that follows may bring the next."""
+        state = self._state(chat)
+        for option in chat.options:
+            wanted = state.take(option)
+            if wanted is None:
+                continue
+            if option.accepts(wanted.value):
+                agent.set_option(chat.id, option.id, wanted.value)
+                return
+            if wanted.asked:
+                self._complain(chat, _not_set(option, wanted.value))
+        for key in [key for key, wanted in state.wanted.items() if wanted.asked]:
+            del state.wanted[key]
+            self._complain(chat, _no_option(key))
+
+    def _complain(self, chat: Chat, line: str) -> None:
+        self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
+
+    def _keep_last(self, option: ChatOption, value: OptionValue) -> None:
+        if option.accepts(value) and value not in option.unasked and option.category != TRUST:
+            self._persistence.keep_choice(self._server, option.id, value)
+
+
+def _no_option(key: str) -> str:
+    return f"this server has no {one_line(COMMANDS.get(key, key))} to choose"
+
+
+def _not_set(option: ChatOption, value: OptionValue) -> str:
+    shown = f"{option.name} is {option.name_of(option.value)}" if option.value else option.name
+    return one_line(f"{shown}: the server does not offer {value}")
+
+
+def _require_offered(option: ChatOption, value: OptionValue) -> None:
+    """Raise NotOffered unless an option accepts a value."""
+    if option.accepts(value):
+        return
+    if option.kind is _TOGGLE:
+        raise NotOffered(f"{one_line(option.name)} takes on or off")
+    near = _nearest(str(value), [offer.name for offer in option.offers])
+    hint = f"; did you mean {one_line(near)}?" if near else ""
+    raise NotOffered(f"unknown {one_line(option.name)} '{one_line(str(value))}'{hint}")
+
+
+def _nearest(name: str, names: Sequence[str]) -> str | None:
+    from difflib import get_close_matches  # noqa: PLC0415 - not needed at start
+
+    folded = {it.casefold(): it for it in names if it}
+    near = get_close_matches(name[:LONGEST_NAME].casefold(), folded, n=1)
+    return folded[near[0]] if near else None

@@ -1,0 +1,102 @@
+"""Options that have no command of their own: listed, set and completed by `:Eca options`."""
+
+from tests.support.factories import StartNeovim
+from tests.ui.test_choices import SELECT
+from tests.ui.view import CHAT, View, open_view
+
+from eca_nvim.chat.render.options import option_rows
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionKind, OptionOffer
+
+MODE_OPTION = ChatOption("mode", "Mode", "", MODE, value="x", offers=(OptionOffer("x", "Auto"),))
+WEB = ChatOption("web", "Web search", "look things up", kind=OptionKind.TOGGLE, value=False)
+EFFORT = ChatOption(
+    "effort-id",
+    "Effort",
+    category="model_config",
+    value="lo",
+    offers=(
+        OptionOffer("lo", "Low"),
+        OptionOffer("hi", "High %#Error#", "slow\x1b[31m\nbut good", "Dear"),
+        OptionOffer("max|qa!", "Most of all"),
+    ),
+)
+STATUS = {"state": "idle", "agent": "Auto", "trust": False}
+
+
+def list_options(view: View, *options: ChatOption, **status: object) -> None:
+    view.draw(ops.SetOptions(CHAT, option_rows(options)), ops.SetStatus(CHAT, STATUS | status))
+
+
+def chosen(view: View) -> list[tuple[str, object]]:
+    return [(it["option"], it["value"]) for it in view.sent("choose")]
+
+
+def test_options_are_listed_set_and_completed(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, init=SELECT)
+    nvim = view.nvim
+    nvim.keys(":Eca options<CR>")
+    nvim.wait_screen("this chat has no other options")
+    list_options(view, MODE_OPTION, WEB, EFFORT)
+
+    nvim.keys("<C-l>:Eca options<CR>")
+    assert nvim.lua("return _G.offered") == [
+        "Web search: off  look things up",
+        "Effort: Low",
+    ]
+    nvim.lua("_G.choose(1)")
+    assert chosen(view) == [("web", True)]
+    nvim.lua("_G.choose(2)")
+    assert nvim.lua("return _G.offered") == [
+        "● Low",
+        "  Dear: High %#Error#  slow but good",
+        "  Most of all",
+    ]
+    nvim.lua("_G.choose(2)")
+    assert chosen(view)[1:] == [("effort-id", "hi")]
+
+    for typed, sent in (
+        ("web", ("web", True)),
+        ("Web search on", ("web", True)),
+        ("web off", ("web", False)),
+        ("EFFORT low", ("effort-id", "lo")),
+        ("effort-id most of", ("effort-id", "max|qa!")),
+        ("eff max|qa!", ("effort-id", "max|qa!")),
+        ("Effort other", ("effort-id", "other")),
+    ):
+        nvim.keys(f":Eca options {typed}<CR>")
+        assert chosen(view)[-1] == sent, typed
+    count = len(chosen(view))
+    nvim.keys(":Eca options mode x<CR>")
+    nvim.wait_screen("unknown option 'mode x': there are Web search, Effort")
+    assert len(chosen(view)) == count
+
+    complete = "getcompletion('Eca options %s', 'cmdline')"
+    assert nvim.eval(complete % "") == ["Effort", "web"]
+    assert nvim.eval(complete % "Eff") == ["Effort"]
+    assert nvim.eval(complete % "Effort ") == ["Low", "hi", "max|qa!"]
+    assert nvim.eval(complete % "Web search o") == ["off", "on"]
+    assert nvim.eval(complete % "nothing ") == []
+    assert "options" in nvim.eval("getcompletion('Eca opt', 'cmdline')")
+
+    nvim.keys(":map <lt>F5> <lt>Plug>(EcaOptions)<CR>")
+    nvim.lua("_G.offered = nil")
+    nvim.keys("<F5>")
+    assert len(nvim.lua("return _G.offered")) == 2
+
+
+def test_a_mode_that_does_not_ask_is_loud_from_the_first_moment(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim)
+    view.draw(ops.SetServer("ready", "eca"))
+    list_options(view, MODE_OPTION)
+    view.nvim.wait_screen("Auto")
+    assert "EcaTrust" not in str(view.nvim.lua("return vim.wo.winbar"))
+    list_options(view, MODE_OPTION, unasked=["Auto", "Allow %#Error# all: on"])
+    view.nvim.wait_screen("Allow %#Error# all: on · Auto")
+    winbars = view.nvim.lua(
+        "return vim.tbl_map(function(win) return vim.wo[win].winbar end, vim.api.nvim_list_wins())"
+    )
+    assert "%#EcaTrust#Auto" in str(winbars)
+    assert "%#EcaTrust#Allow %%#Error# all: on" in str(winbars)
+    status = view.nvim.lua("return require('eca').statusline()")
+    assert status.endswith("Auto Allow %%#Error# all: on")
