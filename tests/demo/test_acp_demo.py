@@ -26,6 +26,7 @@ class Client:
             found.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=dict(found.environment),
             text=True,
         )
@@ -95,10 +96,10 @@ class Client:
         chunks = (it for it in self.updates if it["sessionUpdate"] == "agent_message_chunk")
         return "".join(it["content"]["text"] for it in chunks)
 
-    def close(self) -> int:
-        """Disconnect, and return the exit code."""
-        self._process.communicate()
-        return self._process.wait()
+    def close(self) -> tuple[int, str]:
+        """Disconnect, and return the exit code and what it said on standard error."""
+        errors = self._process.communicate()[1]
+        return self._process.returncode, errors
 
 
 @pytest.fixture
@@ -152,7 +153,7 @@ def test_plans_and_errors_of_the_model(client: Client) -> None:
     assert states[-1] == ["completed"] * 3
     assert "invalid api key" in client.prompt("fail")["error"]["message"]
     assert client.prompt("crash") is None
-    assert client.close() == 3
+    assert client.close() == (3, "demo agent: RuntimeError('crashing on request')\n")
 
 
 def test_options_depend_on_each_other_and_refuse_what_they_do_not_offer(client: Client) -> None:

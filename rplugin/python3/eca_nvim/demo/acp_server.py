@@ -7,6 +7,7 @@ time; a second prompt is refused.
 from __future__ import annotations
 
 import asyncio
+import sys
 import uuid
 from collections.abc import Callable, Mapping
 
@@ -165,7 +166,8 @@ class AcpServer:
                 raise
             turn.drop_open_calls()
             reason = "cancelled"
-        except Exception:
+        except Exception as fault:
+            print(f"demo agent: {fault!r}", file=sys.stderr, flush=True)  # noqa: T201
             self._crashed.set()
             raise
         turn.usage()
