@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,9 @@ def test_a_program_is_bounded_and_leaves_nothing(tmp_path: Path) -> None:
     assert (len(output.content), output.status, output.succeeded) == (1000, None, False)
     silent = run_bounded(["sh", "-c", "sleep 1000"], environment, most=10, seconds=0.01)
     assert (silent.content, silent.status) == (b"", None)
+    asked = [sys.executable, "-c", "import os; print(os.getsid(0))"]
+    session = run_bounded(asked, environment, most=100, seconds=60)
+    assert int(session.content) == os.getsid(0)  # the guardian ends sessions
     failed = run_bounded(["sh", "-c", "printf x; exit 3"], environment, most=10, seconds=60)
     assert (failed.content, failed.status) == (b"x", 3)
     assert processes.wait_gone(processes.marked(str(tmp_path)), 20) == set()

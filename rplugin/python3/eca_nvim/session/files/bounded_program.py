@@ -2,8 +2,8 @@
 
 Rules kept here:
 - The program gets no input, and its environment leads nowhere near the editor.
-- It runs in a session of its own. When its time is up, or it has printed enough, all of it is
-  killed.
+- When its time is up, or it has printed enough, it is killed with all that it has started. It stays
+  in the host's session, so that the guardian ends it if the host is killed meanwhile.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def run_bounded(
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=env,
-        start_new_session=True,
+        process_group=0,
     ) as program:
         timer = threading.Timer(seconds, _kill, [program])
         timer.daemon = True
