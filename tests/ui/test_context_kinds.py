@@ -171,7 +171,7 @@ def test_what_is_missing_is_marked_before_it_is_sent(stage: Neovim, workspace: P
     group = screen.groups_at
     assert "Identifier" in group(*screen.find("@code.txt and"))
     assert "Identifier" in group(*screen.find("@buffer:1"))
-    assert "@buffer:1 code.txt" in screen
+    assert "@buffer:1 → code.txt" in screen
     assert "DiagnosticWarn" in group(*screen.find("@nope.txt"))
     assert "DiagnosticWarn" not in group(*screen.find("here"))
     assert screen.find("not found")[0] == screen.find("@nope.txt")[0]

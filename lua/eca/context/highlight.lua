@@ -50,10 +50,11 @@ local function notes(found, is_missing)
   for _, token in ipairs(found) do
     if token.context.type == 'buffer' then
       local name = require('eca.context.buffer_text').name(token.context.buf) -- late: rarely needed
-      chunks[#chunks + 1] = { sanitize.line(vim.fs.basename(name)) .. ' ', 'EcaPlaceholder' }
+      chunks[#chunks + 1] =
+        { '→ ' .. sanitize.line(vim.fs.basename(name)) .. ' ', 'EcaPlaceholder' }
     end
   end
-  chunks[#chunks + 1] = is_missing and { 'not found', 'EcaContextMissing' } or nil
+  chunks[#chunks + 1] = is_missing and { '✗ not found', 'EcaContextMissing' } or nil
   return chunks
 end
 
