@@ -1,5 +1,6 @@
 """Fixtures for all tests. `tests/support/__init__.py` says how to use them."""
 
+import gc
 import itertools
 import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -7,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.demo.client import WITHOUT_PAUSES
+from tests.demo.client import DEMO, WITHOUT_PAUSES
 from tests.support import servers
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
@@ -30,6 +31,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "nvim_version" in metafunc.fixturenames:
         only = metafunc.config.getoption("--nvim")
         metafunc.parametrize("nvim_version", [only] if only else VERSIONS)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector off what was collected: thousands of tests, which all stay."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
@@ -130,5 +137,11 @@ def scripted_server(tmp_path: Path) -> PrepareScript:
 
 @pytest.fixture
 def demo_server() -> list[str]:
-    """Return the command of the built-in demo agent; it does not pause while it speaks."""
+    """Return the command of the built-in demo agent."""
+    return [sys.executable, *DEMO]
+
+
+@pytest.fixture
+def quick_demo() -> list[str]:
+    """Return the demo agent without its pauses: for what does not happen while it speaks."""
     return [sys.executable, *WITHOUT_PAUSES]

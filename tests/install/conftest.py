@@ -132,6 +132,6 @@ def copy_plugin(target: Path) -> Path:
 
 def assert_chat_works(nvim: Neovim) -> None:
     """Talk with the agent that answers on a machine without `eca`: it comes with the plugin."""
-    nvim.keys(":EcaChat hello<CR>")
-    nvim.wait_screen("I am the demo agent")
+    nvim.keys(":EcaChat stream 20<CR>")  # the scene without pauses
+    nvim.wait_screen(lambda screen: "line 12" in screen and "demo agent" in screen)
     nvim.wait_until("require('eca').status().state == 'idle'")

@@ -71,14 +71,14 @@ def test_host_of_all_plugins(user: User) -> None:
 def test_after_the_build_step_what_waited_is_sent(user: User) -> None:
     copy_plugin(user.folder("data") / "site" / "pack" / "eca" / "start" / "eca")
     nvim = user.start()
-    nvim.keys(":EcaChat hello<CR>")
+    nvim.keys(":EcaChat stream 20<CR>")
     nvim.wait_screen("run :Eca install")
     nvim.take_errors()
-    nvim.wait_screen("⧗ hello")
+    nvim.wait_screen("⧗ stream 20")
     nvim.keys(":Eca install<CR>")
-    nvim.wait_screen("I am the demo agent")
+    nvim.wait_screen(lambda screen: "line 12" in screen and "demo agent" in screen)
     nvim.wait_until("require('eca').status().state == 'idle'")
-    assert "⧗ hello" not in nvim.screen
+    assert "⧗ stream" not in nvim.screen
     nvim.take_errors()
     nvim.keys(":EcaChat show markdown<CR>")
     nvim.wait_screen("That is all.")

@@ -37,7 +37,7 @@ Servers, each a process. Pass `server.command` in `settings={"server": {"command
                              recording has: `scripted_server(handshake(), turn(stream(2000)))`.
                              `server.received("chat/prompt")`, `.answers()` return what it got;
                              `nvim.wait_for(lambda: server.received("exit"), "the farewell")`.
-`demo_server`                is the command of the built-in demo agent.
+`demo_server`                is the command of the built-in demo agent; `quick_demo` has no pauses.
 
 The types of fixtures that are functions are in `tests/support/factories.py`.
 Tests without Neovim need none of this.

@@ -9,9 +9,9 @@ from tests.ui.talk import lines_of, say, start_chat, wait_idle, wait_line
 
 
 @pytest.fixture
-def chat(start_nvim: StartNeovim, demo_server: list[str]) -> Neovim:
+def chat(start_nvim: StartNeovim, quick_demo: list[str]) -> Neovim:
     """Open a chat with the demo agent, beside a file with a finding."""
-    nvim = start_chat(start_nvim, demo_server, "src/calc.py", columns=160, lines=40)
+    nvim = start_chat(start_nvim, quick_demo, "src/calc.py", columns=160, lines=40)
     finding = "{ lnum = 4, col = 4, severity = 1, message = 'no such name', source = 'lint' }"
     nvim.lua(f"vim.diagnostic.set(vim.api.nvim_create_namespace('x'), 1, {{ {finding} }})")
     nvim.wait_until("require('eca').status().server == 'ready'")

@@ -1,10 +1,8 @@
 """A turn that changes several files, reviewed and undone through the whole plugin."""
 
-import sys
 from pathlib import Path
 
 import pytest
-from tests.demo.client import DEMO
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.processes import wait_gone
@@ -13,12 +11,6 @@ from tests.ui.talk import say, start_chat, wait_idle, wait_line
 
 def contents(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
-
-
-@pytest.fixture
-def demo_server() -> list[str]:
-    """Return the demo agent with its pauses: a trusted one is surveyed while it speaks."""
-    return [sys.executable, *DEMO]
 
 
 @pytest.fixture

@@ -145,9 +145,9 @@ def test_without_a_chat_none_is_made_for_nothing(
 
 
 def test_the_host_says_that_nothing_runs_and_nothing_was_changed(
-    start_nvim: StartNeovim, demo_server: list[str]
+    start_nvim: StartNeovim, quick_demo: list[str]
 ) -> None:
-    nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=160, lines=40)
+    nvim = start_nvim(settings={"server": {"command": quick_demo}}, columns=160, lines=40)
     nvim.keys(":EcaChat hello<CR>")
     nvim.wait_screen("Hello!")
     windows = nvim.eval("winnr('$')")

@@ -1,18 +1,24 @@
 """Subagents, tasks and questions with the whole plugin and the demo agent."""
 
-from pathlib import Path
-
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 
 
 @pytest.fixture(params=[80, 160])
-def nvim(
-    start_nvim: StartNeovim, demo_server: list[str], request: pytest.FixtureRequest, tmp_path: Path
-) -> Neovim:
-    settings = {"server": {"command": demo_server}, "approval": {"guard": 0}}
-    return start_nvim(settings=settings, columns=request.param, lines=40)
+def columns(request: pytest.FixtureRequest) -> int:
+    width: int = request.param
+    return width
+
+
+def start(start_nvim: StartNeovim, command: list[str], columns: int) -> Neovim:
+    settings = {"server": {"command": command}, "approval": {"guard": 0}}
+    return start_nvim(settings=settings, columns=columns, lines=40)
+
+
+@pytest.fixture
+def nvim(start_nvim: StartNeovim, quick_demo: list[str], columns: int) -> Neovim:
+    return start(start_nvim, quick_demo, columns)
 
 
 def text(nvim: Neovim) -> list[str]:
@@ -49,7 +55,10 @@ def test_a_stop_ends_a_subagent(nvim: Neovim) -> None:
     )
 
 
-def test_a_plan_is_one_list_and_a_line_above_the_input(nvim: Neovim) -> None:
+def test_a_plan_is_one_list_and_a_line_above_the_input(
+    start_nvim: StartNeovim, demo_server: list[str], columns: int
+) -> None:
+    nvim = start(start_nvim, demo_server, columns)  # its pauses let each step be seen
     nvim.keys(":EcaChat plan<CR>")
     nvim.wait_screen("▢ tasks 0/3 · doing: Read greet.py")
     nvim.wait_until("require('eca').status().state == 'idle'")
