@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import msgspec
 import pytest
-from tests.agents.acp.played import RECORDINGS, Cut, Player, in_threes, noisy, transcript
+from tests.agents.acp.played import (
+    RECORDINGS,
+    Cut,
+    Player,
+    in_threes,
+    noisy,
+    recorded,
+    transcript,
+)
 from tests.support.golden import assert_golden
 
 from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.protocol.acp.updates import SessionUpdated
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -26,6 +37,14 @@ def test_a_recording_reads_as_before(name: str) -> None:
         assert not session.asked, "a request that was never shown"
         assert session.driver.chat.turn.state is Turn.IDLE
         assert len(session.driver.ends) == session.turns
+
+
+def test_no_update_needs_the_slow_reader() -> None:
+    sent = (line["msg"] for name in RECORDINGS for line in recorded(name) if line["dir"] == "a2c")
+    updates = [it for it in sent if isinstance(it, dict) and it.get("method") == "session/update"]
+    for update in updates:
+        msgspec.json.decode(json.dumps(update["params"]), type=SessionUpdated)
+    assert len(updates) > 800
 
 
 @pytest.mark.parametrize("cut", [in_threes, noisy])

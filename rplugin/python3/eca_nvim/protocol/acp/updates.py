@@ -57,7 +57,7 @@ class AvailableCommand(Wire, frozen=True):
     """What a prompt may begin with, as `/name`."""
 
     name: str
-    description: str = ""
+    description: str | None = None
     input: CommandInput | None = None
 
 
