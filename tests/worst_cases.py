@@ -7,6 +7,7 @@ A case makes an input of a given size in characters, the only argument of the fu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from tests import redacted
@@ -28,6 +29,9 @@ from eca_nvim.protocol.base import body
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
 from eca_nvim.review import text_changes
+from eca_nvim.session.completion import fuzzy
+from eca_nvim.session.completion.contexts import words
+from eca_nvim.session.completion.names import Names
 from eca_nvim.transport import stderr_tail
 
 
@@ -175,6 +179,14 @@ USERS = [
     repeated("\n", "</contexts>"),
 ]
 
+
+def found(query: str, data: bytes) -> None:
+    """Search names, and order what is found."""
+    names = Names(data)
+    matching = names.find(query, lambda: None)
+    fuzzy.ranked(query, matching.names, 200)
+
+
 WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.eca.content.chat_content": [Worst(progressed, repeated("1", "(attempt "))],
     "eca_nvim.agents.eca.content.code_blocks": [
@@ -288,6 +300,15 @@ WORST: dict[str, Sequence[Worst]] = {
             lambda it: text_changes._holds(*it),
             lambda size: (["x\n"] * (size // 4), ["x\n"] * (size // 8) + ["y\n"]),
         )
+    ],
+    "eca_nvim.session.completion.contexts": [
+        Worst(words, make)
+        for make in (repeated(".", "https://"), repeated("."), repeated("https://"))
+    ],
+    "eca_nvim.session.completion.names": [
+        Worst(partial(found, query), as_bytes(make))
+        for make in (repeated("a" * 900 + "\0"), repeated("a\0"), repeated("ab\n\0"))
+        for query in ("a", "ab", "aab", "a" * 500 + "b")
     ],
     "eca_nvim.transport.stderr_tail": [
         Worst(told, as_bytes(make)) for make in (repeated("x"), repeated("\n"))

@@ -3,8 +3,8 @@
 Rules kept here:
 - A method the server does not know is not called again; servers that are too old are sent none.
 - A query always has its text: without one the server fails.
-- The server completes paths in any folder and hides what it was told is added already; it is told
-  nothing, because a prompt may name a file twice.
+- The server hides contexts that a query lists as added. Ours lists none, because a prompt may name
+  a file twice.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Completion:
                 del self._running[key]
 
     async def _answer(self, answer: Answer) -> None:
-        """Answer from the first source, then from the others as they come."""
+        """Answer from the first source, then add what each of the others returns."""
         chat = self._chats.table.get(answer.query.chat)
         is_command = Trigger(answer.query.trigger) is Trigger.COMMAND
         sources = self._commands_for(answer, chat) if is_command else self._paths_for(answer, chat)

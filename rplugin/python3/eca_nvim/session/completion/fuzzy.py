@@ -15,6 +15,8 @@ _SAME: Final = (1 << 31) - 1
 _CONSECUTIVE: Final = 1000
 _CAPITAL: Final = 700
 _AFTER: Final = {"/": 900, "-": 800, "_": 800, " ": 800, ".": 600}
+_MOST_PLACES: Final = 64
+"""Places of a letter that are tried: the first ones. A name may repeat a letter for long."""
 _OUTSIDE: Final = -5
 """Per letter before the first match or after the last."""
 _BETWEEN: Final = -10
@@ -63,7 +65,7 @@ def score(query: str, name: str, lower: str) -> int | None:
 def _first(letter: str, name: str, lower: str) -> _Row:
     row: _Row = []
     at = lower.find(letter)
-    while at >= 0:
+    while at >= 0 and len(row) < _MOST_PLACES:
         row.append((at, _OUTSIDE * at + _bonus(name, at)))
         at = lower.find(letter, at + 1)
     return row
@@ -75,7 +77,7 @@ def _next(letter: str, name: str, lower: str, before: _Row) -> _Row:
     passed = 0  # places in `before` that are left of `at`
     best = best_at = 0  # the best score among these, as it is worth at `best_at`
     at = lower.find(letter, before[0][0] + 1)
-    while at >= 0:
+    while at >= 0 and len(row) < _MOST_PLACES:
         while passed < len(before) and before[passed][0] < at:
             place, found = before[passed]
             best = max(found, best + _BETWEEN * (place - best_at)) if passed else found

@@ -11,13 +11,13 @@ Rules kept here:
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
+from eca_nvim.patterns import late_pattern
 from eca_nvim.session.completion.fuzzy import lowered
 
 MOST_NAMES: Final = 200_000
@@ -30,8 +30,10 @@ _MOST_OF_A_KIND: Final = 300
 """Names that contain the query after the same word break, at most: longer ones match less well."""
 _MOST_IN_ORDER: Final = 1500
 """Names that have the letters of the query apart, at most."""
-_CONTROLS: Final = re.compile(rb"[\0-\x1f\x7f]")
-_UNTYPABLE: Final = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+LONGEST: Final = 1000
+"""Bytes of a name in a token, and characters of a query, at most."""
+_CONTROLS = late_pattern(rb"[\0-\x1f\x7f]")
+_UNTYPABLE = late_pattern("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 Check = Callable[[], None]
 """Raises an exception to end a search."""
@@ -58,7 +60,8 @@ class Names:
     def find(self, query: str, check: Check) -> Found:
         """Return names that have the letters of a query in order, whatever their case."""
         search = _Search(lowered(query))
-        for piece in self._pieces if query and "\n" not in query else ():
+        is_name = "\n" not in query and 0 < len(query) <= LONGEST
+        for piece in self._pieces if is_name else ():
             check()
             search.add(piece)
         return Found(search.found, all(search.room))
@@ -87,7 +90,7 @@ def _spans(names: bytes) -> Iterator[int]:
     while (end := names.find(b"\0", start)) >= 0:
         name = names[start:end]
         is_plain = name.isascii() and _CONTROLS.search(name) is None
-        if name and (is_plain or typable(os.fsdecode(name))):
+        if 0 < len(name) <= LONGEST and (is_plain or typable(os.fsdecode(name))):
             yield (end - start) << _START_BITS | start
         start = end + 1
 
@@ -107,8 +110,7 @@ class _Search:
     def __init__(self, query: str) -> None:
         self.found: list[str] = []
         self._needles = (*(mark + query for mark in _WORD_BREAKS), query)
-        letters = "".join(f"[^\\n{re.escape(it)}]*+{re.escape(it)}" for it in query)
-        self._in_order = re.compile(rf"\n{letters}[^\n]*(?=\n)") if len(query) > 1 else None
+        self._in_order = late_pattern(_in_order(query)) if len(query) > 1 else None
         self.room = [_MOST_OF_A_KIND] * len(self._needles) + [_MOST_IN_ORDER]
 
     def add(self, piece: str) -> None:
@@ -128,6 +130,12 @@ class _Search:
                 seen.add(start)
                 self.room[kind] -= 1
                 self.found.append(piece[start + 1 : piece.index("\n", start + 1)])
+
+
+def _in_order(query: str) -> str:
+    """Return a pattern for a name with the letters of a query in order, and its line break."""
+    codes = (f"\\U{ord(letter):08x}" for letter in query)
+    return r"\n{}[^\n]*+".format("".join(rf"[^\n{code}]*+{code}" for code in codes))
 
 
 def _places(lower: str, needle: str) -> Iterator[int]:
