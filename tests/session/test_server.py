@@ -14,7 +14,7 @@ from eca_nvim.chat.vocabulary.intents import (
     StopTurn,
     ToggleBlock,
 )
-from eca_nvim.chat.vocabulary.ops import Emit, OpenBlock, SetInput
+from eca_nvim.chat.vocabulary.ops import Emit, OpenBlock, SetInput, SetServer
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
@@ -248,3 +248,12 @@ async def test_a_prompt_typed_while_the_server_quits_starts_another(rig: Rig) ->
     second.ready()
     assert first.told == [("close",)]
     assert second.told == [("prompt", "a", "hello")]
+
+
+async def test_a_server_is_shown_as_it_calls_itself(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeAgent, "title", "Qwen Code 0.24.4")
+    await rig.ready()
+    labels = [(op.state, op.label) for op in rig.view.of(SetServer)]
+    assert labels[-2:] == [("starting", "/bin/eca"), ("ready", "Qwen Code 0.24.4")]

@@ -15,7 +15,7 @@ from tests.support import processes, script
 
 from eca_nvim.agents.acp import introduction
 from eca_nvim.agents.acp.agent import EXIT_SECONDS
-from eca_nvim.agents.acp.sessions import LOST
+from eca_nvim.agents.acp.sessions import LOST, SLOW
 from eca_nvim.agents.base import AgentFault, Prompt
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
@@ -327,3 +327,21 @@ async def test_an_agent_ends_after_us_if_somebody_sees_it_off(
     assert [it["params"] for it in server.received("session/close")][:1] == [
         {"sessionId": agent.SESSION}
     ]
+
+
+async def test_a_session_that_is_not_made_is_told_and_waited_for(
+    scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eca_nvim.agents.acp.sessions.SLOW_SECONDS", 0.01)
+    server = scripted_acp(
+        agent.handshake(agentInfo={"name": "a", "title": "An\nagent", "version": "7.1"}),
+        script.expect("session/new"), script.expect("$/go"),
+        script.reply("session/new", {"sessionId": agent.SESSION}), agent.turn(),
+    )  # fmt: skip
+    async with running(make_agent(server.command, tmp_path)) as client:
+        assert client.agent.title == "An agent 7.1"
+        client.agent.prompt(Prompt(CHAT, "hi"))
+        assert (await client.first(NoticeReceived)).text == SLOW
+        client.notify("$/go")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        assert len(client.all(NoticeReceived)) == 1

@@ -205,6 +205,11 @@ class Agent(ABC):
         """
 
     @property
+    def title(self) -> str:
+        """What the agent calls itself once it is ready, with its version; "" if it does not say."""
+        return ""
+
+    @property
     def last_words(self) -> str:
         """The last line that the process wrote to standard error, "" if there is none."""
         return ""

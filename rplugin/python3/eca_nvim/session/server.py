@@ -206,7 +206,7 @@ class Server:
         if self._current is not None:
             self._current.started.set()
             if self._current.wanted:
-                self._set_state(ServerState.READY)
+                self._set_state(ServerState.READY, self._current.agent.title or None)
 
     def _end(self, ending: AgentExit) -> None:
         self._set_state(ServerState.STOPPED if ending.expected else ServerState.FAILED)

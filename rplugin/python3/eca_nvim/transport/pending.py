@@ -61,6 +61,10 @@ class PendingRequest:
                 self._cancel(self.id)
         return self.answer()
 
+    async def settled(self) -> None:
+        """Wait for the response or the server's exit, without an effect on the request."""
+        await self._settled.wait()
+
     def answer(self) -> object:
         """Return the result of a response that has arrived, as the codec decoded it.
 

@@ -17,6 +17,7 @@ from pathlib import PurePath
 from typing import Final, NoReturn
 
 import anyio
+from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
 from eca_nvim.agents.acp.faults import Faults, one_line, told
@@ -48,6 +49,7 @@ from eca_nvim.protocol.acp import (
 from eca_nvim.protocol.acp.lifecycle import (
     VERSION,
     CancelRequest,
+    Implementation,
     InitializeParams,
     InitializeResult,
 )
@@ -98,20 +100,28 @@ class _Life:
     """The parts of an agent that share one connection."""
 
     def __init__(
-        self, connection: Connection, cwd: str, program: str, prompted: set[str], emit: Emit
+        self,
+        connection: Connection,
+        tasks: TaskGroup,
+        cwd: str,
+        faults: Faults,
+        prompted: set[str],
+        emit: Emit,
     ) -> None:
         self.connection = connection
-        self.faults = Faults(program)
-        self.sessions = Sessions(connection, cwd, self.faults, prompted, emit, self.receive)
+        self.faults = faults
+        self.sessions = Sessions(connection, tasks, cwd, faults, prompted, emit, self.receive)
         self.requests = AgentRequests(connection, self.sessions)
         self.outbox = Outbox(connection, self.sessions, self.requests, self.faults, emit)
         self.options = OptionRequests(connection, self.sessions, self.faults, emit)
+        self.title = ""
         self._emit = emit
 
     def introduced(self, result: InitializeResult) -> None:
         """Note what the agent can do."""
         can = result.agent_capabilities
         self.faults.auth_methods = result.auth_methods
+        self.title = _title(result.agent_info)
         self.sessions.can_close = can.session_capabilities.close is not None
         self.outbox.can_prompt = can.prompt_capabilities
 
@@ -169,9 +179,10 @@ class AcpAgent(Agent):
         Raises AgentFault.
         """
         try:
-            async with self._connect() as connection:
-                self._life = self._begin(connection, emit)
+            async with self._connect() as connection, anyio.create_task_group() as tasks:
+                self._life = self._begin(connection, tasks, emit)
                 outcome = await self._live(self._life, emit, ready)
+                tasks.cancel_scope.cancel()
         except StartError as fault:
             raise AgentFault(str(fault)) from fault
         if isinstance(outcome, AgentFault):
@@ -225,6 +236,11 @@ class AcpAgent(Agent):
         self._running.options.set(chat_id, option_id, value)
 
     @property
+    def title(self) -> str:
+        """What the agent calls itself, with its version."""
+        return "" if self._life is None else self._life.title
+
+    @property
     def last_words(self) -> str:
         """The last line that the agent wrote to standard error."""
         return "" if self._life is None else self._life.connection.last_stderr
@@ -262,8 +278,9 @@ class AcpAgent(Agent):
             on_stderr=self._options.on_stderr,
         )
 
-    def _begin(self, connection: Connection, emit: Emit) -> _Life:
-        return _Life(connection, self._cwd, self._program, self._options.prompted, emit)
+    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
+        faults = Faults(self._program)
+        return _Life(connection, tasks, self._cwd, faults, self._options.prompted, emit)
 
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)
@@ -309,6 +326,10 @@ class AcpAgent(Agent):
     def _fault(self, what: str) -> AgentFault:
         program = self._options.command[0]
         return AgentFault(f"{program} {what}; is it an ACP agent? See :Eca log")
+
+
+def _title(agent: Implementation | None) -> str:
+    return "" if agent is None else one_line(f"{agent.title or agent.name} {agent.version}")
 
 
 def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:

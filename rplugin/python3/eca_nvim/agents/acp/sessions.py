@@ -18,6 +18,9 @@ from itertools import chain
 from typing import Final
 from uuid import uuid4
 
+import anyio
+from anyio.abc import TaskGroup
+
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import PromptWriter
@@ -36,6 +39,12 @@ from eca_nvim.transport import (
 )
 
 LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
+SLOW: Final = (
+    "The agent has not made a session for this chat yet, still waiting: "
+    ":Eca log may say why, :Eca restart starts it again"
+)
+SLOW_SECONDS: Final = 10.0
+"""Seconds after which a session that is not made is reported as slow."""
 MOST_EARLY: Final = 1000
 """Most messages kept for sessions that are being made."""
 
@@ -88,6 +97,7 @@ class Sessions:
     def __init__(
         self,
         connection: Connection,
+        tasks: TaskGroup,
         cwd: str,
         faults: Faults,
         prompted: set[str],
@@ -95,6 +105,7 @@ class Sessions:
         receive: Callable[[Sequence[Incoming]], None],
     ) -> None:
         self._connection = connection
+        self._tasks = tasks
         self._cwd = cwd
         self._faults = faults
         self._prompted = prompted
@@ -171,7 +182,16 @@ class Sessions:
             self._answered(session, pending)
 
         with suppress(ConnectionClosed):
-            self._connection.start_request(params.method, encode(params), answered)
+            asked = self._connection.start_request(params.method, encode(params), answered)
+            self._tasks.start_soon(self._report_slow, session, asked)
+
+    async def _report_slow(self, session: Session, asked: PendingRequest) -> None:
+        """Say in the chat that its session is not made yet, if that takes long."""
+        with anyio.move_on_after(SLOW_SECONDS):
+            await asked.settled()
+            return
+        if session.state is _State.OPENING:
+            self._emit([Addressed(session.chat_id, NoticeReceived(SLOW))])
 
     def _answered(self, session: Session, pending: PendingRequest) -> None:
         try:
