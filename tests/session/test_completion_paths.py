@@ -150,6 +150,27 @@ async def test_a_slash_lists_the_folder(tmp_path: Path) -> None:
     assert (await texts("sc/", tmp_path))[0] == "src/"
 
 
+async def test_a_folder_is_seen_from_the_working_folder(tmp_path: Path) -> None:
+    make(tmp_path, "in/outer", "sub/in/inner", "sub/x", "y")
+    indexes = await indexed(tmp_path)
+
+    def found(query: str) -> list[str]:
+        writer = Writer(str(tmp_path / "sub"))
+        return [it.text for it in path_items(query, indexes, writer, 99, lambda: None)]
+
+    assert found("in/") == ["in/inner"]
+    assert found("")[:3] == ["in/", "x", "in/inner"]
+    assert str(tmp_path / "y") in found("")
+
+
+async def test_only_files_and_folders_are_offered(tmp_path: Path) -> None:
+    make(tmp_path, "file")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    assert await texts("", tmp_path) == await texts("f", tmp_path) == ["file"]
+    assert await texts("./", tmp_path) == ["./file"]
+
+
 async def test_a_path_from_a_root_reads_that_folder(tmp_path: Path) -> None:
     root = tmp_path / "root"
     make(root, ".hidden", "made/it", "src/calc.py", "src/call.py")

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.base import Agent, AgentFault
 from eca_nvim.agents.queries import FoundContext, Queries
 from eca_nvim.chat.model.chat import Chat
@@ -75,7 +75,7 @@ class Completion:
                 older.scope.cancel()
             with answer.scope:
                 await self._answer(answer)
-            if self._running[key] is answer:
+            if self._running.get(key) is answer:
                 del self._running[key]
 
     async def _answer(self, answer: Answer) -> None:
@@ -181,7 +181,8 @@ class Completion:
                 if agent.queries is not None:
                     return await ask(agent, agent.queries)
             except (AgentRefused, AgentFault) as fault:
-                log.info("the agent does not complete: %s", fault)
+                level = logging.DEBUG if isinstance(fault, AgentLacks) else logging.INFO
+                log.log(level, "the agent does not complete: %s", fault)
             return await otherwise()
 
         return [source]

@@ -49,19 +49,22 @@ def path_items(
 
 
 def path_item(path: str, writer: Writer) -> CompletionItem | None:
-    """Return the item of a path; None if it is relative, cannot be typed, or does not exist."""
+    """Return the item of a path; None if it is relative, cannot be typed, or cannot be read."""
     is_usable = path.startswith("/") and typable(path)
     return _item(path, writer.written(path)) if is_usable else None
 
 
 def _item(path: str, typed: str) -> CompletionItem | None:
+    """Return the item of a folder or regular file; None if there is none."""
     try:
-        is_folder = stat.S_ISDIR(Path(path).stat().st_mode)
+        mode = Path(path).stat().st_mode
     except (OSError, ValueError):
         return None
-    text = typed.rstrip("/") + "/" if is_folder else typed
-    kind = ItemKind.FOLDER if is_folder else ItemKind.FILE
-    return CompletionItem(escaped(text), literal_name(text), kind)
+    if stat.S_ISDIR(mode):
+        text = typed.rstrip("/") + "/"
+        return CompletionItem(escaped(text), literal_name(text), ItemKind.FOLDER)
+    item = CompletionItem(escaped(typed), literal_name(typed), ItemKind.FILE)
+    return item if stat.S_ISREG(mode) else None
 
 
 def _indexed(
@@ -70,7 +73,7 @@ def _indexed(
     """Yield paths of the index, absolute and as a user types them, the best first."""
     found: Iterable[tuple[FolderIndex, str]] = ()
     if not wanted or wanted.endswith("/"):
-        listed = [(index, index.names.below(wanted, most, check)) for index in folders]
+        listed = [(index, _listed(wanted, index, writer, most, check)) for index in folders]
         found = [(index, name) for index, names in listed for name in names]
     if wanted and not found:
         ordered = [_ranked(wanted, it, number, most, check) for number, it in enumerate(folders)]
@@ -78,6 +81,20 @@ def _indexed(
     for index, name in found:
         path = posixpath.join(index.folder, name)
         yield path, writer.written(path)
+
+
+def _listed(wanted: str, index: FolderIndex, writer: Writer, most: int, check: Check) -> list[str]:
+    """Return what an index has in the folder that a query names, seen from the working folder.
+
+    An empty query also lists the whole index.
+    """
+    top, folder = posixpath.join(index.folder, ""), posixpath.join(writer.absolute(wanted), "")
+    names: list[str] = []
+    if folder.startswith(top):
+        names += index.names.below(folder.removeprefix(top), most, check)
+    if not wanted and folder != top:
+        names += index.names.below("", most, check)
+    return names
 
 
 def _ranked(
