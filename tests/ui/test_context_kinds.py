@@ -113,6 +113,21 @@ def test_buffers_are_read_as_they_are(stage: Neovim) -> None:
     stage.command("set nomodified | new | call setline(1, 'scratch')")
     assert one(stage, f"@buffer:{stage.eval('bufnr()')}")["content"] == "scratch"
     stage.command("bwipeout!")
+    stage.command("messages clear")
+    for buf in ("x", 999, [1], -3):
+        assert others(stage, {"type": "buffer", "buf": buf}) == []
+        stage.lua("require('eca').add_context(...)", {"type": "buffer", "buf": buf})
+    assert "context not sent: buffer: there is no buffer x" in stage.messages()
+    assert others(stage, {"type": "selection"}) == []
+    assert others(stage, {"type": "diff"})[0]["type"] == "diff"
+
+
+def others(nvim: Neovim, item: Mapping[str, Value]) -> list[Mapping[str, Value]]:
+    """Return the context of a prompt that other code adds."""
+    found: list[Mapping[str, Value]] = nvim.lua(
+        "return require('eca.context').collect('other', '', { ... })", item
+    )
+    return [it for it in found if it["type"] != "cursor"]
 
 
 FILL = """

@@ -100,7 +100,8 @@ local function read(item, notices)
   elseif not reader then
     return item
   end
-  local name = item.token or tokens.write(item)
+  local written, token = pcall(tokens.write, item) -- other code may name no buffer at all
+  local name = item.token or (written and token) or item.type
   local found, fault = reader(item)
   if not found then
     table.insert(notices, ('context not sent: %s: %s'):format(name, fault))

@@ -253,6 +253,7 @@ local WRITE = {
     return item.uri
   end,
   buffer = function(item)
+    vim.api.nvim_buf_is_valid(item.buf) -- raises an error for what is no number of a buffer
     return ('buffer:%d'):format(item.buf) .. written_lines(item)
   end,
   text = function(item)
@@ -260,7 +261,7 @@ local WRITE = {
   end,
 }
 
---- Write a context as its token.
+--- Write a context as its token. Raises an error for one that has none.
 ---@param item eca.Context
 ---@return string
 function M.write(item)

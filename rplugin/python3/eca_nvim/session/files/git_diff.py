@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from functools import partial
 from shutil import which
@@ -27,7 +28,7 @@ MOST_BYTES: Final = 256 * 1024
 _MOST_NAMES: Final = 16 * 1024
 """Bytes of the names of new files."""
 SECONDS: Final = 10.0
-"""Seconds that git has for each answer."""
+"""Seconds that git has for all its answers."""
 
 _SAFE: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _DIFF: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
@@ -63,26 +64,31 @@ def _read(folder: str) -> Diff:
     git = which("git")
     if git is None:
         raise NoDiff("git is not installed: install it, or name the files instead")
-    run = partial(_run, git, folder)
+    run = partial(_run, git, folder, time.monotonic() + SECONDS)
     if not run(("rev-parse", "--git-dir")).succeeded:
         raise NoDiff("the working folder is in no git repository: :cd into one")
     has_commit = run(("rev-parse", "--verify", "--quiet", "HEAD")).succeeded
     changes = run((*_DIFF, "HEAD") if has_commit else (*_DIFF, "--cached"))
-    if changes.status is None and len(changes.content) < MOST_BYTES:
-        raise NoDiff(f"git diff did not end within {SECONDS:g} s: name the files instead")
     if changes.status:
         raise NoDiff("git diff failed: see what it says in a shell")
     return _diff(changes, run(_NEW_FILES, _MOST_NAMES))
 
 
-def _run(git: str, folder: str, words: Sequence[str], most: int = MOST_BYTES) -> ProgramOutput:
+def _run(
+    git: str, folder: str, deadline: float, words: Sequence[str], most: int = MOST_BYTES
+) -> ProgramOutput:
+    """Run git. Raises NoDiff if it does not start or does not end in time."""
     kept = {name: it for name, it in child_environment().items() if not name.startswith("GIT_")}
     kept |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "GIT_PAGER": "cat"}
     try:
         command = [git, *_SAFE, "-C", folder, "--no-pager", *words]
-        return run_bounded(command, kept, most=most, seconds=SECONDS)
+        seconds = max(deadline - time.monotonic(), 0)
+        output = run_bounded(command, kept, most=most, seconds=seconds)
     except OSError as fault:
         raise NoDiff(f"git does not start, {fault.strerror}: mend its installation") from fault
+    if output.status is None and len(output.content) < most:
+        raise NoDiff(f"git did not answer within {SECONDS:g} s: name the files instead")
+    return output
 
 
 def _diff(changes: ProgramOutput, new_files: ProgramOutput) -> Diff:
