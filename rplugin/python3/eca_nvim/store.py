@@ -13,7 +13,6 @@ Rules kept here:
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import math
 import os
 import time
@@ -25,6 +24,7 @@ from pathlib import Path
 import msgpack
 from msgspec import Struct, field
 
+from eca_nvim.digests import name_digest
 from eca_nvim.paths import NotAFile, open_regular
 
 FORMAT = 1
@@ -104,8 +104,8 @@ class Store:
     """The file of one project, in a folder with the files of all projects."""
 
     def __init__(self, folder: Path, project: str) -> None:
-        digest = hashlib.sha256(project.encode(errors="surrogateescape")).hexdigest()
-        self.path = folder / f"{digest[:16]}.msgpack"
+        digest = name_digest(project.encode(errors="surrogateescape"))
+        self.path = folder / f"{digest}.msgpack"
         self._project = project
 
     def read(self) -> SavedState:

@@ -12,7 +12,6 @@ Rules kept here:
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 import weakref
@@ -55,9 +54,15 @@ class Blob:
             return self._content
         with suppress(OSError):
             content = self._path.read_bytes()
-            if hashlib.sha256(content).digest() == self.digest:
+            if _digest(content) == self.digest:
                 return content
         raise OSError(errno.EIO, LOST)
+
+
+def _digest(content: bytes) -> bytes:
+    from hashlib import sha256  # noqa: PLC0415 - not needed at start-up
+
+    return sha256(content).digest()
 
 
 class Blobs:
@@ -70,7 +75,7 @@ class Blobs:
 
     def keep(self, content: bytes, like: Blob | None = None) -> Blob:
         """Store a content; returns the blob `like` if that holds it already. Raises OSError."""
-        digest = hashlib.sha256(content).digest()
+        digest = _digest(content)
         if like is not None and like.digest == digest:
             return like
         large = len(content) > SMALL

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from eca_nvim.digests import name_digest
 from eca_nvim.environment import child_environment
 from eca_nvim.server.known import ACP, KNOWN
 
@@ -75,9 +76,7 @@ class ServerCommand(NamedTuple):
     @property
     def identity(self) -> str:
         """A hash of the command line, which may contain a key: the same for the same server."""
-        from hashlib import sha256  # noqa: PLC0415 - not needed before the server is started
-
-        return sha256(os.fsencode("\0".join(self.command))).hexdigest()[:16]
+        return name_digest(os.fsencode("\0".join(self.command)))
 
 
 def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerCommand:

@@ -10,7 +10,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -75,4 +74,6 @@ def fingerprint(*values: object) -> str | None:
         text = repr(values)
     except RecursionError:
         return None
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    from hashlib import blake2b  # noqa: PLC0415 - not needed at start-up
+
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,21 @@
+"""Digests of names, without OpenSSL: loading it takes a fiftieth of the host's start-up.
+
+`hashlib` loads OpenSSL whichever digest it is used for. It is faster for contents, and imported
+late where these are digested. Python has a SHA-256 of its own, in a module whose name depends on
+the version; a Python without it has `hashlib`.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+
+_MODULES = ("_sha2", "_sha256", "hashlib")
+
+
+def name_digest(name: bytes) -> str:
+    """Return 16 hexadecimal digits of the SHA-256 of a short text."""
+    for module in _MODULES:
+        with suppress(ImportError):
+            return str(import_module(module).sha256(name).hexdigest()[:16])
+    raise ImportError("this Python has no SHA-256")
