@@ -86,7 +86,7 @@ async def _open(client: Client, chats: dict[Value, str]) -> None:
     await client.until(client.ready.is_set)
     if not client.all(OptionsChanged):
         for chat in sorted({*chats.values()} or {"our-1"}):
-            client.agent.open(chat)
+            client.agent.open_chat(chat)
 
 
 async def _caught_up(client: Client, count: int) -> None:

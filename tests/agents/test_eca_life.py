@@ -276,7 +276,7 @@ class TestReadiness:
         server = scripted_server(script.expect("initialize"), script.reply("initialize", answer))
         async with running(make_agent(server.command, tmp_path)) as client:
             await client.until(client.ready.is_set)
-            client.agent.open("c")
+            client.agent.open_chat("c")
             assert [it.value for it in client.option("c", "model").offers] == ["m"]
             assert [it.value for it in client.option("c", "agent").offers] == ["agent"]
 

@@ -94,7 +94,7 @@ async def test_two_chats_at_once(server: ScriptedServer, workspace: Path) -> Non
 async def test_choices(server: ScriptedServer, workspace: Path) -> None:
     async with running(make_agent(server.command, workspace)) as client:
         await client.until(client.ready.is_set)
-        client.agent.open(CHAT)
+        client.agent.open_chat(CHAT)
         models = client.option(CHAT, "model")
         assert (tuple(it.value for it in models.offers), models.value) == (MODELS, MODELS[0])
         agents = [it.value for it in client.option(CHAT, "agent").offers]
@@ -130,7 +130,7 @@ async def test_choices_in_the_answer_to_initialize(name: str, tmp_path: Path) ->
     server = prepare(name, tmp_path, "early-result")
     async with running(make_agent(server.command, tmp_path, agent="plan")) as client:
         await client.until(client.ready.is_set)
-        client.agent.open(CHAT)
+        client.agent.open_chat(CHAT)
         models, agents = client.option(CHAT, "model"), client.option(CHAT, "agent")
         assert (tuple(it.value for it in models.offers), models.value) == (MODELS, MODELS[0])
         assert ([it.value for it in agents.offers], agents.value) == (["agent", "plan"], "agent")
@@ -249,7 +249,7 @@ async def test_what_older_servers_lack_is_said_once(
             await talk(client, "stream")
             client.agent.steer(CHAT, "faster")
             client.agent.unsteer(CHAT)
-        client.agent.open(CHAT)
+        client.agent.open_chat(CHAT)
     assert notices(client) == []
     assert "trust" not in [it.id for it in client.all(OptionsChanged)[-1].options]
     assert strange(server) == []

@@ -34,7 +34,7 @@ async def test_a_prompt_is_answered_by_the_model_it_names(tmp_path: Path) -> Non
 
 async def test_each_model_tells_its_variants_to_its_chat(tmp_path: Path) -> None:
     async with talking(tmp_path, "fail") as (client, archive):
-        client.agent.open("c")
+        client.agent.open_chat("c")
         assert await choose(client, Selection(variant="high")) == (["", "low", "high"], "high")
         assert await choose(client, Selection(ECHO)) == (["", "low"], "")
         await archive.open_chat("c")
@@ -43,7 +43,7 @@ async def test_each_model_tells_its_variants_to_its_chat(tmp_path: Path) -> None
 
 async def test_an_agent_leaves_model_and_variant_as_they_are(tmp_path: Path) -> None:
     async with talking(tmp_path, "fail") as (client, archive):
-        client.agent.open("c")
+        client.agent.open_chat("c")
         await choose(client, Selection(ECHO))
         await choose(client, Selection(variant="low"))
         assert await choose(client, Selection(agent="plan")) == (["", "low"], "low")

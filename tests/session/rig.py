@@ -99,7 +99,7 @@ class FakeAgent(Agent):
         self._options.keep(chat, model, agent, "")
 
     def answers(self, chat: str, model: str) -> None:
-        """Say which model answers a prompt."""
+        """Announce which model answers a prompt."""
         self._options.answered(chat, model)
         self.emit(self._options.changed())
 
@@ -110,9 +110,9 @@ class FakeAgent(Agent):
     def kill(self) -> None:
         self.killed = True
 
-    def open(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str) -> None:
         self.chats.append(("open", chat_id))
-        self.emit(self._options.open(chat_id))
+        self.emit(self._options.open_chat(chat_id))
 
     def forget(self, chat_id: str) -> None:
         self.chats.append(("forget", chat_id))

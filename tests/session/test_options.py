@@ -59,7 +59,7 @@ class Fictive(FakeAgent):
         self.refuses: Mapping[str, str] = {}
         self.is_slow = False
 
-    def open(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str) -> None:
         self.listed.setdefault(chat_id, LISTED)
         self.list(chat_id)
 
@@ -233,7 +233,7 @@ async def test_what_is_set_before_there_is_a_list_waits_for_it(rig: Rig) -> None
 
 
 async def test_an_agent_without_options_says_so(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Fictive, "open", lists_nothing)
+    monkeypatch.setattr(Fictive, "open_chat", lists_nothing)
     rig.do(intents.OpenChat("a"))
     await rig.starting()
     await choose(rig, "model", "huge")

@@ -159,9 +159,9 @@ async def test_each_chat_has_a_session_until_it_is_forgotten(
         script.reply("session/close", {}),
     )  # fmt: skip
     async with running(make_agent(server.command, tmp_path)) as client:
-        client.agent.open("a")
-        client.agent.open("b")
-        client.agent.open("a")
+        client.agent.open_chat("a")
+        client.agent.open_chat("b")
+        client.agent.open_chat("a")
         await client.say("to b", "b")
         await client.say("to a", "a")
         client.agent.forget("a")
@@ -183,7 +183,7 @@ async def test_a_login_that_is_needed_is_one_line_and_the_next_prompt_tries_agai
         script.expect("session/prompt"), script.fail("session/prompt", -32000, "Auth required"),
     )  # fmt: skip
     async with running(make_agent(server.command, tmp_path)) as client:
-        client.agent.open(CHAT)
+        client.agent.open_chat(CHAT)
         notice = await client.first(NoticeReceived)
         assert notice.is_error
         assert notice.text.endswith("needs a login: API key (Run `agent login`)")
@@ -304,8 +304,8 @@ async def test_a_process_does_not_know_what_was_said_before(
     )
     agent_of_two = make_agent(server.command, tmp_path, prompted=[CHAT])
     async with running(agent_of_two) as client:
-        client.agent.open(CHAT)
-        client.agent.open("another")
+        client.agent.open_chat(CHAT)
+        client.agent.open_chat("another")
         for _ in "twice":
             await client.say("hi")
     lost = [it for it in client.events if Addressed(CHAT, NoticeReceived(LOST)) == it]
@@ -319,7 +319,7 @@ async def test_an_agent_ends_after_us_if_somebody_sees_it_off(
     server = scripted_acp(agent.handshake(**CLOSING), agent.session(), agent.text("open"))
     made = make_agent(server.command, tmp_path, see_off=lambda: is_seen_off)
     async with running(made) as client:
-        client.agent.open(CHAT)
+        client.agent.open_chat(CHAT)
         await client.until(lambda: client.text == "open")
         client.agent.leave()
         if not is_seen_off:

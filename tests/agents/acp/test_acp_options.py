@@ -156,7 +156,7 @@ def test_the_request_fits_what_the_agent_lists() -> None:
 async def test_options_are_set_and_refused(replay_acp: PrepareReplay, tmp_path: Path) -> None:
     recording = replay_acp("claudezed-modes")
     async with running(make_agent(recording.command, tmp_path)) as client:
-        client.agent.open(CHAT)
+        client.agent.open_chat(CHAT)
         await client.until(lambda: client.all(OptionsChanged))
         for value in ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "none"):
             client.agent.set_option(CHAT, "mode", value)

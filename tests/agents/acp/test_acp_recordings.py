@@ -127,7 +127,7 @@ async def test_we_do_as_the_recorded_client_did(
 ) -> None:
     recording = replay_acp(name)
     async with running(make_agent(recording.command, tmp_path)) as client:
-        client.agent.open(CHAT)
+        client.agent.open_chat(CHAT)
         doer = Doer(client)
         for message in done_by_client(name, tmp_path):
             await doer.do(message)

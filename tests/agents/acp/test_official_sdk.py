@@ -80,7 +80,7 @@ async def test_a_whole_turn_is_valid(scripted: Scripted, tmp_path: Path) -> None
     )
     (tmp_path / "file.txt").write_text("one\ntwo\n")
     async with running(make_agent(scripted.command, tmp_path)) as client:
-        client.agent.open(CHAT)
+        client.agent.open_chat(CHAT)
         file = FileContext(str(tmp_path / "file.txt"))
         client.agent.prompt(Prompt(CHAT, "first", (file,)))
         asked = await requested(client, 1)

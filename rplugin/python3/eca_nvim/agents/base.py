@@ -154,7 +154,7 @@ class Agent(ABC):
         """Ask the process to exit, without the event loop, while our own process ends."""
         self.kill()
 
-    def open(self, chat_id: str) -> None:  # noqa: B027 - optional: a chat may need no session
+    def open_chat(self, chat_id: str) -> None:  # noqa: B027 - optional: a chat may need no session
         """Prepare for a chat, or one that is shown again; OptionsChanged follows, maybe with none.
 
         Called for all chats after each start, and for each later one.

@@ -126,7 +126,7 @@ class IncomingEvents:
             events = [*dropwhile(lambda event: isinstance(event, _CREATES_NO_CHAT), events)]
             if not events:
                 return
-            self._options.open(self._chats.get(chat_id, self._server))
+            self._options.open_chat(self._chats.get(chat_id, self._server))
         elif self._chats.table[chat_id].server_name != self._server:
             line = "%s sent an event for another server's chat: %r"
             log.warning(line, self._server, addressed.event)

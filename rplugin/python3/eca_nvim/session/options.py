@@ -103,12 +103,12 @@ class Options:
     def begin(self, chat: Chat) -> None:
         """Prepare a chat that the user has begun."""
         self._state(chat).last = self._persistence.choices(self._server)
-        self.open(chat)
+        self.open_chat(chat)
 
-    def open(self, chat: Chat) -> None:
+    def open_chat(self, chat: Chat) -> None:
         """Ask the agent for the options of a chat; one that is not ready is asked later."""
         if (agent := self._agent()) is not None:
-            agent.open(chat.id)
+            agent.open_chat(chat.id)
 
     def forget(self, chat: Chat) -> None:
         """Forget a chat that is no longer one of this server."""
@@ -118,7 +118,7 @@ class Options:
             agent.forget(chat.id)
 
     def agent_ended(self) -> None:
-        """Note what the next agent must be told."""
+        """Keep the choice for the next agent."""
         for chat in self._chats.of(self._server):
             state = self._state(chat)
             state.is_listed = False

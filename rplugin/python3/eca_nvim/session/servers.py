@@ -133,7 +133,7 @@ class NamedServer:
             self._servers.has_started.set()
         if state is ServerState.READY:
             for chat in self._chats.of(self.name):
-                self.options.open(chat)
+                self.options.open_chat(chat)
             for effect in self.held.take():
                 self._servers.perform(effect, self.name)
 

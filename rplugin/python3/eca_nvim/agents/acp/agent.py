@@ -211,9 +211,9 @@ class AcpAgent(Agent):
             if self._options.see_off is None or not self._options.see_off():
                 self._life.connection.kill_now()
 
-    def open(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str) -> None:
         """Make the session of a chat."""
-        self._running.sessions.open(chat_id)
+        self._running.sessions.open_chat(chat_id)
 
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat."""

@@ -127,7 +127,7 @@ class Sessions:
         """Return a session by the agent's id."""
         return self._by_id.get(session_id)
 
-    def open(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str) -> None:
         """Make the session of a chat unless that has begun; a refusal is shown in the chat."""
         self.when_open(chat_id, self._show_refusal)
 

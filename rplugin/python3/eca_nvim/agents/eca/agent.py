@@ -252,9 +252,9 @@ class EcaAgent(Agent):
         """Send what the running login asks for; None cancels it."""
         self._running.outbox.answer_login(chat_id, text)
 
-    def open(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str) -> None:
         """Emit the options of a chat."""
-        self._running.emit(self._running.options.open(chat_id))
+        self._running.emit(self._running.options.open_chat(chat_id))
 
     def forget(self, chat_id: str) -> None:
         """Forget a chat."""

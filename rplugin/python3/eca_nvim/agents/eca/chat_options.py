@@ -70,7 +70,7 @@ class ChatOptions:
         self._had_trust = False  # at the last call of `changed`
         self._is_stale = False
 
-    def open(self, chat_id: str) -> Sequence[AgentEvent]:
+    def open_chat(self, chat_id: str) -> Sequence[AgentEvent]:
         """Return the options of a chat that exists from now on, or is shown again."""
         chat = self._chat(chat_id)
         lacks_models = self._models == () and not chat.is_open

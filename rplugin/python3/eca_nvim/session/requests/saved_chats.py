@@ -120,7 +120,7 @@ class SavedChats:
         self._chats.show(show_history(chat, opened.page, now()))
         if opened.title is not None:
             self._chats.apply(chat, [TitleChanged(opened.title)])
-        self._servers.of(chat).options.open(chat)
+        self._servers.of(chat).options.open_chat(chat)
 
     async def _load_older(self, chat: Chat) -> None:
         older = chat.older
@@ -176,7 +176,7 @@ class SavedChats:
                 await history_changes.roll_back(self._chats, archive, chat, intent)
             case intents.ForkChat(_, block):
                 copy = await history_changes.fork(self._chats, archive, chat, block)
-                self._servers.of(chat).options.open(self._known(copy))
+                self._servers.of(chat).options.open_chat(self._known(copy))
             case intents.AddFlag(_, block, text):
                 await history_changes.add_flag(self._chats, archive, chat, block, text)
             case intents.RemoveFlag(_, block):
