@@ -44,6 +44,7 @@ def test_an_agent_talks_asks_and_can_be_stopped(start_nvim: StartNeovim, tmp_pat
             *agent.turn(agent.permission("t3", 3, **RUN), agent.text("I go on."),
                         script.expect("session/cancel"), ends="cancelled"),
             *agent.turn(agent.text("With pytest, then.")),
+            *agent.turn(agent.permission("t4", 4, **RUN), agent.text("It was trusted.")),
             *(*script.expect("session/prompt"), *script.stderr("no memory\n"), *script.leave(3)),
         ],
         tmp_path / "agent",
@@ -86,6 +87,11 @@ def test_an_agent_talks_asks_and_can_be_stopped(start_nvim: StartNeovim, tmp_pat
     wait_idle(nvim)
     assert prompts(server)[-1] == "use pytest"
     assert nvim.eval("g:reasons") == ["done", "done", "stopped", "done", "stopped", "done"]
+
+    nvim.keys(":Eca trust<CR>:EcaChat go<CR>")
+    wait_line(nvim, "It was trusted.")
+    assert server.answers()[-1]["result"]["outcome"] == {"outcome": "selected", "optionId": "o1"}
+    wait_idle(nvim)
 
     say(nvim, "the last")
     wait_line(nvim, "the agent ended, exit code 3: your next prompt")

@@ -20,7 +20,7 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
-from eca_nvim.agents.acp.faults import Faults, one_line, told
+from eca_nvim.agents.acp.faults import Faults, one_line
 from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.outbox import Outbox
@@ -142,13 +142,13 @@ class _Life:
         if isinstance(message, Request):
             return self.requests.start(message)
         try:
-            told_now = decode_notification(message.method, message.params)
+            received = decode_notification(message.method, message.params)
         except (DecodeError, RecursionError) as fault:
             logger.warning("skipped a notification: %s", fault)
             return ()
-        match told_now:
+        match received:
             case SessionUpdated():
-                return self._update(told_now, message)
+                return self._update(received, message)
             case CancelRequest(request_id):
                 return self.requests.withdraw(request_id)
             case Unknown(method):
@@ -288,7 +288,7 @@ class AcpAgent(Agent):
     async def _live(self, life: _Life, emit: Emit, ready: Callable[[], None]) -> Exit | AgentFault:
         """Return the exit or the start's fault, because a task group would wrap an exception."""
         try:
-            result = await self._introduce(life.connection)
+            result = await self._introduce(life)
         except AgentFault as fault:
             return fault
         except ConnectionClosed as closed:
@@ -298,19 +298,17 @@ class AcpAgent(Agent):
         ready()
         return await life.connection.wait_closed()
 
-    async def _introduce(self, connection: Connection) -> InitializeResult:
+    async def _introduce(self, life: _Life) -> InitializeResult:
         """Send initialize. Raises AgentFault and ConnectionClosed."""
         params = introduction()
         try:
             with anyio.fail_after(INTRODUCTION_SECONDS):
-                raw = await connection.request(params.method, encode(params))
+                raw = await life.connection.request(params.method, encode(params))
             result = decode_result(InitializeParams, raw)
         except TimeoutError:
             raise self._fault(f"has not answered after {INTRODUCTION_SECONDS:.0f} s") from None
-        except RemoteError as fault:
-            raise self._fault(f"refused to start: {one_line(told(fault))}") from fault
-        except DecodeError as fault:
-            raise self._fault(f"refused to start: {one_line(fault)}") from fault
+        except (RemoteError, DecodeError) as fault:
+            raise self._fault(life.faults.line("refused to start", fault)) from fault
         if result.protocol_version != VERSION:
             raise AgentFault(
                 f"{self._options.command[0]} speaks version {result.protocol_version} of the Agent "

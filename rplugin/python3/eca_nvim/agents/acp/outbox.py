@@ -2,8 +2,8 @@
 
 Rules kept here:
 - Messages are queued in the order of the calls; no call waits.
-- The answer to a prompt ends its turn, and no other: one that comes after a later prompt is
-  dropped.
+- The answer to a prompt ends its turn. One that comes after a later prompt is dropped: the user has
+  left its turn.
 - A stop is sent each time the user asks for it. Then the open requests of the session are answered.
 """
 

@@ -3,7 +3,7 @@
 Rules kept here:
 - Every request gets exactly one answer. One that is not known here is refused at once: agents wait.
 - A request for permission becomes an event of its call; the user answers the call, by its id.
-- While a turn is being stopped, and when it has ended, requests are answered `cancelled`.
+- While a turn is being stopped, requests are answered `cancelled`; what is open when it ends, too.
 """
 
 from __future__ import annotations
@@ -77,10 +77,7 @@ class AgentRequests:
 
     def decide(self, session: Session, call_id: str, choice_id: str | None) -> Sequence[AgentEvent]:
         """Answer the request of a call by one of its choices; None rejects it."""
-        asked = next(
-            (it for it in self._open.values() if (it.session, it.call_id) == (session, call_id)),
-            None,
-        )
+        asked = self._about(session, call_id)
         if asked is None:
             logger.debug("the request of call %s is closed already", call_id)
             return ()
@@ -119,10 +116,15 @@ class AgentRequests:
 
     def _supersede(self, session: Session, call_id: str) -> None:
         """Answer an earlier request of the same call: the chat shows the newest alone."""
-        for asked in tuple(self._open.values()):
-            if asked.session is session and asked.call_id == call_id:
-                del self._open[asked.key]
-                self._respond(asked.request_id, Cancelled())
+        asked = self._about(session, call_id)
+        if asked is not None:
+            del self._open[asked.key]
+            self._respond(asked.request_id, Cancelled())
+
+    def _about(self, session: Session, call_id: str) -> _Open | None:
+        """Return the open request of a call."""
+        open_ = (it for it in self._open.values() if it.session is session)
+        return next((it for it in open_ if it.call_id == call_id), None)
 
     def _answer(self, asked: _Open, choice: Choice | None) -> Sequence[AgentEvent]:
         del self._open[asked.key]

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
+from functools import partial
 from itertools import chain
 from typing import Final
 from uuid import uuid4
@@ -52,10 +53,11 @@ logger = logging.getLogger(__name__)
 
 
 class _State(Enum):
-    NEW = auto()
+    """NONE: there is no session, or the agent has refused to make it."""
+
+    NONE = auto()
     OPENING = auto()
     OPEN = auto()
-    REFUSED = auto()
     FORGOTTEN = auto()
 
 
@@ -67,7 +69,7 @@ class Session:
         self.id = ""
         self.inbox = Inbox(chat_id, folder, f"{uuid4().hex[:8]} ")
         self.prompts = PromptWriter()
-        self.state = _State.NEW
+        self.state = _State.NONE
         self.waiting: list[Then] = []
         self.next_prompt: Prompt | None = None
         """The prompt that waits until the session is made."""
@@ -177,12 +179,9 @@ class Sessions:
     def _make(self, session: Session) -> None:
         session.state = _State.OPENING
         params = NewSessionParams(cwd=self._cwd, mcp_servers=())
-
-        def answered(pending: PendingRequest) -> None:
-            self._answered(session, pending)
-
+        on_answer = partial(self._answered, session)
         with suppress(ConnectionClosed):
-            asked = self._connection.start_request(params.method, encode(params), answered)
+            asked = self._connection.start_request(params.method, encode(params), on_answer)
             self._tasks.start_soon(self._report_slow, session, asked)
 
     async def _report_slow(self, session: Session, asked: PendingRequest) -> None:
@@ -231,7 +230,7 @@ class Sessions:
 
     def _refused(self, session: Session, fault: str) -> None:
         if session.state is _State.OPENING:
-            session.state = _State.REFUSED
+            session.state = _State.NONE
             self._wake(session, fault)
 
     def _wake(self, session: Session, fault: str | None) -> None:
