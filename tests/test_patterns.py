@@ -95,6 +95,11 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         "[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]": NO_REPEAT,
         "_in_order(query)": "its repeats are possessive, and end at the letter they exclude",
     },
+    "eca_nvim.session.templates.expansion": {"`{3,}": APART, r"[\w+-]{1,30}": BOUNDED},
+    "eca_nvim.session.templates.front_matter": {
+        r"([A-Za-z_-]{1,40})[ \t]*:(?:[ \t]+(.*))?": "tried at one place; the last takes all",
+        r"\w[\w.-]{0,59}": BOUNDED,
+    },
     "eca_nvim.session.requests.pattern_process": {
         "pattern": "the user's own, in a process that the system ends"
     },

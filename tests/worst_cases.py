@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tests import redacted
 from tests.support.calls import eca_call
@@ -32,7 +32,11 @@ from eca_nvim.review import text_changes
 from eca_nvim.session.completion import fuzzy
 from eca_nvim.session.completion.contexts import words
 from eca_nvim.session.completion.names import Names
+from eca_nvim.session.templates.expansion import Value, fenced
+from eca_nvim.session.templates.front_matter import read_template
 from eca_nvim.transport import stderr_tail
+
+Data = TypeVar("Data")
 
 
 class Worst(NamedTuple):
@@ -310,14 +314,27 @@ WORST: dict[str, Sequence[Worst]] = {
         for make in (repeated("a" * 900 + "\0"), repeated("a\0"), repeated("ab\n\0"))
         for query in ("a", "ab", "aab", "a" * 500 + "b")
     ],
+    "eca_nvim.session.templates.expansion": [
+        Worst(lambda it: fenced(Value(it, language=it)), repeated(piece))
+        for piece in ("`", "``a", "a")
+    ],
+    "eca_nvim.session.templates.front_matter": [
+        Worst(lambda it: refused(lambda text: read_template(text, "name"), it), make)
+        for make in (
+            repeated(" ", "---\nname", "\n---\ntext"),
+            repeated(" ", "---\nname: ", "a\n---\ntext"),
+            repeated("a", "---\nname:", "\n---\ntext"),
+            repeated("a", "---\n", "\n---\ntext"),
+        )
+    ],
     "eca_nvim.transport.stderr_tail": [
         Worst(told, as_bytes(make)) for make in (repeated("x"), repeated("\n"))
     ],
 }
 
 
-def refused(read: Callable[[bytes], object], data: bytes) -> None:
-    """Read bytes that may not be a message."""
+def refused(read: Callable[[Data], object], data: Data) -> None:
+    """Read what may be refused."""
     try:
         read(data)
     except ValueError:
