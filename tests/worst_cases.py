@@ -15,6 +15,9 @@ from tests.support.calls import eca_call
 
 from eca_nvim import redaction
 from eca_nvim.agents import typed_tokens
+from eca_nvim.agents.acp import known_call
+from eca_nvim.agents.acp.content import unknown_line
+from eca_nvim.agents.acp.quirks import mode_in_text
 from eca_nvim.agents.eca import replay
 from eca_nvim.agents.eca.content import argument_peek, chat_content, code_blocks
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
@@ -22,7 +25,7 @@ from eca_nvim.agents.eca.prompt import mention_words, mentions
 from eca_nvim.chat.model import outside_paths
 from eca_nvim.chat.render import arguments, diff, markdown
 from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans, output, safe_text
-from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.call_details import FileChange, Location
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.jsonrpc import framing
 from eca_nvim.protocol.base import body
@@ -192,6 +195,17 @@ def found(query: str, data: bytes) -> None:
 
 
 WORST: dict[str, Sequence[Worst]] = {
+    "eca_nvim.agents.acp.known_call": [
+        *(
+            Worst(known_call._unfenced, make)
+            for make in (repeated("`"), repeated("```\n"), repeated("`\n", "```"))
+        ),
+        Worst(lambda it: known_call._title(it, [Location("/" + "a" * 99)]), repeated("/aa")),
+    ],
+    "eca_nvim.agents.acp.content": [
+        Worst(lambda it: unknown_line({"text": it}, "type"), repeated(" \n")),
+    ],
+    "eca_nvim.agents.acp.quirks": [Worst(mode_in_text, repeated("[MODE_UPDATE] "))],
     "eca_nvim.agents.eca.content.chat_content": [Worst(progressed, repeated("1", "(attempt "))],
     "eca_nvim.agents.eca.content.code_blocks": [
         Worst(lambda it: code_blocks._fenced(CodeBlock(code=it, language=it)), repeated(piece))

@@ -93,10 +93,10 @@ def _with_diff(
     before = read_before(change.path)
     text = None if before.blob is None else text_of(before.blob.read())
     if change.old is not None:
+        old, new, whole = (it.replace("\r\n", "\n") for it in (change.old, change.new, text or ""))
         done = isinstance(event, ToolFinished)
-        sides = _sides(change.old, change.new, text or "", every=change.every, done=done)
-        placed = sides is not None
-        return replace(change, **_counted(*(sides or (change.old, change.new))), placed=placed)
+        sides = _sides(old, new, whole, every=change.every, done=done)
+        return replace(change, **_counted(*(sides or (old, new))), placed=sides is not None)
     waits = isinstance(event, ToolRequested) and event.needs_approval
     if not text or (text == change.new and not waits):  # the file was read too late
         return change if change.diff else replace(change, **_counted("", change.new))
