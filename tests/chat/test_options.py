@@ -112,7 +112,7 @@ def test_a_value_that_a_newer_list_does_not_offer_goes_back_with_one_line(driver
     driver.hear(OptionsChanged((PLAN, low)))
     assert driver.view.lines[-2:] == [
         "Effort stays Low: the server no longer offers High est",
-        "on is not set: the server no longer has this option",
+        "Web search is not set: the server no longer has it",
     ]
     assert driver.chat.asked_options == {"mode-1": MODES[1].value}, "it may still come"
     driver.hear(OptionsChanged((AUTO,)))

@@ -111,7 +111,7 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
         Ledger().record,
         lambda *_: Snapshot(None),
     )
-    options = Options("eca", chats, persistence, lambda: None)
+    options = Options("eca", chats, persistence, screen, lambda: None)
     trust = Trust("eca", chats, persistence)
     incoming = IncomingEvents("eca", chats, options, trust, screen)
     calls = 0

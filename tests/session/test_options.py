@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
+import anyio
 import pytest
 from msgspec.structs import replace
-from tests.session.rig import FakeAgent, Rig
+from tests.session.rig import PATIENCE, FakeAgent, Rig
+from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import Addressed
+from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
 from eca_nvim.chat.vocabulary.ops import SetOptions
 from eca_nvim.chat.vocabulary.options import (
     MODE,
@@ -29,6 +32,7 @@ def offers(*names: str, group: str = "") -> tuple[OptionOffer, ...]:
     return tuple(OptionOffer(name.lower(), name, group=group) for name in names)
 
 
+ALWAYS = Choice("always", "always", ChoiceKind.ALLOW_ALWAYS)
 EFFORTS: Mapping[object, Sequence[str]] = {"big": ("Low", "High"), "small": ("Low",)}
 """By model, the efforts that it has."""
 
@@ -128,6 +132,7 @@ async def test_all_options_are_shown_and_any_can_be_set(rig: Rig) -> None:
         ("set", "a", "thinking", False),
         ("set", "a", "p", "never"),
     ]
+    assert rig.lines() == ["Web search: on", "Thinking: off", "Permissions: Never"]
     assert values(rig) | {"Model": 0, "Effort": 0, "Fast": 0} == {
         "Model": 0,
         "Mode": "Code",
@@ -218,6 +223,18 @@ async def test_what_lets_tools_run_unasked_is_not_kept(rig: Rig) -> None:
     assert values(rig, "b")["Mode"] == "Code"
     last = rig.persistence.choices("eca")
     assert [last("trust"), last("mode-id")] == [None, "code"]
+
+
+async def test_a_trusted_chat_answers_for_an_agent_without_trust(rig: Rig) -> None:
+    agent = await begun(rig)
+    rig.do(intents.SendPrompt("a", "hi"), intents.SetTrust("a", trusted=True))
+    await rig.done()
+    call = ToolRequested(eca_call("c", "edit_file"), True, (ALWAYS, ALLOW, REJECT))
+    agent.say("a", call)
+    with anyio.fail_after(PATIENCE):
+        await agent.approved.wait()
+    assert agent.told[1:] == [("decide", "a", "c", ALLOW.id)]
+    assert rig.view.pending == []
 
 
 async def test_what_is_set_before_there_is_a_list_waits_for_it(rig: Rig) -> None:

@@ -128,6 +128,8 @@ def test_only_the_ids_of_a_category_count() -> None:
     ]
     permissions, thinking = SessionOptions().listed(listed).options
     assert permissions.unasked == {"on"}
+    switch = ConfigOption(id="x", category="permissions", type="boolean", current_value=True)
+    assert SessionOptions().listed([switch]).options[0].unasked == {True}
     assert thinking.unasked == frozenset()
 
 
@@ -136,6 +138,8 @@ def test_a_mode_may_change_without_the_user() -> None:
     options.opened(None, MODES, MODELS)
     assert values(options.mode_changed("yolo")) == ["yolo", "m1"]
     assert values(options.mode_changed("never listed")) == ["never listed", "m1"]
+    (loud, _) = options.mode_changed("bypassPermissions").options
+    assert loud.value in loud.unasked, "though it was never listed"
     changed = SessionOptions().mode_changed("yolo")
     assert values(changed) == ["yolo"]
     assert changed.options[0].unasked == {"yolo"}

@@ -18,9 +18,10 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.render.options import COMMANDS
+from eca_nvim.chat.render.options import COMMANDS, command_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.options import (
     TRUST,
     ChatOption,
@@ -33,6 +34,7 @@ from eca_nvim.chat.vocabulary.options import (
 )
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.persistence import ON, LastChoices, Persistence
+from eca_nvim.session.view import View
 
 LONGEST_NAME = 100
 """Characters of an unknown name that are compared with the names on offer."""
@@ -92,11 +94,13 @@ class Options:
         server: str,
         chats: Chats,
         persistence: Persistence,
+        view: View,
         agent: Callable[[], Agent | None],
     ) -> None:
         self._server = server
         self._chats = chats
         self._persistence = persistence
+        self._view = view
         self._agent = agent
         self._states: dict[str, _State] = {}
 
@@ -165,11 +169,14 @@ class Options:
         asked = dict(chat.asked_options)
         before = {option.id: option.value for option in chat.options}
         self._chats.apply(chat, [event])
-        listed = {option.id: option.value for option in chat.options}
-        if any(listed.get(key) == value for key, value in asked.items()):
-            for option in chat.options:
-                if option.id in asked or option.value != before.get(option.id):
-                    self._keep_last(option, option.value)
+        done = [it for it in chat.options if it.id in asked and it.value == asked[it.id]]
+        for option in chat.options if done else ():
+            if option in done or option.value != before.get(option.id):
+                self._keep_last(option, option.value)
+        for option in done:
+            if command_of(chat.options, option) is None:  # else the winbar shows it
+                line = f"{option.name}: {option.name_of(option.value)}"
+                self._view.push([Notify("info", one_line(line))])
         agent = self._agent()
         if agent is not None:
             self._state(chat).is_listed = True

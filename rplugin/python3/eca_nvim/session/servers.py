@@ -54,7 +54,9 @@ class NamedServer:
         self._chats = servers.chats
         self._view = servers.view
         self.trust = Trust(name, self._chats, servers.persistence)
-        self.options = Options(name, self._chats, servers.persistence, lambda: self.process.agent)
+        self.options = Options(
+            name, self._chats, servers.persistence, self._view, lambda: self.process.agent
+        )
         self.incoming = IncomingEvents(name, self._chats, self.options, self.trust, self._view)
         self.process = Server(name, servers.make_agent, self, self.incoming.receive)
         self.held = HeldEffects()

@@ -73,7 +73,10 @@ class SessionOptions:
     def mode_changed(self, mode: str) -> OptionsChanged:
         """Note which mode is set now; it may be one that was never listed."""
         found = next((it for it in self._options if it.category == MODE), None)
-        return self._with_value(found or _select(MODE, "Mode", MODE, mode, ()), mode)
+        if found is None:
+            return self._with_value(_select(MODE, "Mode", MODE, mode, ()), mode)
+        unasked = _unasked(MODE, [mode, *(it.value for it in found.offers)])
+        return self._with_value(replace(found, unasked=frozenset(unasked)), mode)
 
     def was_set(self, option_id: str, value: str | bool) -> OptionsChanged | None:
         """Note that the agent has set an option; None if it is not listed any more."""
@@ -94,8 +97,9 @@ class SessionOptions:
 
     def _with_value(self, option: ChatOption, value: str | bool) -> OptionsChanged:
         changed = replace(option, value=value)
+        is_listed = any(it.id == option.id for it in self._options)
         others = tuple(changed if it.id == option.id else it for it in self._options)
-        self._options = others if option in self._options else (*self._options, changed)
+        self._options = others if is_listed else (*others, changed)
         return OptionsChanged(self._options)
 
 
@@ -108,6 +112,7 @@ def _option(option: acp.ConfigOption) -> ChatOption:
             category=option.category or "",
             kind=OptionKind.TOGGLE,
             value=option.current_value is True,
+            unasked=frozenset({True} if "on" in UNASKED.get(option.category or "", ()) else ()),
         )
     category, offers = option.category or "", tuple(_offers(option.options))
     shown = _select(option.id, option.name or option.id, category, option.current_value, offers)

@@ -34,15 +34,20 @@ def options_changed(update: Update, event: OptionsChanged) -> None:
             del chat.asked_options[option_id]
         elif option is None or not option.accepts(value):
             del chat.asked_options[option_id]
-            note(update, _not_offered(find_option(before, option_id), option, value))
+            _complain(update, _not_offered(find_option(before, option_id), option, value))
 
 
 def _not_offered(before: ChatOption | None, option: ChatOption | None, value: OptionValue) -> str:
-    name = before.name_of(value) if before is not None else str(value)
+    listed = before or option or ChatOption("", "the option")
     if option is None:
-        return f"{one_line(name)} is not set: the server no longer has this option"
-    shown = f"{option.name} stays {option.name_of(option.value)}"
-    return one_line(f"{shown}: the server no longer offers {name}")
+        return f"{listed.name} is not set: the server no longer has it"
+    stays = f"{option.name} stays {option.name_of(option.value)}"
+    return f"{stays}: the server no longer offers {listed.name_of(value)}"
+
+
+def _complain(update: Update, line: str) -> None:
+    """Show a line as plain text: names in it are the agent's."""
+    note(update, one_line(line), is_error=True)
 
 
 def option_refused(update: Update, event: OptionRefused) -> None:
@@ -53,9 +58,9 @@ def option_refused(update: Update, event: OptionRefused) -> None:
     chat.asked_options.pop(event.option_id, None)
     option = find_option(chat.options, event.option_id)
     if option is None:
-        note(update, one_line(event.reason))
+        _complain(update, event.reason)
         return
     if option.category == TRUST:
         chat.trust = False
         update.dirty |= Dirty.STATUS
-    note(update, one_line(f"{option.name} stays {option.name_of(option.value)}: {event.reason}"))
+    _complain(update, f"{option.name} stays {option.name_of(option.value)}: {event.reason}")

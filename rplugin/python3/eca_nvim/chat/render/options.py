@@ -34,13 +34,14 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 def option_rows(options: Sequence[ChatOption]) -> Sequence[Mapping[str, Any]]:
     """Return the tables of the op `options`."""
-    firsts = {category: first_of(options, category) for category in COMMANDS}
-    rows = []
-    for option in options:
-        has_command = firsts.get(option.category) is option or option.category == TRUST
-        command = {"command": COMMANDS[option.category]} if has_command else {}
-        rows.append(_option_row(option) | command)
-    return rows
+    rows = [(_option_row(option), command_of(options, option)) for option in options]
+    return [row if command is None else row | {"command": command} for row, command in rows]
+
+
+def command_of(options: Sequence[ChatOption], option: ChatOption) -> str | None:
+    """Return the subcommand of `:Eca` that sets an option, None if `:Eca options` does."""
+    is_first = first_of(options, option.category) is option
+    return COMMANDS.get(option.category) if is_first or option.category == TRUST else None
 
 
 def _option_row(option: ChatOption) -> dict[str, object]:
