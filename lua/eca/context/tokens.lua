@@ -253,7 +253,7 @@ local WRITE = {
     return item.uri
   end,
   buffer = function(item)
-    vim.api.nvim_buf_is_valid(item.buf) -- raises an error for what is no number of a buffer
+    vim.api.nvim_buf_is_valid(item.buf) -- raises an error for what is not the number of a buffer
     return ('buffer:%d'):format(item.buf) .. written_lines(item)
   end,
   text = function(item)
