@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import anyio
 import pytest
 from tests.session.rig import Rig
@@ -14,6 +16,7 @@ from eca_nvim.chat.vocabulary.query_intents import ReadDiff
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session.files import git_diff
 from eca_nvim.session.files.git_diff import Diff, NoDiff
+from eca_nvim.store import Store
 
 pytestmark = pytest.mark.anyio
 
@@ -153,3 +156,18 @@ async def test_templates_read_it_on_their_own(rig: Rig, git: FakeGit) -> None:
     assert found == {"label": "git diff", "content": "-a\n+b", "cut": "the first 2 lines"}
     git.answer = NoDiff("none")
     assert await rig.ask(ReadDiff("/ws", 8)) == {"fault": "none"}
+
+
+async def test_a_neovim_that_ends_meanwhile_keeps_it_as_a_draft(
+    tmp_path: Path, git: FakeGit
+) -> None:
+    rig = Rig(Store(tmp_path, "/ws"))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rig.session.run)
+        agent = await rig.ready()
+        rig.do(send("review @diff"))
+        await until_asked(git)
+        rig.session.kill()
+        tasks.cancel_scope.cancel()
+    assert agent.told == []
+    assert Store(tmp_path, "/ws").read().drafts["a"].text == "review @diff"

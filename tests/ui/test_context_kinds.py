@@ -177,7 +177,8 @@ def test_long_texts_are_cut_and_both_sides_know(stage: Neovim) -> None:
 
 
 def test_what_is_missing_is_marked_before_it_is_sent(stage: Neovim, workspace: Path) -> None:
-    text = "see @code.txt and @buffer:1\n@nope.txt here\nme@x.org #code.txt\n```\n@code.txt in\n```"
+    text = "see @code.txt and @buffer:1\n@nope.txt here\nme@x.org #code.txt #gone.txt #1\n"
+    text += "```\n@code.txt in\n```"
     stage.lua(
         "require('eca.input.field').put_back(require('eca.chat.buffers').get('c1').input, ...)",
         text,
@@ -191,9 +192,12 @@ def test_what_is_missing_is_marked_before_it_is_sent(stage: Neovim, workspace: P
     assert "DiagnosticWarn" not in group(*screen.find("here"))
     assert screen.find("not found")[0] == screen.find("@nope.txt")[0]
     assert "Identifier" in group(*screen.find("#code.txt"))
+    assert "DiagnosticWarn" in group(*screen.find("#gone.txt"))
+    assert "DiagnosticWarn" not in group(*screen.find("#1"))
     assert "Identifier" not in group(*screen.find("@x.org"))
     assert "Identifier" not in group(*screen.find("@code.txt in"))
     (workspace / "nope.txt").write_text("x")
+    (workspace / "gone.txt").write_text("x")
     stage.command("redraw!")
     stage.wait_screen(lambda screen: "not found" not in screen)
 

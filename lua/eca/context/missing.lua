@@ -51,33 +51,37 @@ end
 ---@field last integer 1-based byte where it ends, inclusive
 ---@field text string with its sign
 
----@param text string
----@param each fun(text: string, sign: string, take: fun(at: integer, word: string))
----@return eca.MissingWord[]
-local function find(text, each)
-  local found = {} ---@type eca.MissingWord[]
-  each(text, '@', function(at, word)
-    local context, name = tokens.read_word(word, '@')
+---@param found eca.MissingWord[]
+---@param sign '@'|'#'
+---@return fun(at: integer, word: string)
+local function into(found, sign)
+  return function(at, word)
+    local context, name = tokens.read_word(word, sign)
     local path = tokens.ranged(name) or name
-    if not context and (reads_as_path(path) or name:find('^buffer:%d')) then
-      found[#found + 1] = { first = at, last = at + #name, text = '@' .. name }
+    local is_buffer = sign == '@' and name:find('^buffer:%d') ~= nil
+    if not context and (is_buffer or reads_as_path(path)) then
+      found[#found + 1] = { first = at, last = at + #name, text = sign .. name }
     end
-  end)
-  return found
+  end
 end
 
---- Find these words in a text.
+--- Find the contexts that are missing in a text.
 ---@param text string
 ---@return eca.MissingWord[]
 function M.find(text)
-  return find(text, words.of_text)
+  local found = {} ---@type eca.MissingWord[]
+  words.of_text(text, '@', into(found, '@'))
+  return found
 end
 
---- Find them in a line outside of code blocks.
+--- Find what is missing in a line outside of code blocks, also of paths that are only named.
 ---@param line string
 ---@return eca.MissingWord[]
 function M.find_in_line(line)
-  return find(line, words.of_line)
+  local found = {} ---@type eca.MissingWord[]
+  words.of_line(line, '@', into(found, '@'))
+  words.of_line(line, '#', into(found, '#'))
+  return found
 end
 
 return M
