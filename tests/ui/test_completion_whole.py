@@ -1,6 +1,7 @@
 """Completion from the key to the demo agent and back: all parts are real."""
 
 import os
+import signal
 from pathlib import Path
 
 from tests.support.factories import StartNeovim
@@ -38,3 +39,35 @@ def test_paths_and_commands(
     nvim.wait_for(lambda: text(nvim) == "/demo:greet Ada", "the argument")
     nvim.keys("<C-s>")
     nvim.wait_screen("Hello, Ada!")
+
+
+def test_a_host_that_is_gone_completes_nothing_and_says_nothing(
+    start_nvim: StartNeovim, demo_server: list[str], workspace: Path
+) -> None:
+    nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=80)
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    nvim.wait_until("#vim.lsp.get_clients({ bufnr = 0 }) > 0")
+    nvim.keys("i#")
+    nvim.wait_screen("src/calc.py")
+    os.kill(nvim.lua("return require('eca.host').pid()"), signal.SIGKILL)
+    nvim.wait_until("require('eca').status().server == 'failed'")
+    nvim.take_errors()
+    nvim.keys("<C-e> #")
+    assert "src/calc.py" in menu(nvim)
+    nvim.keys("calc")
+    assert menu(nvim) == ["src/calc.py"]
+    nvim.keys("<Esc>cc/")
+    assert menu(nvim) == []
+    found = nvim.lua("""
+        local params = vim.lsp.util.make_position_params(0, 'utf-16')
+        return vim.tbl_values(
+          vim.lsp.buf_request_sync(0, 'textDocument/completion', params, 5000))""")
+    assert [it["result"]["items"] for it in found] == [[]]
+    nvim.keys("<Esc>:Eca restart<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    nvim.take_errors()
+    (workspace / "fresh.txt").touch()
+    nvim.keys("cc#fresh")
+    nvim.wait_for(lambda: "fresh.txt" in menu(nvim), "the new host's answer")
+    nvim.keys("<Esc>")
