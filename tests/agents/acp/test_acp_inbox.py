@@ -77,21 +77,30 @@ def test_a_thought_ends_with_what_is_shown_next(wired: Wired) -> None:
     kinds = (ReasoningStarted, ReasoningText, ReasoningFinished, TextReceived)
     told = [event for event in wired.events if isinstance(event, kinds)]
     assert told == [
-        ReasoningStarted("thought 1"),
-        ReasoningText("thought 1", "hm"),
-        ReasoningText("thought 1", " well"),
-        ReasoningFinished("thought 1"),
+        ReasoningStarted("thought"),
+        ReasoningText("thought", "hm"),
+        ReasoningText("thought", " well"),
+        ReasoningFinished("thought"),
         TextReceived(Role.ASSISTANT, "yes"),
-        ReasoningStarted("thought 2"),
-        ReasoningText("thought 2", "again"),
-        ReasoningFinished("thought 2"),
+        ReasoningStarted("thought#2"),
+        ReasoningText("thought#2", "again"),
+        ReasoningFinished("thought#2"),
     ]
+
+
+def test_an_agent_that_was_started_again_has_thoughts_of_its_own(wired: Wired) -> None:
+    thinks(wired, "hm")
+    wired.start_again()
+    thinks(wired, "well")
+    wired.end()
+    thoughts = [line for line in wired.driver.view.lines if "thought" in line]
+    assert thoughts == ["▸ thought", "▸ thought"]
 
 
 def test_a_thought_ends_with_its_turn(wired: Wired) -> None:
     thinks(wired, "hm")
     wired.end()
-    assert wired.events[-1] == ReasoningFinished("thought 1")
+    assert wired.events[-1] == ReasoningFinished("thought")
 
 
 def test_the_echo_of_a_prompt_is_not_shown_again(wired: Wired) -> None:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pytest
 from tests.agents.acp.wire import NO, YES, Wired, shows, text
 
+from eca_nvim.agents.acp.call_ids import CallIds
 from eca_nvim.agents.acp.known_call import MOST_PRINTED
 from eca_nvim.chat.vocabulary.call_details import FileChange, FileName, Location, ToolKind
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolOutput, ToolRunning
@@ -390,6 +391,15 @@ def test_raw_output_is_shown_if_there_is_no_content(
 def test_an_update_costs_the_same_however_many_there_were() -> None:
     few, many = (_steps(count) for count in (50, 500))
     assert many < 20 * few
+
+
+def test_an_id_that_is_used_often_costs_the_same() -> None:
+    ids = CallIds("")
+    assert [ids.fresh("a") for _ in range(3)] == ["a", "a#2", "a#3"]
+    assert [ids.fresh("a#2"), ids.fresh("a"), ids.fresh("")] == ["a#2#2", "a#4", "call"]
+    for _ in range(100_000):
+        last = ids.fresh("a")
+    assert last == "a#100004"
 
 
 def _steps(count: int) -> int:

@@ -1,8 +1,8 @@
-"""Call ids: ours for the calls of a session, because agents use theirs again."""
+"""Call ids: ours for the calls and thoughts of a session, because agents use theirs again."""
 
 from __future__ import annotations
 
-from itertools import count
+from collections import Counter
 from typing import Final
 
 _NAMELESS: Final = "call"
@@ -18,11 +18,13 @@ class CallIds:
     def __init__(self, life: str) -> None:
         self._life = life
         self._used: set[str] = set()
+        self._times: Counter[str] = Counter()
 
     def fresh(self, remote: str) -> str:
         """Return an unused id, made of the agent's."""
         first = wanted = f"{self._life}{remote}" or _NAMELESS
-        if wanted in self._used:
-            wanted = next(name for n in count(2) if (name := f"{first}#{n}") not in self._used)
+        while wanted in self._used:
+            self._times[first] += 1
+            wanted = f"{first}#{self._times[first] + 1}"
         self._used.add(wanted)
         return wanted

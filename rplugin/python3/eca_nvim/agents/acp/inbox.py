@@ -53,7 +53,7 @@ class Inbox:
     def __init__(self, chat_id: str, folder: str, life: str) -> None:
         self._chat_id = chat_id
         ids = CallIds(life)
-        self._messages = Messages()
+        self._messages = Messages(ids)
         self._calls = ToolCalls(ids, folder)
         self._compactions = Compactions(ids)
         self._unknown: set[str] = set()

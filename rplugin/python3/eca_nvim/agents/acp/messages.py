@@ -11,8 +11,8 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
 
+from eca_nvim.agents.acp.call_ids import CallIds
 from eca_nvim.agents.acp.content import block_event
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
@@ -29,8 +29,8 @@ from eca_nvim.protocol.acp.updates import AgentMessageChunk, AgentThoughtChunk, 
 class Messages:
     """The messages of one session."""
 
-    def __init__(self) -> None:
-        self._numbers = count(1)
+    def __init__(self, ids: CallIds) -> None:
+        self._ids = ids
         self._message: str | None = None
         self._thought: str | None = None
         self._thought_message: str | None = None
@@ -72,10 +72,8 @@ class Messages:
         yield from self._said()
         if self._thought is None or chunk.message_id != self._thought_message:
             yield from self._thought_through()
-            self._thought, self._thought_message = (
-                f"thought {next(self._numbers)}",
-                chunk.message_id,
-            )
+            self._thought = self._ids.fresh("thought")
+            self._thought_message = chunk.message_id
             yield ReasoningStarted(self._thought)
         if isinstance(block, TextBlock):
             yield ReasoningText(self._thought, block.text)
