@@ -233,6 +233,13 @@ async def test_what_the_agent_offers_is_appended(desk: Desk) -> None:
     assert {"mock://r3", "/usr/"} <= {*await desk.completed("@")}
 
 
+async def test_what_the_agent_offers_comes_after_the_first_listing(desk: Desk) -> None:
+    desk.make_files("src/a.py", "z.py")
+    await desk.begin()
+    desk.queries.offered = [FoundPath(str(desk.folder / "z.py")), FoundPath("/usr")]
+    assert await desk.completed("#") == ["src/", "z.py", "src/a.py", "/usr/"]
+
+
 async def test_an_agent_that_refuses_is_no_fault(desk: Desk) -> None:
     desk.make_files("calc.py")
     await desk.begin()

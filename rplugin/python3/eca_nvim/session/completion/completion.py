@@ -14,8 +14,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
-import anyio
-
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.base import Agent, AgentFault
 from eca_nvim.agents.queries import FoundContext, Queries
@@ -79,19 +77,13 @@ class Completion:
                 del self._running[key]
 
     async def _answer(self, answer: Answer) -> None:
-        """Answer from the first source, then add what each of the others returns."""
+        """Add the items of one source after the other: what comes first is shown first."""
         chat = self._chats.table.get(answer.query.chat)
         is_command = Trigger(answer.query.trigger) is Trigger.COMMAND
         sources = self._commands_for(answer, chat) if is_command else self._paths_for(answer, chat)
         answer.waiting = len(sources)
-
-        async def add(source: Source) -> None:
+        for source in sources:
             answer.add(await source())
-
-        await add(sources[0])
-        async with anyio.create_task_group() as tasks:
-            for source in sources[1:]:
-                tasks.start_soon(add, source)
 
     # --- commands -------------------------------------------------------------------------------
 
