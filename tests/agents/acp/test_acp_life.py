@@ -190,6 +190,7 @@ async def test_a_login_that_is_needed_is_one_line_and_the_next_prompt_tries_agai
         for _ in "first", "second":
             end = await client.say("hi")
             assert (end.end, end.message) == (TurnEnd.FAILED, notice.text)
+        assert client.all(NoticeReceived) == [notice]
     assert len(server.received("session/new")) == 3
 
 
@@ -345,3 +346,13 @@ async def test_a_session_that_is_not_made_is_told_and_waited_for(
         client.notify("$/go")
         await client.until(lambda: client.ends == [TurnEnd.DONE])
         assert len(client.all(NoticeReceived)) == 1
+
+
+async def test_a_refused_session_is_told_once(scripted_acp: PrepareScript, tmp_path: Path) -> None:
+    refused = [*script.expect("session/new"), *script.fail("session/new", -32000, "Auth required")]
+    server = scripted_acp(agent.handshake(), refused)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        client.agent.open_chat(CHAT)
+        end = await client.say("hi")
+        assert (end.end, end.message) == (TurnEnd.FAILED, "env needs a login")
+        assert client.all(NoticeReceived) == []

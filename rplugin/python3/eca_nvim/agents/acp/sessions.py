@@ -239,7 +239,7 @@ class Sessions:
             then(session, fault)
 
     def _show_refusal(self, session: Session, fault: str | None) -> None:
-        if fault is not None and not session.waiting:
+        if fault is not None and session.next_prompt is None:  # else its turn ends with the reason
             self._emit([Addressed(session.chat_id, NoticeReceived(fault, is_error=True))])
 
     def _emit_all(self, events: Sequence[AgentEvent]) -> None:
