@@ -273,7 +273,9 @@ class Session:
     def _record_event(self, chat: Chat, event: ChatEvent, call: ToolBlock | None) -> None:
         """Record in the ledger what an event says about files."""
         self._ledger.record(chat, event, call)
-        if self._ledger.attribution.needs_survey:
+        attribution = self._ledger.attribution
+        if attribution.needs_survey:
+            attribution.needs_survey = False  # one request is enough for all calls of a read
             self.surveyor.request()
 
     def _perform(self, effect: Effect, name: str) -> None:

@@ -181,7 +181,7 @@ class Outbox:
 
     def send_due_stops(self, events: Sequence[AgentEvent]) -> None:
         """Send the stops that had to wait, unless these events say that the turn is over."""
-        for event in events:
+        for event in events if self._stops else ():
             if isinstance(event, Addressed) and isinstance(event.event, TurnEnded):
                 self._stops.pop(event.chat_id or "", None)
         for chat_id, prompt in tuple(self._stops.items()):

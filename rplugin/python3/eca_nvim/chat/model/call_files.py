@@ -43,9 +43,9 @@ def may_change(call: ToolCall) -> bool:
 
 def changed_paths(call: ToolCall) -> tuple[str, ...]:
     """Return the files a call says it changes."""
-    if not may_change(call):
-        return ()
     named = call.locations if call.kind in _NAMES_CHANGED_FILES else ()
+    if not (named or call.changes) or not may_change(call):
+        return ()
     paths = [it.path for it in named or ()]
     return _safe_paths([*paths, *(it.path for it in call.changes or ())])
 

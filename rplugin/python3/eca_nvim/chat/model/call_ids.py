@@ -53,7 +53,7 @@ def has_final_state(block: ToolBlock) -> bool:
 
 def is_compatible(known: ToolCall, received: ToolCall) -> bool:
     """Return whether two descriptions of a call do not contradict each other."""
-    return (
+    return known is received or (
         (known.name is None or received.name is None or known.name == received.name)
         and (known.server is None or received.server is None or known.server == received.server)
         and (known.origin is None or received.origin is None or known.origin == received.origin)

@@ -58,6 +58,8 @@ def escape_always(text: str) -> str:
 
 def escape_blanks(text: str) -> str:
     """Escape the characters in BLANKS."""
+    if text.isascii():
+        return text
     return _blanks.sub(lambda found: escape(found.group()), text)
 
 
