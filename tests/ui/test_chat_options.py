@@ -1,5 +1,6 @@
 """Options that have no command of their own: listed, set and completed by `:Eca options`."""
 
+from msgspec.structs import replace
 from tests.support.factories import StartNeovim
 from tests.ui.test_choices import SELECT
 from tests.ui.view import CHAT, View, open_view
@@ -83,6 +84,26 @@ def test_options_are_listed_set_and_completed(start_nvim: StartNeovim) -> None:
     nvim.lua("_G.offered = nil")
     nvim.keys("<F5>")
     assert len(nvim.lua("return _G.offered")) == 2
+
+
+def test_a_key_never_goes_on_to_a_mode_that_does_not_ask(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, init=SELECT)
+    offers = tuple(OptionOffer(name.lower(), name) for name in ("Plan", "Yolo", "Code"))
+    mode = ChatOption(
+        "m", "Mode", "", MODE, value="plan", offers=offers, unasked=frozenset({"yolo"})
+    )
+    list_options(view, mode)
+    view.nvim.keys("<S-Tab>")
+    list_options(view, replace(mode, value="code"))
+    view.nvim.keys("<S-Tab>")
+    list_options(view, replace(mode, value="yolo"))
+    view.nvim.keys("<S-Tab>")
+    assert chosen(view) == [("m", "code"), ("m", "plan"), ("m", "plan")]
+    view.nvim.keys(":Eca agent<CR>")
+    offered = ["  Plan", "● Yolo  tools run without asking", "  Code"]
+    assert view.nvim.lua("return _G.offered") == offered
+    view.nvim.keys(":Eca agent yolo<CR>")
+    assert chosen(view)[-1] == ("m", "yolo")
 
 
 def test_a_mode_that_does_not_ask_is_loud_from_the_first_moment(start_nvim: StartNeovim) -> None:

@@ -3,6 +3,8 @@
 --- Rules kept here:
 --- - Names are shown and typed, values are sent. The current value is marked.
 --- - A value counts only once the host confirms it.
+--- - A mode in which tools run without asking is chosen by its name, never by a key that goes on to
+---   the next one.
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
 local eca = require('eca')
@@ -114,18 +116,18 @@ local function meant_value(word, offers)
   return word
 end
 
---- A row of a list: a mark, a name, and what it means if the agent says that.
----@param mark string
----@param name string
----@param group? string
----@param description? string
+--- A row of a list: a name, and what it means if that is known.
+---@param name string with what stands before it
+---@param item eca.Option|eca.OptionOffer
 ---@return string
-local function row(mark, name, group, description)
-  local title = mark .. sanitize.line(group and ('%s: %s'):format(group, name) or name)
-  if not description then
+local function row(name, item)
+  local title, facts = sanitize.line(name), {} ---@type string, string[]
+  facts[1] = item.unasked and 'tools run without asking' or nil
+  facts[#facts + 1] = item.description and sanitize.line(item.description)
+  if #facts == 0 then
     return title
   end
-  return display_width.list_row(title, vim.api.nvim_strwidth(title), { sanitize.line(description) })
+  return display_width.list_row(title, vim.api.nvim_strwidth(title), facts)
 end
 
 --- Let the user choose the value of an option.
@@ -137,7 +139,7 @@ local function ask(option, title, chat)
     prompt = title,
     format_item = function(offer)
       local mark = offer.value == option.value and '● ' or '  '
-      return row(mark, offer.name, offer.group, offer.description)
+      return row(mark .. (offer.group and offer.group .. ': ' or '') .. offer.name, offer)
     end,
   }
   choose.one(offers_of(option), options, function(offer)
@@ -185,7 +187,9 @@ end
 function M.next_agent()
   local chat = eca.current()
   local option = option_of('agent', chat)
-  local offers = offers_of(option)
+  local offers = vim.tbl_filter(function(offer)
+    return not offer.unasked
+  end, offers_of(option))
   if not option or #offers == 0 then
     return M.choose('agent')
   end
@@ -226,7 +230,7 @@ function M.options()
   local options = {
     prompt = 'Options',
     format_item = function(option)
-      return row('', ('%s: %s'):format(option.name, option.shown), nil, option.description)
+      return row(('%s: %s'):format(option.name, option.shown), option)
     end,
   }
   choose.one(others, options, function(option)

@@ -83,6 +83,7 @@ M.UNTITLED = 'New chat'
 ---@field name string
 ---@field description? string
 ---@field group? string
+---@field unasked? boolean with it tools run without asking
 
 --- What the user can set in a chat, as its agent offers it.
 ---@class eca.Option

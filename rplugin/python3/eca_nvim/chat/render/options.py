@@ -52,14 +52,18 @@ def _option_row(option: ChatOption) -> dict[str, object]:
         "kind": option.kind.value,
         "value": option.value,
         "shown": one_line(option.name_of(option.value)),
-        "offers": [_offer_row(offer) for offer in option.offers],
+        "offers": [_offer_row(option, offer) for offer in option.offers],
         **described,
     }
 
 
-def _offer_row(offer: OptionOffer) -> Mapping[str, str]:
-    row = {"description": one_line(offer.description), "group": one_line(offer.group)}
-    given = {key: text for key, text in row.items() if text}
+def _offer_row(option: ChatOption, offer: OptionOffer) -> Mapping[str, object]:
+    row = {
+        "description": one_line(offer.description),
+        "group": one_line(offer.group),
+        "unasked": offer.value in option.unasked,
+    }
+    given = {key: item for key, item in row.items() if item}
     return {"value": offer.value, "name": one_line(offer.name or offer.value), **given}
 
 

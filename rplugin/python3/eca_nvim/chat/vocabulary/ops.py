@@ -203,7 +203,8 @@ class SetOptions(Struct, frozen=True):
 
     An option: id, name, description, command (the subcommand of `:Eca` that sets it), kind
     ('select' | 'toggle'), value (text or boolean), shown (the name of the value), offers (tables:
-    value, name, description, group). Descriptions, groups and commands may be absent.
+    value, name, description, group, unasked: tools run without asking). Descriptions, groups and
+    commands may be absent, and `unasked` is if it is false.
     """
 
     name: ClassVar[str] = "options"
