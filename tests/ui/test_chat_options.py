@@ -1,7 +1,13 @@
 """Options that have no command of their own: listed, set and completed by `:Eca options`."""
 
+from pathlib import Path
+
 from msgspec.structs import replace
+from tests.support import acp_script as agent
+from tests.support import script
 from tests.support.factories import StartNeovim
+from tests.support.servers import scripted_acp
+from tests.ui.talk import wait_line
 from tests.ui.test_choices import SELECT
 from tests.ui.view import CHAT, View, open_view
 
@@ -60,6 +66,7 @@ def test_options_are_listed_set_and_completed(start_nvim: StartNeovim) -> None:
         ("web", ("web", True)),
         ("Web search on", ("web", True)),
         ("web off", ("web", False)),
+        ("web n", ("web", "n")),
         ("EFFORT low", ("effort-id", "lo")),
         ("effort-id most of", ("effort-id", "max|qa!")),
         ("eff max|qa!", ("effort-id", "max|qa!")),
@@ -121,3 +128,51 @@ def test_a_mode_that_does_not_ask_is_loud_from_the_first_moment(start_nvim: Star
     assert "%#EcaTrust#Allow %%#Error# all: on" in str(winbars)
     status = view.nvim.lua("return require('eca').statusline()")
     assert status.endswith("Auto Allow %%#Error# all: on")
+
+
+OPTIONS: list[dict[str, object]] = [
+    {
+        "id": "mode",
+        "name": "Mode",
+        "category": "mode",
+        "type": "select",
+        "currentValue": "auto",
+        "options": [{"value": "auto", "name": "Auto"}, {"value": "plan", "name": "Plan first"}],
+    },
+    {
+        "id": "effort",
+        "name": "Effort",
+        "category": "model_config",
+        "type": "select",
+        "currentValue": "low",
+        "options": [{"value": "low", "name": "Low"}, {"value": "high", "name": "High"}],
+    },
+]
+
+
+def test_an_agent_lists_and_refuses(start_nvim: StartNeovim, tmp_path: Path) -> None:
+    planned = [OPTIONS[0] | {"currentValue": "plan"}, OPTIONS[1]]
+    expect_set = script.expect("session/set_config_option")
+    server = scripted_acp(
+        [
+            *agent.handshake(),
+            *agent.session(configOptions=OPTIONS),
+            *(*expect_set, *script.reply("session/set_config_option", {"configOptions": planned})),
+            *(*expect_set, *script.fail("session/set_config_option", -32602, "Not with it")),
+        ],
+        tmp_path / "agent",
+    )
+    servers = {"mine": {"command": server.command, "protocol": "acp"}}
+    nvim = start_nvim(settings={"server": "mine", "servers": servers}, columns=120, lines=30)
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_screen("Auto · ○ idle")  # before anything was asked of it
+    assert nvim.lua("return require('eca').status().unasked") == ["Auto"]
+    nvim.keys("<Esc>:Eca agent plan first<CR>")
+    nvim.wait_screen("Plan first · ○ idle")
+    assert nvim.lua("return require('eca').status().agent") == "Plan first"
+    nvim.keys(":Eca options effort high<CR>")
+    wait_line(nvim, "Effort stays Low: the agent refused it: Not with it")
+    assert [it["params"]["value"] for it in server.received("session/set_config_option")] == [
+        "plan",
+        "high",
+    ]

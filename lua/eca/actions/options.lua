@@ -104,16 +104,18 @@ local function value_of(offer)
   return offer.value
 end
 
---- The value that a word means; else the word itself, and the host says what is wrong with it.
+--- The value that a word means; else the word itself, and the host says what is wrong with it. A
+--- slip must not switch anything on.
 ---@param word string
----@param offers eca.OptionOffer[]
+---@param option? eca.Option
 ---@return string|boolean
-local function meant_value(word, offers)
-  local offer = meant(word, offers, value_of)
-  if offer then
-    return offer.value
+local function meant_value(word, option)
+  local offer = meant(word, offers_of(option), value_of)
+  local is_exact = offer and offer.name == word
+  if not offer or (option and option.kind == 'toggle' and not is_exact) then
+    return word
   end
-  return word
+  return offer.value
 end
 
 --- A row of a list: a name, and what it means if that is known.
@@ -161,7 +163,7 @@ function M.choose(what, word, bang)
   local option = option_of(what, chat)
   local offers = offers_of(option)
   if word then
-    local value = meant_value(word, offers)
+    local value = meant_value(word, option)
     if value == NONE and what == 'variant' then
       value = ''
     end
@@ -284,7 +286,7 @@ function M.set(text)
   elseif word == '' then
     change(option, chat)
   else
-    send(chat, option.id, meant_value(word, offers_of(option)))
+    send(chat, option.id, meant_value(word, option))
   end
 end
 
