@@ -70,6 +70,17 @@ async def test_a_repository_has_what_git_does_not_ignore(tmp_path: Path) -> None
     assert await texts("", root) == ["nested/", ".gitignore", "known", "new"]
 
 
+async def test_a_listing_runs_no_program_of_the_repository(tmp_path: Path) -> None:
+    root, monitor, ran = tmp_path / "root", tmp_path / "monitor", tmp_path / "ran"
+    make(root, "file")
+    git(root, "init", "-q")
+    monitor.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    monitor.chmod(0o755)
+    git(root, "config", "core.fsmonitor", str(monitor))
+    assert await texts("", root) == ["file"]
+    assert not ran.exists()
+
+
 async def test_other_folders_are_walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "root"
     make(root, "a", "sub/b", "node_modules/c", ".git/d")
