@@ -16,12 +16,13 @@ KEY = "sk-scripted-model"
 
 @dataclass(frozen=True)
 class RealAgent:
-    """How an agent is started, and the mode in which it asks."""
+    """How an agent is started, and the names of its modes in which it asks, and does not ask."""
 
     name: str
     command: list[str]
     env: Mapping[str, str]
     asks_in: str | None = None
+    asks_nothing_in: str | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def qwen(home: Path, port: int) -> RealAgent:
     """Qwen Code; it starts in a mode that asks for little."""
     program = FOLDER / "node_modules" / ".bin" / "qwen"
     command = [str(program), "--acp", "--auth-type=openai"]
-    return RealAgent("qwen", command, _env(home, port), asks_in="Ask")
+    return RealAgent("qwen", command, _env(home, port), "Default", "YOLO")
 
 
 CODEX = """
@@ -65,10 +66,14 @@ env_key = "OPENAI_API_KEY"
 
 
 def codex(home: Path, port: int) -> RealAgent:
-    """Codex, through its adapter. Its sandbox needs a program that not every machine has."""
+    """Codex, through its adapter. Its sandbox needs a program that not every machine has.
+
+    With these settings it always asks, and has no modes.
+    """
     (home / "config.toml").write_text(CODEX.format(port=port))
     program = FOLDER / "node_modules" / ".bin" / "codex-acp"
-    return RealAgent("codex", [str(program)], _env(home, port) | {"CODEX_HOME": str(home)})
+    env = _env(home, port) | {"CODEX_HOME": str(home)}
+    return RealAgent("codex", [str(program)], env)
 
 
 AGENTS: tuple[Make, ...] = (qwen, codex)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from tests.journeys.agents import RealAgent
 from tests.journeys.scripted_model import scripted
 from tests.support.editor import Neovim
@@ -150,3 +151,43 @@ def test_edits_are_listed_and_come_back(
 
     nvim.wait_for(is_undone, "the new file to be gone")
     nvim.wait_for(lambda: old.read_text() == before, "the old text to be back")
+
+
+def ask_first(nvim: Neovim, agent: RealAgent) -> None:
+    """Choose the mode in which the agent asks, if it does not start in it."""
+    if agent.asks_in is not None:
+        nvim.keys(f":Eca agent {agent.asks_in}<CR>")
+        nvim.wait_until(f"require('eca').status().agent == '{agent.asks_in}'")
+
+
+def test_a_mode_is_chosen_by_its_name(start_nvim: StartNeovim, agent: RealAgent) -> None:
+    name = agent.asks_nothing_in
+    if name is None:
+        pytest.skip(f"{agent.name} has no modes here")
+    nvim = start(start_nvim, agent)
+    ask_first(nvim, agent)
+    nvim.keys(f":Eca agent {name}<CR>")
+
+    def is_loud() -> bool:
+        screen = nvim.wait_screen(name)
+        return "ErrorMsg" in screen.groups_at(*screen.find(name))
+
+    nvim.wait_for(is_loud, f"{name} in the colour of errors")
+    prompt(nvim, {"run": "touch made"}, {"say": "it ran"})
+    wait_line(nvim, "it ran")
+    wait_idle(nvim)
+    assert nvim.lua("return #require('eca').pending()") == 0
+
+
+def test_always_is_not_asked_again(
+    start_nvim: StartNeovim, agent: RealAgent, workspace: Path
+) -> None:
+    nvim = start(start_nvim, agent)
+    ask_first(nvim, agent)
+    for said in ("made once", "made again"):
+        prompt(nvim, {"run": "touch made"}, {"say": said})
+        if said == "made once":
+            choose(nvim, waits(nvim, "touch made"), "allow_always")
+        wait_line(nvim, said)
+        wait_idle(nvim)
+        assert (workspace / "made").exists()

@@ -249,6 +249,15 @@ async def test_what_is_set_before_there_is_a_list_waits_for_it(rig: Rig) -> None
     assert rig.view.text().split("\n") == ["Model is Big: the server does not offer huge"]
 
 
+async def test_what_is_set_before_there_is_a_list_may_be_a_name(rig: Rig) -> None:
+    rig.do(intents.OpenChat("a"))
+    await rig.starting()
+    await choose(rig, "mode", "COD")
+    rig.agent.ready()
+    assert rig.said() == [("set", "a", "mode-id", "code")]
+    assert rig.view.text() == ""
+
+
 async def test_an_agent_without_options_says_so(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fictive, "open_chat", lists_nothing)
     rig.do(intents.OpenChat("a"))

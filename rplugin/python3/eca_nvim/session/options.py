@@ -213,8 +213,9 @@ class Options:
             wanted = state.take(option)
             if wanted is None:
                 continue
-            if option.accepts(wanted.value):
-                agent.set_option(chat.id, option.id, wanted.value)
+            value = option.meant(wanted.value)  # without the list the user can only name it
+            if option.accepts(value):
+                agent.set_option(chat.id, option.id, value)
                 return
             if wanted.asked:
                 self._complain(chat, _not_set(option, wanted.value))

@@ -62,6 +62,15 @@ class ChatOption(Struct, frozen=True):
         offered = not self.offers or any(offer.value == value for offer in self.offers)
         return isinstance(value, str) and offered
 
+    def meant(self, value: OptionValue) -> OptionValue:
+        """Return the value that the user means by a name, or by a part of only one name."""
+        if self.accepts(value) or not isinstance(value, str):
+            return value
+        word = value.casefold()
+        named = [offer.value for offer in self.offers if offer.name.casefold() == word]
+        named = named or [it.value for it in self.offers if word in it.name.casefold()]
+        return named[0] if len(named) == 1 else value
+
     def name_of(self, value: OptionValue) -> str:
         """Return what the user sees of a value."""
         if isinstance(value, bool):
