@@ -15,8 +15,8 @@ end
 ---@param done fun(read?: eca.ReadText, fault?: string) fault: why there is nothing, in one line
 function M.read(done)
   requests.ask('read_diff', { folder = vim.fn.getcwd() }, function(answer)
-    if answer.fault then
-      done(nil, answer.fault)
+    if not answer or answer.fault then
+      done(nil, answer and answer.fault or 'the diff was not read: see :Eca log')
     else
       done({ label = answer.label, content = answer.content, cut = answer.cut })
     end
