@@ -84,6 +84,15 @@ def test_arguments_may_change_between_a_call_and_its_request(wired: Wired) -> No
     assert wired.lines == ["✓ $ rm -rf y"]
 
 
+@pytest.mark.parametrize("status", ["pending", "in_progress"])
+def test_a_request_shows_nothing_of_earlier_arguments(wired: Wired, status: str) -> None:
+    wired.call(status=status, title="do", kind="execute", rawInput={"command": "ls"})
+    wired.asks(rawInput={"script": "rm"})
+    assert wired.asked == ["script: rm"]
+    wired.changes(rawInput={})
+    assert wired.asked == ["script: rm"]
+
+
 def test_what_changes_while_the_user_reads_is_asked_anew(wired: Wired) -> None:
     wired.asks(**RUN)
     before = wired.driver.shown("t1")

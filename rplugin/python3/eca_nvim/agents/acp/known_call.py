@@ -99,7 +99,7 @@ class KnownCall:
         fresh = {
             name: value
             for name in ("title", "name", "kind", "locations", "raw_input")
-            if (value := getattr(update, name)) is not None and value != self._said.get(name)
+            if (value := getattr(update, name)) not in (None, {}) and value != self._said.get(name)
         }
         self._said |= fresh
         is_new = bool(fresh)
@@ -174,9 +174,7 @@ def _kind(kind: acp.ToolKind | None) -> ToolKind:
 
 
 def _arguments(raw: object) -> Mapping[str, object] | None:
-    if raw is None or raw == {}:
-        return None
-    return raw if isinstance(raw, dict) else {"input": raw}
+    return raw if raw is None or isinstance(raw, dict) else {"input": raw}
 
 
 def _command(arguments: Mapping[str, object] | None) -> str | None:

@@ -85,7 +85,7 @@ def requested(update: Update, event: ToolRequested) -> None:
     trusted = _trusted_choice(update, event) if waited is None else None
     waits = event.needs_approval and trusted is None
     state = CallState.WAITING if waits else CallState.APPROVED
-    block = _block_of(update, block, event.call)
+    block = _block_of(update, block, event.call, asks=event.needs_approval)
     block.choices, block.request_id = event.choices, event.request_id
     step(update, block, update.lane, state)
     if trusted is not None and block.state is CallState.APPROVED:
@@ -220,12 +220,17 @@ def _open_call(update: Update, call: ToolCall) -> ToolBlock | None:
     return _block_of(update, block, call)
 
 
-def _block_of(update: Update, block: ToolBlock | None, call: ToolCall) -> ToolBlock:
-    """Store what an event says about a call, in a new block if `block` is None."""
+def _block_of(
+    update: Update, block: ToolBlock | None, call: ToolCall, *, asks: bool = False
+) -> ToolBlock:
+    """Store what an event says about a call, in a new block if `block` is None.
+
+    asks: the event asks the user about the call, which may have begun.
+    """
     if block is None:
         block = _new_block(update, call)
     else:
-        _merge(update, block, call)
+        _merge(update, block, call, asks=asks)
     update.about = block
     if isinstance(call.details, Subagent) and call.details.chat_id is not None:
         anchor_lane(update, block, call.details.chat_id)
@@ -286,9 +291,10 @@ def _with_text(received: FileChange, known: FileChange | None) -> FileChange:
     return replace(received, old=known.old, new=known.new, every=known.every)
 
 
-def _merge(update: Update, block: ToolBlock, received: ToolCall) -> None:
+def _merge(update: Update, block: ToolBlock, received: ToolCall, *, asks: bool) -> None:
     known = block.call
-    if block.state in OPEN_TO_CHANGE and not is_compatible(known, received):
+    may_differ = asks or block.state in OPEN_TO_CHANGE
+    if may_differ and not is_compatible(known, received):
         known = replace(known, **_DERIVED)
     fresh = merged(known, received)
     if fresh is block.call:

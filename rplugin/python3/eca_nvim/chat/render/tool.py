@@ -15,7 +15,7 @@ from eca_nvim.chat.render.arguments import argument_body, arguments_not_shown
 from eca_nvim.chat.render.diff import changes_body
 from eca_nvim.chat.render.question import question_body, question_header
 from eca_nvim.chat.render.shell import shell_parts
-from eca_nvim.chat.render.title import TARGET_CELLS, title_text, verb_and_target
+from eca_nvim.chat.render.title import TARGET_CELLS, verb_and_target
 from eca_nvim.chat.render.usage_rows import money
 from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.output import cut, indent_rest, indented, tail_body, text_body
@@ -201,9 +201,9 @@ def _output(block: ToolBlock, limit: int | None) -> Body:
 def _shell_body(
     block: ToolBlock, details: object, settings: RenderSettings, limit: int | None
 ) -> Body:
-    if block.call.kind is not ToolKind.EXECUTE:
+    if not _has_command(block):
         return _plain_body(block, None, settings, limit)
-    first, *rest = _command(block, settings)
+    first, *rest = _command(block)
     command = Body(indent_rest([f"$ {first}", *rest]), language="")
     command = joined(command, _remaining_arguments(block, settings, limit))
     if isinstance(details, ShellCommand):
@@ -212,14 +212,18 @@ def _shell_body(
     return joined(command, _output(block, limit))
 
 
-def _command(block: ToolBlock, settings: RenderSettings) -> list[str]:
+def _has_command(block: ToolBlock) -> bool:
+    """Return whether a call runs a command that is known; a title is only the agent's words."""
+    call = block.call
+    return call.kind is ToolKind.EXECUTE and (call.command is not None or bool(call.verb))
+
+
+def _command(block: ToolBlock) -> list[str]:
     if block.call.command is not None:
         return literal_lines(block.call.command)
     if isinstance(block.call.details, ShellCommand):
         parts = block.call.details.parts
         return literal_lines("; ".join(" ".join((part.command, *part.arguments)) for part in parts))
-    if not block.call.verb:
-        return [title_text(block.call.title or (), settings)]
     return literal_lines((block.call.summary or "").removeprefix("$ "))
 
 
@@ -298,7 +302,7 @@ def _unknown_body(
 def _plain_body(
     block: ToolBlock, _details: object, settings: RenderSettings, limit: int | None
 ) -> Body:
-    if block.call.kind is ToolKind.EXECUTE:
+    if _has_command(block):
         return _shell_body(block, None, settings, limit)
     is_shown = block.call.kind not in _SHORT_TITLE and block.outputs
     arguments = {} if is_shown else block.call.arguments or {}
