@@ -163,6 +163,12 @@ def test_an_answer_of_an_unknown_kind_is_not_offered(wired: Wired) -> None:
     assert [choice["id"] for choice in choices] == ["y", "n"]
 
 
+def test_a_command_that_also_shows_a_diff_is_shown_whole(wired: Wired) -> None:
+    command = "echo " + "x" * 300
+    wired.asks(kind="execute", title="t", rawInput={"command": command}, content=[DIFF])
+    assert wired.asked[:2] == ["path: /workspace/a.txt", f"command: {command}"]
+
+
 def test_a_title_alone_is_warned_about(wired: Wired) -> None:
     wired.asks(title="harmless", kind="execute")
     assert wired.driver.items[0]["warnings"] == ["only the title says what it will do"]

@@ -217,7 +217,7 @@ def _shown(
     arguments: Mapping[str, object], kind: ToolKind, changes: Sequence[FileChange]
 ) -> Iterator[str]:
     """Yield the names of the arguments that the command or the diff shows in full."""
-    if kind is ToolKind.EXECUTE:
+    if kind is ToolKind.EXECUTE and not changes:
         yield _COMMAND
     elif kind is ToolKind.EDIT:
         texts = [text for it in changes for text in (it.old, it.new) if text]
