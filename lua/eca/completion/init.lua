@@ -51,7 +51,7 @@ local function update()
   if place then
     offer(place)
   else
-    menu.leave()
+    menu.nothing()
   end
 end
 
@@ -72,7 +72,6 @@ function M.attach(buf)
   if not config.get().completion or not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
-  client.attach(buf)
   ---@type table<string, fun()>
   local callbacks = {
     TextChangedI = update,
@@ -80,7 +79,8 @@ function M.attach(buf)
     InsertEnter = function()
       client.attach(buf) -- it may have been stopped
     end,
-    InsertLeave = menu.leave,
+    InsertLeave = menu.left,
+    BufLeave = menu.left, -- a click in another window does not end insert mode
     BufUnload = function()
       client.detach(buf)
     end,
@@ -101,6 +101,7 @@ function M.attach(buf)
       end,
     })
   end
+  client.attach(buf)
 end
 
 --- Show more of what completes the text before the cursor, if the user is typing in an input.

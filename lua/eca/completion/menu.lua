@@ -86,33 +86,53 @@ local function may_change()
 end
 
 --- Let Vim show a list instead of the one that is open. An empty one closes the menu.
----@param place eca.CompletionPlace
----@param items eca.CompletionItem[]
-local function replace(place, items)
-  local cells = rows.label_cells(place.row, place.start)
-  local list = vim.tbl_map(function(item)
-    return rows.menu_row(item, cells)
-  end, items)
+---@param column integer 0-based bytes
+---@param list table<string, any>[] rows
+local function complete(column, list)
   is_changing = true
-  vim.fn.complete(place.start + 1, list)
+  local worked, fault = pcall(vim.fn.complete, column + 1, list)
   is_changing = false
+  if not worked then
+    error(fault, 0) -- such as E565: the text is locked
+  end
 end
 
 ---@param place eca.CompletionPlace
 ---@param items eca.CompletionItem[]
 local function open(place, items)
+  local cells = rows.label_cells(place.row, place.start)
+  local list = vim.tbl_map(function(item)
+    return rows.menu_row(item, cells)
+  end, items)
   set_option()
   shown = { place = place, items = items }
-  replace(place, items)
+  complete(place.start, list)
   map_enter()
 end
 
---- Is this all that is typed already?
+--- Give back what is ours only while the menu is open.
+local function put_back()
+  shown = nil
+  unmap_enter()
+  restore_option()
+end
+
+--- Close the menu, if ours is open.
+---@param column integer 0-based bytes
+local function close(column)
+  if shown and vim.fn.pumvisible() == 1 then
+    complete(column, {})
+  end
+  put_back()
+end
+
+--- The items known for a place, without what is typed already.
 ---@param place eca.CompletionPlace
----@param items eca.CompletionItem[]
----@return boolean
-local function is_complete(place, items)
-  return #items == 1 and items[1].text == place.query
+---@return eca.CompletionItem[]
+local function known(place)
+  return vim.tbl_filter(function(item)
+    return item.text ~= place.query
+  end, answers.known(place))
 end
 
 --- Show what is known for a place, or more of it.
@@ -124,28 +144,27 @@ function M.show(place)
   end
   closed = nil
   local before = shown and same(shown.place, place) and shown.items or {}
-  local items = answers.append(vim.list_slice(before), answers.known(place))
-  if #items > #before and not is_complete(place, items) then
+  local items = answers.append(vim.list_slice(before), known(place))
+  if #items > #before then
     open(place, items)
-  elseif #items == 0 and shown and vim.fn.pumvisible() == 1 then
-    replace(place, {})
+  elseif #items == 0 then
+    close(place.start)
   end
   return true
 end
 
---- Close the menu if it is open: nothing can be completed here.
-function M.leave()
-  if shown and vim.fn.pumvisible() == 1 and may_change() then
-    vim.fn.complete(vim.fn.col('.'), {})
-  end
-  shown, closed = nil, nil
-  M.put_back()
+--- Called when the user leaves insert mode or the input: Neovim closes the menu.
+function M.left()
+  closed = nil
+  put_back()
 end
 
---- Give back what is ours only while the menu is open.
-function M.put_back()
-  unmap_enter()
-  restore_option()
+--- Called when nothing can be completed at the cursor.
+function M.nothing()
+  if shown and may_change() then
+    close(vim.fn.col('.') - 1)
+  end
+  M.left()
 end
 
 --- Called when a menu has closed. Returns the item that was accepted, if the menu was ours.
@@ -160,8 +179,7 @@ function M.done(place)
   local item = was_ours and type(data) == 'table' and data or nil
   local is_folder = item and item.kind == 'folder'
   closed = not is_folder and place or nil
-  shown = nil
-  M.put_back()
+  put_back()
   return item
 end
 

@@ -12,18 +12,27 @@ local texts = require('eca.input.texts')
 local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
 
---- Set up completion in an input when the user first goes or types there: a chat that an
---- autocommand opens is entered without `BufEnter`. It is loaded after the windows are drawn.
+--- Milliseconds in which a server usually starts. Loading what completes takes several.
+local START = 150
+
+--- Set up completion in an input when the user first goes there, but not while the server starts;
+--- or when the user types there. A chat that an autocommand opens is entered without `BufEnter`.
 ---@param buf integer
 local function complete_in(buf)
-  local id ---@type integer
-  id = vim.api.nvim_create_autocmd({ 'BufEnter', 'InsertEnter' }, {
+  local attached = false
+  local function attach()
+    if not attached then
+      attached = true
+      require('eca.completion').attach(buf)
+    end
+  end
+  vim.api.nvim_create_autocmd({ 'BufEnter', 'InsertEnter' }, {
     buffer = buf,
-    callback = function()
-      vim.api.nvim_del_autocmd(id)
-      vim.schedule(function()
-        require('eca.completion').attach(buf)
-      end)
+    callback = function(event)
+      if not attached then
+        vim.defer_fn(attach, event.event == 'BufEnter' and START or 0)
+      end
+      return attached -- true removes the autocommand
     end,
   })
 end
