@@ -285,7 +285,7 @@ class FrameQueue:
         if milliseconds > goal:
             self._size = max(SMALLEST_FRAME, int(self._size * max(0.25, goal / milliseconds)))
         elif self._has_more and milliseconds < aim:
-            growth = aim / max(milliseconds, aim / 4)
+            growth = aim / max(milliseconds, AIM_MS / 2)
             self._size = min(LARGEST_FRAME, int(self._size * growth))
 
 
