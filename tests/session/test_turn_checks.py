@@ -1,7 +1,9 @@
 """If an agent never ends a turn, it is asked for its chats."""
 
+from typing import NoReturn
+
 import pytest
-from tests.session.rig import Rig
+from tests.session.rig import FakeAgent, Rig
 
 from eca_nvim.agents.archive import AgentLacks, ChatSummary
 from eca_nvim.chat.handlers import silent_turn
@@ -39,3 +41,19 @@ async def test_a_stop_ends_the_turn_also_where_chats_cannot_be_listed(rig: Rig) 
     rig.do(intents.StopTurn("a"))
     await rig.view.until(lambda: rig.status()["state"] == "idle")
     assert "did not confirm the stop" in rig.view.text()
+
+
+async def test_an_agent_that_saves_no_chats_and_ignores_a_stop_can_be_left(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacks(_agent: FakeAgent) -> NoReturn:
+        raise AgentLacks("it saves no chats")
+
+    monkeypatch.setattr(FakeAgent, "archive", property(lacks))
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "go"), intents.StopTurn("a"), intents.StopTurn("a"))
+    await rig.view.until(lambda: "did not confirm the stop" in rig.view.text())
+    rig.do(intents.SendPrompt("a", "on"))
+    await rig.done()
+    told = ["prompt", "stop", "stop", "prompt"]
+    assert [what for what, *_ in agent.told] == told

@@ -97,3 +97,7 @@ def test_an_agent_talks_asks_and_can_be_stopped(start_nvim: StartNeovim, tmp_pat
     wait_line(nvim, "the agent ended, exit code 3: your next prompt")
     assert "no memory" not in "\n".join(lines_of(nvim))  # folded
     assert nvim.eval("g:reasons")[-1] == "gone"
+    nvim.keys(":Eca restart<CR>")
+    wait_line(nvim, "it does not know what was said before")
+    nvim.keys(":EcaChat hello again<CR>")
+    nvim.wait_for(lambda: "\n".join(lines_of(nvim)).count("Hello from") == 2, "another answer")
