@@ -279,6 +279,8 @@ async def test_after_a_restart_it_is_set_again(rig: Rig) -> None:
     agent = await begun(rig)
     await choose(rig, "mode", "code")
     rig.do(intents.SetTrust("a", trusted=True))
+    agent.is_slow = True
+    await choose(rig, "p", "never")
     agent.end(AgentExit("gone"))
     await rig.view.until(lambda: rig.states()[-1] == "failed")
     await choose(rig, "web", value=True)
@@ -286,7 +288,11 @@ async def test_after_a_restart_it_is_set_again(rig: Rig) -> None:
     rig.do(intents.StartServer(restart=False))
     again = await rig.starting(2)
     again.ready()
-    assert again.told == [("set", "a", "mode-id", "code"), ("set", "a", "web", True)]
+    assert again.told == [
+        ("set", "a", "mode-id", "code"),
+        ("set", "a", "web", True),
+        ("set", "a", "p", "never"),
+    ]
     assert values(rig)["Mode"] == "Code"
     assert rig.status()["trust"] is True
     assert rig.view.text().count("stays") == 0

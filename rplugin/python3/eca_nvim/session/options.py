@@ -122,10 +122,12 @@ class Options:
             agent.forget(chat.id)
 
     def agent_ended(self) -> None:
-        """Keep the choice for the next agent."""
+        """Note what the next agent must set again in each chat."""
         for chat in self._chats.of(self._server):
             state = self._state(chat)
             state.is_listed = False
+            for option_id, value in chat.asked_options.items():
+                state.wanted[option_id] = _Wanted(value, asked=True)
             chat.asked_options.clear()
             for option in chat.options:
                 is_own = option.id in state.chosen or not chat.is_blank
@@ -177,9 +179,11 @@ class Options:
             if command_of(chat.options, option) is None:  # else the winbar shows it
                 line = f"{option.name}: {option.name_of(option.value)}"
                 self._view.push([Notify("info", one_line(line))])
-        agent = self._agent()
-        if agent is not None:
-            self._state(chat).is_listed = True
+        agent, state = self._agent(), self._state(chat)
+        state.is_listed = agent is not None and (
+            state.is_listed or isinstance(event, OptionsChanged)
+        )
+        if agent is not None and state.is_listed:
             self._set_wanted(agent, chat)
 
     def _state(self, chat: Chat) -> _State:
