@@ -101,6 +101,14 @@ def test_what_changes_while_the_user_reads_is_asked_anew(wired: Wired) -> None:
     assert wired.driver.shown("t1") != before
 
 
+def test_a_number_that_becomes_true_is_a_change(wired: Wired) -> None:
+    wired.asks(kind="execute", rawInput={"command": "ls", "force": 1})
+    before = wired.driver.shown("t1")
+    wired.changes(rawInput={"command": "ls", "force": True})
+    assert wired.asked == ["$ ls", "force: true"]
+    assert wired.driver.shown("t1") != before
+
+
 def test_the_newest_request_of_a_call_counts(wired: Wired) -> None:
     wired.asks(**RUN)
     second = wired.asks({**YES, "optionId": "z"}, NO)

@@ -27,6 +27,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     ToolCall,
     ToolKind,
 )
+from eca_nvim.chat.vocabulary.shown_request import is_same
 from eca_nvim.protocol.acp import tool_call as acp
 from eca_nvim.protocol.acp.tool_call import CallContent, CallDiff, CallTerminal, ToolCallUpdate
 
@@ -99,7 +100,8 @@ class KnownCall:
         fresh = {
             name: value
             for name in ("title", "name", "kind", "locations", "raw_input")
-            if (value := getattr(update, name)) not in (None, {}) and value != self._said.get(name)
+            if (value := getattr(update, name)) not in (None, {})
+            and not is_same(value, self._said.get(name))
         }
         self._said |= fresh
         is_new = bool(fresh)
