@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
@@ -89,12 +90,15 @@ def test_two_servers_at_once_and_the_end_of_one(nvim: Neovim) -> None:
     assert nvim.lua("return require('eca').status().server") == "ready"
 
 
-def test_a_server_is_chosen_by_name(nvim: Neovim) -> None:
+def test_a_server_is_chosen_by_name(nvim: Neovim, tmp_path: Path) -> None:
     names = nvim.lua("return vim.fn.getcompletion('Eca server ', 'cmdline')")
     programs = nvim.lua("return require('eca.state.servers').PROGRAMS")
     known = {name: agent.command[0] for name, agent in KNOWN.items()}
     assert programs == {"eca": "eca", **known}
     assert set(names) - set(programs) == {"acp-demo", "demo", "later", "one", "two"}
+    (tmp_path / "qwen").touch(0o755)
+    nvim.lua("vim.env.PATH = vim.env.PATH .. ':' .. ...", str(tmp_path))
+    assert nvim.lua("return vim.fn.getcompletion('Eca server q', 'cmdline')") == ["qwen"]
     nvim.keys(":Eca server twoo<CR>")
     nvim.wait_screen("there is no server 'twoo': did you mean two?")
     nvim.keys(":Eca server two<CR>:EcaChat<CR>")
