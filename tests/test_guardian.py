@@ -120,3 +120,14 @@ def test_a_process_that_has_ended_is_not_waited_for() -> None:
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert guardian.start_time(process.pid) is None
     process.communicate()
+
+
+@pytest.mark.usefixtures("table")
+def test_a_session_whose_processes_have_ended_is_not_waited_for() -> None:
+    command = [sys.executable, "-c", "input()"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    assert guardian.groups(process.pid) == {process.pid}
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert guardian.groups(process.pid) == set()
+    process.communicate()

@@ -70,11 +70,14 @@ def signal_session(session: int, number: signal.Signals) -> bool:
 
 
 def groups(session: int) -> set[int]:
-    """Return the ids of the process groups of a session."""
+    """Return the ids of the process groups of a session that have running processes.
+
+    One that has ended may stay in the table for long, as in containers where nobody reaps it.
+    """
     found = set()
     for pid in _processes():
         with suppress(OSError):  # the process has ended
-            if os.getsid(pid) == session:
+            if os.getsid(pid) == session and start_time(pid) is not None:
                 found.add(os.getpgid(pid))
     return found
 
