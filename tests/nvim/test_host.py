@@ -81,16 +81,17 @@ def test_after_the_hosts_end_prompts_wait_for_a_restart(
     os.kill(host_of(nvim), signal.SIGKILL)
     nvim.wait_screen("the plugin host exited")
     assert nvim.lua("return require('eca').status().state") == "idle"
-    nvim.keys(":EcaChat show markdown<CR>")
+    nvim.keys(":EcaChat stream 20<CR>")
     nvim.wait_screen(":Eca restart starts it again")
     nvim.keys(":Eca restart<CR>")
-    nvim.wait_until("require('eca').status().title == 'show markdown'")
+    nvim.wait_until("require('eca').status().title == 'stream 20'")
     nvim.wait_until("require('eca').status().state == 'idle'")
     chat = "\n".join(
         nvim.lua("return vim.api.nvim_buf_get_lines(require('eca').chats()[1].buf, 0, -1, false)")
     )
     assert "Hello! I am the" in chat, "what was said stays"
-    assert "show markdown" in chat
+    assert "stream 20" in chat
+    assert "line 12" in chat
     nvim.take_errors()
 
 

@@ -116,43 +116,47 @@ HARMFUL = {
 }
 
 
-@pytest.mark.parametrize("kind", HARMFUL)
-def test_text_of_a_server_is_only_ever_shown(
-    kind: str, start_nvim: StartNeovim, scripted_server: PrepareScript
-) -> None:
-    evil = HARMFUL[kind]
-    steps: list[Steps] = [
+def saying(evil: str, call: str) -> Steps:
+    """Say a text wherever a server can, in one turn with a tool call of this id."""
+    return turn(
         content({"type": "metadata", "title": evil}, "system"),
         content({"type": "progress", "state": "running", "text": evil}, "system"),
         content({"type": "url", "title": evil, "url": evil}),
-        content({"type": "flag", "text": evil, "contentId": evil}),
+        content({"type": "flag", "text": evil, "contentId": call + evil}),
         content({"type": evil, "words": evil}),
         send("$/showMessage", {"type": "warning", "message": evil}),
         text(evil, role="system"),
         text(evil),
-        tool("Prepare", name=evil, argumentsText=evil, summary=evil),
-        asks(name=evil, arguments={evil: evil}, summary=evil),
+        tool("Prepare", call, name=evil, argumentsText=evil, summary=evil),
+        asks(call, name=evil, arguments={evil: evil}, summary=evil),
         expect("chat/toolCallApprove"),
-        done(name=evil, output=evil, arguments={evil: evil}, summary=evil),
-        END,
-    ]
-    server = scripted_server(handshake(), turn(*steps))
-    nvim = start_chat(start_nvim, server, settings={"width": 0.7})
-    say(nvim, "go")
-    nvim.wait_until("#require('eca').pending() == 1")
-    nvim.wait_screen("allow this?")
-    assert not nvim.blocked(), nvim.screen.bordered()
-    nvim.keys(":Eca approve<CR>")
-    wait_line(nvim, "the end")
-    wait_idle(nvim)
-    nvim.keys("<C-w>kzRzMzR")
-    nvim.command("redraw!")
-    assert nvim.eval("exists('g:pwned')") == 0
-    assert nvim.eval("&textwidth") == 0
-    assert not (nvim.launch.cwd / "pwned").exists()
-    shown = nvim.screen.text() + "\n".join(lines_of(nvim))
-    assert not [it for it in shown if it != "\n" and ord(it) < 32]
-    nvim.lua("return require('eca').transcript()").encode()
+        done(call, name=evil, output=evil, arguments={evil: evil}, summary=evil),
+        text(f"\nthe end of {call}"),
+    )
+
+
+def test_text_of_a_server_is_only_ever_shown(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    turns = [saying(evil, kind) for kind, evil in HARMFUL.items()]
+    nvim = start_chat(start_nvim, scripted_server(handshake(), *turns), settings={"width": 0.7})
+    for kind in HARMFUL:
+        nvim.keys(":EcaChat<CR>")  # to the input
+        say(nvim, "go")
+        nvim.wait_until("#require('eca').pending() == 1")
+        nvim.wait_screen("allow this?")
+        assert not nvim.blocked(), (kind, nvim.screen.bordered())
+        nvim.keys(":Eca approve<CR>")
+        wait_line(nvim, f"the end of {kind}")
+        wait_idle(nvim)
+        nvim.keys("<C-w>kzRzMzR")
+        nvim.command("redraw!")
+        assert nvim.eval("exists('g:pwned')") == 0, kind
+        assert nvim.eval("&textwidth") == 0, kind
+        assert not (nvim.launch.cwd / "pwned").exists(), kind
+        shown = nvim.screen.text() + "\n".join(lines_of(nvim))
+        assert not [it for it in shown if it != "\n" and ord(it) < 32], kind
+        nvim.lua("return require('eca').transcript()").encode()
 
 
 def test_messages_never_make_the_user_press_a_key(
