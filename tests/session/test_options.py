@@ -245,6 +245,7 @@ async def test_what_is_set_before_there_is_a_list_waits_for_it(rig: Rig) -> None
     assert (rig.status()["agent"], rig.status()["model"]) == ("code", "huge")
     rig.agent.ready()
     assert rig.said() == [("set", "a", "mode-id", "code")]
+    assert rig.persistence.choices("eca")("mode-id") == "code"
     assert (rig.status()["agent"], rig.status()["model"]) == ("Code", "Big")
     assert rig.view.text().split("\n") == ["Model is Big: the server does not offer huge"]
 

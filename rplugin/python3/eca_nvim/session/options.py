@@ -193,9 +193,7 @@ class Options:
         self, chat: Chat, option: ChatOption, value: OptionValue, *, is_saved: bool
     ) -> None:
         """Show a value that the agent gets when it is ready."""
-        self._state(chat).wanted[option.id] = _Wanted(value, asked=True)
-        if is_saved:
-            self._keep_last(option, value)
+        self._state(chat).wanted[option.id] = _Wanted(value, asked=is_saved)
         options = chat.options if option in chat.options else (*chat.options, option)
         shown = [replace(it, value=value) if it is option else it for it in options]
         self._chats.apply(chat, [OptionsChanged(tuple(shown))])
@@ -219,6 +217,8 @@ class Options:
                 continue
             value = option.meant(wanted.value)  # without the list the user can only name it
             if option.accepts(value):
+                if wanted.asked:
+                    chat.asked_options[option.id] = value
                 agent.set_option(chat.id, option.id, value)
                 return
             if wanted.asked:
