@@ -69,10 +69,13 @@ async def test_why_there_is_none_is_one_line_with_a_remedy(
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     assert await why_none(elsewhere) == "the working folder is in no git repository: :cd into one"
     assert "no git repository" in await why_none(folder / "gone")
-    monkeypatch.setattr(git_diff, "SECONDS", 0)
-    assert await why_none(folder) == "git did not answer within 0 s: name the files instead"
     monkeypatch.setenv("PATH", str(elsewhere))
     assert await why_none(folder) == "git is not installed: install it, or name the files instead"
+    hanging = elsewhere / "git"
+    hanging.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    hanging.chmod(0o755)
+    monkeypatch.setattr(git_diff, "SECONDS", 0.1)
+    assert await why_none(folder) == "git did not answer within 0.1 s: name the files instead"
 
 
 async def test_a_long_diff_is_cut_at_a_line(folder: Path) -> None:
