@@ -97,6 +97,12 @@ def test_a_wrong_variable_is_named_with_its_line(body: str, fault: str, line: in
     assert raised.value.line == line
 
 
+def test_a_prompt_has_a_largest_size() -> None:
+    parts = parse("{{diff}}" * 10_000)
+    with pytest.raises(MalformedTemplate, match="longer than 2 MB"):
+        expand(parts, {"diff": Value("x" * 1000)}, ())
+
+
 @settings(max_examples=50)
 @given(st.text(alphabet="`~{}a\n\\"))
 def test_whatever_a_value_is_it_stays_in_its_fence(content: str) -> None:

@@ -87,6 +87,10 @@ def test_all_are_listed_and_faults_are_said(home: Path) -> None:
             assert [it for it in rig.lines() if it.startswith(fault)]
             assert await rig.prepare("bad") is None
             assert rig.lines()[-1].startswith(fault)
+            for number in range(5):
+                (rig.project / f"bad-{number}.md").write_text("{{y}}")
+            await rig.ask(ListTemplates(rig.number()))
+            assert rig.lines()[-1] == "3 more templates cannot be used"
             assert await rig.prepare("none") is None
             assert rig.lines()[-1] == "there is no template 'none': :Eca template lists them"
 

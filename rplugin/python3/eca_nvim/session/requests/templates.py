@@ -38,12 +38,21 @@ from eca_nvim.session.files.surveys import run_in_thread
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.server import ServerState
 from eca_nvim.session.servers import Servers
-from eca_nvim.session.templates.expansion import Value, expand, kinds_of, parse, questions_of
+from eca_nvim.session.templates.expansion import (
+    MalformedTemplate,
+    Value,
+    expand,
+    kinds_of,
+    parse,
+    questions_of,
+)
 from eca_nvim.session.templates.folders import TemplateFolders
 from eca_nvim.session.templates.library import Found, Library, Source, read_library
 from eca_nvim.session.view import View, isolated
 
 NO_DIAGNOSTICS: Final = Value("none", "Diagnostics")
+MOST_FAULTS: Final = 3
+"""Files that are named when the templates are listed."""
 PATIENCE: Final = 5.0
 """Seconds that an agent has to list its commands."""
 
@@ -76,7 +85,7 @@ class Templates:
         with isolated(self._view, "use the template", intent):
             try:
                 answer = await self._answer(intent)
-            except (UnusableTemplate, NotOffered) as fault:
+            except (UnusableTemplate, MalformedTemplate, NotOffered) as fault:
                 self._view.push([Notify("warn", one_line(str(fault)))])
         self._view.push([Answer(intent.request, answer)])
 
@@ -101,7 +110,7 @@ class Templates:
         library = await self.refresh()
         match intent:
             case ListTemplates():
-                self._view.push([Notify("warn", fault) for fault in library.faults])
+                self._view.push([Notify("warn", line) for line in _reported(library.faults)])
                 return True
             case PrepareTemplate():
                 if intent.typed and await self._is_command(intent.chat, intent.template):
@@ -168,6 +177,12 @@ class Templates:
                 self._servers.of(chat).options.set(chat, mode.id, offer.value, is_saved=False)
             return
         self._view.push([Notify("warn", f"agent '{literal_name(agent)}' {reason}")])
+
+
+def _reported(faults: Sequence[str]) -> Sequence[str]:
+    """Return the first faults, and how many there are beyond these."""
+    more = len(faults) - MOST_FAULTS
+    return (*faults[:MOST_FAULTS], *([f"{more} more templates cannot be used"] if more > 0 else ()))
 
 
 def _summary(found: Found) -> Mapping[str, str]:

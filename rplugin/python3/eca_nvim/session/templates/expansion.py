@@ -22,6 +22,8 @@ QUESTION: Final = "input"
 INLINE: Final = "file"
 FENCED: Final = ("selection", "diff", "diagnostics")
 """Variables whose values stand in a fence."""
+LONGEST: Final = 2_000_000
+"""Characters that all fenced values of a prompt have together."""
 _OPEN, _CLOSE = "{{", "}}"
 _FENCES = late_pattern("`{3,}")
 _LANGUAGE = late_pattern(r"[\w+-]{1,30}")
@@ -117,8 +119,12 @@ def expand(
 ) -> Expansion:
     """Return the prompt; `answers` are those to `questions_of`, in order.
 
-    Raises KeyError for a variable without a value, ValueError for too few or too many answers.
+    Raises KeyError for a variable without a value, ValueError for too few or too many answers,
+    MalformedTemplate if the prompt would be longer than `LONGEST`.
     """
+    fences = [values[it.kind] for it in parts if isinstance(it, Variable) and it.kind in FENCED]
+    if sum(len(it.content) for it in fences) > LONGEST:
+        raise MalformedTemplate(f"the prompt would be longer than {LONGEST // 1_000_000} MB")
     questions = _all_questions(parts)
     given = (rest, *answers) if rest and questions else answers
     answered = dict(zip(questions, given, strict=True))
