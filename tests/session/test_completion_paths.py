@@ -139,15 +139,15 @@ async def test_hostile_names_break_nothing(tmp_path: Path) -> None:
 
 
 def test_paths_are_as_short_as_tokens_read_them(tmp_path: Path) -> None:
-    writer = Writer("/work/here")
+    writer = Writer("/place/here")
     home = str(tmp_path / "home")
-    assert writer.written("/work/here/src/calc.py") == "src/calc.py"
-    assert writer.written("/work/hereafter") == "/work/hereafter"
+    assert writer.written("/place/here/src/calc.py") == "src/calc.py"
+    assert writer.written("/place/hereafter") == "/place/hereafter"
     assert writer.written(f"{home}/notes") == "~/notes"
     for name in ("cursor", "diff", "~", "~x", "buffer:3"):
-        assert writer.written(f"/work/here/{name}") == f"./{name}"
+        assert writer.written(f"/place/here/{name}") == f"./{name}"
     assert writer.absolute("~/notes") == f"{home}/notes"
-    assert writer.absolute("./a") == "/work/here/./a"
+    assert writer.absolute("./a") == "/place/here/./a"
     assert writer.absolute("/a") == "/a"
 
 

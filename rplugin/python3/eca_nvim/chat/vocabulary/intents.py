@@ -14,7 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -328,60 +328,7 @@ Intent: TypeAlias = (
     | CallReturned
 )
 
-INTENTS: Mapping[str, type[Intent]] = {
-    kind.name: kind
-    for kind in (
-        Attach,
-        OpenChat,
-        SendPrompt,
-        Unqueue,
-        StopTurn,
-        Decide,
-        AnswerQuestion,
-        AnswerLogin,
-        ToggleBlock,
-        ActOnBlock,
-        RequestDiff,
-        CheckContext,
-        Complete,
-        ReadDiff,
-        PasteImage,
-        Grep,
-        Reveal,
-        RequestOutput,
-        RequestImage,
-        KeepPrompt,
-        KeepDraft,
-        Choose,
-        SetTrust,
-        RequestTranscript,
-        ListChats,
-        ResumeChat,
-        LoadOlder,
-        RequestTimeline,
-        RenameChat,
-        ClearMessages,
-        DeleteChat,
-        Rollback,
-        ForkChat,
-        AddFlag,
-        RemoveFlag,
-        ListChanges,
-        KeepChanges,
-        PlanUndo,
-        UndoTurn,
-        ShowCheckpoint,
-        ListFiles,
-        FileWritten,
-        ListTemplates,
-        PrepareTemplate,
-        ExpandTemplate,
-        StartServer,
-        QuitServer,
-        FrameDrawn,
-        CallReturned,
-    )
-}
+INTENTS: Mapping[str, type[Intent]] = {kind.name: kind for kind in get_args(Intent)}
 
 
 def parse_intent(name: str, payload: Mapping[str, object]) -> Intent:
