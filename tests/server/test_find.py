@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.support.launch import REPOSITORY
 
 from eca_nvim.server import find
 from eca_nvim.server.find import (
@@ -21,6 +23,8 @@ from eca_nvim.server.find import (
 from eca_nvim.server.known import KNOWN
 
 NOWHERE = {"PATH": "/nowhere"}
+
+HELP = REPOSITORY / "doc" / "eca.txt"
 
 
 def look_for(
@@ -222,3 +226,8 @@ def test_a_known_agent_that_is_missing_says_how_to_install_it(name: str, tmp_pat
     assert (
         str(fault.value) == f"there is no {KNOWN[name].command[0]} on PATH: {KNOWN[name].install}"
     )
+
+
+def test_the_help_lists_the_known_agents() -> None:
+    rows = re.findall(r"(?m)^ {8}`(\w+)` +(\w[\w -]*)$", HELP.read_text(encoding="utf-8"))
+    assert dict(rows).items() >= {it: " ".join(KNOWN[it].command) for it in KNOWN}.items()
