@@ -15,7 +15,6 @@ from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import Diagnostic
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.selection import Selection
-from eca_nvim.agents.queries import FoundPath
 from eca_nvim.chat.vocabulary.agent_events import Welcomed
 from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
@@ -277,27 +276,6 @@ async def test_histories_are_refused_in_words(server: ScriptedServer, workspace:
             with pytest.raises(AgentLacks, match=words):
                 await attempt()
         assert await talk(client, "stream") == "One, two, three.\n"
-    assert strange(server) == []
-
-
-@older
-async def test_what_older_servers_complete(
-    name: str, server: ScriptedServer, workspace: Path
-) -> None:
-    async with running(make_agent(server.command, workspace)) as client:
-        await talk(client, "stream")
-        queries = client.agent.queries
-        assert queries is not None
-        with pytest.raises(AgentLacks):
-            await queries.files(CHAT, "calc")
-        if name == "first_draft":
-            with pytest.raises(AgentLacks):
-                await queries.contexts(CHAT, "calc")
-            with pytest.raises(AgentLacks):
-                await queries.commands(CHAT)
-        else:
-            assert FoundPath(str(workspace / "src/calc.py")) in await queries.contexts(CHAT, "")
-            assert [it.name for it in await queries.commands(CHAT)] == ["costs", "greet"]
     assert strange(server) == []
 
 
