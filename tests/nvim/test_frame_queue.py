@@ -313,12 +313,19 @@ def test_a_frame_grows_while_drawing_is_quick_and_shrinks_when_it_is_slow(
     assert sizes[len(sizes) // 2] == limit
 
 
-@pytest.mark.parametrize(("queued", "shrinks"), [(BACKLOG, True), (BACKLOG * 2, False)])
+@pytest.mark.parametrize(("queued", "shrinks"), [(BACKLOG // 2, True), (BACKLOG * 2, False)])
 def test_frames_may_take_longer_while_much_is_queued(queued: int, shrinks: bool) -> None:
     queue = FrameQueue()
     queue.push([text("x" * queued)])
     first, second, *_ = drain(queue, GOAL_MS * 2)
     assert (len(written(list(second.ops))) < len(written(list(first.ops)))) is shrinks
+
+
+def test_the_last_frames_of_a_backlog_are_as_large_as_those_before() -> None:
+    queue = FrameQueue()
+    queue.push([text("x" * (BACKLOG + FIRST_FRAME))])
+    sizes = [len(written(list(frame.ops))) for frame in drain(queue, GOAL_MS * 2)]
+    assert sizes[:3] == [FIRST_FRAME] * 3
 
 
 def test_five_megabytes_arrive_whole() -> None:

@@ -235,6 +235,7 @@ class FrameQueue:
         self._number = 0
         self._in_flight = False
         self._next: tuple[ViewOp, ...] = ()
+        self._longer = self._next_longer = 1.0
         self._has_more = False
         self._is_urgent = False
         self._sent_at = float("-inf")
@@ -260,7 +261,8 @@ class FrameQueue:
         self._number += 1
         self._in_flight = True
         self._sent_at = now
-        ops, self._next = self._next or self._ops.take(self._size), ()
+        ops, self._next = self._next or self._cut(), ()
+        self._longer = self._next_longer
         self._has_more = bool(self._ops)
         self._is_urgent = False
         return Frame(self._number, ops)
@@ -272,16 +274,20 @@ class FrameQueue:
         """
         if not self._in_flight or self._next or self._ops.least_size < self._size:
             return None
-        self._next = self._ops.take(self._size)
+        self._next = self._cut()
         return Frame(self._number + 1, self._next)
+
+    def _cut(self) -> tuple[ViewOp, ...]:
+        """Remove the ops of the next frame, and note how many times longer it may take."""
+        self._next_longer = LONGER if self._ops.least_size > BACKLOG else 1.0
+        return self._ops.take(self._size)
 
     def drawn(self, number: int, milliseconds: float) -> None:
         """Handle the acknowledgement of a frame, and adapt the size to the time it took."""
         if number != self._number or not self._in_flight:
             return
         self._in_flight = False
-        longer = LONGER if self._ops.least_size > BACKLOG else 1.0
-        goal, aim = GOAL_MS * longer, AIM_MS * longer
+        goal, aim = GOAL_MS * self._longer, AIM_MS * self._longer
         if milliseconds > goal:
             self._size = max(SMALLEST_FRAME, int(self._size * max(0.25, goal / milliseconds)))
         elif self._has_more and milliseconds < aim:
