@@ -82,7 +82,9 @@ function M.attach(buf)
     InsertLeave = menu.left,
     BufLeave = menu.left, -- a click in another window does not end insert mode
     BufUnload = function()
-      client.detach(buf)
+      if vim.v.exiting == vim.NIL then -- else Neovim ends all clients
+        client.detach(buf)
+      end
     end,
     CompleteDone = function()
       local item = menu.done(places.at_cursor())
