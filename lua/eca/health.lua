@@ -1,4 +1,5 @@
 --- `:checkhealth eca`: checks everything the plugin needs, with a remedy for each fault.
+local config = require('eca.config')
 local host = require('eca.host')
 local options = require('eca.config.options')
 local python = require('eca.host.python')
@@ -134,6 +135,19 @@ local function check_winbars()
   end
 end
 
+--- Who opens the menu in the input.
+local function check_completion()
+  health.start('Completion')
+  local plugin = require('eca.completion.drivers').active(vim.api.nvim_get_current_buf())
+  if not config.get().completion then
+    health.info("off: the option 'completion' is false")
+  elseif plugin then
+    health.ok(plugin .. ' opens the menu in the input, and asks the language client eca')
+  else
+    health.ok("Vim's own menu opens in the input")
+  end
+end
+
 --- Run by `:checkhealth eca`.
 function M.check()
   check_neovim()
@@ -141,6 +155,7 @@ function M.check()
   check_servers()
   check_options()
   check_winbars()
+  check_completion()
   health.start('Log')
   health.info(host.log_path())
 end

@@ -196,3 +196,7 @@ def test_only_one_menu_opens(start_nvim: StartNeovim) -> None:
         package.loaded['cmp.config'] = { enabled = function() error('broken') end }""")
     nvim.keys("<Esc>cc@")
     assert menu(nvim) == ["README.md"]
+    nvim.keys("<Esc>")
+    nvim.command("checkhealth eca")
+    health = nvim.buffer_lines()
+    assert any("Vim's own menu opens in the input" in line for line in health)

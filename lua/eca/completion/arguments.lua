@@ -13,6 +13,7 @@ local field = require('eca.input.field')
 local input_mode = require('eca.state.input_mode')
 local rows = require('eca.completion.rows')
 local sanitize = require('eca.ui.sanitize')
+local scan = require('eca.text.scan')
 
 local M = {}
 
@@ -41,7 +42,7 @@ end
 local function write(buf, bare, values)
   local text = table.concat({ bare, unpack(vim.tbl_map(M.quote, values)) }, ' ')
   local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
-  if vim.trim(first) ~= bare then
+  if scan.trim(first) ~= bare then
     field.put_back(buf, text)
     return
   end
@@ -58,9 +59,8 @@ end
 function M.ask(chat, item)
   local wanted, values = required(item), {} ---@type eca.CompletionArgument[], string[]
   local function finish()
-    local known = buffers.get(chat)
-    if known and #values > 0 then
-      write(known.input, '/' .. item.text, values)
+    if buffers.get(chat) and #values > 0 then
+      write(buffers.ensure(chat).input, '/' .. item.text, values)
     end
   end
   local function next_one()
