@@ -164,7 +164,9 @@ local function keys_of(buf)
   local found = {} ---@type table<string, table>
   for _, mode in ipairs({ 'n', 'i' }) do
     for _, map in ipairs(vim.api.nvim_buf_get_keymap(buf, mode)) do
-      found[mode .. map.lhs] = map
+      if vim.startswith(map.desc or '', 'eca: ') then
+        found[mode .. map.lhs] = map
+      end
     end
   end
   return found
