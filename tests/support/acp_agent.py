@@ -9,7 +9,7 @@ step is one of
 
     {"update": UPDATE}             send a session/update
     {"ask": PARAMS}                request permission, and wait for the answer
-    {"withdraw": PARAMS}           the same, but take the request back at once
+    {"withdraw": PARAMS}           the same, but take the request back once it was received
     {"request": [METHOD, PARAMS]}  send any request, and wait for the answer
     {"wait": "session/cancel"}     wait for a notification of the client
     {"end": REASON}                end the turn; without it the reason is end_turn
@@ -29,9 +29,18 @@ from typing import Any, TypeAlias
 from acp import RequestError, schema
 from acp.connection import Connection
 from acp.stdio import stdio_streams
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, RootModel, ValidationError
 
 Value: TypeAlias = Any
+
+
+class SetConfigOption(
+    RootModel[
+        schema.SetSessionConfigOptionBooleanRequest | schema.SetSessionConfigOptionSelectRequest
+    ]
+):
+    """Either form of the request; the SDK has no name for both."""
+
 
 MODELS: Mapping[str, type[BaseModel]] = {
     "initialize": schema.InitializeRequest,
@@ -42,6 +51,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "session/prompt": schema.PromptRequest,
     "session/cancel": schema.CancelNotification,
     "session/set_mode": schema.SetSessionModeRequest,
+    "session/set_config_option": SetConfigOption,
 }
 ANSWERS: Mapping[str, type[BaseModel]] = {
     "session/request_permission": schema.RequestPermissionResponse,
@@ -59,6 +69,8 @@ class Agent:
         self._turns: list[Sequence[Value]] = list(script.get("turns", ()))
         self._report = report
         self._notified: dict[str, asyncio.Event] = {}
+        self._requests = 0
+        """How many requests were sent; the SDK numbers them from 0."""
         self.connection: Connection
 
     def _note(self, entry: Mapping[str, Value]) -> None:
@@ -80,6 +92,8 @@ class Agent:
                 return await self._play()
             case "session/set_mode" | "session/close":
                 return {}
+            case "session/set_config_option":
+                return {"configOptions": self._script["session"]["configOptions"]}
         raise RequestError.method_not_found(method)
 
     def _notification(self, method: str) -> asyncio.Event:
@@ -111,6 +125,7 @@ class Agent:
         return {"sessionId": SESSION} | params
 
     async def _request(self, method: str, params: Value) -> None:
+        self._requests += 1
         try:
             answer = await self.connection.send_request(method, params)
         except RequestError as refused:
@@ -119,11 +134,16 @@ class Agent:
         self._note({"answer": answer, "to": method, "fault": _fault(ANSWERS, method, answer)})
 
     async def _withdraw(self, params: Value) -> None:
-        """Request something and cancel it; the SDK numbers its requests from 0."""
-        request = asyncio.create_task(self._request("session/request_permission", params))
-        await asyncio.sleep(0.3)  # so that the user sees it first
-        await self.connection.send_notification("$/cancel_request", {"requestId": 0})
-        await request
+        """Request permission, and cancel the request once the client has received it.
+
+        The client answers the second request at once, and it reads them in their order.
+        """
+        number = self._requests
+        asked = asyncio.create_task(self._request("session/request_permission", params))
+        received = asyncio.create_task(self._request("is/the/first/received", {}))
+        await received
+        await self.connection.send_notification("$/cancel_request", {"requestId": number})
+        await asked
 
 
 def _fault(models: Mapping[str, type[BaseModel]], method: str, params: Value) -> str | None:
