@@ -67,7 +67,7 @@ async def test_a_variant_goes_with_its_model(rig: Rig) -> None:
     [
         ("model", "m", "unknown model 'm'; did you mean m"),
         ("model", "anthropic/claude", "unknown model 'anthropic/claude'"),
-        ("agent", "cod", "unknown agent 'cod'; did you mean code?"),
+        ("agent", "coed", "unknown agent 'coed'; did you mean code?"),
         ("agent", "plna", "unknown agent 'plna'; did you mean plan?"),
         ("variant", "lwo", "unknown variant 'lwo'; did you mean low?"),
         ("agent", "a\nb", "unknown agent 'a b'"),

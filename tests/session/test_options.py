@@ -146,6 +146,13 @@ async def test_all_options_are_shown_and_any_can_be_set(rig: Rig) -> None:
     assert (status["model"], status["agent"], status["variant"]) == ("Big", "Code", "Low")
 
 
+async def test_a_value_may_be_named_as_the_user_sees_it(rig: Rig) -> None:
+    agent = await begun(rig)
+    await choose(rig, MODE, "Code")
+    await choose(rig, "p", "nev")
+    assert agent.told == [("set", "a", "mode-id", "code"), ("set", "a", "p", "never")]
+
+
 @pytest.mark.parametrize(
     ("option", "value", "line"),
     [

@@ -139,13 +139,15 @@ class Options:
     def set(self, chat: Chat, key: str, value: object, *, is_saved: bool = True) -> None:
         """Set the option with an id or of a category, as the user chose. Raises NotOffered.
 
-        is_saved: it is also for later chats of the project.
+        value: a value, or what names one: the view may not have the list yet. is_saved: it is also
+        for later chats of the project.
         """
         option = find_option(chat.options, key)
         category = key if option is None else option.category
         if not isinstance(value, str | bool) or category == TRUST:
             raise NotOffered(f"invalid {one_line(key)}: {value!r}")
         if option is not None:
+            value = option.meant(value)
             _require_offered(option, value)
         agent = self._agent()
         if agent is None or not self._state(chat).is_listed:
