@@ -53,8 +53,12 @@ def test_a_chat_that_an_autocommand_opens_completes(start_nvim: StartNeovim) -> 
     assert asked(nvim) == [("@", "")]
 
 
+WORD_MENU = "if vim.fn.exists('+autocomplete') == 1 then vim.o.autocomplete = true end\n"
+"""Neovim 0.12 completes words by itself, if the user has turned that on."""
+
+
 def test_it_stays_out_of_the_way(start_nvim: StartNeovim) -> None:
-    nvim = start(start_nvim)
+    nvim = start(start_nvim, init=WORD_MENU)
     nvim.keys("@")
     answer(nvim, "@", "", *map(item, PATHS))
     nvim.keys("<C-e>")

@@ -66,6 +66,15 @@ local function accepted(item)
   end
 end
 
+--- Turn Neovim's own `autocomplete` (0.12) off in an input where our menu opens by itself: while it
+--- looks for words, no other menu can open.
+---@param buf integer
+local function stop_word_menu(buf)
+  if vim.fn.exists('+autocomplete') == 1 and is_automatic(buf) then
+    vim.bo[buf].autocomplete = false
+  end
+end
+
 --- Set up completion in an input.
 ---@param buf integer
 function M.attach(buf)
@@ -103,6 +112,7 @@ function M.attach(buf)
       end,
     })
   end
+  stop_word_menu(buf)
   client.attach(buf)
 end
 

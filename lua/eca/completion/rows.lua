@@ -14,7 +14,8 @@ local DETAIL_CELLS, LEAST_LABEL = 10, 20
 
 local PLAIN_TEXT = 1
 
---- The kinds of items as those of the language server protocol.
+--- The kinds of items as those of the language server protocol. None is a snippet: plugins mark
+--- these as texts that change when they are inserted.
 ---@type table<string, integer>
 local PROTOCOL_KINDS = {
   file = 17,
@@ -28,9 +29,9 @@ local PROTOCOL_KINDS = {
   quickfix = 23,
   diff = 23,
   command = 3,
+  prompt = 3,
+  template = 3,
   skill = 9,
-  prompt = 15,
-  template = 15,
 }
 local OTHER_KIND = 1
 
