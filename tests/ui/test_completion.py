@@ -118,6 +118,18 @@ def test_folders_lead_on(start_nvim: StartNeovim) -> None:
     assert text(nvim) == "#my\\ notes/to\\ do.txt"
     assert menu(nvim) == []
 
+    # What was listed for the beginning of a name is not in the folder that it names.
+    nvim.keys("<C-u>#.")
+    answer(nvim, "#", ".", *map(item, (".git/", "./", "a.b/", "./a.b/c")))
+    nvim.keys("/")
+    assert menu(nvim) == ["./a.b/c"]
+    nvim.keys("a")
+    assert menu(nvim) == ["./a.b/c"]
+    nvim.keys("<C-u>#src")
+    answer(nvim, "#", "src", *map(item, ("src/", "lib/src/", "s/r/c/x", "src/io.py")))
+    nvim.keys("/")
+    assert menu(nvim) == ["src/io.py"]
+
 
 def test_arguments_are_asked_one_by_one(start_nvim: StartNeovim) -> None:
     nvim = start(start_nvim)

@@ -48,7 +48,16 @@ local function store_of(chat, trigger)
   return by_trigger[trigger]
 end
 
---- The items that match a query, the best first.
+--- The folder that a query lists: all of it if it ends in `/`, or up to the last `/` if it begins
+--- with a `/`, `~/`, `./` or `../`.
+---@param query string
+---@return string folder empty if it lists none
+local function folder_of(query)
+  local is_rooted = query:find('^%.?%.?/') or query:find('^~/')
+  return query:match(is_rooted and '^.*/' or '^.*/$') or ''
+end
+
+--- The items that match a query, the best first; of a folder only what is in it.
 ---@param items eca.CompletionItem[]
 ---@param query string
 ---@return eca.CompletionItem[]
@@ -56,9 +65,12 @@ local function narrow(items, query)
   if query == '' then
     return items
   end
+  local folder = folder_of(query)
   local by_text, texts = {}, {} ---@type table<string, eca.CompletionItem>, string[]
-  for index, item in ipairs(items) do
-    by_text[item.text], texts[index] = item, item.text
+  for _, item in ipairs(items) do
+    if vim.startswith(item.text, folder) then
+      by_text[item.text], texts[#texts + 1] = item, item.text
+    end
   end
   return vim.tbl_map(function(text)
     return by_text[text]
