@@ -100,6 +100,16 @@ def test_requests_of_the_server_are_answered_once() -> None:
         peer.respond("1", None)
 
 
+def test_a_request_with_the_id_of_an_open_one_is_malformed() -> None:
+    peer = Peer()
+    ask = wire({"jsonrpc": "2.0", "id": 5, "method": "ask"})
+    first, second = peer.receive_bytes(ask + ask)
+    assert isinstance(first, Request)
+    assert isinstance(second, MalformedMessage)
+    peer.respond(5, None)
+    assert peer.receive_bytes(ask) == [first]
+
+
 def test_their_ids_and_ours_do_not_meet() -> None:
     peer = Peer()
     ours, _ = peer.send_request("m")

@@ -6,6 +6,7 @@ Rules this file keeps:
 - Our ids are positive integers from 1, because some servers never answer other ids.
 - Responses may arrive in any order. A response without an open request is an `UnexpectedAnswer`. A
   cancelled request still gets its response.
+- An id names one open request: another one with it is malformed, as an answer would fit both.
 - No input raises an exception; misuse by our own side does.
 """
 
@@ -40,6 +41,7 @@ class CancelForm(NamedTuple):
 
 LANGUAGE_SERVER_CANCEL: Final = CancelForm("$/cancelRequest", "id")
 """The form of language servers and ECA."""
+SAME_ID: Final = "a request with the id of another one that is open"
 
 
 class UnexpectedAnswer(NamedTuple):
@@ -132,6 +134,8 @@ class Peer:
             case Notification():  # first, because every token is one
                 pass
             case Request():
+                if message.id in self._theirs:
+                    return MalformedMessage(SAME_ID, body[:EXCERPT_BYTES])
                 self._theirs.add(message.id)
             case Response() | ErrorResponse():
                 if message.id not in self._ours:
