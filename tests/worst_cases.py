@@ -35,7 +35,7 @@ from eca_nvim.review import text_changes
 from eca_nvim.session.completion import fuzzy
 from eca_nvim.session.completion.contexts import words
 from eca_nvim.session.completion.names import Names
-from eca_nvim.session.templates.expansion import Value, fenced
+from eca_nvim.session.templates.expansion import Value, expand, fenced, parse
 from eca_nvim.session.templates.front_matter import read_template
 from eca_nvim.transport import stderr_tail
 
@@ -331,6 +331,10 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.session.templates.expansion": [
         Worst(lambda it: fenced(Value(it, language=it)), repeated(piece))
         for piece in ("`", "``a", "a")
+    ]
+    + [
+        Worst(parse, repeated("{{diff}}\n")),
+        Worst(lambda it: expand(parse(it), {"diff": Value("a")}, ()), repeated("{{diff}}")),
     ],
     "eca_nvim.session.templates.front_matter": [
         Worst(lambda it: refused(lambda text: read_template(text, "name"), it), make)

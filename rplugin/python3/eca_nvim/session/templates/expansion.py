@@ -68,13 +68,13 @@ def parse(body: str, first_line: int = 1) -> Sequence[Part]:
 
 
 def _parts(body: str, first_line: int) -> Iterator[Part]:
-    at = 0
+    at, counted, line = 0, 0, first_line
     while (start := body.find(_OPEN, at)) >= 0:
         if start > at and body[start - 1] == "\\":
             yield body[at : start - 1] + _OPEN
             at = start + len(_OPEN)
             continue
-        line = first_line + body.count("\n", 0, start)
+        line, counted = line + body.count("\n", counted, start), start
         end = body.find(_CLOSE, start)
         name = body[start + len(_OPEN) : end]
         if end < 0 or "\n" in name:
@@ -153,15 +153,17 @@ def _piece(part: Part, values: Mapping[str, Value], answered: Mapping[str, str])
 
 def _joined(pieces: Sequence[_Piece]) -> str:
     """Join pieces; a fence has its own lines."""
-    text, after_fence = "", False
+    texts: list[str] = []
+    after_fence = False
     for piece in pieces:
         if not piece.text:
             continue
-        ends_line = not text or text.endswith("\n")
+        ends_line = not texts or texts[-1].endswith("\n")
         if (piece.is_fenced and not ends_line) or (after_fence and not piece.text.startswith("\n")):
-            text += "\n"
-        text, after_fence = text + piece.text, piece.is_fenced
-    return text
+            texts.append("\n")
+        texts.append(piece.text)
+        after_fence = piece.is_fenced
+    return "".join(texts)
 
 
 def fenced(value: Value) -> str:
