@@ -15,10 +15,11 @@ from tests.support import processes, script
 
 from eca_nvim.agents.acp import introduction
 from eca_nvim.agents.acp.agent import EXIT_SECONDS
-from eca_nvim.agents.acp.sessions import LOST, SLOW
+from eca_nvim.agents.acp.sessions import LOST, SLOW, TAKEN
 from eca_nvim.agents.base import AgentFault, Prompt
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.guardian import GRACE_S
@@ -226,6 +227,23 @@ async def test_errors_are_in_the_agents_words(scripted_acp: PrepareScript, tmp_p
         unreadable = await client.say("hi")
         assert "sent an answer that cannot be read" in (unreadable.message or "")
         assert (await client.say("hi")).end is TurnEnd.DONE
+
+
+async def test_two_chats_never_have_one_session(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_acp(
+        agent.handshake(), agent.session(), agent.session(),
+        agent.turn(agent.text("for the first")),
+    )  # fmt: skip
+    async with running(make_agent(server.command, tmp_path)) as client:
+        client.agent.open_chat(CHAT)
+        await client.first(OptionsChanged)
+        refused = await client.say("hi", "a second chat")
+        assert (refused.end, refused.message) == (TurnEnd.FAILED, TAKEN)
+        client.agent.forget("a second chat")
+        assert (await client.say("hi")).end is TurnEnd.DONE
+        assert client.text == "for the first"
 
 
 async def test_garbage_and_strangers_change_nothing(

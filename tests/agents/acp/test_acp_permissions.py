@@ -37,6 +37,12 @@ def test_that_it_runs_is_held_back_until_the_answer_2(wired: Wired) -> None:
     assert isinstance(wired.events[-1], ToolRunning)
 
 
+def test_an_answer_whose_id_another_has_is_not_offered(wired: Wired) -> None:
+    wired.asks(NO | {"optionId": "x"}, YES | {"optionId": "x"}, **RUN)
+    [item] = wired.driver.items
+    assert item["choices"] == [{"id": "x", "name": "No", "kind": "reject_once"}]
+
+
 def test_after_a_no_it_never_runs_9(wired: Wired) -> None:
     wired.answer(wired.asks(**RUN), "n")
     assert wired.changes(status="in_progress", content=[shows("x")]) == []

@@ -186,10 +186,15 @@ _KINDS = {
 
 
 def _choices(options: Iterable[PermissionOption]) -> Iterator[Choice]:
-    """Yield the answers for the user; nobody knows whether one of an unknown kind allows."""
+    """Yield the answers for the user, each id once: the agent learns no more than the id.
+
+    Nobody knows whether an answer of an unknown kind allows.
+    """
+    offered: set[str] = set()
     for option in options:
         kind = _KINDS.get(option.kind)
-        if kind is None:
-            logger.warning("an answer of an unknown kind is not offered: %r", option)
+        if kind is None or option.option_id in offered:
+            logger.warning("an answer of an unknown kind or a used id is not offered: %r", option)
         else:
+            offered.add(option.option_id)
             yield Choice(option.option_id, option.name, kind)

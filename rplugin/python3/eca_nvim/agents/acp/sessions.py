@@ -40,6 +40,7 @@ from eca_nvim.transport import (
 )
 
 LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
+TAKEN: Final = "no session: the agent has given it to another chat; :Eca restart starts it again"
 SLOW: Final = (
     "The agent has not made a session for this chat yet, still waiting: "
     ":Eca log may say why, :Eca restart starts it again"
@@ -200,12 +201,18 @@ class Sessions:
         except ConnectionClosed:
             return
         else:
-            session.id = made.session_id
-            if session.state is _State.FORGOTTEN:
-                self._close(session)
-            else:
-                self._opened(session, made)
+            self._made(session, made)
         self._read_unclaimed()
+
+    def _made(self, session: Session, made: NewSessionResult) -> None:
+        if made.session_id in self._by_id:  # else one chat would be asked about the other's calls
+            self._refused(session, TAKEN)
+            return
+        session.id = made.session_id
+        if session.state is _State.FORGOTTEN:
+            self._close(session)
+        else:
+            self._opened(session, made)
 
     def _opened(self, session: Session, made: NewSessionResult) -> None:
         session.state = _State.OPEN
