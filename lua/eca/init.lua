@@ -240,12 +240,18 @@ function M.answer(text, opts)
   end)
 end
 
+---@class eca.PublicChoice
+---@field id string
+---@field name string the agent's own words
+---@field kind eca.ChoiceKind
+
 ---@class eca.PublicPending
 ---@field chat string
 ---@field id string opaque and unique
 ---@field kind 'approval'|'question'
 ---@field title string
 ---@field detail? string
+---@field choices? eca.PublicChoice[] of an approval
 
 --- The pending requests, oldest first.
 ---@return eca.PublicPending[]

@@ -52,6 +52,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "session/cancel": schema.CancelNotification,
     "session/set_mode": schema.SetSessionModeRequest,
     "session/set_config_option": SetConfigOption,
+    "$/cancel_request": schema.CancelRequestNotification,
 }
 ANSWERS: Mapping[str, type[BaseModel]] = {
     "session/request_permission": schema.RequestPermissionResponse,

@@ -4,6 +4,7 @@ from base64 import b64encode
 from pathlib import Path
 
 import pytest
+from acp import schema
 from tests.support.wire import Message
 
 from eca_nvim.agents.acp.prompt import PromptWriter
@@ -43,6 +44,7 @@ def written(
     found = (by or PromptWriter()).write(Prompt("c", "/name rest", contexts), can)
     sent = encode(PromptParams("s", found.blocks))
     assert sent is not None
+    schema.PromptRequest.model_validate(sent)
     text, *blocks = sent["prompt"]
     assert text == {"type": "text", "text": "/name rest"}
     return [*blocks]

@@ -1,15 +1,30 @@
-"""Our types name members, variants and values as the official SDK does."""
+"""Our types name members, variants and values as the official SDK does; what we send is valid."""
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Iterator
+from typing import Any, TypeAlias, get_args
 
 import pytest
 from acp import schema
 from msgspec import inspect
+from tests.support.acp_agent import MODELS
 
-from eca_nvim.protocol.acp import content, options, permission, plan, sessions, tool_call, updates
-from eca_nvim.protocol.base.types import OpenEnum, Wire
+from eca_nvim.agents.acp.introduction import introduction
+from eca_nvim.protocol.acp import (
+    content,
+    encode,
+    lifecycle,
+    options,
+    permission,
+    plan,
+    prompt,
+    sessions,
+    tool_call,
+    updates,
+)
+from eca_nvim.protocol.acp.registry import AGENT_NOTIFICATIONS, AGENT_REQUESTS
+from eca_nvim.protocol.base.types import Notification, OpenEnum, Request, Wire
 
 SAME: dict[type[Wire], str] = {
     content.TextBlock: "TextContentBlock",
@@ -53,6 +68,21 @@ NEWER: frozenset[type[Wire]] = frozenset(
 """Variants that the Python SDK does not know yet; those of npm's have the same names."""
 OLDER = {"models", "name"}
 """Members that the Python SDK has no more, or not yet, of agents that are in use."""
+Message: TypeAlias = Request[Any] | Notification
+SENT: tuple[Message, ...] = (
+    introduction(),
+    sessions.NewSessionParams("/workspace", ()),
+    sessions.CloseSessionParams("s"),
+    prompt.PromptParams("s", (content.TextBlock("hi"),)),
+    prompt.CancelTurn("s"),
+    lifecycle.CancelRequest(3),
+    options.SetMode("s", "m"),
+    options.SetConfigOption("s", "o", "v"),
+    options.SetConfigOption("s", "o", value=True, type=options.BOOLEAN),
+)
+"""One of each message of ours, as `agents/acp` builds them."""
+GONE = {"session/set_model"}
+"""Messages that only older agents know."""
 VALUES: dict[type[OpenEnum], tuple[str, str]] = {
     tool_call.ToolKind: ("ToolCall", "kind"),
     tool_call.CallStatus: ("ToolCall", "status"),
@@ -85,6 +115,31 @@ def test_no_variant_is_left_out() -> None:
     assert {*get_args(updates.SessionUpdate)} - NEWER == {
         kind for kind in SAME if "sessionUpdate" in theirs(SAME[kind])
     }
+
+
+@pytest.mark.parametrize("message", SENT, ids=lambda it: it.method)
+def test_what_we_send_is_valid(message: Message) -> None:
+    MODELS[message.method].model_validate(encode(message))
+
+
+def test_no_message_of_ours_is_left_out() -> None:
+    both = {lifecycle.CancelRequest.method}
+    theirs_alone = {*AGENT_NOTIFICATIONS, *AGENT_REQUESTS} - both
+    assert {message.method for message in SENT} == set(_methods()) - theirs_alone - GONE
+
+
+def _methods() -> Iterator[str]:
+    """Yield the methods of all messages of the protocol."""
+    for base in (Request, Notification):
+        for kind in _below(base):
+            if kind.__module__.startswith("eca_nvim.protocol.acp.") and "method" in vars(kind):
+                yield kind.method
+
+
+def _below(kind: type[Any]) -> Iterator[type[Any]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _below(each)
 
 
 def _words(name: str, member: str) -> set[str]:
