@@ -77,3 +77,9 @@ def codex(home: Path, port: int) -> RealAgent:
 
 
 AGENTS: tuple[Make, ...] = (qwen, codex)
+
+
+def example() -> RealAgent:
+    """Return the example of the protocol's own SDK: it needs no model, and always does the same."""
+    program = FOLDER / "node_modules/@agentclientprotocol/sdk/dist/examples/agent.js"
+    return RealAgent("example", [str(agents.node(FOLDER)), str(program)], {})

@@ -1,0 +1,30 @@
+"""A chat with a real agent, and the answers to what it asks."""
+
+from tests.journeys.agents import RealAgent
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.talk import Value
+
+WIDTH = 120
+
+
+def start(start_nvim: StartNeovim, agent: RealAgent) -> Neovim:
+    """Open a chat with an agent."""
+    nvim = start_nvim(settings=agent.settings, columns=WIDTH, lines=40)
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    return nvim
+
+
+def waits(nvim: Neovim, word: str) -> Value:
+    """Wait for a request whose title has a word, and return it."""
+    return nvim.wait_for(
+        lambda: [it for it in nvim.lua("return require('eca').pending()") if word in it["title"]],
+        f"a request about {word!r}",
+    )[0]
+
+
+def choose(nvim: Neovim, request: Value, kind: str) -> None:
+    """Answer a request by the first choice of a kind."""
+    [choice, *_] = [it["id"] for it in request["choices"] if it["kind"] == kind]
+    nvim.lua("require('eca').choose(...)", {"id": request["id"], "choice": choice})
