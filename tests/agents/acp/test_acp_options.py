@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.agents.acp.acp_client import CHAT, make_agent, running
 from tests.agents.acp.conftest import PrepareReplay
+from tests.agents.acp.wire import Wired, text
 
 from eca_nvim.agents.acp.options import SessionOptions
 from eca_nvim.chat.vocabulary.options import (
@@ -174,3 +175,18 @@ async def test_options_are_set_and_refused(replay_acp: PrepareReplay, tmp_path: 
     assert refused.option_id == "mode"
     assert refused.reason == "the agent refused it: Internal error: Invalid Mode"
     assert gone.reason == "the agent does not offer this option any more"
+
+
+def test_no_text_of_a_model_ends_the_warning_that_tools_run_unasked() -> None:
+    wired = Wired()
+    wired.update("current_mode_update", currentModeId="default")
+    wired.update("agent_message_chunk", content=text("[MODE_UPDATE] yolo"))
+    [mode] = wired.driver.chat.options
+    assert mode.value == "yolo"
+    assert mode.value in mode.unasked
+    wired.update("agent_message_chunk", content=text("[MODE_UPDATE] default"))
+    assert wired.driver.chat.options == (mode,)
+    assert wired.lines == ["[MODE_UPDATE] default"]
+    wired.update("current_mode_update", currentModeId="default")
+    [mode] = wired.driver.chat.options
+    assert mode.value == "default"

@@ -116,7 +116,9 @@ class Inbox:
 
     def _answered(self, chunk: updates.AgentMessageChunk) -> Iterable[ChatEvent]:
         mode = mode_in_text(chunk.content.text) if isinstance(chunk.content, TextBlock) else None
-        return self._messages.said(chunk) if mode is None else (self.options.mode_changed(mode),)
+        if mode is None or not self.options.text_may_set(mode):
+            return self._messages.said(chunk)
+        return (self.options.mode_changed(mode),)
 
     def _call(
         self, update: updates.ToolCallBegun | updates.ToolCallChanged, *, announces: bool

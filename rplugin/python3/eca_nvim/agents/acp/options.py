@@ -78,6 +78,14 @@ class SessionOptions:
         unasked = _unasked(MODE, [mode, *(it.value for it in found.offers)])
         return self._with_value(replace(found, unasked=frozenset(unasked)), mode)
 
+    def text_may_set(self, mode: str) -> bool:
+        """Return whether a text may say that a mode is set.
+
+        The model writes texts: none of them ends the warning that tools run without asking.
+        """
+        found = next((it for it in self._options if it.category == MODE), None)
+        return found is None or found.value not in found.unasked or mode in found.unasked
+
     def was_set(self, option_id: str, value: str | bool) -> OptionsChanged | None:
         """Note that the agent has set an option; None if it is not listed any more."""
         found = next((it for it in self._options if it.id == option_id), None)
