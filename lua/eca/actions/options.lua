@@ -12,6 +12,7 @@ local host = require('eca.host')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local sanitize = require('eca.ui.sanitize')
+local scan = require('eca.text.scan')
 local windows = require('eca.window')
 
 local M = {}
@@ -267,7 +268,7 @@ local function split(text, others)
     local word = text:match('^%S*') --[[@as string]]
     found, rest = meant(word, others, id_of), text:sub(#word + 1)
   end
-  return found, vim.trim(rest or '')
+  return found, scan.trim(rest or '')
 end
 
 --- Set an option that has no command of its own.

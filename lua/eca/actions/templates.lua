@@ -17,6 +17,7 @@ local panel = require('eca.ui.panel')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
+local scan = require('eca.text.scan')
 local templates = require('eca.state.templates')
 local values = require('eca.actions.template_values')
 
@@ -55,7 +56,7 @@ local function finish(use, prompt)
     field.put_back(buf, prompt.text)
     return
   end
-  history.add(use.chat, use.typed or vim.trim(('/%s %s'):format(use.template, use.rest)))
+  history.add(use.chat, use.typed or scan.trim(('/%s %s'):format(use.template, use.rest)))
   input.send(use.chat, prompt.text, { queue = use.queue, tokens_in = prompt.own })
   input.show_end(use.chat)
 end
@@ -212,7 +213,7 @@ function M.submit(buf, queue, on_command)
   start({
     chat = chat.id,
     template = name,
-    rest = vim.trim(rest),
+    rest = scan.trim(rest),
     edit = false,
     queue = queue,
     typed = draft,

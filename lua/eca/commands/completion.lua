@@ -4,6 +4,7 @@
 --- - What begins with the typed text is offered, else what contains it.
 --- - Names of files are listed without expanding them: a `*` or a backtick in one is only a letter.
 local names = require('eca.commands.names')
+local scan = require('eca.text.scan')
 
 local M = {}
 
@@ -101,7 +102,7 @@ function M.eca(lead, line, subcommands)
   end
   local found = subcommands[name:gsub('!$', '')]
   local banged = bang == '!' or vim.endswith(name, '!')
-  local before = vim.trim(typed:sub(1, #typed - #lead))
+  local before = scan.trim(typed:sub(1, #typed - #lead))
   return matching(found and found.choices and found.choices(lead, banged, before) or {}, lead)
 end
 
