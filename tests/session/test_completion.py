@@ -321,6 +321,9 @@ async def test_commands_come_from_a_cache_until_the_menu_opens_again(desk: Desk)
     (plan, *_) = await desk.answered("/")
     assert (plan["text"], plan["detail"]) == ("plan", "Plans it")
     assert plan["arguments"] == [{"name": "what", "description": "", "required": False}]
+    agent.say("a", CommandsChanged((Command("memory show"), Command("a  b"), Command("a\nb"))))
+    assert await desk.completed("/mem") == ["memory show"]
+    assert await desk.completed("/a") == []
 
 
 async def test_a_command_of_the_agent_comes_before_a_template(desk: Desk) -> None:

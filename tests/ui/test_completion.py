@@ -161,6 +161,17 @@ def test_arguments_are_asked_one_by_one(start_nvim: StartNeovim) -> None:
     nvim.keys("<CR>")
     assert sent(nvim, "prompt")[-1]["text"] == "/mock:greet now"
 
+    # A name of several words is chosen as any other.
+    nvim.keys("i/s")
+    answer(nvim, "/", "s", *(item(name, "command") for name in ("show", "memory show", "skills")))
+    assert menu(nvim) == ["show", "memory show", "skills"]
+    nvim.keys("<C-n><C-n>")
+    assert text(nvim) == "/memory show"
+    nvim.keys("<C-n>")
+    assert text(nvim) == "/skills"
+    nvim.keys("<C-p><C-y> x<Esc><CR>")
+    assert sent(nvim, "prompt")[-1]["text"] == "/memory show x"
+
 
 def test_the_editor_adds_what_it_knows(start_nvim: StartNeovim, workspace: Path) -> None:
     (workspace / ".git").mkdir()

@@ -6,6 +6,7 @@ Rule kept here: a name is offered once, as its first owner describes it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from eca_nvim.agents.queries import FoundCommand
 from eca_nvim.chat.text.safe_text import literal_name, one_line
@@ -14,6 +15,9 @@ from eca_nvim.chat.vocabulary.completion import Argument, CompletionItem
 from eca_nvim.session.completion.fuzzy import ranked
 from eca_nvim.session.completion.names import typable
 
+MOST_WORDS: Final = 4
+"""Words of an announced name, such as `memory show`: the agent finds it in the prompt by itself."""
+
 
 def pushed(command: Command) -> FoundCommand:
     """Return a command that the agent announced in a chat."""
@@ -21,11 +25,13 @@ def pushed(command: Command) -> FoundCommand:
     return FoundCommand(command.name, description=command.description, arguments=hint)
 
 
-def command_items(commands: Iterable[FoundCommand]) -> Iterator[CompletionItem]:
-    """Yield the items of commands whose name can be typed as one word."""
+def command_items(
+    commands: Iterable[FoundCommand], *, most_words: int = 1
+) -> Iterator[CompletionItem]:
+    """Yield the items of commands whose name can be typed, in so many words."""
     for command in commands:
-        name = command.name
-        if typable(name) and name.split() == [name]:
+        name, words = command.name, command.name.split()
+        if typable(name) and name == " ".join(words) and 1 <= len(words) <= most_words:
             arguments = tuple(map(_safe, command.arguments))
             detail = one_line(command.description)
             yield CompletionItem(name, literal_name(name), command.kind, detail, arguments)

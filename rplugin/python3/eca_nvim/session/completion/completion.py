@@ -21,7 +21,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.completion import MOST_ITEMS, Complete, CompletionItem, Trigger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.answer import Answer
-from eca_nvim.session.completion.commands import command_items, matching, pushed
+from eca_nvim.session.completion.commands import MOST_WORDS, command_items, matching, pushed
 from eca_nvim.session.completion.contexts import context_items, words
 from eca_nvim.session.completion.index import FolderIndex
 from eca_nvim.session.completion.paths import is_rooted, path_items
@@ -93,7 +93,8 @@ class Completion:
         If the agent is about to answer for the first time, the templates wait for that.
         """
         query, known = answer.query.query, self._known_commands(chat)
-        announced = command_items(map(pushed, chat.commands)) if chat is not None else ()
+        pushes = map(pushed, () if chat is None else chat.commands)
+        announced = command_items(pushes, most_words=MOST_WORDS)
 
         async def first() -> Iterable[CompletionItem]:
             templates = () if waits else await self._templates()
