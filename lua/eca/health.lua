@@ -139,10 +139,13 @@ end
 local function check_completion()
   health.start('Completion')
   local plugin = require('eca.completion.drivers').active(vim.api.nvim_get_current_buf())
-  if not config.get().completion then
+  local setting = config.get().completion
+  if not setting then
     health.info("off: the option 'completion' is false")
   elseif plugin then
     health.ok(plugin .. ' opens the menu in the input, and asks the language client eca')
+  elseif type(setting) == 'table' and not setting.auto then
+    health.info("no menu opens by itself: the option 'completion.auto' is false")
   else
     health.ok("Vim's own menu opens in the input")
   end

@@ -89,6 +89,13 @@ def test_it_answers_as_a_language_server(start_nvim: StartNeovim) -> None:
     nvim.wait_screen("who (Whom to greet):")
     nvim.keys("me<CR>you<CR>")
     nvim.wait_until("vim.api.nvim_get_current_line() == '/mock:greet me you'")
+    assert any("the option 'completion.auto' is false" in line for line in health(nvim))
+
+
+def health(nvim: Neovim) -> list[str]:
+    nvim.keys("<Esc>")
+    nvim.command("checkhealth eca")
+    return nvim.buffer_lines()
 
 
 USER = """
@@ -197,7 +204,4 @@ def test_only_one_menu_opens(start_nvim: StartNeovim) -> None:
         package.loaded['cmp.config'] = { enabled = function() error('broken') end }""")
     nvim.keys("<Esc>cc@")
     assert menu(nvim) == ["README.md"]
-    nvim.keys("<Esc>")
-    nvim.command("checkhealth eca")
-    health = nvim.buffer_lines()
-    assert any("Vim's own menu opens in the input" in line for line in health)
+    assert any("Vim's own menu opens in the input" in line for line in health(nvim))
