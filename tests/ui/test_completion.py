@@ -198,8 +198,11 @@ def test_the_editor_adds_what_it_knows(start_nvim: StartNeovim, workspace: Path)
     nvim.keys("<C-n><C-y> @q")
     assert menu(nvim) == ["quickfix"]
     answer(nvim, "@", "q", item("cursor"), item("quickfix"), item("bad\nname"), item("q.txt"))
-    assert menu(nvim) == ["quickfix", "cursor", "q.txt"]
-    nvim.keys("<C-n><C-y><C-s>")
+    assert menu(nvim) == ["quickfix", "q.txt", "cursor"]
+    nvim.keys("<C-n><C-y> @q")
+    assert menu(nvim) == ["q.txt", "quickfix", "cursor"]  # known already, so the best match first
+    nvim.keys("<C-u>")
+    nvim.keys("@two\\ words @quickfix<C-s>")
     (prompt,) = sent(nvim, "prompt")
     assert {it["type"] for it in prompt["contexts"]} >= {"file", "text"}
 

@@ -110,13 +110,18 @@ function M.append(list, more)
   return list
 end
 
---- All items known for a place, in the order to show.
+--- All items known for a place, in the order to show: those of the editor first, or the best match
+--- once there is something to match. What the host found by its description comes last.
 ---@param place eca.CompletionPlace
 ---@return eca.CompletionItem[]
 function M.known(place)
   local ours = narrow(editor_items.list(place.trigger), place.query)
   local theirs = from_host(store_of(place.chat, place.trigger), place.query)
-  return M.append(M.append({}, ours), theirs)
+  local all = M.append(M.append({}, ours), theirs)
+  if #ours == 0 or folder_of(place.query) ~= '' then
+    return all
+  end
+  return M.append(narrow(all, place.query), all)
 end
 
 --- Is there all that the host can say to a place's query? A query that was asked before is not
