@@ -149,6 +149,24 @@ async def test_nothing_needs_a_server_or_a_chat(desk: Desk) -> None:
     assert "none" not in desk.session._chats.table
 
 
+async def test_nothing_is_listed_before_the_first_query(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[str] = []
+
+    def list_files(folder: str) -> bytes:
+        listed.append(folder)
+        return b"calc.py\0"
+
+    monkeypatch.setattr("eca_nvim.session.completion.index.list_files", list_files)
+    desk.make_files("calc.py")
+    await desk.begin()
+    await desk.answered("/")
+    assert listed == []
+    assert await desk.completed("#") == ["calc.py"]
+    assert listed == [str(desk.folder)]
+
+
 AGES = "eca_nvim.session.completion.index._LEAST_AGE", "eca_nvim.session.completion.index._MOST_AGE"
 
 
