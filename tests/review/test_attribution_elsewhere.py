@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -65,13 +66,25 @@ def test_what_git_ignored_was_made_by_nobody(ignoring: Watched, program: str) ->
     assert contents(ignoring.folder / "data") == before
 
 
-def test_of_what_git_ignored_nobody_knows_what_it_was(ignoring: Watched) -> None:
-    ignoring.command(
-        lambda: shell(ignoring.folder, ": > .gitignore; echo 3 > .env; echo 4 > data/x")
-    )
+def test_of_what_git_ignored_nobody_knows_what_it_was(
+    ignoring: Watched, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    def change() -> None:
+        wait_for_the_clock_of_files(tmp_path_factory.mktemp("clock") / "probe")
+        shell(ignoring.folder, ": > .gitignore; echo 3 > .env; echo 4 > data/x")
+
+    ignoring.command(change)
     unseen = "its original text is unknown"
     planned = {name: it["fault"] for name, it in ignoring.plan().items()}
     assert planned == {".gitignore": None, ".env": unseen, "x": unseen}
+
+
+def wait_for_the_clock_of_files(probe: Path) -> None:
+    """Wait until a file that changes is not dated before now: that clock ticks some ms apart."""
+    now = time.time_ns()
+    probe.touch()
+    while probe.stat().st_ctime_ns < now:
+        probe.touch()
 
 
 def shell(folder: Path, program: str) -> None:
