@@ -10,7 +10,9 @@ import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.support import acp_agent
 
+from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
@@ -176,3 +178,19 @@ async def test_what_no_recording_shows_is_shown(scripted: Scripted, tmp_path: Pa
     assert {"error": "the request was cancelled", "code": -32800} in scripted.answers()
     sent = [it["params"] for it in scripted.report if it.get("method") == SETTINGS]
     assert [it["value"] for it in sent] == [True, "b"]
+
+
+async def test_a_request_that_we_fail_to_read_is_answered(
+    scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("a bug of ours")
+
+    monkeypatch.setattr(Inbox, "requested", fail)
+    scripted.play([{"ask": asks("a")}])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        client.agent.open_chat(CHAT)
+        assert (await client.say("first")).end is TurnEnd.DONE
+        assert any("a bug of ours" in it.text for it in client.all(MessageShown))
+    [answer] = scripted.answers()
+    assert answer["code"] == -32603

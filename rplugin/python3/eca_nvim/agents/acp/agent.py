@@ -135,6 +135,8 @@ class _Life:
                 logger.exception("cannot read %s", message.method)
                 line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
                 events.append(MessageShown("error", line))
+                if isinstance(message, Request):
+                    self.requests.fail(message.id)
         if events:
             self._emit(events)
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.paths import NotAFile, path_of
 from eca_nvim.protocol.acp.tool_call import CallDiff
 
 
@@ -24,9 +26,15 @@ def file_changes(
 
 
 def absolute(path: str, known: Iterable[str], folder: str) -> str:
-    """Return a path as an absolute one: a known path that ends in it, else one in the folder."""
+    """Return a path as an absolute one: a known path that ends in it, else one in the folder.
+
+    Some agents write a file's URI in place of a path.
+    """
     if posixpath.isabs(path):
         return path
+    if path.startswith("file:"):
+        with suppress(NotAFile):
+            return path_of(path)
     ends_so = (it for it in known if it.endswith(f"/{path}"))
     return next(ends_so, None) or posixpath.join(folder, path)
 

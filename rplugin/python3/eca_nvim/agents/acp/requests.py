@@ -20,7 +20,14 @@ from eca_nvim.agents.acp.sessions import Session, Sessions
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
-from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED, MessageId, Request
+from eca_nvim.jsonrpc import (
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    REQUEST_CANCELLED,
+    MessageId,
+    NotOpen,
+    Request,
+)
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_agent_request, encode
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
 from eca_nvim.protocol.acp.permission import (
@@ -74,6 +81,11 @@ class AgentRequests:
         if not self._sessions.keep_early(asked.session_id, request):
             self._refuse(request.id, INVALID_PARAMS, f"there is no session {asked.session_id}")
         return ()
+
+    def fail(self, request_id: MessageId) -> None:
+        """Answer a request that could not be read because of a bug: the agent waits for it."""
+        with suppress(NotOpen):  # it was answered before the bug
+            self._refuse(request_id, INTERNAL_ERROR, "the client failed to read the request")
 
     def decide(self, session: Session, call_id: str, choice_id: str | None) -> Sequence[AgentEvent]:
         """Answer the request of a call by one of its choices; None rejects it."""
