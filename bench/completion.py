@@ -5,7 +5,8 @@ cursor behind it on the screen, and that from the first `@` to a menu: first any
 files. The workspace is a git repository; the files are empty.
 
 The floor (`lua/list_floor.lua`) has the same paths in a list from the beginning, and searches it in
-Neovim. It has no files to find, no server to ask and no commands.
+Neovim. It has no server to ask and no commands. What finding the files costs at least is measured
+by itself: git's listing of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.support.launch import REPOSITORY
@@ -76,11 +77,18 @@ def ours(version: str, folder: Path) -> Completed:
         return _type(editor)
 
 
-def floor(version: str) -> Completed:
-    """Complete in the floor's buffer. Raises Unmeasurable."""
+def floor(version: str, folder: Path) -> Completed:
+    """Complete in the floor's buffer; its files take as long as git's listing of them.
+
+    Raises Unmeasurable.
+    """
     with _editor(version, {}) as editor:
         editor.run_file(FLOOR, "open", [f"{OPEN}.md", *PATHS])
-        return _type(editor)
+        completed = _type(editor)
+    started = time.monotonic()
+    listing = ["git", "-C", str(folder), "ls-files", "--cached", "--others", "--exclude-standard"]
+    subprocess.run(listing, stdout=subprocess.DEVNULL, check=True)
+    return replace(completed, files=time.monotonic() - started)
 
 
 @contextmanager

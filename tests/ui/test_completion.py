@@ -219,3 +219,15 @@ def test_answers_and_secrets_are_not_completed(start_nvim: StartNeovim) -> None:
     assert asked(nvim) == []
     assert menu(nvim) == []
     nvim.keys("<Esc>")
+
+
+def test_an_answer_that_comes_late_opens_the_menu(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, "-c", "badd other.md")
+    nvim.keys("@")
+    answer(nvim, "@", "", *(item(word, word) for word in WORDS), final=False)
+    assert menu(nvim) != []
+    for key in "zq":
+        nvim.keys(key)
+    assert menu(nvim) == []
+    answer(nvim, "@", "zq", item("src/zq.py"))
+    assert menu(nvim) == ["src/zq.py"]

@@ -74,14 +74,16 @@ local function unmap_enter()
   mapped = nil
 end
 
---- May the menu change now? Not while another completion or a selection is active.
+--- May the menu change now? Not while another completion or a selection is active. A list that was
+--- empty leaves its mode behind.
 ---@return boolean
 local function may_change()
   if vim.api.nvim_get_mode().mode:find('^i[cx]?$') == nil then
     return false
   end
   local info = vim.fn.complete_info({ 'mode', 'selected', 'pum_visible' })
-  local is_other = info.mode ~= '' and (info.mode ~= 'eval' or not shown)
+  local is_ours = info.mode == 'eval' and (shown ~= nil or info.pum_visible == 0)
+  local is_other = info.mode ~= '' and not is_ours
   return not is_other and info.selected < 0
 end
 
