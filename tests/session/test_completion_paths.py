@@ -183,7 +183,7 @@ async def test_only_files_and_folders_are_offered(tmp_path: Path) -> None:
 
 
 async def test_a_path_from_a_root_reads_that_folder(tmp_path: Path) -> None:
-    root = tmp_path / "root"
+    root = tmp_path / "project"
     make(root, ".hidden", "made/it", "src/calc.py", "src/call.py")
     (root / ".gitignore").write_text("made/\n")
     git(root, "init", "-q")
@@ -197,7 +197,7 @@ async def test_a_path_from_a_root_reads_that_folder(tmp_path: Path) -> None:
     ]
     assert await texts("./made/", root) == ["./made/it"]
     assert await texts("./src/al", root) == ["./src/calc.py", "./src/call.py"]
-    assert await texts("../", root) == ["../home/", "../root/"]
+    assert await texts("../", root) == ["../home/", "../project/"]
     assert await texts("~/", root) == ["~/sub/", "~/notes.md"]
     assert await texts(f"{root}/sr", root) == [f"{root}/src/"]
     assert await texts("/no such folder/", root) == []
