@@ -15,9 +15,9 @@ from tests.support.calls import eca_call
 
 from eca_nvim import redaction
 from eca_nvim.agents import typed_tokens
-from eca_nvim.agents.acp import known_call
-from eca_nvim.agents.acp.content import unknown_line
-from eca_nvim.agents.acp.quirks import mode_in_text
+from eca_nvim.agents.acp.updates import known_call
+from eca_nvim.agents.acp.updates.content import unknown_line
+from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.eca import replay
 from eca_nvim.agents.eca.content import argument_peek, chat_content, code_blocks
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
@@ -195,17 +195,17 @@ def found(query: str, data: bytes) -> None:
 
 
 WORST: dict[str, Sequence[Worst]] = {
-    "eca_nvim.agents.acp.known_call": [
+    "eca_nvim.agents.acp.updates.known_call": [
         *(
             Worst(known_call._unfenced, make)
             for make in (repeated("`"), repeated("```\n"), repeated("`\n", "```"))
         ),
         Worst(lambda it: known_call._title(it, [Location("/" + "a" * 99)]), repeated("/aa")),
     ],
-    "eca_nvim.agents.acp.content": [
+    "eca_nvim.agents.acp.updates.content": [
         Worst(lambda it: unknown_line({"text": it}, "type"), repeated(" \n")),
     ],
-    "eca_nvim.agents.acp.quirks": [Worst(mode_in_text, repeated("[MODE_UPDATE] "))],
+    "eca_nvim.agents.acp.updates.quirks": [Worst(mode_in_text, repeated("[MODE_UPDATE] "))],
     "eca_nvim.agents.eca.content.chat_content": [Worst(progressed, repeated("1", "(attempt "))],
     "eca_nvim.agents.eca.content.code_blocks": [
         Worst(lambda it: code_blocks._fenced(CodeBlock(code=it, language=it)), repeated(piece))

@@ -13,7 +13,7 @@ from tests.agents.acp.played import RECORDINGS, recorded
 from tests.agents.acp.wire import Wired, raw, text
 from tests.protocol.test_mutations import CHANGES, mutated, paths_within
 
-from eca_nvim.agents.acp.quirks import MODES_IN_TEXT, ModeInText
+from eca_nvim.agents.acp.updates.quirks import MODES_IN_TEXT, ModeInText
 from eca_nvim.chat.vocabulary.call_details import TaskStatus
 from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.events import (

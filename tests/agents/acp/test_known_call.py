@@ -2,7 +2,7 @@
 
 import pytest
 
-from eca_nvim.agents.acp.known_call import KnownCall
+from eca_nvim.agents.acp.updates.known_call import KnownCall
 from eca_nvim.chat.vocabulary.call_details import FileName, Title
 from eca_nvim.protocol.acp.tool_call import CallDiff, CallLocation, ToolCallUpdate
 

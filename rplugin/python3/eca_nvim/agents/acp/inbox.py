@@ -14,13 +14,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.call_ids import CallIds
-from eca_nvim.agents.acp.compactions import Compactions
-from eca_nvim.agents.acp.content import unknown_line
-from eca_nvim.agents.acp.messages import Messages
 from eca_nvim.agents.acp.options import SessionOptions
-from eca_nvim.agents.acp.quirks import mode_in_text
-from eca_nvim.agents.acp.tool_calls import ToolCalls
+from eca_nvim.agents.acp.updates.call_ids import CallIds
+from eca_nvim.agents.acp.updates.compactions import Compactions
+from eca_nvim.agents.acp.updates.content import unknown_line
+from eca_nvim.agents.acp.updates.messages import Messages
+from eca_nvim.agents.acp.updates.quirks import mode_in_text
+from eca_nvim.agents.acp.updates.tool_calls import ToolCalls
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus
 from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged

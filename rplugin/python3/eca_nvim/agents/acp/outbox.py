@@ -16,7 +16,8 @@ from functools import partial
 from typing import Final
 
 from eca_nvim.agents.acp.faults import Faults
-from eca_nvim.agents.acp.requests import AgentRequests
+from eca_nvim.agents.acp.requests.dispatch import AgentRequests
+from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.sessions import Session, Sessions
 from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
@@ -52,12 +53,14 @@ class Outbox:
         connection: Connection,
         sessions: Sessions,
         requests: AgentRequests,
+        permissions: Permissions,
         faults: Faults,
         emit: Emit,
     ) -> None:
         self._connection = connection
         self._sessions = sessions
         self._requests = requests
+        self._permissions = permissions
         self._faults = faults
         self._emit = emit
         self.can_prompt = PromptCapabilities()
@@ -84,7 +87,7 @@ class Outbox:
     def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
         """Answer the request for permission of a call; None rejects it."""
         session = self._sessions.of_chat(chat_id)
-        self._emit_all(self._requests.decide(session, call_id, choice_id))
+        self._emit_all(self._permissions.decide(session, call_id, choice_id))
 
     def _send(self, session: Session, fault: str | None) -> None:
         prompt, session.next_prompt = session.next_prompt, None

@@ -1,17 +1,14 @@
 """An ECA server as an agent: its life cycle, from initialize to the exit.
 
 Rules kept here:
-- One object stands for one server process; a restart creates a new one.
 - `inbox` reads the server's notifications, `requests` answers its requests, `outbox` sends what the
   user does, `archive` requests its saved chats. This file manages the connection they share.
-- Messages to a server that has exited are dropped: the exit has been reported already.
 """
 
 from __future__ import annotations
 
 import logging
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from typing import Final
@@ -22,9 +19,6 @@ from msgspec import Struct
 
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import (
-    Agent,
-    AgentExit,
-    AgentFault,
     EditorServices,
     Emit,
     Prompt,
@@ -49,6 +43,7 @@ from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import ServerRequests
 from eca_nvim.agents.eca.server_events import initial_choices
 from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -60,12 +55,9 @@ from eca_nvim.protocol.eca import lifecycle as eca
 from eca_nvim.transport import (
     Connection,
     ConnectionClosed,
-    Exit,
     Goodbye,
-    Guard,
     Incoming,
     RemoteError,
-    StartError,
     open_connection,
 )
 
@@ -79,31 +71,20 @@ EXIT_SECONDS: Final = 0.5
 """Time for a server to exit after its shutdown, before the close ladder begins."""
 
 _GOODBYE: Final = (Goodbye(eca.Shutdown.method, is_request=True), Goodbye(eca.Exit.method))
-_STDERR_LINES: Final = 20
 
 logger = logging.getLogger(__name__)
 
 
-class EcaOptions(Struct, frozen=True):
+class EcaOptions(ProcessOptions, frozen=True):
     """How to run a server.
 
-    environment: the whole environment; None for what every child process inherits. process: the
-    server, if it runs already. agent: selected at the start. diagnostics_base: the first line and
-    character number in diagnostics. repo_map: ask old servers for a map of the project with each
-    prompt. guard: ends the server if we are killed. see_off: lets a server that was asked to exit
-    outlive us for that; returns whether it can. on_stderr: called with each line of its standard
-    error; default: the log.
+    agent: selected at the start. diagnostics_base: the first line and character number in
+    diagnostics. repo_map: ask old servers for a map of the project with each prompt.
     """
 
-    command: Sequence[str]
-    environment: Mapping[str, str] | None = None
-    process: subprocess.Popen[bytes] | None = None
     agent: str | None = None
     diagnostics_base: Base = 1
     repo_map: bool = True
-    guard: Guard | None = None
-    see_off: Callable[[], bool] | None = None
-    on_stderr: Callable[[str], None] | None = None
 
 
 class _Life(Struct, frozen=True):
@@ -162,31 +143,16 @@ class _Life(Struct, frozen=True):
         return self.inbox.read(message.method, message.params)
 
 
-class EcaAgent(Agent):
+class EcaAgent(ProcessAgent[_Life]):
     """A server that speaks the ECA protocol."""
 
+    NOUN = "server"
+    KIND = "an ECA server"
+
     def __init__(self, options: EcaOptions, workspace: Workspace, services: EditorServices) -> None:
+        super().__init__(options, workspace)
         self._options = options
-        self._workspace = workspace
         self._services = services
-        self._life: _Life | None = None
-        self._leaving = False
-
-    async def run(self, emit: Emit, ready: Callable[[], None]) -> AgentExit:
-        """Start the server, initialize it, call `ready`, and emit events until it ends.
-
-        Raises AgentFault.
-        """
-        try:
-            async with self._connect() as connection, anyio.create_task_group() as tasks:
-                self._life = self._begin(connection, tasks, emit)
-                outcome = await self._live(self._life, tasks, ready)
-                tasks.cancel_scope.cancel()
-        except StartError as fault:
-            raise AgentFault(str(fault)) from fault
-        if isinstance(outcome, AgentFault):
-            raise outcome
-        return _agent_exit(outcome, expected=self._leaving)
 
     async def close(self) -> None:
         """Shut the server down; use the close ladder if it does not exit."""
@@ -201,18 +167,6 @@ class EcaAgent(Agent):
             with anyio.move_on_after(EXIT_SECONDS):
                 await connection.wait_closed()
         await connection.aclose()
-
-    def kill(self) -> None:
-        """End the server and its group at once, without the event loop."""
-        if self._life is not None:
-            self._life.connection.kill_now()
-
-    def leave(self) -> None:
-        """Ask the server to exit while our process ends; kill it if it cannot outlive us."""
-        if self._life is not None:
-            self._life.connection.send_now(_GOODBYE)
-            if self._options.see_off is None or not self._options.see_off():
-                self._life.connection.kill_now()
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
@@ -265,11 +219,6 @@ class EcaAgent(Agent):
         self._running.outbox.set_option(chat_id, option_id, value)
 
     @property
-    def last_words(self) -> str:
-        """The last line that the server wrote to standard error."""
-        return "" if self._life is None else self._life.connection.last_stderr
-
-    @property
     def archive(self) -> Archive:
         """The chats that the server saves."""
         return self._running.archive
@@ -278,12 +227,6 @@ class EcaAgent(Agent):
     def queries(self) -> Queries:
         """What the server offers to complete a prompt."""
         return self._running.queries
-
-    @property
-    def _running(self) -> _Life:
-        if self._life is None:
-            raise RuntimeError("the server is not running yet")
-        return self._life
 
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
         folders = self._workspace.folders
@@ -334,22 +277,18 @@ class EcaAgent(Agent):
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)
 
-    async def _live(
-        self, life: _Life, tasks: TaskGroup, ready: Callable[[], None]
-    ) -> Exit | AgentFault:
-        """Return the exit or the start's fault, because a task group would wrap an exception."""
-        try:
-            result = await self._introduce(life.connection)
-        except AgentFault as fault:
-            return fault
-        except ConnectionClosed as closed:
-            return closed.exit if self._leaving else self._ended_early(closed.exit)
+    async def _start(self, life: _Life, tasks: TaskGroup, ready: Callable[[], None]) -> None:
+        """Initialize the server. Raises AgentFault and ConnectionClosed."""
+        result = await self._introduce(life.connection)
         life.dialect.read_introduction(result)
         life.emit(life.options.announce(initial_choices(result)))
         life.readiness.models_known(result.models)
         life.readiness.introduced(partial(life.announce, ready))
         tasks.start_soon(life.readiness.wait)
-        return await life.connection.wait_closed()
+
+    def _goodbyes(self, life: _Life) -> Sequence[Goodbye]:  # noqa: ARG002
+        """Return the messages that ask the server to exit."""
+        return _GOODBYE
 
     async def _introduce(self, connection: Connection) -> eca.InitializeResult:
         """Send initialize and initialized. Raises AgentFault and ConnectionClosed."""
@@ -364,24 +303,3 @@ class EcaAgent(Agent):
             raise self._fault(f"refused to start: {one_line(str(fault))}") from fault
         connection.notify(eca.Initialized.method, encode(eca.Initialized()))
         return result
-
-    def _ended_early(self, ending: Exit) -> AgentFault:
-        last = [line for line in ending.stderr_tail if line.strip()][-1:]
-        message = f": {one_line(last[0])}" if last else ""
-        return self._fault(f"ended before it could be used, {ending}{message}")
-
-    def _fault(self, what: str) -> AgentFault:
-        program = self._options.command[0]
-        return AgentFault(f"{program} {what}; is it an ECA server? See :Eca log")
-
-
-def _agent_exit(ending: Exit, *, expected: bool) -> AgentExit:
-    reason = f"the server was stopped, {ending}"
-    if not expected:
-        reason = f"the server ended, {ending}: your next prompt or :Eca restart starts it again"
-    return AgentExit(
-        reason=reason,
-        code=ending.code,
-        expected=expected,
-        stderr_tail=ending.stderr_tail[-_STDERR_LINES:],
-    )

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eca_nvim.agents.acp.call_ids import CallIds
-from eca_nvim.agents.acp.content import block_event
+from eca_nvim.agents.acp.updates.call_ids import CallIds
+from eca_nvim.agents.acp.updates.content import block_event
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ReasoningFinished,

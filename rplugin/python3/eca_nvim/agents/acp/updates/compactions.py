@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eca_nvim.agents.acp.call_ids import CallIds
-from eca_nvim.agents.acp.content import block_text
+from eca_nvim.agents.acp.updates.call_ids import CallIds
+from eca_nvim.agents.acp.updates.content import block_text
 from eca_nvim.chat.vocabulary.call_details import ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolOutput, ToolRunning
 from eca_nvim.protocol.acp.updates import Compaction, CompactionChunk, CompactionStatus

@@ -16,8 +16,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from eca_nvim.agents.acp.changes import absolute, file_changes
-from eca_nvim.agents.acp.content import block_text
+from eca_nvim.agents.acp.updates.changes import absolute, file_changes
+from eca_nvim.agents.acp.updates.content import block_text
 from eca_nvim.chat.text.output import as_line, document
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,

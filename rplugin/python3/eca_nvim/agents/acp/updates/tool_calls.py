@@ -15,8 +15,8 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from eca_nvim.agents.acp.call_ids import CallIds
-from eca_nvim.agents.acp.known_call import KnownCall
+from eca_nvim.agents.acp.updates.call_ids import CallIds
+from eca_nvim.agents.acp.updates.known_call import KnownCall
 from eca_nvim.chat.vocabulary.decisions import Choice
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,

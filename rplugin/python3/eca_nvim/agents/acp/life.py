@@ -1,0 +1,109 @@
+"""Life: the parts of one agent process that share its connection.
+
+Each message of a read becomes events; all events of one read are emitted as one batch.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from anyio.abc import TaskGroup
+
+from eca_nvim.agents.acp.faults import Faults, one_line
+from eca_nvim.agents.acp.option_requests import OptionRequests
+from eca_nvim.agents.acp.outbox import Outbox
+from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.dispatch import AgentRequests
+from eca_nvim.agents.acp.requests.permissions import Permissions
+from eca_nvim.agents.acp.sessions import Sessions
+from eca_nvim.agents.base import Emit
+from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.jsonrpc import Notification, Request
+from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
+from eca_nvim.protocol.acp.lifecycle import CancelRequest, Implementation, InitializeResult
+from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.updates import SessionUpdated
+from eca_nvim.transport import Connection, Incoming
+
+logger = logging.getLogger(__name__)
+
+
+class Life:
+    """The parts of an agent that share one connection."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        tasks: TaskGroup,
+        cwd: str,
+        faults: Faults,
+        prompted: set[str],
+        emit: Emit,
+    ) -> None:
+        self.connection = connection
+        self.faults = faults
+        self.sessions = Sessions(connection, tasks, cwd, faults, prompted, emit, self.receive)
+        answers = Answers(connection)
+        permissions = Permissions(answers)
+        self.requests = AgentRequests(answers, self.sessions, {RequestPermission: permissions})
+        self.outbox = Outbox(
+            connection, self.sessions, self.requests, permissions, self.faults, emit
+        )
+        self.options = OptionRequests(connection, self.sessions, self.faults, emit)
+        self.title = ""
+        self._emit = emit
+
+    def introduced(self, result: InitializeResult) -> None:
+        """Note what the agent can do, and emit it."""
+        can = result.agent_capabilities
+        self.faults.auth_methods = result.auth_methods
+        self.title = _title(result.agent_info)
+        self.sessions.can_close = can.session_capabilities.close is not None
+        self.outbox.can_prompt = can.prompt_capabilities
+        self._emit([AbilitiesChanged(frozenset())])
+
+    def receive(self, batch: Sequence[Incoming]) -> None:
+        """Emit the events of one read, as one batch."""
+        events: list[AgentEvent] = []
+        for message in batch:
+            try:
+                events += self._read(message)
+            except Exception as fault:  # a bug of ours; go on with the next message
+                logger.exception("cannot read %s", message.method)
+                line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
+                events.append(MessageShown("error", line))
+                if isinstance(message, Request):
+                    self.requests.fail(message.id)
+        if events:
+            self._emit(events)
+
+    def _read(self, message: Incoming) -> Sequence[AgentEvent]:
+        if isinstance(message, Request):
+            return self.requests.start(message)
+        try:
+            received = decode_notification(message.method, message.params)
+        except (DecodeError, RecursionError) as fault:
+            logger.warning("skipped a notification: %s", fault)
+            return ()
+        match received:
+            case SessionUpdated():
+                return self._update(received, message)
+            case CancelRequest(request_id):
+                return self.requests.withdraw(request_id)
+            case Unknown(method):
+                logger.debug("skipped %s: it is not known here", method)
+                return ()
+
+    def _update(self, updated: SessionUpdated, message: Notification) -> Sequence[AgentEvent]:
+        session = self.sessions.of_id(updated.session_id)
+        if session is not None:
+            return session.inbox.receive(updated.update)
+        if not self.sessions.keep_early(updated.session_id, message):
+            logger.debug("skipped an update of an unknown session")
+        return ()
+
+
+def _title(agent: Implementation | None) -> str:
+    return "" if agent is None else one_line(f"{agent.title or agent.name} {agent.version}")

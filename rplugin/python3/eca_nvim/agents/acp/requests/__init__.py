@@ -1,0 +1,1 @@
+"""What an agent asks us, and how it is answered."""

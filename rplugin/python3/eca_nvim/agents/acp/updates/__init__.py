@@ -1,0 +1,1 @@
+"""What a session sends (session/update), as events of its chat."""

@@ -1,0 +1,155 @@
+"""Process agent: the life of an agent's process, the same for each protocol.
+
+Rules kept here:
+- One object stands for one process; a restart creates a new one.
+- Messages to a process that has exited are dropped: the exit has been reported already.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import ClassVar, Final, Generic, Protocol, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import Struct
+
+from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.transport import Connection, ConnectionClosed, Exit, Goodbye, Guard, StartError
+
+_STDERR_LINES: Final = 20
+
+
+class ProcessOptions(Struct, frozen=True):
+    """How to run a process.
+
+    environment: the whole environment; None for what every child process inherits. process: the
+    process, if it runs already. guard: ends it if we are killed. see_off: lets a process that was
+    asked to exit outlive us for that; returns whether it can. on_stderr: called with each line of
+    its standard error; default: the log.
+    """
+
+    command: Sequence[str]
+    environment: Mapping[str, str] | None = None
+    process: subprocess.Popen[bytes] | None = None
+    guard: Guard | None = None
+    see_off: Callable[[], bool] | None = None
+    on_stderr: Callable[[str], None] | None = None
+
+
+class HasConnection(Protocol):
+    """The parts of an agent that share one connection."""
+
+    @property
+    def connection(self) -> Connection:
+        """The connection to the process."""
+
+
+LifeT = TypeVar("LifeT", bound=HasConnection)
+
+
+class ProcessAgent(Agent, Generic[LifeT]):
+    """An agent that is a process; `NOUN` is what users call it, `KIND` what it should be."""
+
+    NOUN: ClassVar[str]
+    KIND: ClassVar[str]
+
+    def __init__(self, options: ProcessOptions, workspace: Workspace) -> None:
+        self._process = options
+        self._workspace = workspace
+        self._life: LifeT | None = None
+        self._leaving = False
+
+    @abstractmethod
+    def _connect(self) -> AbstractAsyncContextManager[Connection]:
+        """Start the process."""
+
+    @abstractmethod
+    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> LifeT:
+        """Make the parts that share the connection."""
+
+    @abstractmethod
+    async def _start(self, life: LifeT, tasks: TaskGroup, ready: Callable[[], None]) -> None:
+        """Initialize the process; then, or later in `tasks`, call `ready`.
+
+        Raises AgentFault and ConnectionClosed.
+        """
+
+    @abstractmethod
+    def _goodbyes(self, life: LifeT) -> Sequence[Goodbye]:
+        """Return the messages that ask the process to exit."""
+
+    async def run(self, emit: Emit, ready: Callable[[], None]) -> AgentExit:
+        """Start the process, initialize it, call `ready`, and emit events until it ends.
+
+        Raises AgentFault.
+        """
+        try:
+            async with self._connect() as connection, anyio.create_task_group() as tasks:
+                self._life = self._begin(connection, tasks, emit)
+                outcome = await self._live(self._life, tasks, ready)
+                tasks.cancel_scope.cancel()
+        except StartError as fault:
+            raise AgentFault(str(fault)) from fault
+        if isinstance(outcome, AgentFault):
+            raise outcome
+        return self._exit(outcome)
+
+    def kill(self) -> None:
+        """End the process and its group at once, without the event loop."""
+        if self._life is not None:
+            self._life.connection.kill_now()
+
+    def leave(self) -> None:
+        """Ask the process to exit while our own ends; kill it if it cannot outlive us."""
+        if self._life is not None:
+            self._life.connection.send_now(self._goodbyes(self._life))
+            if self._process.see_off is None or not self._process.see_off():
+                self._life.connection.kill_now()
+
+    @property
+    def last_words(self) -> str:
+        """The last line that the process wrote to standard error."""
+        return "" if self._life is None else self._life.connection.last_stderr
+
+    @property
+    def _running(self) -> LifeT:
+        if self._life is None:
+            raise RuntimeError(f"the {self.NOUN} is not running yet")
+        return self._life
+
+    async def _live(
+        self, life: LifeT, tasks: TaskGroup, ready: Callable[[], None]
+    ) -> Exit | AgentFault:
+        """Return the exit or the start's fault, because a task group would wrap an exception."""
+        try:
+            await self._start(life, tasks, ready)
+        except AgentFault as fault:
+            return fault
+        except ConnectionClosed as closed:
+            return closed.exit if self._leaving else self._ended_early(closed.exit)
+        return await life.connection.wait_closed()
+
+    def _ended_early(self, ending: Exit) -> AgentFault:
+        last = [line for line in ending.stderr_tail if line.strip()][-1:]
+        message = f": {one_line(last[0])}" if last else ""
+        return self._fault(f"ended before it could be used, {ending}{message}")
+
+    def _fault(self, what: str) -> AgentFault:
+        return AgentFault(f"{self._process.command[0]} {what}; is it {self.KIND}? See :Eca log")
+
+    def _exit(self, ending: Exit) -> AgentExit:
+        reason = f"the {self.NOUN} was stopped, {ending}"
+        if not self._leaving:
+            again = "your next prompt or :Eca restart starts it again"
+            reason = f"the {self.NOUN} ended, {ending}: {again}"
+        return AgentExit(
+            reason=reason,
+            code=ending.code,
+            expected=self._leaving,
+            stderr_tail=ending.stderr_tail[-_STDERR_LINES:],
+        )
