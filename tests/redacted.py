@@ -62,6 +62,20 @@ HIDDEN: Final = {
         "-----BEGIN RSA PRIVATE KEY-----[hidden]-----END RSA PRIVATE KEY----- x"
     ),
     r'"-----BEGIN PRIVATE KEY-----\nMIIE"': '"-----BEGIN PRIVATE KEY-----[hidden]',
+    '{"name":"MODE","value":"a b"},{"name":"N","value":"2"}': (
+        '{"name":"MODE","value":"[hidden]"},{"name":"N","value":"[hidden]"}'
+    ),
+    '{"name": "X-Api-Key", "value": "a\\"b", "n": 1}': (
+        '{"name": "X-Api-Key", "value": "[hidden]", "n": 1}'
+    ),
+    "[{'name': 'Authorization', 'value': 'Bearer abc'}]": (
+        "[{'name': 'Authorization', 'value': '[hidden]'}]"
+    ),
+    r'"{\"name\":\"MODE\",\"value\":\"abc\"}"': r'"{\"name\":\"MODE\",\"value\":\"[hidden]\"}"',
+    '"name": "MODE",\n  "value": "abc"\n': '"name": "MODE",\n  "value": "[hidden]"\n',
+    '["--api-key","a b","-v"]': '["--api-key","[hidden]","-v"]',
+    "['tool', '--token', 'abc']": "['tool', '--token', '[hidden]']",
+    r'"[\"--password\", \"abc\"]"': r'"[\"--password\", \"[hidden]\"]"',
 }
 """Texts, and what is left of them."""
 
@@ -78,6 +92,8 @@ KEPT: Final = (
     "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
     "-----END PRIVATE KEY-----\nplain",
     "no secret here, nor a bearer",
+    '{"name":"read","arguments":{"value":"x"}}, {"name":1,"value":"x"}, {"value":"x","name":"a"}',
+    '["token", "abc"], {"required":["--fast","key"]}',
     "\u017fk-0123456789 \u212aEY=é",
 )
 """Texts in which nothing is hidden."""
@@ -99,5 +115,10 @@ WORST: Final = (
     "-----BEGIN PRIVATE KEY-----",
     "PRIVATE KEY-----",
     "_pass",
+    '"name',
+    '"name":"',
+    '"name" : "a" , ',
+    '"name":"a","value":"',
+    '"--token",',
 )
 """What costs most when it is repeated (`tests/worst_cases.py`, `tests/ui/test_linear.py`)."""

@@ -126,15 +126,19 @@ local function value_start(text, last)
   end
 end
 
---- The first byte of the value after an option: `--api-key …`.
+--- The first byte of the value after an option: `--api-key …`, `"--api-key", "…"`.
 ---@param text string
 ---@param anchor eca.Anchor the word that stands for a secret
 ---@return integer?
 local function option_start(text, anchor)
   local before = text:sub(math.max(1, anchor.first - LONGEST_OPTION), anchor.first - 1)
+  if not (before:match('^.*[%s"\'](.*)$') or before):find('^%-%-') then
+    return nil
+  end
   local _, blanks = match_at(text, '[ \t]+', anchor.last + 1)
-  if blanks and (before:match('^.*%s(.*)$') or before):find('^%-%-') then
-    return blanks + 1
+  local _, comma = match_at(text, '\\*["\'][ \t]*,[ \t]*', anchor.last + 1)
+  if blanks or (comma and match_at(text, '\\*["\']', comma + 1)) then
+    return (blanks or comma) + 1
   end
 end
 
@@ -143,6 +147,30 @@ end
 ---@return integer?
 local function any_value_start(text, anchor)
   return value_start(text, anchor.last) or option_start(text, anchor)
+end
+
+--- A quoted value.
+---@param text string
+---@param start integer of its quote
+---@return integer? first, integer? last
+local function quoted(text, start)
+  local first, last = match_at(text, '\\*["\']', start)
+  if first then
+    return last + 1, last_quoted(text, text:sub(first, last), last + 1)
+  end
+end
+
+--- The value of a variable or a header: `"name": "…", "value": "…"`.
+---@type eca.FindSecret
+local function named_value(text, anchor)
+  local _, quote = match_at(text, '%s*:%s*\\*["\'][^"\'\\]*\\*["\']', anchor.last + 1)
+  local last = nil ---@type integer?
+  if quote then
+    _, last = match_at(text, '%s*,%s*\\*["\']value\\*["\']%s*:%s*', quote + 1)
+  end
+  if last then
+    return quoted(text, last + 1)
+  end
 end
 
 --- Finds the value after a name.
@@ -154,9 +182,9 @@ local function value(unquoted)
     if not start then
       return nil
     end
-    local first, last = match_at(text, '\\*["\']', start)
+    local first, last = quoted(text, start)
     if first then
-      return last + 1, last_quoted(text, text:sub(first, last), last + 1)
+      return first, last
     end
     return match_at(text, unquoted, start)
   end
@@ -232,6 +260,7 @@ local ANCHORS = {
   ['secret'] = word,
   ['password'] = word,
   ['passwd'] = word,
+  ['["\']name\\*["\']'] = named_value,
   ['key'] = key_value,
 }
 

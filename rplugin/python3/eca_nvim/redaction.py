@@ -27,7 +27,7 @@ _ANCHOR = late_pattern(
     r"authorization|cookie|bearer|token|secret|pass(?:word|wd|phrase)?|key"
     r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|akia|hooks\.slack\.com/services/|[?&]sig="
     r"|(?-i:ya29\.|pypi-AgE|ASIA|AIza|SG\.|eyJ|[prs]k_live_|[prs]k_test_|whsec_|npm_|hf_|gsk_|xai-"
-    r"|pplx-|dop_v1_|shpat_|PRIVATE KEY-----)|://",
+    r"|pplx-|dop_v1_|shpat_|PRIVATE KEY-----)|://|[\"']name(?=\\*[\"'])",
     re.IGNORECASE | re.ASCII,
 )
 _WITH_LETTERS: Final = frozenset(
@@ -55,6 +55,11 @@ _KEY = late_pattern(r"[\w.~+/=%-]+", re.ASCII)
 _LETTERS = late_pattern(r"[a-zA-Z0-9]+")
 _PASSWORD = late_pattern(r"[^\s/@:\"']*:([^\s/@\"']+)@")
 _BLANKS = late_pattern(r"[ \t]+")
+_OPTION = late_pattern(r"(?:^|[\s\"'])--[^\s\"']*\Z")
+_TO_NEXT_ITEM = late_pattern(r"[ \t]*,[ \t]*(?=\\*[\"'])")
+_TO_NAMED_VALUE = late_pattern(
+    r"""\\*["']\s*:\s*\\*["'][^"'\\]*\\*["']\s*,\s*\\*["']value\\*["']\s*:\s*""", re.ASCII
+)
 
 
 class Redactor:
@@ -103,6 +108,8 @@ def _secret(text: str, anchor: re.Match[str]) -> tuple[int, int]:
         return _run(_KEY, text, blanks.end()) if blanks else nothing
     if word in _NAMES:
         return _value(text, anchor) if _is_secret_name(text, anchor) else nothing
+    if word[1:] == "name":
+        return _quoted(text, _TO_NAMED_VALUE.match(text, anchor.end())) or nothing
     if word == "://":
         password = _PASSWORD.match(text, anchor.end())
         return password.span(1) if password else nothing
@@ -151,23 +158,28 @@ def _is_secret_key(text: str, anchor: re.Match[str]) -> bool:
 def _value(text: str, name: re.Match[str]) -> tuple[int, int]:
     """Return the range of a name's value.
 
-    Forms: `NAME=…`, `"name": "…"`, `name: …`, `:name "…"`, `--name …`.
+    Forms: `NAME=…`, `"name": "…"`, `name: …`, `:name "…"`, `--name …`, `"--name", "…"`.
     """
     closing = _QUOTE.match(text, name.end())
     gap = _TO_VALUE.match(text, closing.end() if closing else name.end())
-    if gap is None:
-        gap = _BLANKS.match(text, name.end()) if _is_option(text, name) else None
+    if gap is None and _is_option(text, name):
+        to_value = _TO_NEXT_ITEM if closing else _BLANKS
+        gap = to_value.match(text, closing.end() if closing else name.end())
     if gap is None:
         return name.end(), name.end()
-    opening = _QUOTE.match(text, gap.end())
-    if opening is not None:
-        return opening.end(), _closing(text, opening)
-    return _run(_LINE if name.group().lower() in _WHOLE_LINES else _WORD, text, gap.end())
+    words = _LINE if name.group().lower() in _WHOLE_LINES else _WORD
+    return _quoted(text, gap) or _run(words, text, gap.end())
 
 
 def _is_option(text: str, name: re.Match[str]) -> bool:
     before = text[max(0, name.start() - LONGEST_OPTION) : name.start()]
-    return (before.split() or [""])[-1].startswith("--") and not before[-1:].isspace()
+    return _OPTION.search(before) is not None
+
+
+def _quoted(text: str, gap: re.Match[str] | None) -> tuple[int, int] | None:
+    """Return the range of a quoted value after a gap; None if there is no gap or no quote."""
+    opening = None if gap is None else _QUOTE.match(text, gap.end())
+    return None if opening is None else (opening.end(), _closing(text, opening))
 
 
 def _closing(text: str, opening: re.Match[str]) -> int:
