@@ -47,6 +47,8 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "authenticate": schema.AuthenticateRequest,
     "session/new": schema.NewSessionRequest,
     "session/load": schema.LoadSessionRequest,
+    "session/resume": schema.ResumeSessionRequest,
+    "session/fork": schema.ForkSessionRequest,
     "session/close": schema.CloseSessionRequest,
     "session/prompt": schema.PromptRequest,
     "session/cancel": schema.CancelNotification,

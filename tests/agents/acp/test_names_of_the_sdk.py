@@ -11,6 +11,7 @@ from msgspec import inspect
 from tests.support.acp_agent import MODELS
 
 from eca_nvim.agents.acp.introduction import introduction
+from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.protocol.acp import (
     content,
     encode,
@@ -61,6 +62,7 @@ SAME: dict[type[Wire], str] = {
     permission.PermissionOption: "PermissionOption",
     permission.RequestPermission: "RequestPermissionRequest",
     sessions.NewSessionResult: "NewSessionResponse",
+    sessions.OpenedSession: "LoadSessionResponse",
 }
 NEWER: frozenset[type[Wire]] = frozenset(
     {updates.Notice, updates.Compaction, updates.CompactionChunk, updates.UnknownUpdate}
@@ -69,9 +71,10 @@ NEWER: frozenset[type[Wire]] = frozenset(
 OLDER = {"models", "name"}
 """Members that the Python SDK has no more, or not yet, of agents that are in use."""
 Message: TypeAlias = Request[Any] | Notification
+SETUP = SessionSetup("/workspace")
 SENT: tuple[Message, ...] = (
     introduction(),
-    sessions.NewSessionParams("/workspace", ()),
+    *(SETUP.new(), SETUP.load("s"), SETUP.resume("s"), SETUP.fork("s")),
     sessions.CloseSessionParams("s"),
     prompt.PromptParams("s", (content.TextBlock("hi"),)),
     prompt.CancelTurn("s"),

@@ -16,6 +16,7 @@ from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.requests.permissions import Permissions
+from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
@@ -44,7 +45,10 @@ class Life:
     ) -> None:
         self.connection = connection
         self.faults = faults
-        self.sessions = Sessions(connection, tasks, cwd, faults, prompted, emit, self.receive)
+        self.setup = SessionSetup(cwd)
+        self.sessions = Sessions(
+            connection, tasks, self.setup, faults, prompted, emit, self.receive
+        )
         answers = Answers(connection)
         permissions = Permissions(answers)
         self.requests = AgentRequests(answers, self.sessions, {RequestPermission: permissions})

@@ -25,6 +25,7 @@ from anyio.abc import TaskGroup
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import PromptWriter
+from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
@@ -101,7 +102,7 @@ class Sessions:
         self,
         connection: Connection,
         tasks: TaskGroup,
-        cwd: str,
+        setup: SessionSetup,
         faults: Faults,
         prompted: set[str],
         emit: Emit,
@@ -109,7 +110,7 @@ class Sessions:
     ) -> None:
         self._connection = connection
         self._tasks = tasks
-        self._cwd = cwd
+        self._setup = setup
         self._faults = faults
         self._prompted = prompted
         self._lost = set(prompted)
@@ -123,7 +124,7 @@ class Sessions:
     def of_chat(self, chat_id: str) -> Session:
         """Return the session of a chat, which may not be open."""
         if chat_id not in self._by_chat:
-            self._by_chat[chat_id] = Session(chat_id, self._cwd)
+            self._by_chat[chat_id] = Session(chat_id, self._setup.cwd)
         return self._by_chat[chat_id]
 
     def of_id(self, session_id: str) -> Session | None:
@@ -179,7 +180,7 @@ class Sessions:
 
     def _make(self, session: Session) -> None:
         session.state = _State.OPENING
-        params = NewSessionParams(cwd=self._cwd, mcp_servers=())
+        params = self._setup.new()
         on_answer = partial(self._answered, session)
         with suppress(ConnectionClosed):
             asked = self._connection.start_request(params.method, encode(params), on_answer)

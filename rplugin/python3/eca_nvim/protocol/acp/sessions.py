@@ -1,4 +1,7 @@
-"""Sessions: made and closed; an agent keeps each conversation in one."""
+"""Sessions: made, opened again, copied, listed and closed; an agent keeps each conversation in one.
+
+A session works in the absolute folder `cwd`, with the tools of `mcp_servers`.
+"""
 
 from typing import Any, ClassVar
 
@@ -6,8 +9,16 @@ from eca_nvim.protocol.acp.options import ConfigOption, Models, Modes
 from eca_nvim.protocol.base.types import Request, Wire
 
 
+class OpenedSession(Wire, frozen=True):
+    """A session that can be prompted, with its options, or its modes and models."""
+
+    config_options: tuple[ConfigOption, ...] | None = None
+    modes: Modes | None = None
+    models: Models | None = None
+
+
 class NewSessionResult(Wire, frozen=True):
-    """A session that was made, with its options, or its modes and models."""
+    """A session that was made or copied, with its options, or its modes and models."""
 
     session_id: str
     config_options: tuple[ConfigOption, ...] | None = None
@@ -16,10 +27,40 @@ class NewSessionResult(Wire, frozen=True):
 
 
 class NewSessionParams(Request[NewSessionResult], frozen=True):
-    """Make a session that works in the absolute folder `cwd`."""
+    """Make a session."""
 
     method: ClassVar[str] = "session/new"
 
+    cwd: str
+    mcp_servers: tuple[dict[str, Any], ...]
+
+
+class LoadSessionParams(Request[OpenedSession], frozen=True):
+    """Open a session again; the agent replays it as updates before it answers."""
+
+    method: ClassVar[str] = "session/load"
+
+    session_id: str
+    cwd: str
+    mcp_servers: tuple[dict[str, Any], ...]
+
+
+class ResumeSessionParams(Request[OpenedSession], frozen=True):
+    """Open a session again, without a replay."""
+
+    method: ClassVar[str] = "session/resume"
+
+    session_id: str
+    cwd: str
+    mcp_servers: tuple[dict[str, Any], ...]
+
+
+class ForkSessionParams(Request[NewSessionResult], frozen=True):
+    """Copy a session; some agents replay the copy before they answer."""
+
+    method: ClassVar[str] = "session/fork"
+
+    session_id: str
     cwd: str
     mcp_servers: tuple[dict[str, Any], ...]
 
