@@ -49,7 +49,7 @@ def family(leader: int) -> set[int]:
 def test_all_groups_of_a_session_end(leader: int) -> None:
     members = family(leader)
     assert len(members) == 2
-    assert guardian.groups(leader) == members
+    assert guardian.groups({leader}) == {leader: members}
     guardian.end_sessions([leader, NOBODY])
     assert not wait_gone(members, DEADLINE)
 
@@ -126,8 +126,21 @@ def test_a_process_that_has_ended_is_not_waited_for() -> None:
 def test_a_session_whose_processes_have_ended_is_not_waited_for() -> None:
     command = [sys.executable, "-c", "input()"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-    assert guardian.groups(process.pid) == {process.pid}
+    assert guardian.groups({process.pid}) == {process.pid: {process.pid}}
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    assert guardian.groups(process.pid) == set()
+    assert guardian.groups({process.pid}) == {}
     process.communicate()
+
+
+def test_many_sessions_are_looked_for_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chat may have run thousands of commands, each in a session of its own."""
+    looks = []
+
+    def processes() -> Iterator[int]:
+        looks.append(1)
+        return iter(())
+
+    monkeypatch.setattr(guardian, "processes", processes)
+    guardian.end_sessions(range(NOBODY, NOBODY + 1000))
+    assert len(looks) == 1

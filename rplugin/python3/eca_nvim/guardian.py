@@ -27,7 +27,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -50,39 +50,46 @@ HAS_PROC = (PROC / "self" / "stat").exists()
 
 
 def end_sessions(sessions: Iterable[int]) -> None:
-    """End all processes of these sessions; takes at most `2 * GRACE_S`."""
-    left = list(sessions)
+    """End all processes of these sessions; takes at most `2 * GRACE_S`, however many they are."""
+    left = set(sessions)
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + GRACE_S
-        left = [session for session in left if signal_session(session, number)]
+        left = _signal(left, number)
         while left and time.monotonic() < deadline:
             time.sleep(POLL_S)
-            left = [session for session in left if groups(session)]
+            left = {*groups(left)}
 
 
 def signal_session(session: int, number: signal.Signals) -> bool:
     """Send a signal to all processes of a session; returns whether there were any."""
-    found = groups(session)
-    for group in found:
+    return bool(_signal({session}, number))
+
+
+def _signal(sessions: Set[int], number: signal.Signals) -> set[int]:
+    """Send a signal to all processes of sessions; returns those that had any."""
+    found = groups(sessions)
+    for group in set[int]().union(*found.values()):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
-    return bool(found)
+    return {*found}
 
 
-def groups(session: int) -> set[int]:
-    """Return the ids of the process groups of a session that have running processes.
+def groups(sessions: Set[int]) -> dict[int, set[int]]:
+    """Return the ids of the process groups that have running processes, by their sessions.
 
     One that has ended may stay in the table for long, as in containers where nobody reaps it.
     """
-    found = set()
-    for pid in _processes():
+    found: dict[int, set[int]] = {}
+    for pid in processes() if sessions else ():
         with suppress(OSError):  # the process has ended
-            if os.getsid(pid) == session and start_time(pid) is not None:
-                found.add(os.getpgid(pid))
+            session = os.getsid(pid)
+            if session in sessions and start_time(pid) is not None:
+                found.setdefault(session, set()).add(os.getpgid(pid))
     return found
 
 
-def _processes() -> Iterator[int]:
+def processes() -> Iterator[int]:
+    """Yield the ids of all processes."""
     names = (path.name for path in PROC.iterdir()) if HAS_PROC else _ps("-A", "-o", "pid=").split()
     return (int(name) for name in names if name.isdigit())
 

@@ -46,12 +46,13 @@ def spawn(
             start_new_session=True,
         )
     except OSError as error:
-        raise _explained(error, command[0], env, cwd) from error
+        raise explained(error, command[0], env, cwd) from error
     except ValueError as error:
         raise StartFailed(f"{command!r} is not a command, {error}: correct it") from error
 
 
-def _explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
+def explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
+    """Return what was wrong when a program did not start."""
     if cwd is not None and error.filename == cwd:
         return StartFailed(f"cannot enter {cwd!r}, {error.strerror}: start in another folder")
     match error:

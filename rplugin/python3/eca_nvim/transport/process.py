@@ -116,11 +116,11 @@ class ChildProcess:
 
     async def _watch(self) -> None:
         with anyio.CancelScope(shield=True):
-            await _wait_for_exit(self._popen)
+            await wait_for_exit(self._popen)
             self._popen.wait()
             await self._end_pipes()
             self._tail.finish()
-            self._exit = _exit_of(self._popen.returncode, self._tail.lines)
+            self._exit = exit_of(self._popen.returncode, self._tail.lines)
             self._exited.set()
             await self._end_session()
 
@@ -144,10 +144,11 @@ class ChildProcess:
         return self._popen.returncode is not None
 
 
-async def _wait_for_exit(popen: subprocess.Popen[bytes]) -> None:
+async def wait_for_exit(popen: subprocess.Popen[bytes]) -> None:
+    """Wait until a process can be reaped."""
     descriptor = _process_descriptor(popen.pid)
     if descriptor is None:
-        await anyio.to_thread.run_sync(popen.wait)
+        await anyio.to_thread.run_sync(popen.wait, abandon_on_cancel=True)
         return
     try:
         await anyio.wait_readable(descriptor)
@@ -163,7 +164,8 @@ def _process_descriptor(pid: int) -> int | None:
     return None
 
 
-def _exit_of(returncode: int, stderr_tail: tuple[str, ...]) -> Exit:
+def exit_of(returncode: int, stderr_tail: tuple[str, ...] = ()) -> Exit:
+    """Return how a process ended, from what `Popen` says."""
     if returncode < 0:
         return Exit(None, -returncode, stderr_tail)
     return Exit(returncode, None, stderr_tail)

@@ -1,0 +1,284 @@
+"""Terminal: a command with a terminal of its own, whose output we read and which gets no input.
+
+Rules this file keeps:
+
+- The command leads a session, which the terminal controls. Signals go to the whole session, and
+  what the command leaves running in it is ended, too.
+- It is ended by a ladder: SIGTERM, `GRACE_S`, SIGKILL.
+- The event loop reads. What came within `GATHER_S` is passed on together. Nothing waits between
+  that and the kernel, whose small buffer makes a command wait that prints faster than we read.
+- Its exit is a value, available only after all of its output was passed on.
+- Lines end with LF, as in a pipe: the agent reads them, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import math
+import os
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import anyio
+
+from eca_nvim.guardian import GRACE_S, end_sessions, signal_session
+from eca_nvim.spawn import StartFailed, explained
+from eca_nvim.transport import terminal_child
+from eca_nvim.transport.process import Exit, exit_of, wait_for_exit
+from eca_nvim.transport.terminal_input import waits_for_input
+
+COLUMNS: Final = 80
+ROWS: Final = 24
+GATHER_S: Final = 0.03
+"""Seconds of output that are passed on together, after the first."""
+MOST_AT_ONCE: Final = 1 << 18
+"""Bytes read and passed on in one step: other tasks get their turn then."""
+SILENCE_S: Final = 2.0
+"""Seconds without output after which a command may wait for input. We look again later, each time
+after twice the time, because there is no event for it."""
+LONGEST_SILENCE_S: Final = 30.0
+
+_READ_BYTES: Final = 1 << 16
+_OUTPUT_FLAGS: Final = 1
+_LAST_READS: Final = 64  # another process that has the terminal must not keep us reading for ever
+
+
+class Terminal:
+    """A running command; created by `start_terminal`.
+
+    on_output: called with what it prints. on_waiting: called when it begins to wait for input, or
+    goes on.
+    """
+
+    def __init__(
+        self,
+        popen: subprocess.Popen[bytes],
+        descriptor: int,
+        on_output: Callable[[bytes], None],
+        on_waiting: Callable[[bool], None],
+    ) -> None:
+        self._popen = popen
+        self._descriptor = descriptor
+        self._on_output = on_output
+        self._on_waiting = on_waiting
+        self._loop = asyncio.get_running_loop()
+        self._gathered: list[bytes] = []
+        self._size = 0
+        self._passed_at = 0.0
+        self._passing: asyncio.TimerHandle | None = None
+        self._looking: asyncio.TimerHandle | None = None
+        self._waits = False
+        self._in_line = False
+        self._running = anyio.CancelScope()
+        self._exited = anyio.Event()
+        self._session_ended = False
+        self.exit: Exit | None = None
+        """How the command ended; None while it runs."""
+
+    @property
+    def pid(self) -> int:
+        """The id of the command's process and of its session."""
+        return self._popen.pid
+
+    async def run(self) -> None:
+        """Read until the command and its session have ended; cancelling it ends them."""
+        self._loop.add_reader(self._descriptor, self._read)
+        self._look_after(SILENCE_S)
+        try:
+            with self._running:
+                await wait_for_exit(self._popen)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._down_the_ladder()
+                self._finish()
+                await self._end_session()
+
+    async def wait(self) -> Exit:
+        """Wait for the end of the command."""
+        await self._exited.wait()
+        assert self.exit is not None
+        return self.exit
+
+    def end(self) -> None:
+        """Begin to end the command; `wait` says when it has ended."""
+        self._running.cancel()
+
+    def kill_now(self) -> None:
+        """End the command without an event loop; at most `2 * GRACE_S`."""
+        if not self._session_ended:
+            end_sessions([self.pid])
+
+    async def _down_the_ladder(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if self._popen.poll() is not None:
+                return
+            signal_session(self.pid, number)
+            with anyio.move_on_after(GRACE_S if number is signal.SIGTERM else math.inf):
+                await wait_for_exit(self._popen)
+
+    def _finish(self) -> None:
+        """Pass on the rest of the output, then say that the command has ended."""
+        self._popen.wait()
+        for _ in range(_LAST_READS):
+            if not self._read():
+                break
+        self._pass_on()
+        self._loop.remove_reader(self._descriptor)
+        if self._looking is not None:
+            self._looking.cancel()
+        os.close(self._descriptor)
+        self.exit = exit_of(self._popen.returncode)
+        self._exited.set()
+
+    async def _end_session(self) -> None:
+        """End the processes left running in the session."""
+        if signal_session(self.pid, signal.SIGTERM):
+            await anyio.sleep(GRACE_S)
+            signal_session(self.pid, signal.SIGKILL)
+        self._session_ended = True
+
+    # --- output ---------------------------------------------------------------------------------
+
+    def _read(self) -> bool:
+        """Read what there is, to a limit; returns whether there was something."""
+        before = self._size
+        while self._size < MOST_AT_ONCE:
+            try:
+                data = os.read(self._descriptor, _READ_BYTES)
+            except BlockingIOError:
+                break
+            except OSError:  # how Linux says that nobody has the other side any more
+                data = b""
+            if not data:
+                self._loop.remove_reader(self._descriptor)
+                break
+            self._gathered.append(data)
+            self._size += len(data)
+        came = self._size > before
+        if self._size >= MOST_AT_ONCE:
+            self._pass_on()
+        elif came and self._passing is None:
+            soon = self._passed_at + GATHER_S
+            self._passing = self._loop.call_at(soon, self._pass_on)
+        return came
+
+    def _pass_on(self) -> None:
+        if self._passing is not None:
+            self._passing.cancel()
+            self._passing = None
+        if not self._gathered:
+            return
+        data = b"".join(self._gathered)
+        self._gathered.clear()
+        self._size, self._passed_at = 0, self._loop.time()
+        self._in_line = not data.endswith((b"\n", b"\r"))
+        self._set_waits(waits=False)
+        if self._looking is not None and self._looking.when() > self._passed_at + SILENCE_S:
+            self._looking.cancel()
+            self._look_after(SILENCE_S)
+        self._on_output(data)
+
+    # --- input ----------------------------------------------------------------------------------
+
+    def _look_after(self, seconds: float) -> None:
+        self._looking = self._loop.call_later(seconds, self._look, seconds)
+
+    def _look(self, seconds: float) -> None:
+        """Look whether the command waits for input, if it was silent for so long."""
+        left = self._passed_at + SILENCE_S - self._loop.time()
+        if left > 0:
+            self._look_after(left)
+            return
+        self._set_waits(waits=waits_for_input(self._descriptor, in_line=self._in_line))
+        self._look_after(min(2 * max(seconds, SILENCE_S), LONGEST_SILENCE_S))
+
+    def _set_waits(self, *, waits: bool) -> None:
+        if waits is not self._waits:
+            self._waits = waits
+            self._on_waiting(waits)
+
+
+async def start_terminal(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    cwd: str,
+    *,
+    on_output: Callable[[bytes], None],
+    on_waiting: Callable[[bool], None],
+    guard: Callable[[int], None] | None = None,
+) -> Terminal:
+    """Start a command in a terminal; its `run` must follow.
+
+    `env` is its whole environment, `cwd` its folder. guard: called with the id of its session as
+    soon as there is one. Raises StartError.
+    """
+    ours, theirs = os.openpty()
+    faults, faults_in = os.pipe()
+    try:
+        _set_up(ours, theirs)
+        popen = _spawn(command, env, cwd, theirs, faults_in)
+    except BaseException:
+        os.close(ours)
+        os.close(faults)
+        raise
+    finally:
+        os.close(theirs)
+        os.close(faults_in)
+    if guard is not None:
+        guard(popen.pid)
+    try:
+        await _started(faults, command, env, cwd)
+    except BaseException:
+        os.close(ours)
+        signal_session(popen.pid, signal.SIGKILL)
+        popen.wait()
+        raise
+    finally:
+        os.close(faults)
+    return Terminal(popen, ours, on_output, on_waiting)
+
+
+def _set_up(ours: int, theirs: int) -> None:
+    os.set_blocking(ours, False)
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    attributes = termios.tcgetattr(theirs)
+    attributes[_OUTPUT_FLAGS] &= ~termios.ONLCR
+    termios.tcsetattr(theirs, termios.TCSANOW, attributes)
+
+
+def _spawn(
+    command: Sequence[str], env: Mapping[str, str], cwd: str, terminal: int, faults: int
+) -> subprocess.Popen[bytes]:
+    """Start the process that becomes the command. Raises StartError."""
+    if not command or not command[0]:
+        raise StartFailed("the command is empty: name a program")
+    child = [sys.executable, "-I", "-S", terminal_child.__file__, str(faults), *command]
+    try:
+        return subprocess.Popen(
+            child,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            env=env,
+            cwd=cwd,
+            pass_fds=[faults],
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise explained(error, command[0], env, cwd) from error
+    except ValueError as error:
+        raise StartFailed(f"{command!r} is not a command, {error}: correct it") from error
+
+
+async def _started(faults: int, command: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
+    """Wait until the command runs. Raises StartError."""
+    await anyio.wait_readable(faults)
+    number = int.from_bytes(os.read(faults, terminal_child.NUMBER_BYTES), sys.byteorder)
+    if number:
+        raise explained(OSError(number, os.strerror(number)), command[0], env, cwd)
