@@ -328,10 +328,11 @@ end
 ---@return string
 function M.statusline()
   local status = M.status()
-  if status.server == 'stopped' or not status.chat then
+  local process = status.asleep and 'asleep' or status.server
+  if process == 'stopped' or not status.chat then
     return ''
   end
-  local words = { 'eca:', status.server == 'ready' and status.state or status.server }
+  local words = { 'eca:', process == 'ready' and status.state or process }
   words[#words + 1] = status.pending > 0 and ('(%d)'):format(status.pending) or nil
   words[#words + 1] = status.model
   words[#words + 1] = status.trust and 'TRUST' or nil

@@ -25,6 +25,23 @@ from eca_nvim.server.find import ServerOptions
             {"server": {"env": {"A": "1"}}, "servers": {"eca": {"command": ["eca"]}}},
             Settings({"eca": ServerOptions(("eca",), {"A": "1"})}),
         ),
+        (
+            {"servers": {"codex": {"idle": 30}, "claude": {"idle": True}, "qwen": {"idle": -1}}},
+            Settings(
+                {
+                    "codex": ServerOptions(idle=30),
+                    "claude": ServerOptions(),
+                    "qwen": ServerOptions(),
+                }
+            ),
+        ),
+        (
+            {
+                "server": {"env": [], "download": True, "idle": 0},
+                "servers": {"eca": {"env": {"A": "1"}, "idle": 5}},
+            },
+            Settings({"eca": ServerOptions(environment={"A": "1"}, idle=5)}),
+        ),
         ({"diagnostics": {"base": 0}}, Settings(diagnostics_base=0)),
         ({"diagnostics": {"base": 7}}, Settings()),
         ({"contexts": {"repo_map": False}}, Settings(repo_map=False)),

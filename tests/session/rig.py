@@ -50,6 +50,7 @@ class FakeAgent(Agent):
     """An agent that records what it gets and sends what the test wants; its options are ECA's."""
 
     queries: Queries | None = None
+    is_busy = False
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
@@ -203,6 +204,7 @@ class Rig:
         self.agents: list[FakeAgent] = []
         self.named: list[str] = []
         self.fault: AgentFault | None = None
+        self.idle = 0.0
         self.unwritten: dict[str, str] = {}
         self.persistence = Persistence(store, self.view, NEOVIM)
         settings = RenderSettings(folders=folders)
@@ -218,7 +220,8 @@ class Rig:
         self.named.append(server)
         self.agents.append(FakeAgent())
         self.view.push([])  # wake up those who wait for this
-        return Candidate(self.agents[-1], f"/bin/{server}", f"identity of {server}")
+        label, identity = f"/bin/{server}", f"identity of {server}"
+        return Candidate(self.agents[-1], label, identity, idle=self.idle)
 
     async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the user's unsaved text (`session.EditorFiles`)."""

@@ -19,8 +19,8 @@ from eca_nvim.chat.vocabulary.completion import (
     SetCompletions,
 )
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
-from eca_nvim.chat.vocabulary.intents import OpenChat, QuitServer
-from eca_nvim.chat.vocabulary.turn_events import TurnBegan
+from eca_nvim.chat.vocabulary.intents import OpenChat, QuitServer, SendPrompt
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -358,3 +358,24 @@ async def test_a_command_of_the_agent_comes_before_a_template(desk: Desk) -> Non
     assert [it["text"] for it in desk.answers("/com")[-1].items] == ["commit"]
     await desk.answered("/com", chat="none")
     assert [it["text"] for it in desk.answers("/com", "none")[-1].items] == ["commit"]
+
+
+async def test_a_menu_wakes_an_agent_that_sleeps_only_if_it_completes(desk: Desk) -> None:
+    desk.idle = 0.01
+    await desk.ready()
+    await desk.view.until(lambda: desk.states()[-1] == "asleep")
+    await desk.answered("/")
+    assert len(desk.agents) == 1
+    desk.do(SendPrompt("a", "hi"))
+    agent = await desk.starting(2)
+    agent.queries = desk.queries
+    agent.ready()
+    agent.say("a", TurnBegan(), TurnEnded())
+    await desk.view.until(lambda: desk.states()[-1] == "asleep")
+    desk.queries.known = [FoundCommand("init")]
+    desk.start("/")
+    third = await desk.starting(3)
+    third.queries = desk.queries
+    third.ready()
+    await desk.view.until(lambda: desk.answers("/")[-1].final)
+    assert desk.texts("/") == ["init"]

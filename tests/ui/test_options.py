@@ -50,6 +50,7 @@ def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
         ({"completion": 3}, "option 'completion' must be a boolean or table, not a number"),
         ({"completion": {"auto": 1}}, "option 'completion.auto' must be a boolean, not a number"),
         ({"server": 3}, "option 'server' must be a table or string, not a number"),
+        ({"servers": {"two": {"idle": -1}}}, "option 'servers.two.idle' must be 0 or more, not -1"),
         ({"servers": {"two": "eca"}}, "option 'servers.two' must be a table"),
         ({"servers": {"a b": {}}}, "option 'servers.a b' must have a name without spaces"),
         (
@@ -83,7 +84,8 @@ def test_setup_adds_to_the_global_and_does_nothing_else(start_nvim: StartNeovim)
     assert view.nvim.lua(loaded) == before
     options = view.nvim.lua("return require('eca.config').get()")
     assert (options["layout"], options["width"]) == ("left", 80)
-    assert options["server"] == {"env": {"A": "1"}, "command": ["x", "y"], "download": True}
+    server = {"env": {"A": "1"}, "command": ["x", "y"], "download": True, "idle": 0}
+    assert options["server"] == server
 
 
 def test_the_global_may_be_a_function(start_nvim: StartNeovim) -> None:

@@ -43,11 +43,13 @@ local M = {}
 ---@field protocol? 'eca'|'acp'
 ---@field options? table<string, any>
 ---@field mcp? table<string, any>
+---@field idle? number minutes without use after which it is ended; 0: never
 
 ---@class eca.options.Entry
 ---@field default? any
 ---@field types string[]
 ---@field values? any[] the only allowed ones
+---@field least? number
 ---@field list? boolean
 ---@field open? boolean a table with any keys, of strings
 ---@field each? table<string, eca.options.Entry> a table of tables by name: what is in each
@@ -58,6 +60,7 @@ M.entries = {
   ['server.command'] = { types = { 'table' }, list = true },
   ['server.env'] = { types = { 'table' }, default = {}, open = true },
   ['server.download'] = { types = { 'boolean' }, default = true },
+  ['server.idle'] = { types = { 'number' }, default = 0, least = 0 },
   servers = {
     types = { 'table' },
     default = {},
@@ -67,6 +70,7 @@ M.entries = {
       protocol = { types = { 'string' }, values = { 'eca', 'acp' } },
       options = { types = { 'table' } },
       mcp = { types = { 'table' } },
+      idle = { types = { 'number' }, least = 0 },
     },
   },
   python = { types = { 'string' } },
@@ -150,6 +154,9 @@ local function fault_of(entry, value)
   if entry.values and not vim.list_contains(entry.values, value) then
     local shown = vim.tbl_map(vim.inspect, entry.values)
     return ('must be one of %s, not %s'):format(table.concat(shown, ', '), vim.inspect(value))
+  end
+  if entry.least and (value < entry.least or value ~= value) then
+    return ('must be %s or more, not %s'):format(entry.least, value)
   end
   if entry.list and not vim.islist(value) then
     return 'must be a list of strings'

@@ -10,6 +10,9 @@ local M = {}
 M.UNTITLED = 'New chat'
 
 ---@alias eca.ServerState 'stopped'|'starting'|'ready'|'failed'
+
+--- An agent that nobody used was ended: to the outside it is stopped.
+---@alias eca.ProcessState eca.ServerState|'asleep'
 ---@alias eca.TurnState 'idle'|'running'|'stopping'|'waiting'|'login'
 
 ---@class eca.Status
@@ -32,6 +35,7 @@ M.UNTITLED = 'New chat'
 ---@field lacks? eca.Ability[] what its server cannot do
 ---@field retrying? boolean it is retrying after a failure
 ---@field unasked? string[] names of what is set and lets tools run without asking
+---@field asleep? boolean its server is stopped because nobody used it
 
 --- What identifies a request in an answer.
 ---@class eca.Request
@@ -97,7 +101,7 @@ M.UNTITLED = 'New chat'
 ---@field offers eca.OptionOffer[] of a select; none if any value may be tried
 
 ---@class eca.ServerProcess
----@field state eca.ServerState
+---@field state eca.ProcessState
 ---@field label string the program, for the user
 
 ---@class eca.Mirror
@@ -205,7 +209,7 @@ function M.set_options(chat, options)
 end
 
 --- Op `server`.
----@param process eca.ServerState
+---@param process eca.ProcessState
 ---@param label string
 ---@param server string its name
 function M.set_server(process, label, server)
@@ -245,7 +249,9 @@ function M.status(chat)
   status = vim.tbl_extend('force', status, received)
   status.chat = chat
   status.server_name = M.server_name(chat)
-  status.server = M.server(status.server_name).state
+  local process = M.server(status.server_name).state
+  status.asleep = process == 'asleep' or nil
+  status.server = status.asleep and 'stopped' or process
   return status
 end
 

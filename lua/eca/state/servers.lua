@@ -51,13 +51,14 @@ function M.unless_default(name)
   return name ~= M.default() and name or nil
 end
 
---- What the options say of each server, by name; a table in the option `server` is that of `eca`.
+--- What the options say of each server, by name; a table in the option `server` is that of `eca`,
+--- with the defaults, so `servers.eca` counts before it.
 ---@return table<string, eca.options.Server>
 function M.options()
   local options = config.get()
   local all = vim.deepcopy(options.servers)
   if type(options.server) == 'table' then
-    all[ECA] = vim.tbl_extend('force', all[ECA] or {}, options.server)
+    all[ECA] = vim.tbl_extend('keep', all[ECA] or {}, options.server)
   end
   return all
 end

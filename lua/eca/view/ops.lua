@@ -113,8 +113,14 @@ local function draw_winbars(id)
   settle_soon()
 end
 
-local SERVER_EVENTS = { ready = 'EcaServerReady', stopped = 'EcaServerExited' }
-SERVER_EVENTS.failed = SERVER_EVENTS.stopped
+--- The event of a server's new state, and the state that it reports.
+---@type table<eca.ProcessState, [string, eca.ServerState]>
+local SERVER_EVENTS = {
+  ready = { 'EcaServerReady', 'ready' },
+  stopped = { 'EcaServerExited', 'stopped' },
+  failed = { 'EcaServerExited', 'failed' },
+  asleep = { 'EcaServerExited', 'stopped' },
+}
 
 ---@type table<string, fun(...: any)>
 local draw = {}
@@ -200,9 +206,10 @@ function draw.server(state, label, server)
   mirror.set_server(state, label or '', server)
   announce_status(current, status)
   if before ~= state and SERVER_EVENTS[state] then
-    emit(SERVER_EVENTS[state], { state = state, label = label or '', server_name = server })
+    local event, reported = unpack(SERVER_EVENTS[state])
+    emit(event, { state = reported, label = label or '', server_name = server })
     local completion = package.loaded['eca.completion'] -- late: not before something is typed
-    if completion then
+    if completion and state ~= 'asleep' then -- a menu would wake it up again
       completion.server_changed()
     end
   end

@@ -54,18 +54,20 @@ local STATES = {
 local SERVERS = {
   starting = { '◌', 'EcaRunning' },
   failed = { '✗', 'EcaFailed' },
+  asleep = { '○', 'EcaWinbarDim' },
 }
 
 ---@param status eca.Status
 ---@return eca.WinbarPart
 local function state_part(status)
-  local server = SERVERS[status.server]
+  local process = status.asleep and 'asleep' or status.server
+  local server = SERVERS[process]
   local sign = server or STATES[status.state]
   if status.retrying and not server then
     sign = STATES.retrying
   end
   local state = status.retrying and 'retrying' or status.state
-  local text = sign[1] .. ' ' .. (server and status.server or state)
+  local text = sign[1] .. ' ' .. (server and process or state)
   if status.pending > 1 and not server then
     text = ('%s (%d)'):format(text, status.pending)
   end

@@ -205,6 +205,11 @@ class Agent(ABC):
         """
 
     @property
+    def is_busy(self) -> bool:
+        """Whether something runs in it that no turn shows: a command in a terminal, a login."""
+        return False
+
+    @property
     def title(self) -> str:
         """What the agent calls itself once it is ready, with its version; "" if it does not say."""
         return ""

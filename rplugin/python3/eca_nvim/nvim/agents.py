@@ -17,12 +17,14 @@ from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.head_start import HeadStart
 from eca_nvim.nvim.settings import Settings
-from eca_nvim.server.find import BadServerOption, ServerCommand, find_server
+from eca_nvim.server.find import BadServerOption, ServerCommand, ServerOptions, find_server
 from eca_nvim.server.known import ACP
 from eca_nvim.session import Candidate
 
 Process: TypeAlias = subprocess.Popen[bytes]
 OnStderr: TypeAlias = Callable[[str], None]
+
+SECONDS_PER_MINUTE = 60
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +61,8 @@ class Agents:
         on_stderr = partial(log.info, "%s: stderr: %s", server)
         make = self._acp_agent if found.protocol == ACP else self._eca_agent
         agent = make(server, found, process, on_stderr)
-        return Candidate(agent, found.label, found.identity, found.folder)
+        idle = self.settings.servers.get(server, ServerOptions()).idle * SECONDS_PER_MINUTE
+        return Candidate(agent, found.label, found.identity, found.folder, idle)
 
     def _eca_agent(
         self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr

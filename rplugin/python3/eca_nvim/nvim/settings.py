@@ -62,15 +62,19 @@ def read_settings(options: Mapping[str, object]) -> Settings:
 
 
 def _servers(options: Mapping[str, object]) -> Mapping[str, ServerOptions]:
-    """Read the option `servers`; the option `server` as a table stands for `servers.eca`."""
+    """Read the option `servers`; the option `server` as a table stands for `servers.eca`.
+
+    If both say something of it, `servers.eca` counts: the other table also has the defaults.
+    """
     tables = {name: _table(told) for name, told in _table(options.get("servers")).items()}
     if eca := _table(options.get("server")):
-        tables[ECA] = {**tables.get(ECA, {}), **eca}
+        tables[ECA] = {**eca, **tables.get(ECA, {})}
     return {
         name: ServerOptions(
             _command(told.get("command")),
             _texts(told.get("env")),
             str(told["protocol"]) if "protocol" in told else None,
+            _minutes(told.get("idle")),
         )
         for name, told in tables.items()
     }
@@ -92,6 +96,17 @@ def _command(value: object) -> tuple[str, ...] | None:
             return tuple(map(str, value))
         case _:
             return None
+
+
+def _minutes(value: object) -> float:
+    """Read a number of minutes, 0 if it is none."""
+    match value:
+        case bool():
+            return 0
+        case int() | float():
+            return max(0, value)
+        case _:
+            return 0
 
 
 def _texts(value: object) -> Mapping[str, str]:

@@ -51,12 +51,14 @@ class ServerOptions(NamedTuple):
     """A server as the user describes it.
 
     `command`: its command line, None to search for one; `environment`: variables added to its
-    environment; `protocol`: 'eca' or 'acp', None for what is usual for its name.
+    environment; `protocol`: 'eca' or 'acp', None for what is usual for its name; `idle`: minutes
+    without use after which it is ended, 0 for never.
     """
 
     command: tuple[str, ...] | None = None
     environment: Mapping[str, str] = MappingProxyType({})
     protocol: str | None = None
+    idle: float = 0
 
 
 class ServerCommand(NamedTuple):

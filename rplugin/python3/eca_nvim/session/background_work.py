@@ -17,6 +17,11 @@ class BackgroundWork:
         self._titles: dict[str, str] = {}  # by id, oldest first
         self._jobs: tuple[str, ...] = ()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether there is any."""
+        return bool(self._titles or self._jobs)
+
     def update_task(self, event: WorkChanged) -> SetWork:
         """Add or remove a task."""
         if event.done:

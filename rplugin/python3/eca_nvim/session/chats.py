@@ -28,7 +28,6 @@ from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, Emit, ForgetChat, SetPending
-from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.files.call_warnings import disk_warnings
 from eca_nvim.session.files.whole_writes import FileBefore, with_actual_diff
 from eca_nvim.session.view import SHOW, View, isolated, report_fault
@@ -209,11 +208,11 @@ class Chats:
             await self._running.wait()
             await anyio.sleep(REFRESH_INTERVAL)
             for chat in self:
-                if chat.turn.state is not Turn.IDLE:
+                if chat.has_turn:
                     with isolated(self._view, "show the time", chat.id):
                         self.show(reducer.tick(chat, now()))
             if not self._any_turn_runs():
                 self._running = anyio.Event()
 
     def _any_turn_runs(self) -> bool:
-        return any(chat.turn.state is not Turn.IDLE for chat in self.table.values())
+        return any(chat.has_turn for chat in self.table.values())

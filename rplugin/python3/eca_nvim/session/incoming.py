@@ -88,6 +88,11 @@ class IncomingEvents:
                 with isolated(self._view, SHOW, run[0]):
                     self._handle(run)
 
+    @property
+    def has_work(self) -> bool:
+        """Whether the agent does something beside its chats."""
+        return self._background_work.is_running
+
     def agent_ended(self) -> None:
         """Clear what an agent that has ended was doing."""
         self._options.agent_ended()

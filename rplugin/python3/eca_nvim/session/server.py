@@ -1,7 +1,7 @@
-"""The agent's process as the user sees it: started, ready, ended, started again.
+"""The agent's process as the user sees it: started, ready, asleep, ended, started again.
 
 Rules kept here:
-- Requests (start, restart, quit) are handled one after the other.
+- Requests (start, restart, quit, sleep) are handled one after the other.
 - One run at a time: the next begins when the last has ended.
 - Every end is reported once, with its reason; an agent that fails to start ends like any other.
 - An agent that is slow to start is reported once, and still waited for.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Mapping, Sequence
 from enum import StrEnum, auto
 from typing import Protocol
 
@@ -19,6 +20,8 @@ from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.session.idle_timer import IdleTimer
 
 CLOSE_TIMEOUT = 5.0
 """Seconds an agent has to close, all steps of its shutdown included; then it is cancelled."""
@@ -30,33 +33,51 @@ log = logging.getLogger(__name__)
 
 
 class ServerState(StrEnum):
-    """The state of the agent's process, as `status().server` names it."""
+    """The state of the agent's process, as the op `server` names it.
+
+    ASLEEP: it was ended because nobody used it; whatever needs it starts it again.
+    """
 
     STOPPED = "stopped"
     STARTING = "starting"
     READY = "ready"
     FAILED = "failed"
+    ASLEEP = "asleep"
 
 
 class ServerRequest(StrEnum):
-    """What the user can ask of the server."""
+    """What the user, or for SLEEP the idle timer, can ask of the server."""
 
     START = auto()
     RESTART = auto()
     QUIT = auto()
+    SLEEP = auto()
+
+
+_ENDS: Mapping[ServerRequest, ServerState] = {
+    ServerRequest.RESTART: ServerState.STARTING,
+    ServerRequest.QUIT: ServerState.STOPPED,
+    ServerRequest.SLEEP: ServerState.ASLEEP,
+}
+"""The requests that end a run, and the state that each leads to."""
+
+_STARTS = frozenset({ServerRequest.START, ServerRequest.RESTART})
+
+_NOT_RUNNING = frozenset({ServerState.STOPPED, ServerState.FAILED, ServerState.ASLEEP})
 
 
 class Candidate(Struct, frozen=True):
     """An agent that can be started; `label` names it for the user.
 
     `identity` is the same each time the same server is started. `folder` is its working folder,
-    None for the user's workspace.
+    None for the user's workspace. `idle`: seconds without use after which it is ended, 0 for never.
     """
 
     agent: Agent
     label: str
     identity: str = ""
     folder: str | None = None
+    idle: float = 0
 
 
 class MakeAgent(Protocol):
@@ -78,16 +99,23 @@ class Listener(Protocol):
         last_words: the last line of its standard error.
         """
 
-    def server_ended(self, ending: AgentExit) -> None:
-        """Handle the end of a run, or its failed start; called after `server_changed`."""
+    def server_ended(self, ending: AgentExit, request: ServerRequest | None) -> None:
+        """Handle the end of a run, or its failed start; called after `server_changed`.
+
+        request: what has ended it, None if it ended by itself.
+        """
+
+    def is_at_rest(self) -> bool:
+        """Return whether nothing would be lost if the agent, which is ready, ended now."""
 
 
 class _Run:
-    """One run of an agent; `wanted` until a restart or quit is requested."""
+    """One run of an agent; `request` is the request that ends it."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, timer: IdleTimer | None) -> None:
         self.agent = agent
-        self.wanted = True
+        self.timer = timer
+        self.request: ServerRequest | None = None
         self.scope = anyio.CancelScope()
         self.started = anyio.Event()  # the agent is ready, or has ended
         self.ended = anyio.Event()
@@ -107,6 +135,7 @@ class Server:
         self._changed = anyio.Event()
         self.state = ServerState.STOPPED
         self._label = ""
+        self._has_queries = False
         self.identity = ""
         """The identity of the server started last (`Candidate`)."""
         self.folder: str | None = None
@@ -117,23 +146,35 @@ class Server:
         ready = self.state is ServerState.READY and self._current is not None
         return self._current.agent if ready and self._current is not None else None
 
+    @property
+    def may_complete(self) -> bool:
+        """Whether it is worth waiting for what the agent offers to complete a prompt."""
+        if self.state is ServerState.ASLEEP:
+            return self._has_queries
+        return self.state in (ServerState.STARTING, ServerState.READY)
+
     def request(self, request: ServerRequest) -> None:
         """Queue a request.
 
         An agent that is about to end is not ready any more: what is sent from now on is for the
         next one.
         """
-        if self._current is not None and request is not ServerRequest.START:
-            self._current.wanted = False
-            is_quit = request is ServerRequest.QUIT
-            self._set_state(ServerState.STOPPED if is_quit else ServerState.STARTING)
+        if self._current is not None and request in _ENDS:
+            self._current.request = request
+        if request in _ENDS and (self._current is not None or self.state is ServerState.ASLEEP):
+            self._set_state(_ENDS[request])
         self._requests_in.send_nowait(request)
 
     def ensure(self) -> None:
         """Start the agent unless it is running or starting."""
-        if self.state in (ServerState.STOPPED, ServerState.FAILED):
+        if self.state in _NOT_RUNNING:
             self._set_state(ServerState.STARTING)
             self.request(ServerRequest.START)
+
+    def used(self) -> None:
+        """Note that the agent is used: the time after which it may sleep starts again."""
+        if self._current is not None and self._current.timer is not None:
+            self._current.timer.used()
 
     async def ready(self) -> Agent:
         """Return the agent once it is ready; starts it if needed.
@@ -142,9 +183,10 @@ class Server:
         """
         self.ensure()
         while (agent := self.agent) is None:
-            if self.state in (ServerState.STOPPED, ServerState.FAILED):
+            if self.state in _NOT_RUNNING:
                 raise AgentFault("the server is not running; :Eca start starts it")
             await self._changed.wait()
+        self.used()
         return agent
 
     def kill(self) -> None:
@@ -156,9 +198,9 @@ class Server:
         """Carry out requests until cancelled."""
         async with self._requests, self._requests_in, anyio.create_task_group() as runs:
             async for request in self._requests:
-                if request is not ServerRequest.START:
+                if request in _ENDS:
                     await self._finish()
-                if request is not ServerRequest.QUIT and self._current is None:
+                if request in _STARTS and self._current is None:
                     self._begin(runs)
 
     def _begin(self, runs: TaskGroup) -> None:
@@ -170,22 +212,35 @@ class Server:
             return
         self.identity, self.folder = candidate.identity, candidate.folder
         self._set_state(ServerState.STARTING, candidate.label)
-        self._current = _Run(candidate.agent)
+        timer = IdleTimer(candidate.idle, self._listener.is_at_rest) if candidate.idle else None
+        self._current = _Run(candidate.agent, timer)
         runs.start_soon(self._run_agent, self._current)
         runs.start_soon(self._report_slow_start, self._current)
+        if timer is not None:
+            runs.start_soon(self._sleep_when_idle, self._current, timer)
 
     async def _report_slow_start(self, run: _Run) -> None:
         with anyio.move_on_after(SLOW_START):
             await run.started.wait()
-        if run.wanted and not run.started.is_set():
+        if run.request is None and not run.started.is_set():
             self._listener.server_slow(self._label, SLOW_START, run.agent.last_words)
+
+    async def _sleep_when_idle(self, run: _Run, timer: IdleTimer) -> None:
+        await run.started.wait()
+        timer.used()
+        if await timer.run(run.ended) and run.request is None:
+            self.request(ServerRequest.SLEEP)
+
+    def _receive(self, events: Sequence[AgentEvent]) -> None:
+        self.used()
+        self._emit(events)
 
     async def _run_agent(self, run: _Run) -> None:
         """Run an agent until it ends; an exception in its code ends it too."""
         ending = AgentExit("the agent was cancelled", expected=True)
         try:
             with run.scope:
-                ending = await run.agent.run(self._emit, self._ready)
+                ending = await run.agent.run(self._receive, self._ready)
         except AgentFault as fault:
             ending = AgentExit(str(fault))
         except Exception as fault:
@@ -196,21 +251,22 @@ class Server:
             self._current = None
             run.started.set()
             run.ended.set()
-        if run.wanted:
+        if run.request is None:
             self._end(ending)
         else:
-            self._listener.server_ended(ending)
+            self._listener.server_ended(ending, run.request)
 
     def _ready(self) -> None:
         """Note that the current agent is ready; one that is about to end gets nothing more."""
         if self._current is not None:
             self._current.started.set()
-            if self._current.wanted:
+            self._has_queries = self._current.agent.queries is not None
+            if self._current.request is None:
                 self._set_state(ServerState.READY, self._current.agent.title or None)
 
     def _end(self, ending: AgentExit) -> None:
         self._set_state(ServerState.STOPPED if ending.expected else ServerState.FAILED)
-        self._listener.server_ended(ending)
+        self._listener.server_ended(ending, None)
 
     async def _finish(self) -> None:
         """End the current run: close the agent, and cancel it if that takes too long."""

@@ -24,7 +24,6 @@ from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt, TellStop, TellT
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
 from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
@@ -34,7 +33,7 @@ from eca_nvim.session.options import Options
 from eca_nvim.session.outgoing import HeldEffects, deliver
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.secrets import without_secrets
-from eca_nvim.session.server import MakeAgent, Server, ServerState
+from eca_nvim.session.server import MakeAgent, Server, ServerRequest, ServerState
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 
@@ -82,6 +81,7 @@ class NamedServer:
         A prompt is also held while contexts of it are read, and with it what follows in its chat.
         """
         agent, waits = self.process.agent, self.held.precedes(effect)
+        self.process.used()
         match effect:
             case TellTrust(chat):
                 self.options.tell_trust(self._chats.get(chat))
@@ -150,10 +150,19 @@ class NamedServer:
         for chat in self._chats.of(self.name):
             self._chats.apply(chat, [NoticeReceived(line)])
 
-    def server_ended(self, ending: AgentExit) -> None:
+    def is_at_rest(self) -> bool:
+        """Return whether neither the user nor the agent waits for the other, nor a task runs."""
+        agent = self.process.agent
+        if agent is None or agent.is_busy or self.held.effects or self.incoming.has_work:
+            return False
+        chats = self._chats.of(self.name)
+        return not any(chat.pending or chat.queue or chat.has_turn for chat in chats)
+
+    def server_ended(self, ending: AgentExit, request: ServerRequest | None) -> None:
         """End the turns of the server's chats and show the reason in each.
 
         Unsent prompts wait for the next agent if one is starting, else they return to the input.
+        An agent that sleeps says nothing: no turn ran, and the winbar shows it.
         """
         ending = without_secrets(ending, self._servers.redactor)
         if self.process.state is not ServerState.STARTING:
@@ -161,15 +170,16 @@ class NamedServer:
         waiting = self.held.keep_prompts()
         self.incoming.agent_ended()
         chats = self._chats.of(self.name)
+        is_asleep = request is ServerRequest.SLEEP
         for chat in chats:
-            if chat.id in waiting:
+            if chat.id in waiting or (is_asleep and not chat.has_turn):
                 continue
-            if ending.expected and chat.turn.state is Turn.IDLE:
+            if ending.expected and not chat.has_turn:
                 self._chats.apply(chat, [NoticeReceived(ending.reason)])
             else:
                 tail = () if ending.expected else ending.stderr_tail
                 self._chats.apply(chat, [AgentGone(ending.reason, tail)])
-        if not chats:
+        if not chats and not is_asleep:
             self._view.push([Notify("error", ending.reason)])
 
 

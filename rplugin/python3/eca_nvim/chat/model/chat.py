@@ -172,6 +172,11 @@ class Chat(Struct, eq=False):
         return self.lanes[self.id]
 
     @property
+    def has_turn(self) -> bool:
+        """Whether a turn or a login runs."""
+        return self.turn.state is not Turn.IDLE
+
+    @property
     def is_blank(self) -> bool:
         """Whether the chat has no messages yet."""
         return not any(isinstance(block, TextBlock) for block in self.root.blocks)

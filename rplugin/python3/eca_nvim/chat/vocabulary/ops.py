@@ -213,7 +213,7 @@ class SetOptions(Struct, frozen=True):
 
 
 class SetServer(Struct, frozen=True):
-    """State of a server's process: stopped, starting, ready or failed.
+    """State of a server's process: stopped, starting, ready, failed or asleep.
 
     label: the program that runs, for the user. server: the server's name.
     """

@@ -27,7 +27,6 @@ from eca_nvim.session.completion.index import FolderIndex
 from eca_nvim.session.completion.paths import is_rooted, path_items
 from eca_nvim.session.completion.written_paths import Writer
 from eca_nvim.session.files.surveys import run_in_thread
-from eca_nvim.session.server import ServerState
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View, isolated
 
@@ -158,14 +157,14 @@ class Completion:
     def _of_agent(
         self, chat: Chat | None, ask: AskAgent, otherwise: Source = _nothing
     ) -> list[Source]:
-        """Return the agent as a source, if it runs; one that starts is asked once it is ready.
+        """Return the agent as a source, if it runs or sleeps; it is asked once it is ready.
 
         otherwise: the source if the agent does not answer.
         """
         if chat is None:
             return []
         process = self._servers.of(chat).process
-        if process.state not in (ServerState.STARTING, ServerState.READY):
+        if not process.may_complete:
             return []
 
         async def source() -> Iterable[CompletionItem]:

@@ -36,7 +36,6 @@ from eca_nvim.chat.vocabulary.templates import (
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.surveys import run_in_thread
 from eca_nvim.session.options import NotOffered
-from eca_nvim.session.server import ServerState
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.templates.expansion import (
     MalformedTemplate,
@@ -138,7 +137,7 @@ class Templates:
         if chat is None or any(it.name == name for it in chat.commands):
             return chat is not None
         process = self._servers.of(chat).process
-        if process.state not in (ServerState.STARTING, ServerState.READY):
+        if not process.may_complete:
             return False
         with anyio.move_on_after(PATIENCE), suppress(AgentRefused, AgentFault):
             queries = (await process.ready()).queries
