@@ -50,6 +50,11 @@ def real_path(path: str) -> str:
     return posixpath.realpath(path)
 
 
+def is_inside(path: str, folders: Iterable[str]) -> bool:
+    """Return whether a real path is in one of some folders, which may be named by links."""
+    return _is_in(PurePosixPath(path), map(real_path, folders))
+
+
 def _real_paths(path: str) -> Iterator[tuple[str, str]]:
     """Yield the real paths that a program may end up with, each with the path as written."""
     for written in dict.fromkeys((posixpath.normpath(path), path)):

@@ -8,6 +8,7 @@ import anyio
 from tests.agents.client import TIMEOUT, AgentClient
 
 from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions
+from eca_nvim.agents.acp.life import KeptOfChats
 from eca_nvim.agents.base import Prompt, Workspace
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -55,7 +56,7 @@ def make_agent(
     prompted: Iterable[str] = (),
 ) -> AcpAgent:
     """Make an agent that works in one folder; `prompted`: chats that an earlier process had."""
-    options = AcpOptions(command, guard=guard, see_off=see_off, prompted=set(prompted))
+    options = AcpOptions(command, guard=guard, see_off=see_off, kept=KeptOfChats(set(prompted)))
     return AcpAgent(options, Workspace((str(folder),), "Neovim 0.12.4", 4711))
 
 

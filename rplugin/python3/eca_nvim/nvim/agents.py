@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import logging
 import subprocess
-from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from eca_nvim.agents.base import Agent, AgentFault, EditorServices, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
@@ -20,6 +19,9 @@ from eca_nvim.nvim.settings import Settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, ServerOptions, find_server
 from eca_nvim.server.known import ACP
 from eca_nvim.session import Candidate
+
+if TYPE_CHECKING:
+    from eca_nvim.agents.acp.life import KeptOfChats
 
 Process: TypeAlias = subprocess.Popen[bytes]
 OnStderr: TypeAlias = Callable[[str], None]
@@ -51,7 +53,7 @@ class Agents:
         self._last_agent = last_agent
         self._workspace = workspace
         self._services = services
-        self._prompted: defaultdict[str, set[str]] = defaultdict(set)  # chats, by server
+        self._kept: dict[str, KeptOfChats] = {}  # by server
 
     def __call__(self, server: str) -> Candidate:
         """Use the server that is running already, or find one to start. Raises AgentFault."""
@@ -84,7 +86,9 @@ class Agents:
         self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
     ) -> Agent:
         from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions  # noqa: PLC0415
+        from eca_nvim.agents.acp.life import KeptOfChats  # noqa: PLC0415
 
+        kept = self._kept.setdefault(server, KeptOfChats())
         options = AcpOptions(
             found.command,
             found.environment,
@@ -92,7 +96,7 @@ class Agents:
             guard=self._guardian.watch,
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
-            prompted=self._prompted[server],
+            kept=kept,
         )
         return AcpAgent(options, self._workspace)
 

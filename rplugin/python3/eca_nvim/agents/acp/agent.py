@@ -17,7 +17,7 @@ from msgspec import field
 
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.introduction import introduction
-from eca_nvim.agents.acp.life import Life
+from eca_nvim.agents.acp.life import KeptOfChats, Life, first_folder
 from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import AgentFault, Emit, Prompt, Workspace
 from eca_nvim.agents.codec import RawCodec
@@ -48,12 +48,9 @@ _CANCEL: Final = CancelForm(CancelRequest.method, "requestId")
 
 
 class AcpOptions(ProcessOptions, frozen=True):
-    """How to run an agent.
+    """How to run an agent; `kept`: what the processes before this one have left of the chats."""
 
-    prompted: our ids of the chats that had a prompt, also those of the processes before this one.
-    """
-
-    prompted: set[str] = field(default_factory=set)
+    kept: KeptOfChats = field(default_factory=KeptOfChats)
 
 
 class AcpAgent(ProcessAgent[Life]):
@@ -80,6 +77,7 @@ class AcpAgent(ProcessAgent[Life]):
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat."""
         self._running.sessions.forget(chat_id)
+        self._options.kept.granted.forget(chat_id)
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
@@ -111,16 +109,12 @@ class AcpAgent(ProcessAgent[Life]):
     def _program(self) -> str:
         return PurePath(self._options.command[0]).name
 
-    @property
-    def _cwd(self) -> str:
-        return next(iter(self._workspace.folders), "/")
-
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
         return open_connection(
             self._options.command,
             self._receive,
             env=self._options.environment,
-            cwd=self._cwd,
+            cwd=first_folder(self._workspace),
             process=self._options.process,
             codec=RawCodec(),
             framing=LineFraming(),
@@ -131,7 +125,7 @@ class AcpAgent(ProcessAgent[Life]):
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> Life:
         faults = Faults(self._program)
-        return Life(connection, tasks, self._cwd, faults, self._options.prompted, emit)
+        return Life(connection, tasks, self._workspace, faults, self._options.kept, emit)
 
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)

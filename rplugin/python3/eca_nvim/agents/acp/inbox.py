@@ -22,7 +22,7 @@ from eca_nvim.agents.acp.updates.messages import Messages
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.acp.updates.tool_calls import ToolCalls
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus
+from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus, ToolCall
 from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import (
@@ -101,6 +101,14 @@ class Inbox:
     def withdrawn(self, request_id: str) -> Sequence[AgentEvent]:
         """Note that the agent no longer asks."""
         return self._events(self._calls.withdrawn(request_id))
+
+    def open_calls(self) -> Iterator[tuple[str, ToolCall]]:
+        """Yield calls that have not ended, by the agent's ids, the newest first (`ToolCalls`)."""
+        return self._calls.open_calls()
+
+    def runs(self, call_id: str) -> bool:
+        """Return whether a call has begun and not ended, by our id."""
+        return self._calls.runs(call_id)
 
     def turn_began(self) -> Sequence[AgentEvent]:
         """Note that a prompt was sent."""

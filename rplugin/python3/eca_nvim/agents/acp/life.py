@@ -9,16 +9,19 @@ import logging
 from collections.abc import Sequence
 
 from anyio.abc import TaskGroup
+from msgspec import Struct, field
 
 from eca_nvim.agents.acp.faults import Faults, one_line
 from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
+from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.base import Emit
+from eca_nvim.agents.base import Emit, Workspace
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Notification, Request
@@ -31,6 +34,13 @@ from eca_nvim.transport import Connection, Incoming
 logger = logging.getLogger(__name__)
 
 
+class KeptOfChats(Struct, frozen=True):
+    """What outlives a process: our ids of the chats that had a prompt, and what is allowed."""
+
+    prompted: set[str] = field(default_factory=set)
+    granted: Granted = field(default_factory=Granted)
+
+
 class Life:
     """The parts of an agent that share one connection."""
 
@@ -38,19 +48,20 @@ class Life:
         self,
         connection: Connection,
         tasks: TaskGroup,
-        cwd: str,
+        workspace: Workspace,
         faults: Faults,
-        prompted: set[str],
+        kept: KeptOfChats,
         emit: Emit,
     ) -> None:
         self.connection = connection
         self.faults = faults
-        self.setup = SessionSetup(cwd)
+        self.setup = SessionSetup(first_folder(workspace))
         self.sessions = Sessions(
-            connection, tasks, self.setup, faults, prompted, emit, self.receive
+            connection, tasks, self.setup, faults, kept.prompted, emit, self.receive
         )
         answers = Answers(connection)
-        permissions = Permissions(answers)
+        permissions = Permissions(answers, kept.granted)
+        self.consents = Consents(permissions, kept.granted, workspace.folders, emit)
         self.requests = AgentRequests(answers, self.sessions, {RequestPermission: permissions})
         self.outbox = Outbox(
             connection, self.sessions, self.requests, permissions, self.faults, emit
@@ -107,6 +118,11 @@ class Life:
         if not self.sessions.keep_early(updated.session_id, message):
             logger.debug("skipped an update of an unknown session")
         return ()
+
+
+def first_folder(workspace: Workspace) -> str:
+    """Return the folder of all sessions."""
+    return next(iter(workspace.folders), "/")
 
 
 def _title(agent: Implementation | None) -> str:

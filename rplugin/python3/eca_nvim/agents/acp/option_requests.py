@@ -42,6 +42,7 @@ class OptionRequests:
         if fault is not None or params is None:
             self._report(session, OptionRefused(option_id, fault or GONE))
             return
+        session.inbox.options.user_sets(option_id, value)
         on_answer = partial(self._answered, session, option_id, value, params)
         with suppress(ConnectionClosed):
             self._connection.start_request(params.method, encode(params), on_answer)

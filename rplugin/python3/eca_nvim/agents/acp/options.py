@@ -5,11 +5,13 @@ Rules kept here:
   lists options, its modes and models are the same again and are ignored.
 - Ids say nothing, categories do. The exception is UNASKED: values with which agents are known to
   work without asking the user, so that he sees it from the first moment.
+- What the agent does through us is asked about unless the user himself has set such a value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -21,6 +23,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionKind,
     OptionOffer,
     OptionsChanged,
+    OptionValue,
 )
 from eca_nvim.protocol.acp import options as acp
 
@@ -44,12 +47,47 @@ _UNASKED_BESIDE: Final[Mapping[str, str]] = {"agent": "agent-full-access"}
 """Ids that mean this only beside another one: codex has both, other agents have the first alone."""
 
 
+_ALL_UNASKED: Final[frozenset[OptionValue]] = frozenset(
+    {
+        *("bypassPermissions", "dontAsk", "yolo", "agent-full-access", "full-access"),
+        *("auto-approve", "autopilot"),
+        True,
+    }
+)
+"""Those of them with which everything runs; with the others some things still ask."""
+
+
+class Unasked(Enum):
+    """What runs without asking; EDITS: changes of files in the workspace."""
+
+    NOTHING = auto()
+    EDITS = auto()
+    ALL = auto()
+
+
 class SessionOptions:
     """The options of a session, as the agent listed them last."""
 
     def __init__(self) -> None:
         self._options: tuple[ChatOption, ...] = ()
         self._has_list = False
+        self._set_by_user: dict[str, OptionValue] = {}
+
+    @property
+    def unasked(self) -> Unasked:
+        """What runs without asking because of values that the user has set."""
+        set_by_user = self._set_by_user.items()
+        values = {it.value for it in self._options if (it.id, it.value) in set_by_user}
+        unasked = values & {value for it in self._options for value in it.unasked}
+        if not unasked:
+            return Unasked.NOTHING
+        short = {_last_part(value) if isinstance(value, str) else value for value in unasked}
+        is_all = bool(short & _ALL_UNASKED)
+        return Unasked.ALL if is_all else Unasked.EDITS
+
+    def user_sets(self, option_id: str, value: OptionValue) -> None:
+        """Note that the user sets an option."""
+        self._set_by_user[option_id] = value
 
     def opened(
         self,
@@ -164,9 +202,14 @@ def _select(
 
 def _unasked(category: str, values: Sequence[str]) -> Iterator[str]:
     """Yield the values with which tools run unasked; of a URL its last part counts."""
-    ids = {value: value.rpartition("#")[2] for value in values}
+    ids = {value: _last_part(value) for value in values}
     known = UNASKED.get(category, frozenset())
     for value, short in ids.items():
         beside = _UNASKED_BESIDE.get(short) if category == MODE else None
         if short in known or (beside is not None and beside in ids.values()):
             yield value
+
+
+def _last_part(value: str) -> str:
+    """Return the last part of a value that is a URL, other values as they are."""
+    return value.rpartition("#")[2]

@@ -69,6 +69,7 @@ class Session:
     def __init__(self, chat_id: str, folder: str) -> None:
         self.chat_id = chat_id
         self.id = ""
+        self.folder = folder
         self.inbox = Inbox(chat_id, folder, f"{uuid4().hex[:8]} ")
         self.prompts = PromptWriter()
         self.state = _State.NONE

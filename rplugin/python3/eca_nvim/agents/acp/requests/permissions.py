@@ -1,24 +1,28 @@
-"""Permissions: requests of the agent to let a tool call run.
+"""Permissions: requests to let a tool call run, of the agent or our own about what it wants of us.
 
 Rules kept here:
 - A request becomes an event of its call; the user answers the call, by its id.
 - While a turn is being stopped, requests are answered `cancelled`; what is open when it ends, too.
+- What the user allows is noted, with the call as it was shown (`grants`).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.sessions import Session
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
-from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
+from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested, ToolRunning
 from eca_nvim.jsonrpc import REQUEST_CANCELLED, MessageId
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
 from eca_nvim.protocol.acp.permission import (
@@ -34,21 +38,30 @@ _REJECTIONS: Final = (ChoiceKind.REJECT_ONCE, ChoiceKind.REJECT_ALWAYS)
 logger = logging.getLogger(__name__)
 
 
-class _Open(Struct, frozen=True):
-    """A request for permission that waits for the user; `key` is our id of it."""
+Answered: TypeAlias = Callable[[Choice | None], None]
+"""Called with the user's answer, None if the question was closed."""
 
-    request_id: MessageId
+
+class _Open(Struct, frozen=True):
+    """A request for permission that waits for the user.
+
+    key: our id of it. request_id: the agent's, None if the request is our own.
+    """
+
+    request_id: MessageId | None
     key: str
     session: Session
     call_id: str
     choices: tuple[Choice, ...]
+    answered: Answered
 
 
 class Permissions:
     """Answers the requests for permission of one agent process (session/request_permission)."""
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: Answers, granted: Granted) -> None:
         self._answers = answers
+        self._granted = granted
         self._keys = count(1)
         self._open: dict[str, _Open] = {}
 
@@ -59,15 +72,21 @@ class Permissions:
         if session.is_stopping:
             self._respond(request_id, Cancelled())
             return ()
-        key = str(next(self._keys))
-        events = session.inbox.requested(key, asked)
-        requested = _requested(events)
-        if requested is None:
+        answered = partial(self._answered, request_id)
+        events = self._ask(request_id, session, asked, answered)
+        if _requested(events) is None:
             self._answers.refuse(request_id, INVALID_PARAMS, "the request names no call")
-            return events
-        self._supersede(session, requested.call.id)
-        self._open[key] = _Open(request_id, key, session, requested.call.id, requested.choices)
         return events
+
+    def ask(
+        self, session: Session, asked: RequestPermission, answered: Answered
+    ) -> Sequence[AgentEvent]:
+        """Ask the user ourselves; `answered` is called once, maybe while the events are emitted."""
+        return self._ask(None, session, asked, answered)
+
+    def count(self, session: Session) -> int:
+        """Return how many requests of a session wait for the user."""
+        return sum(it.session is session for it in self._open.values())
 
     def decide(self, session: Session, call_id: str, choice_id: str | None) -> Sequence[AgentEvent]:
         """Answer the request of a call by one of its choices; None rejects it."""
@@ -92,12 +111,40 @@ class Permissions:
         self._answers.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
         return asked.session.inbox.withdrawn(asked.key)
 
+    def retract(self, session: Session, answered: Answered) -> Sequence[AgentEvent]:
+        """Close a request of our own that nobody needs any more; `answered` is not called."""
+        asked = next((it for it in self._open.values() if it.answered is answered), None)
+        if asked is None:
+            return ()
+        del self._open[asked.key]
+        return session.inbox.withdrawn(asked.key)
+
+    def _ask(
+        self,
+        request_id: MessageId | None,
+        session: Session,
+        asked: RequestPermission,
+        answered: Answered,
+    ) -> Sequence[AgentEvent]:
+        key = str(next(self._keys))
+        events = session.inbox.requested(key, asked)
+        requested = _requested(events)
+        if requested is not None:
+            call_id = requested.call.id
+            self._supersede(session, call_id)
+            open_ = _Open(request_id, key, session, call_id, requested.choices, answered)
+            self._open[key] = open_
+        return events
+
+    def _answered(self, request_id: MessageId, choice: Choice | None) -> None:
+        self._respond(request_id, Cancelled() if choice is None else Selected(choice.id))
+
     def _supersede(self, session: Session, call_id: str) -> None:
         """Answer an earlier request of the same call: the chat shows the newest alone."""
         asked = self._about(session, call_id)
         if asked is not None:
             del self._open[asked.key]
-            self._respond(asked.request_id, Cancelled())
+            asked.answered(None)
 
     def _about(self, session: Session, call_id: str) -> _Open | None:
         """Return the open request of a call."""
@@ -106,8 +153,14 @@ class Permissions:
 
     def _answer(self, asked: _Open, choice: Choice | None) -> Sequence[AgentEvent]:
         del self._open[asked.key]
-        self._respond(asked.request_id, Cancelled() if choice is None else Selected(choice.id))
-        return asked.session.inbox.decided(asked.key, choice)
+        session = asked.session
+        events = session.inbox.decided(asked.key, choice)
+        allowed = _allowed(events)
+        if choice is not None and allowed is not None:
+            is_agents = asked.request_id is not None
+            self._granted.allow(session, allowed, always=is_agents and _is_always(choice))
+        asked.answered(choice)
+        return events
 
     def _respond(self, request_id: MessageId, outcome: Outcome) -> None:
         self._answers.respond(request_id, PermissionResult(outcome))
@@ -117,6 +170,16 @@ def _requested(events: Sequence[AgentEvent]) -> ToolRequested | None:
     """Return the last request among events: those before it are about what came earlier."""
     asked = (it.event for it in reversed(events) if isinstance(it, Addressed))
     return next((event for event in asked if isinstance(event, ToolRequested)), None)
+
+
+def _allowed(events: Sequence[AgentEvent]) -> ToolCall | None:
+    """Return the call that runs from now on."""
+    told = (it.event for it in events if isinstance(it, Addressed))
+    return next((event.call for event in told if isinstance(event, ToolRunning)), None)
+
+
+def _is_always(choice: Choice) -> bool:
+    return choice.kind is ChoiceKind.ALLOW_ALWAYS
 
 
 def _rejection(choices: Sequence[Choice]) -> Choice | None:

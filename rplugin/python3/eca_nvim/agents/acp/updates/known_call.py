@@ -184,16 +184,24 @@ def _command(arguments: Mapping[str, object] | None) -> str | None:
     match (arguments or {}).get(_COMMAND):
         case str(line) if line.strip():
             return line
-        case [str(shell), str(flag), str(line)] if _is_shell(shell) and flag in _RUNS:
-            return line
         case [_, *_] as words:
-            return shlex.join(word if isinstance(word, str) else as_line(word) for word in words)
+            return shell_line([word if isinstance(word, str) else as_line(word) for word in words])
         case _:
             return None
 
 
-def _is_shell(program: str) -> bool:
-    return posixpath.basename(program) in _SHELLS
+def shell_line(words: Sequence[str]) -> str:
+    """Return a program with its arguments as a shell line."""
+    return line_of_shell(words) or shlex.join(words)
+
+
+def line_of_shell(words: Sequence[str]) -> str | None:
+    """Return the line that a shell is given to run; None if the program is no shell."""
+    match words:
+        case [shell, flag, line] if posixpath.basename(shell) in _SHELLS and flag in _RUNS:
+            return line
+        case _:
+            return None
 
 
 def _changed(changes: Sequence[FileChange]) -> Title:

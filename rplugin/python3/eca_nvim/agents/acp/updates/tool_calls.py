@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
+from itertools import islice
 
 from msgspec import Struct
 
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import KnownCall
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
@@ -29,6 +31,9 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, ToolCallUpdate
+
+MOST_OPEN = 100
+"""Calls that have not ended which are looked at, at most."""
 
 
 class Phase(Enum):
@@ -50,17 +55,20 @@ class Phase(Enum):
 _OVER = frozenset({Phase.ENDED, Phase.STOPPED})
 _NEVER_ASKED_AGAIN = _OVER | {Phase.REFUSED}
 _MAY_BEGIN = frozenset({Phase.NEW, Phase.TOLD})
+_MAY_DO = _MAY_BEGIN | {Phase.RUNNING}
 _ENDS = frozenset({CallStatus.COMPLETED, CallStatus.FAILED})
 
 
 class _Call(Struct, eq=False):
     """A call of a turn.
 
-    request_id: of the open request for permission, with its choices. began: the agent said that it
-    runs while it waited. printed: the text of its content that the chat has.
+    remote_id: the agent's id. request_id: of the open request for permission, with its choices.
+    began: the agent said that it runs while it waited. printed: the text of its content that the
+    chat has.
     """
 
     known: KnownCall
+    remote_id: str
     turn: int
     phase: Phase = Phase.NEW
     request_id: str | None = None
@@ -142,6 +150,20 @@ class ToolCalls:
         events: list[ChatEvent] = [ApprovalWithdrawn(call.known.call)]
         return [*events, _runs(call)] if call.began else events
 
+    def open_calls(self) -> Iterator[tuple[str, ToolCall]]:
+        """Yield calls that have not ended, by the agent's ids, the newest first.
+
+        Not those that wait for the user, or that he has rejected.
+        """
+        for call in islice(reversed(self._open.values()), MOST_OPEN):
+            if call.phase in _MAY_DO:
+                yield call.remote_id, call.known.call
+
+    def runs(self, call_id: str) -> bool:
+        """Return whether a call has begun and not ended, by our id."""
+        call = self._open.get(call_id)
+        return call is not None and call.phase is Phase.RUNNING
+
     def _answered(self, request_id: str) -> _Call | None:
         call = self._asked.pop(request_id, None)
         if call is not None:
@@ -150,7 +172,7 @@ class ToolCalls:
 
     def _begin(self, remote_id: str) -> _Call:
         known = KnownCall(self._ids.fresh(remote_id), self._folder)
-        call = self._calls[remote_id] = self._open[known.id] = _Call(known, self._turn)
+        call = self._calls[remote_id] = self._open[known.id] = _Call(known, remote_id, self._turn)
         return call
 
     def _is_over(self, call: _Call, status: CallStatus | None) -> bool:

@@ -1,0 +1,121 @@
+"""Acts: what an agent wants us to do for it, and how the user is shown that.
+
+Rules kept here:
+- A path is real: links are resolved once, before anybody decides, and what is done is done there.
+- A command is its whole shell line. A line that a shell is given (`sh -c LINE`) is that line.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import Enum
+from pathlib import PurePath
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from eca_nvim.agents.acp.updates.known_call import line_of_shell, shell_line
+from eca_nvim.chat.model.call_files import changed_paths
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.path_risks import real_path
+from eca_nvim.protocol.acp.tool_call import CallDiff, CallLocation, ToolCallUpdate, ToolKind
+
+
+class ActKind(Enum):
+    """What is done."""
+
+    READ = "read"
+    WRITE = "write"
+    EXECUTE = "execute"
+
+
+class Act(Struct, frozen=True):
+    """Something that an agent wants us to do.
+
+    subject: the real path of a file, or a shell line. words: a program and its arguments, () if a
+    shell reads the line. folder: where a command runs, a real path. variables: of its environment,
+    NAME=value. shown: how a call looks that does this and nothing else; its id is empty.
+    """
+
+    kind: ActKind
+    subject: str
+    shown: ToolCallUpdate
+    words: tuple[str, ...] = ()
+    folder: str = ""
+    variables: tuple[str, ...] = ()
+
+    def call(self, call_id: str) -> ToolCallUpdate:
+        """Return a call of an agent that does this and nothing else; `call_id`: the agent's id."""
+        return replace(self.shown, tool_call_id=call_id)
+
+
+def read_file(path: str, line: int | None = None) -> Act:
+    """Return the act of reading a file; `path` is real, `line` 1-based."""
+    shown = ToolCallUpdate(
+        tool_call_id="",
+        title=PurePath(path).name,
+        kind=ToolKind.READ,
+        locations=(CallLocation(path, line),),
+        raw_input={"path": path},
+    )
+    return Act(ActKind.READ, path, shown)
+
+
+def write_file(path: str, old: str | None, new: str) -> Act:
+    """Return the act of giving a file a new text; `path` is real, `old` is None if it is new."""
+    shown = ToolCallUpdate(
+        tool_call_id="",
+        title=PurePath(path).name,
+        kind=ToolKind.EDIT,
+        content=(CallDiff(path, new, old),),
+        locations=(CallLocation(path),),
+        raw_input={"path": path},
+    )
+    return Act(ActKind.WRITE, path, shown)
+
+
+def run_command(words: Sequence[str], folder: str, variables: Mapping[str, str]) -> Act:
+    """Return the act of running a program with its arguments; `folder` is real."""
+    line = shell_line(words)
+    is_read_by_shell = line_of_shell(words) is not None
+    added = tuple(f"{name}={value}" for name, value in variables.items())
+    shown = ToolCallUpdate(
+        tool_call_id="",
+        title=line,
+        kind=ToolKind.EXECUTE,
+        raw_input={"command": line, "folder": folder, **({"variables": added} if added else {})},
+    )
+    kept_words = () if is_read_by_shell else tuple(words)
+    return Act(ActKind.EXECUTE, line, shown, kept_words, folder, added)
+
+
+def is_shown_by(act: Act, call: ToolCall) -> bool:
+    """Return whether a call says that it does this, maybe among other things."""
+    match act.kind:
+        case ActKind.READ:
+            paths = [it.path for it in call.locations or ()]
+        case ActKind.WRITE:
+            paths = [*changed_paths(call)]
+        case ActKind.EXECUTE:
+            return call.command is not None and is_command(act, call.command)
+    return act.subject in real_paths(paths)
+
+
+def is_command(act: Act, line: str) -> bool:
+    """Return whether a command is exactly a shell line, or the words of one."""
+    if line == act.subject:
+        return True
+    with suppress(ValueError):  # a quote is not closed
+        return bool(act.words) and tuple(shlex.split(line)) == act.words
+    return False
+
+
+def real_paths(paths: Iterable[str]) -> frozenset[str]:
+    """Return paths with all links resolved, as they are now, without those no file can have."""
+    found = set()
+    for path in paths:
+        with suppress(ValueError):
+            found.add(real_path(path))
+    return frozenset(found)

@@ -1,0 +1,136 @@
+"""Consents: asks the user before we do for an agent what no permission of the chat covers.
+
+Rules kept here:
+- A read in the workspace needs no consent. A write, a command and a read outside of it do.
+- The user is not asked if a permission covers the act (`grants`), nor in a mode that he has chosen
+  and in which this agent does not ask. A trusted chat answers by itself.
+- He is asked in the same way as by the agent, and once. If a call of the agent shows that it does
+  this, the question is about that call, else about a call of ours.
+- A question is closed when its turn is stopped or has ended; then the act is not allowed.
+
+A handler of requests does this:
+
+    act = write_file(path, old, new)
+    agents_id = consents.call_of(session, act)
+    call_id = agents_id or own_calls.new_call_id()
+    if not await consents.allows(session, act, call_id): …refuse it
+    if agents_id is None: emit(own_calls.begin(session, act, call_id))
+    …
+    if agents_id is None: emit(own_calls.end(session, call_id))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import anyio
+
+from eca_nvim.agents.acp.options import Unasked
+from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by
+from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
+from eca_nvim.agents.acp.requests.permissions import Permissions
+from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.base import Emit
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
+from eca_nvim.path_risks import is_inside, path_risks
+from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
+
+MOST_ASKED: Final = 100
+"""Questions that wait in a chat, at most; a further act is not allowed."""
+
+_ALWAYS: Final[Mapping[ActKind, str]] = {
+    ActKind.READ: "read this file",
+    ActKind.WRITE: "write this file",
+    ActKind.EXECUTE: "run this command here",
+}
+_ALWAYS_OF_WORKSPACE: Final = "write files of the workspace"
+
+
+class _Answer:
+    """The user's answer, which may not have come yet."""
+
+    def __init__(self) -> None:
+        self.arrived = anyio.Event()
+        self.choice: Choice | None = None
+
+    def fill(self, choice: Choice | None) -> None:
+        self.choice = choice
+        self.arrived.set()
+
+
+class Consents:
+    """Asks for the acts of one agent process; `folders`: those of the workspace."""
+
+    def __init__(
+        self, permissions: Permissions, granted: Granted, folders: Sequence[str], emit: Emit
+    ) -> None:
+        self._permissions = permissions
+        self._granted = granted
+        self._folders = folders
+        self._emit = emit
+
+    async def allows(self, session: Session, act: Act, call_id: str) -> bool:
+        """Return whether an act may be done; asks the user if that is not known.
+
+        call_id: the agent's id of the call that shows the act (`call_of`). If the wait is
+        cancelled, the question is closed.
+        """
+        if session.is_stopping:
+            return False
+        if not self._must_ask(session, act):
+            return True
+        if self._permissions.count(session) >= MOST_ASKED:
+            return False
+        choice = await self._ask(session, act, call_id)
+        if choice is not None and choice.kind is ChoiceKind.ALLOW_ALWAYS:
+            of_workspace = self._is_of_workspace(act)
+            self._granted.allow_always(session, scope_of_act(act, is_of_workspace=of_workspace))
+        return choice is not None and choice.kind.allows
+
+    def call_of(self, session: Session, act: Act) -> str | None:
+        """Return the agent's id of the call that says it does this; None if there is none."""
+        open_calls = session.inbox.open_calls()
+        return next((call_id for call_id, call in open_calls if is_shown_by(act, call)), None)
+
+    def _must_ask(self, session: Session, act: Act) -> bool:
+        if act.kind is ActKind.READ and is_inside(act.subject, self._folders):
+            return False
+        of_workspace = self._is_of_workspace(act)
+        match session.inbox.options.unasked:
+            case Unasked.ALL:
+                return False
+            case Unasked.EDITS if of_workspace:
+                return False
+        return not self._granted.cover(session, act, is_of_workspace=of_workspace)
+
+    def _is_of_workspace(self, act: Act) -> bool:
+        """Return whether an act writes an ordinary file: in the workspace, obeyed by no program."""
+        is_write = act.kind is ActKind.WRITE and is_inside(act.subject, self._folders)
+        return is_write and not path_risks(act.subject, self._folders)
+
+    async def _ask(self, session: Session, act: Act, call_id: str) -> Choice | None:
+        of_workspace = self._is_of_workspace(act)
+        always = _ALWAYS_OF_WORKSPACE if of_workspace else _ALWAYS[act.kind]
+        asked = RequestPermission(session.id, act.call(call_id), _options(always))
+        answer = _Answer()
+        answered = answer.fill
+        self._emit_all(self._permissions.ask(session, asked, answered))
+        try:
+            await answer.arrived.wait()
+        finally:
+            self._emit_all(self._permissions.retract(session, answered))
+        return answer.choice
+
+    def _emit_all(self, events: Sequence[AgentEvent]) -> None:
+        if events:
+            self._emit(events)
+
+
+def _options(always: str) -> tuple[PermissionOption, ...]:
+    return (
+        PermissionOption("once", "Allow once", OptionKind.ALLOW_ONCE),
+        PermissionOption("always", f"Always in this chat: {always}", OptionKind.ALLOW_ALWAYS),
+        PermissionOption("reject", "Reject", OptionKind.REJECT_ONCE),
+    )

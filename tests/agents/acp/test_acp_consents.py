@@ -1,0 +1,334 @@
+"""What is done for an agent: asked about, unless the user has allowed exactly that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import anyio
+import pytest
+from tests.agents.acp.wire import NO, YES, raw
+
+from eca_nvim.agents.acp.requests.acts import Act, read_file, run_command, write_file
+from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.consents import MOST_ASKED, Consents
+from eca_nvim.agents.acp.requests.grants import Granted
+from eca_nvim.agents.acp.requests.permissions import Permissions
+from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.decisions import ChoiceKind
+from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn, ToolRequested
+from eca_nvim.protocol.acp import decode_agent_request, decode_notification
+from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.prompt import StopReason
+from eca_nvim.protocol.acp.updates import SessionUpdated
+
+pytestmark = pytest.mark.anyio
+ALWAYS: Final = {"optionId": "a", "name": "Always", "kind": "allow_always"}
+
+
+class NoAgent(Answers):
+    """Notes the answers to the agent."""
+
+    def __init__(self) -> None:
+        self.sent: list[object] = []
+
+    def respond(self, request_id: object, result: object) -> None:
+        self.sent.append((request_id, result))
+
+
+class Asking:
+    """A session in a workspace, and what the user is asked in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.granted = Granted()
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a session, as another process of the agent does for the same chat."""
+        self.session = Session("chat", str(self.folder))
+        self.session.id = "s"
+        self.events: list[AgentEvent] = []
+        self.permissions = Permissions(NoAgent(), self.granted)
+        self.consents = Consents(
+            self.permissions, self.granted, (str(self.folder),), self.events.extend
+        )
+        self.numbers = iter(range(1000))
+        self._was_asked = False
+
+    def path(self, name: str) -> str:
+        return str(self.folder / name)
+
+    def update(self, variant: str, call: str = "t1", /, **fields: object) -> None:
+        """Send an update of a call."""
+        told = {"sessionUpdate": variant, "toolCallId": call, **fields}
+        message = decode_notification("session/update", raw({"sessionId": "s", "update": told}))
+        assert isinstance(message, SessionUpdated)
+        self.session.inbox.receive(message.update)
+
+    def permit(self, option: Mapping[str, str], call: str = "t1", /, **fields: object) -> None:
+        """Let the agent ask about a call, and answer."""
+        params = {
+            "sessionId": "s",
+            "toolCall": {"toolCallId": call, **fields},
+            "options": [YES, ALWAYS, NO],
+        }
+        asked = decode_agent_request("session/request_permission", raw(params))
+        assert isinstance(asked, RequestPermission)
+        last = self.permissions.start(next(self.numbers), self.session, asked)[-1]
+        assert isinstance(last, Addressed)
+        assert isinstance(last.event, ToolRequested)
+        self.permissions.decide(self.session, last.event.call.id, option["optionId"])
+
+    def permit_edit(self, name: str, option: Mapping[str, str] = YES, call: str = "t1") -> None:
+        """Let the agent ask about an edit of a file, and answer."""
+        diff = {"type": "diff", "path": self.path(name), "oldText": "a", "newText": "b"}
+        self.permit(option, call, kind="edit", content=[diff])
+
+    @property
+    def asked(self) -> list[ToolRequested]:
+        events = [it.event for it in self.events if isinstance(it, Addressed)]
+        return [it for it in events if isinstance(it, ToolRequested)]
+
+    def was_asked(self) -> bool:
+        """Return whether the last act was asked about."""
+        return self._was_asked
+
+    async def allows(self, act: Act, answer: str | None = "reject") -> bool:
+        """Ask whether an act is allowed; a question gets an answer, None leaves it open."""
+        before = len(self.asked)
+        allowed: list[bool] = []
+        call_id = self.consents.call_of(self.session, act) or "ours"
+
+        async def ask() -> None:
+            allowed.append(await self.consents.allows(self.session, act, call_id))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            if not allowed and answer is not None:
+                call = self.asked[-1].call
+                self.permissions.decide(self.session, call.id, answer)
+            elif not allowed:
+                tasks.cancel_scope.cancel()
+        self._was_asked = len(self.asked) > before
+        return allowed == [True]
+
+
+@pytest.fixture
+def asking(tmp_path: Path) -> Asking:
+    (tmp_path / "ws" / ".git").mkdir(parents=True)
+    return Asking(tmp_path / "ws")
+
+
+def write(asking: Asking, name: str) -> Act:
+    return write_file(asking.path(name), "old\n", "new\n")
+
+
+async def test_a_read_in_the_workspace_needs_no_consent_and_any_other_does(asking: Asking) -> None:
+    outside = read_file(str(asking.folder.parent / "secret"))
+    assert await asking.allows(read_file(asking.path("a.txt")))
+    assert not asking.was_asked()
+    assert not await asking.allows(outside)
+    assert asking.was_asked()
+    assert await asking.allows(outside, "once")
+    asking.update("tool_call_update", "ours", status="completed")
+    for is_asked in (True, False):
+        assert await asking.allows(outside, "always")
+        assert asking.was_asked() is is_asked
+        asking.update("tool_call_update", "ours", status="completed")
+    assert not await asking.allows(read_file(str(asking.folder.parent / "secret2")))
+    assert not await asking.allows(write_file(outside.subject, None, "x"))
+
+
+async def test_the_question_shows_what_is_done(asking: Asking) -> None:
+    await asking.allows(write(asking, "a.txt"))
+    asked = asking.asked[-1]
+    [change] = asked.call.changes or ()
+    assert (change.path, change.old, change.new) == (asking.path("a.txt"), "old\n", "new\n")
+    assert [it.name for it in asked.choices] == [
+        "Allow once",
+        "Always in this chat: write files of the workspace",
+        "Reject",
+    ]
+    await asking.allows(run_command(["sh", "-c", "make; echo"], str(asking.folder), {"A": "1"}))
+    asked = asking.asked[-1]
+    assert asked.call.command == "make; echo"
+    assert (asked.call.arguments or {})["variables"] == ("A=1",)
+    assert asked.choices[1].name == "Always in this chat: run this command here"
+
+
+async def test_an_edit_that_was_allowed_covers_its_file_until_it_ends(asking: Asking) -> None:
+    asking.permit_edit("a.txt")
+    assert await asking.allows(write(asking, "a.txt"))
+    assert not asking.was_asked()
+    assert await asking.allows(read_file(asking.path("a.txt")))
+    assert not await asking.allows(write(asking, "b.txt"))
+    asking.update("tool_call_update", status="completed")
+    assert not await asking.allows(write(asking, "a.txt"))
+    assert asking.was_asked()
+
+
+async def test_what_is_only_announced_or_was_rejected_covers_nothing(asking: Asking) -> None:
+    diff = {"type": "diff", "path": asking.path("a.txt"), "oldText": "a", "newText": "b"}
+    asking.update("tool_call", kind="edit", status="in_progress", content=[diff])
+    assert not await asking.allows(write(asking, "a.txt"))
+    asking.permit_edit("b.txt", NO, "t2")
+    assert not await asking.allows(write(asking, "b.txt"))
+    place = {"path": asking.path("c.txt")}
+    asking.permit(YES, "t3", kind="read", locations=[place])
+    assert not await asking.allows(write(asking, "c.txt"))
+
+
+async def test_what_an_agent_adds_to_a_call_that_was_allowed_is_not_covered(asking: Asking) -> None:
+    asking.permit_edit("a.txt")
+    diff = {"type": "diff", "path": asking.path("b.txt"), "oldText": "a", "newText": "b"}
+    asking.update("tool_call_update", status="in_progress", content=[diff])
+    assert not await asking.allows(write(asking, "b.txt"))
+
+
+async def test_always_counts_in_the_chat_for_the_same_file(asking: Asking) -> None:
+    asking.permit_edit("a.txt", ALWAYS)
+    asking.update("tool_call_update", status="completed")
+    assert await asking.allows(write(asking, "a.txt"))
+    assert not await asking.allows(write(asking, "b.txt"))
+    asking.begin()  # another process of the agent
+    assert await asking.allows(write(asking, "a.txt"))
+    asking.granted.forget("chat")
+    assert not await asking.allows(write(asking, "a.txt"))
+
+
+async def test_our_always_covers_ordinary_files_of_the_workspace(asking: Asking) -> None:
+    assert await asking.allows(write(asking, "a.txt"), "always")
+    assert await asking.allows(write(asking, "b/c.txt"))
+    for risky in (".git/hooks/pre-commit", ".nvim.lua", ".eca/config.json", "../x"):
+        path = str((asking.folder / risky).resolve())
+        assert not await asking.allows(write_file(path, None, "x")), risky
+    assert asking.asked[-1].choices[1].name == "Always in this chat: write this file"
+
+
+async def test_a_link_that_is_made_after_the_answer_covers_nothing(asking: Asking) -> None:
+    (asking.folder / "a.txt").write_text("a")
+    asking.permit_edit("a.txt", ALWAYS)
+    (asking.folder / "a.txt").unlink()
+    (asking.folder / "a.txt").symlink_to(asking.folder.parent / "secret")
+    target = str((asking.folder / "a.txt").resolve())
+    assert not await asking.allows(write_file(target, None, "x"))
+    (asking.folder / "link").symlink_to(asking.folder.parent)
+    asking.permit_edit("link/../b.txt", ALWAYS, "t2")  # as the system reads it
+    assert not await asking.allows(write(asking, "b.txt"))
+
+
+@pytest.mark.parametrize(
+    ("words", "is_covered"),
+    [
+        (["sh", "-c", "echo 'a b'; ls"], True),
+        (["/bin/bash", "-lc", "echo 'a b'; ls"], True),
+        (["sh", "-c", "echo 'a b'; ls; rm x"], False),
+        (["sh", "-c", "echo 'a b'"], False),
+        (["sh", "-c", 'echo "a b"; ls'], False),
+        (["echo", "a b;", "ls"], True),  # no shell reads this one
+        (["env", "sh", "-c", "echo 'a b'; ls"], False),
+    ],
+)
+async def test_a_command_covers_itself_alone(
+    asking: Asking, words: list[str], is_covered: bool
+) -> None:
+    asking.permit(YES, kind="execute", rawInput={"command": "echo 'a b'; ls"})
+    folder = str(asking.folder)
+    assert await asking.allows(run_command(words, folder, {})) is is_covered
+    assert not await asking.allows(run_command(words, folder + "/src", {}))
+    assert not await asking.allows(run_command(words, folder, {"PATH": "/tmp"}))
+
+
+async def test_an_argument_that_a_shell_would_run_is_no_command_that_was_allowed(
+    asking: Asking,
+) -> None:
+    asking.permit(YES, kind="execute", rawInput={"command": ["echo", "a; rm x"]})
+    folder = str(asking.folder)
+    assert await asking.allows(run_command(["echo", "a; rm x"], folder, {}))
+    assert not await asking.allows(run_command(["sh", "-c", "echo a; rm x"], folder, {}))
+
+
+MODES: Final = ("default", "acceptEdits", "bypassPermissions")
+
+
+def set_mode(asking: Asking, mode: str, *, by_user: bool) -> None:
+    options = [
+        {"id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": mode,
+         "options": [{"value": it, "name": it} for it in MODES]}
+    ]  # fmt: skip
+    if by_user:
+        asking.session.inbox.options.user_sets("mode", mode)
+    told = {"sessionUpdate": "config_option_update", "configOptions": options}
+    message = decode_notification("session/update", raw({"sessionId": "s", "update": told}))
+    assert isinstance(message, SessionUpdated)
+    asking.session.inbox.receive(message.update)
+
+
+async def test_a_mode_that_the_user_chose_may_not_ask(asking: Asking) -> None:
+    hook, plain = write(asking, ".git/hooks/x"), write(asking, "a.txt")
+    command = run_command(["ls"], str(asking.folder), {})
+
+    async def unasked() -> list[bool]:
+        return [await asking.allows(act) for act in (plain, hook, command)]
+
+    set_mode(asking, "bypassPermissions", by_user=False)
+    assert await unasked() == [False, False, False]
+    set_mode(asking, "acceptEdits", by_user=True)
+    assert await unasked() == [True, False, False]
+    set_mode(asking, "bypassPermissions", by_user=False)
+    assert await unasked() == [False, False, False]
+    set_mode(asking, "bypassPermissions", by_user=True)
+    assert await unasked() == [True, True, True]
+
+
+async def test_a_question_ends_with_its_turn_and_when_nobody_needs_it(asking: Asking) -> None:
+    act = write(asking, "a.txt")
+    assert not await asking.allows(act, None)
+    last = asking.events[-1]
+    assert isinstance(last, Addressed)
+    assert isinstance(last.event, ApprovalWithdrawn)
+    allowed: list[bool] = []
+
+    async def ask() -> None:
+        allowed.append(await asking.consents.allows(asking.session, act, "ours"))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        asking.permissions.cancel(asking.session)
+    asking.session.inbox.turn_ended(StopReason.CANCELLED)
+    assert allowed == [False]
+    asking.session.is_stopping = True
+    assert not await asking.allows(act)
+    assert not asking.was_asked()
+
+
+async def test_not_more_than_some_questions_wait(asking: Asking) -> None:
+    async with anyio.create_task_group() as tasks:
+        for number in range(MOST_ASKED):
+            act = write(asking, f"{number}.txt")
+            tasks.start_soon(asking.consents.allows, asking.session, act, f"ours {number}")
+        await anyio.wait_all_tasks_blocked()
+        assert not await asking.consents.allows(asking.session, write(asking, "x"), "ours")
+        assert len(asking.asked) == MOST_ASKED
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_call_that_shows_the_act_is_asked_about(asking: Asking) -> None:
+    diff = {"type": "diff", "path": asking.path("a.txt"), "oldText": "a", "newText": "b"}
+    asking.update("tool_call", kind="edit", content=[diff])
+    assert asking.consents.call_of(asking.session, write(asking, "a.txt")) == "t1"
+    assert asking.consents.call_of(asking.session, write(asking, "b.txt")) is None
+    asking.update("tool_call", "t2", kind="execute", rawInput={"command": "ls -l"})
+    folder = str(asking.folder)
+    assert asking.consents.call_of(asking.session, run_command(["ls", "-l"], folder, {})) == "t2"
+    assert await asking.allows(write(asking, "a.txt"), "once")
+    assert asking.asked[-1].choices[0].kind is ChoiceKind.ALLOW_ONCE
+    assert await asking.allows(write(asking, "a.txt"))
+    assert not asking.was_asked()
+    asking.update("tool_call_update", status="completed")
+    assert asking.consents.call_of(asking.session, write(asking, "a.txt")) is None
