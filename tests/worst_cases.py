@@ -167,6 +167,10 @@ ESCAPES = [
     repeated("\x1b[1;1m;", "\x1b["),
     repeated("1;", "\x1b[", "m"),
     repeated("\r"),
+    repeated("\ra"),
+    repeated("a", after="\rb\x1b[K"),
+    repeated("b\x1b[K\r", "a" * 10_000),
+    repeated("\x1b[2Ka"),
     repeated("\ud83d"),
 ]
 UNSEEN = [

@@ -132,7 +132,10 @@ def _ops(driver: Driver, *events: ToolOutput) -> list[ViewOp]:
 
 
 WORDS = st.sampled_from(
-    ["a", "é", "\ud83d\ude00", "\t", "\n", "\r\n", "\x00", "\x1b[31m", "\x1b[0m", "\x1b[2K"]
+    [
+        *("a", "é", "\ud83d\ude00", "\t", "\n", "\r\n", "\x00", "\x1b[31m", "\x1b[0m"),
+        *("\r", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[2A", "\x1b[?1049h"),
+    ]
 )
 
 
@@ -182,3 +185,46 @@ def test_a_line_that_never_ends_is_cut_and_so_are_colours_without_text() -> None
     [line] = live.tail(None)[1]
     assert "".join(text for text, _ in line) == "x" * 2000 + "…"
     assert len(line) <= 3
+
+
+def overwritten(text: str) -> list[str]:
+    live = LiveOutput()
+    live.feed(text)
+    return [*map(_text, live.tail(None)[1])]
+
+
+def test_a_carriage_return_overwrites() -> None:
+    assert overwritten("abcdef\rXY") == ["XYcdef"]
+    assert overwritten("abc\r\nabc\r\n") == ["abc", "abc"]
+    assert overwritten("10%\r20%\r100%\ndone\n") == ["100%", "done"]
+    assert overwritten("loading files\r\x1b[Kdone\n") == ["done"]
+    assert overwritten("abcdef\rXY\x1b[K") == ["XY"]
+    assert overwritten("one two\x1b[2K\rend") == ["end"]
+    assert overwritten("one two\x1b[2Kend\x1b[K") == ["end"]
+    assert overwritten("kept\r\n\r\nnext") == ["kept", "", "next"]
+    assert overwritten("x" * 3000 + "\ry") == ["y" + "x" * 1999 + "…"]
+    live = LiveOutput()
+    live.feed("\x1b[31mred line\x1b[0m\rB")
+    assert live.tail(None)[1] == [[("B", ""), ("ed line", "EcaAnsiRed")]]
+
+
+def test_the_whole_output_is_overwritten_too() -> None:
+    driver = running()
+    driver.toggle(2)
+    driver.hear(ToolFinished(SHELL, ("10%\r20%\r100%\r\nend",)))
+    assert driver.view.lines[2:] == ["  $ make", "  100%", "  end"]
+
+
+def test_of_a_flood_the_first_lines_are_only_counted() -> None:
+    live, whole = LiveOutput(), LiveOutput()
+    flood = "\x1b[31mhalf a line" + numbered(0, 100_000) + "the end"
+    live.feed(flood)
+    for start in range(0, len(flood), 1000):
+        whole.feed(flood[start : start + 1000])
+    assert [*map(_text, live.tail(None)[1])] == [*map(_text, whole.tail(None)[1])]
+    assert live.tail(None)[0] == whole.tail(None)[0]
+    assert live.last_line == "the end"
+
+
+def _text(line: Line) -> str:
+    return "".join(piece for piece, _ in line)

@@ -1,7 +1,8 @@
 r"""ANSI: turns the colours of a program's output into highlight groups.
 
 Rules kept here:
-- Only colours and bold (SGR, `ESC [ … m`) are kept; all other escapes are removed before.
+- Only colours and bold (SGR, `ESC [ … m`) are kept, and a line may be overwritten: a carriage
+  return goes to its start, `ESC [ K` erases. All other escapes are removed before.
 - Each of a terminal's eight colours has one group, bright or not. One of 256 colours or a true
   colour becomes the nearest of the eight. Backgrounds, blinking and the like are ignored.
 """
@@ -9,13 +10,15 @@ Rules kept here:
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.chat.text.safe_text import (
-    COLOUR,
+    IN_LINE,
     clean,
     unfinished_escape,
     without_other_escapes,
@@ -108,13 +111,20 @@ class ColouredLines:
     longest: characters after which a line is cut.
     """
 
-    __slots__ = ("_held", "_longest", "_pen", "_room", "line")
+    __slots__ = ("_cells", "_column", "_held", "_line", "_longest", "_pen", "_room")
 
     def __init__(self, longest: int = sys.maxsize) -> None:
         self._pen = _Pen()
         self._held = ""
         self._longest = self._room = longest
-        self.line: Line = []
+        self._line: Line = []
+        self._column: int | None = None  # None: at the end of the line
+        self._cells: list[tuple[str, str]] | None = None  # of a line that was written over
+
+    @property
+    def line(self) -> Line:
+        """The line that has not ended."""
+        return self._line if self._cells is None else _joined(self._cells)
 
     def feed(self, chunk: str) -> Iterator[Line]:
         """Yield the lines that end in the next piece; an escape may be cut between two pieces."""
@@ -123,25 +133,76 @@ class ColouredLines:
         self._held = text[cut:]
         return self.read(text[:cut])
 
+    def skip(self) -> None:
+        """Go on after lines that were not read: at the start of one, without a colour."""
+        self._pen, self._held = _Pen(), ""
+        self._begin_line()
+
     def read(self, text: str) -> Iterator[Line]:
         """Yield the lines that end in a text in which no escape is cut."""
-        for place, piece in enumerate(COLOUR.split(without_other_escapes(text))):
-            if place % 2:
-                self._pen.apply(piece)
-                continue
-            first, *rest = clean(piece).split("\n")
-            self._add(first)
-            for start in rest:
-                yield self.line
-                self.line, self._room = [], self._longest
-                self._add(start)
+        steps = IN_LINE.split(without_other_escapes(text.replace("\r\n", "\n")))
+        for place in range(0, len(steps), _STEP):
+            piece, colour, erased, back = (*steps[place : place + _STEP], None, None, None)[:_STEP]
+            if piece:
+                yield from self._write(clean(piece))
+            if colour is not None:
+                self._pen.apply(colour)
+            elif erased is not None:
+                self._erase(erased)
+            elif back:
+                self._column = 0
+
+    def _write(self, text: str) -> Iterator[Line]:
+        first, *rest = text.split("\n")
+        self._add(first)
+        for start in rest:
+            yield self.line
+            self._begin_line()
+            self._add(start)
+
+    def _begin_line(self) -> None:
+        self._line, self._room, self._cells, self._column = [], self._longest, None, None
 
     def _add(self, piece: str) -> None:
+        if self._column is not None and piece:
+            self._overwrite(self._column, piece)
+            return
         if not piece or self._room < 0:
             return
         is_cut = len(piece) > self._room
-        self.line.append((piece[: self._room] + "…" if is_cut else piece, self._pen.group))
+        self._line.append((piece[: self._room] + "…" if is_cut else piece, self._pen.group))
         self._room = -1 if is_cut else self._room - len(piece)
+
+    def _overwrite(self, column: int, piece: str) -> None:
+        cells, group, shown = (
+            self._as_cells(),
+            self._pen.group,
+            piece[: max(0, self._longest - column)],
+        )
+        cells[column : column + len(shown)] = [(character, group) for character in shown]
+        self._column = column + len(shown)
+
+    def _erase(self, what: str) -> None:
+        """Erase the rest of the line, or all of it ("2"): nobody goes on in its middle then."""
+        if what == "2":
+            self._cells, self._column = [], 0
+        elif self._column is not None:
+            del self._as_cells()[self._column :]
+
+    def _as_cells(self) -> list[tuple[str, str]]:
+        if self._cells is None:
+            self._cells = [(it, group) for piece, group in self._line for it in piece]
+        return self._cells
+
+
+_STEP = 4
+"""Items of `IN_LINE.split` up to the next text: a text, and the three groups of the pattern."""
+
+
+def _joined(cells: Iterable[tuple[str, str]]) -> Line:
+    """Return the characters of a line, neighbours of one group together."""
+    runs = groupby(cells, key=itemgetter(1))
+    return [("".join(character for character, _ in run), group) for group, run in runs]
 
 
 def coloured_lines(text: str) -> Iterator[Line]:

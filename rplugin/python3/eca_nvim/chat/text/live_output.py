@@ -1,7 +1,8 @@
 """Live output: the end of what a call prints while it runs.
 
 Rule kept here: time per line and memory are bounded, however much was printed before. Only the last
-TAIL_LINES lines are kept, each cut to COLUMNS characters.
+TAIL_LINES lines are kept, each cut to COLUMNS characters. Of a piece with more lines the first ones
+are only counted, so that a flood costs little more than to receive it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from eca_nvim.chat.text.ansi import ColouredLines, Line
 from eca_nvim.chat.text.output import COLUMNS
 
 TAIL_LINES = 50
+LONG = 1 << 12
+"""Characters of a piece of which not all lines may be kept."""
 
 
 class LiveOutput:
@@ -27,10 +30,24 @@ class LiveOutput:
 
     def feed(self, text: str) -> None:
         """Add the next piece."""
+        if len(text) > LONG:
+            text = self._end_of(text)
         for line in self._reader.feed(text):
             self._kept.append(line)
             self._ended += 1
             self._last = _text(line) or self._last
+
+    def _end_of(self, text: str) -> str:
+        """Count the lines that will not be kept, and return the others."""
+        start = len(text)
+        for _ in range(TAIL_LINES + 1):
+            start = text.rfind("\n", 0, start)
+            if start < 0:
+                return text
+        skipped = text.count("\n", 0, start + 1)
+        self._ended += skipped
+        self._reader.skip()
+        return text[start + 1 :]
 
     @property
     def last_line(self) -> str:

@@ -29,7 +29,7 @@ def text_body(text: str, limit: int | None, language: str | None = "") -> Body:
     """Return a text as a body of at most `limit` lines and a note of how many are left out."""
     if not text:
         return Body((), language=language)
-    if "\x1b[" not in text:
+    if "\x1b[" not in text and "\r" not in text:
         return cut(body_lines(text), limit, language=language)
     lines, marks = _drawn(_without_blank_ends(list(coloured_lines(text))))
     return cut(lines, limit, marks, language)

@@ -54,13 +54,14 @@ def _joined(pair: re.Match[str]) -> str:
     return pair.group().encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-COLOUR = late_pattern(r"\x1b\[([0-9;:]{0,64})m")
-"""An escape that sets the colour; its group holds the parameters."""
+IN_LINE = late_pattern(r"\x1b\[(?:([0-9;:]{0,64})m|([02]?)K)|(\r)")
+"""What sets the colour, erases a part of the line, or goes back to its start. The groups hold the
+parameters of the colour, which part is erased, the carriage return."""
 
 
 def without_other_escapes(text: str) -> str:
-    """Remove all escapes except colours from a raw text."""
-    return _ESCAPES.sub(lambda it: it.group() if COLOUR.fullmatch(it.group()) else "", text)
+    """Remove all escapes except those of `IN_LINE` from a raw text."""
+    return _ESCAPES.sub(lambda it: it.group() if IN_LINE.fullmatch(it.group()) else "", text)
 
 
 def unfinished_escape(text: str) -> int:
