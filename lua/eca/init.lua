@@ -317,6 +317,14 @@ function M.chats()
   end, chats.ids())
 end
 
+--- The files that the agent of a chat has used, the hottest first (`:help eca.files()`).
+---@param chat? string
+---@return eca.FileUsed[]
+function M.files(chat)
+  local id = chat or require('eca.window').current_chat()
+  return id and require('eca.state.files_used').list(id) or {}
+end
+
 --- The status of the current chat.
 ---@return eca.Status
 function M.status()

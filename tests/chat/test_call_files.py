@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from tests.chat.driver import Driver
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.model.call_files import (
-    FileUse,
     changed_paths,
     changed_places,
-    files_used,
     moved,
     read_paths,
 )
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
-from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRejected, ToolRequested
 
 CHANGE = FileChange("/w/a", "@@ -1 +1,2 @@\n-x\n+y\n+z", 2, 1)
 
@@ -43,21 +39,6 @@ def test_only_clean_absolute_paths_count() -> None:
     for path in ("a", "", "/w/a\nb", "/w/\x1b[31m", 7, None):
         assert changed_paths(call("write_file", path=path)) == ()
         assert read_paths(call("read_file", path=path)) == ()
-
-
-def test_what_was_done_is_counted_most_used_first() -> None:
-    driver = Driver()
-    driver.run()
-    for number in range(3):
-        driver.hear(ToolFinished(call("read_file", f"r{number}", path="/w/b")))
-    edit = eca_call("e", "edit_file", arguments={"path": "/w/a"}, details=CHANGE)
-    driver.hear(ToolRequested(edit), ToolFinished(eca_call("e")))
-    driver.hear(ToolRejected(call("write_file", "x", path="/w/rejected")))
-    driver.hear(ToolFinished(call("read_file", "f", path="/w/failed"), failed=True))
-    assert list(files_used(driver.chat).items()) == [
-        ("/w/b", FileUse(reads=3)),
-        ("/w/a", FileUse(changes=1, added=2, removed=1)),
-    ]
 
 
 def test_places_of_changes_on_both_sides() -> None:

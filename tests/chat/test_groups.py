@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.chat.driver import Driver, call, said
 
-from eca_nvim.chat.model.call_files import files_used
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.user_actions.search import places, reveal, show_whole_text
@@ -166,7 +165,7 @@ class TestNothingIsLost:
         assert row == 0
 
     def test_files_are_counted(self) -> None:
-        assert set(files_used(heard(looked("a"), looked("b")).chat)) == {
+        assert set(heard(looked("a"), looked("b")).chat.used.files) == {
             "/workspace/a",
             "/workspace/b",
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import Driver, remembered
 
-from eca_nvim.chat.model.call_files import changed_paths, files_used, may_change, moved, read_paths
+from eca_nvim.chat.model.call_files import changed_paths, may_change, moved, read_paths
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
@@ -116,9 +116,9 @@ def test_a_call_changes_several_files() -> None:
     driver.hear(ToolFinished(ToolCall("t")))
     files = next(op for op in driver.view.other if isinstance(op, FilesChanged))
     assert files.paths == (OLD, OTHER.path)
-    used = files_used(driver.chat)
+    used = driver.chat.used.files
     assert (used[OLD].added, used[OLD].removed) == (1, 1)
-    assert (used[OTHER.path].added, used[OTHER.path].changes) == (2, 1)
+    assert (used[OTHER.path].added, used[OTHER.path].counts.total()) == (2, 1)
 
 
 def test_calls_that_read_or_search_are_grouped_by_kind() -> None:

@@ -25,7 +25,7 @@ def test_contexts_go_with_the_prompt() -> None:
     driver = Driver()
     contexts = (FileContext("/a.py"),)
     changes = send_prompt(driver.chat, "look", 0, contexts)
-    assert changes.effects == [TellPrompt("chat", "look", contexts)]
+    assert changes.effects[0] == TellPrompt("chat", "look", contexts)
 
 
 def test_a_steer_is_shown_told_and_confirmed_by_its_echo_20() -> None:
@@ -73,7 +73,7 @@ def test_unread_steers_become_prompts_one_by_one() -> None:
     driver.take(send_prompt(driver.chat, "one", driver.now, (file,)))
     driver.send("two")
     driver.hear(ENDED)
-    assert driver.effects[-1] == TellPrompt("chat", "one", (file,))
+    assert driver.told(TellPrompt)[-1] == TellPrompt("chat", "one", (file,))
     assert driver.view.queue == [("queue", "two"), ("queue", "queued")]
     driver.hear(user("one\n"), RUNNING, ENDED)
     assert driver.effects[-1] == TellPrompt("chat", "two")
@@ -200,9 +200,9 @@ def test_contexts_wait_with_their_prompt() -> None:
     assert driver.take(changes).effects == [TellSteer("chat", "steer", (file,))]
     driver.take(send_prompt(driver.chat, "queued", driver.now, (file,), queue=True))
     driver.hear(ENDED)
-    assert driver.effects[-1] == TellPrompt("chat", "steer", (file,))
+    assert driver.told(TellPrompt)[-1] == TellPrompt("chat", "steer", (file,))
     driver.hear(user("steer\n"), RUNNING, ENDED)
-    assert driver.effects[-1] == TellPrompt("chat", "queued", (file,))
+    assert driver.told(TellPrompt)[-1] == TellPrompt("chat", "queued", (file,))
 
 
 def test_a_queued_prompt_is_taken_back_without_telling_anyone() -> None:

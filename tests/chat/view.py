@@ -12,6 +12,7 @@ import msgpack
 
 from eca_nvim.chat.model.display_settings import HIGHLIGHTS
 from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment, ViewOp
 
 _FORBIDDEN = frozenset(chr(code) for code in [*range(9), *range(11, 32), 127])
@@ -48,6 +49,7 @@ class View:
         self.status: Mapping[str, object] = {}
         self.queue: list[tuple[str, str]] = []
         self.events: list[tuple[str, Mapping[str, object]]] = []
+        self.used: list[SetFilesUsed] = []
         self.other: list[ViewOp] = []
 
     def draw(self, changes: Iterable[ViewOp]) -> None:
@@ -84,6 +86,8 @@ class View:
                 self.status = status
             case ops.SetQueue(prompts=prompts):
                 self.queue = list(prompts)
+            case SetFilesUsed():
+                self.used.append(op)
             case ops.Emit(event=event, data=data):
                 self.events.append((event, data))
             case _:

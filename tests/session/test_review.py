@@ -174,6 +174,6 @@ async def test_the_checkpoint_of_a_file_is_shown_beside_it(rig: Rig, file: Path)
 
 async def test_files_are_counted(rig: Rig, file: Path) -> None:
     await edit(rig, file)
-    used = await rig.ask(ListFiles("a", -1))
-    assert [(it["path"], words(it["use"])) for it in used] == [(str(file), "changed +1 -1")]
-    assert await rig.ask(ListFiles("nobody", -2)) == []
+    used = (await rig.ask(ListFiles("a", -1)))["files"]
+    assert [(it["path"], words(it["use"])) for it in used] == [(str(file), "turn 1 written +1 -1")]
+    assert await rig.ask(ListFiles("nobody", -2)) is None

@@ -124,16 +124,21 @@ async def test_a_file_with_an_odd_name_is_told_with_the_list(rig: Rig, folder: P
     assert words(row["kept"]) == "cannot be restored: not read because of its name"
 
 
+async def used(rig: Rig, request: int) -> list[tuple[str, str]]:
+    """Return the names of the files that were used, and how."""
+    files = (await rig.ask(ListFiles("a", request)))["files"]
+    return [(Path(it["path"]).name, words(it["use"])) for it in files]
+
+
 async def test_what_a_command_did_is_counted(rig: Rig, folder: Path) -> None:
     agent = await let_run(rig)
     (folder / "a").write_text("1\ntwo\nand more\n3\n")
     agent.say("a", ToolFinished(eca_call("r", "read_file", arguments={"path": str(folder / "b")})))
     end(agent)
-    used = [(it["path"], words(it["use"])) for it in await rig.ask(ListFiles("a", -1))]
-    assert used == [(str(folder / "a"), "changed +2 -1"), (str(folder / "b"), "read")]
+    assert await used(rig, -1) == [("a", "turn 1 written +2 -1"), ("b", "turn 1 read")]
     (file,) = (await rig.ask(PlanUndo("a", -2)))["rows"]
     await rig.ask(UndoTurn("a", -3, [1], [(file["path"], file["seen"])]))
-    assert [Path(use["path"]).name for use in await rig.ask(ListFiles("a", -4))] == ["b"]
+    assert await used(rig, -4) == [("a", "turn 1 written"), ("b", "turn 1 read")]
 
 
 async def test_an_undo_is_not_laid_to_the_next_command(rig: Rig, folder: Path) -> None:

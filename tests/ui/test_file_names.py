@@ -32,7 +32,8 @@ def answer(nvim: Neovim, command: str, intent: str, value: Value) -> None:
 
 
 def test_in_the_list_of_files(stage: Neovim, file: Path) -> None:
-    answer(stage, "Eca files", "files", [{"path": str(file), "use": [["  read", ""]]}])
+    row = {"path": str(file), "heat": [], "use": [["  read", ""]]}
+    answer(stage, "Eca files", "files", {"head": [], "files": [row], "more": 0})
     stage.wait_screen(f"{SHOWN}  read")
 
 

@@ -1,4 +1,4 @@
-"""The float with the files that a chat's tools used."""
+"""The files that an agent has used: the float, the API and the event."""
 
 from pathlib import Path
 
@@ -8,8 +8,11 @@ from tests.support.factories import AssertScreen, StartNeovim
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw, wait_sent
 from tests.ui.talk import Value
 
-from eca_nvim.chat.model.call_files import FileUse
-from eca_nvim.review.files_used import use_segments
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.render.used_files import files_used
+from eca_nvim.chat.vocabulary.file_uses import Use
+from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
 @pytest.fixture
@@ -20,36 +23,48 @@ def stage(start_nvim: StartNeovim) -> Neovim:
     return nvim
 
 
-def show(nvim: Neovim, *uses: Value) -> None:
+def show(nvim: Neovim, table: Value) -> None:
     nvim.command("Eca files")
     (asked,) = wait_sent(nvim, "files")
     assert asked["chat"] == CHAT
-    draw(nvim, ["answer", asked["request"], list(uses)])
+    draw(nvim, ["answer", asked["request"], table])
 
 
-def use(path: Path, reads: int = 0, changes: int = 0, added: int = 0, removed: int = 0) -> Value:
-    words = use_segments(FileUse(reads, changes, added, removed))
-    return {"path": str(path), "use": words}
+def used(workspace: Path, *names: str) -> Value:
+    """Return what the host answers after these files were read."""
+    chat = Chat(CHAT, RenderSettings(folders=(str(workspace),)))
+    for name in names:
+        chat.used.note(str(workspace / name), Use.READ)
+    return files_used(chat, {})
 
 
 def test_files_are_listed_and_opened(
     stage: Neovim, workspace: Path, assert_screen: AssertScreen
 ) -> None:
-    show(
-        stage,
-        use(workspace / "src" / "calc.py", 3, 2, 10, 2),
-        use(workspace / "README.md", 1),
-        use(workspace / "new.py", 0, 1, 7),
+    chat = Chat(
+        CHAT, RenderSettings(folders=(str(workspace),)), usage=UsageReported(34_120, 200_000)
     )
+    for number in range(1, 5):
+        chat.turn.number = number
+        chat.used.begin_turn(number)
+        chat.used.note(str(workspace / "README.md"), Use.READ)
+        chat.used.note(f"/etc/{number}", Use.RUN)
+    calc = str(workspace / "src" / "calc.py")
+    for use in (*Use, Use.READ, Use.WRITTEN):
+        chat.used.note(calc, use)
+    chat.used.add_lines(calc, 10, 2)
+    show(stage, files_used(chat, {}))
     stage.wait_screen("files of this chat")
     assert_screen(stage, "files_used")
-    stage.keys("<CR>")
+    stage.keys("gg<CR>")
+    assert "files of this chat" in stage.screen, "the head is no file"
+    stage.keys("jj<CR>")
     assert stage.eval("expand('%:t')") == "calc.py"
     assert "files of this chat" not in stage.screen
 
 
 def test_a_file_that_is_gone_is_told(stage: Neovim, workspace: Path) -> None:
-    show(stage, use(workspace / "src" / "gone.py", 3), use(workspace / "src" / "calc.py", 1))
+    show(stage, used(workspace, "src/gone.py", "src/gone.py", "src/calc.py"))
     stage.wait_screen("files of this chat")
     stage.keys("<CR>")
     stage.wait_screen("src/gone.py does not exist any more")
@@ -60,7 +75,7 @@ def test_a_file_that_is_gone_is_told(stage: Neovim, workspace: Path) -> None:
 
 def test_a_key_that_comes_too_soon_opens_nothing(stage: Neovim, workspace: Path) -> None:
     stage.lua("require('eca.config').setup({ approval = { guard = 600000 } })")
-    show(stage, use(workspace / "src" / "calc.py", 3))
+    show(stage, used(workspace, "src/calc.py"))
     stage.wait_screen("files of this chat")
     stage.keys("<CR>")
     assert "files of this chat" in stage.screen
@@ -72,7 +87,7 @@ def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
     stage.command("Eca files")
     (asked,) = wait_sent(stage, "files")
     stage.keys("A<CR>")
-    draw(stage, ["answer", asked["request"], [use(workspace / "src" / "calc.py", 3)]])
+    draw(stage, ["answer", asked["request"], used(workspace, "src/calc.py")])
     stage.lua("return 1")
     assert stage.mode == "i"
     stage.keys("<Esc>")
@@ -80,11 +95,54 @@ def test_who_goes_on_keeps_his_keys(stage: Neovim, workspace: Path) -> None:
 
 
 def test_no_files_are_said(stage: Neovim) -> None:
-    show(stage)
-    stage.wait_screen("the tools of this chat have not used any files")
+    show(stage, used(Path("/workspace")))
+    stage.wait_screen("the agent of this chat has not used any files")
 
 
 def test_without_a_chat_there_is_nothing(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(init=WITHOUT_HOST)
     nvim.command("Eca files")
     nvim.wait_screen("no chat yet")
+
+
+LISTEN = """
+vim.g.heard = {}
+vim.api.nvim_create_autocmd('User', { pattern = 'EcaFilesUsed', callback = function(event)
+  local heard = vim.g.heard
+  heard[#heard + 1] = event.data
+  vim.g.heard = heard
+end })
+"""
+
+
+def test_the_view_keeps_the_files_and_announces_them_once_a_frame(stage: Neovim) -> None:
+    def file(path: str, turn: int, heat: float, **counts: int) -> Value:
+        return {"path": path, "outside": False, "turn": turn, "heat": heat, **counts}
+
+    def files(chat: str = f"'{CHAT}'") -> Value:
+        return stage.lua(f"return require('eca').files({chat})")
+
+    def heard() -> Value:
+        return stage.eval("g:heard")
+
+    stage.lua(LISTEN)
+    assert files() == []
+    assert files("'nobody'") == []
+    assert files("") == []
+    a, b = file("/w/a", 1, 1.0, read=1), file("/w/b", 1, 2.0, read=1, written=1)
+    draw(stage, ["used", CHAT, 1, [a], []], ["used", CHAT, 1, [b], []])
+    draw(stage, ["used", CHAT, 1, [file("/w/replayed", 0, 0.0, read=7)], []])
+    stage.wait_until("#require('eca').files('c1') == 3")
+    none = {"read": 0, "written": 0, "mentioned": 0, "run": 0}
+    assert files() == [{**none, **b}, {**none, **a}, {**none, **file("/w/replayed", 0, 0, read=7)}]
+    assert heard() == [{"chat": CHAT, "turn": 1, "files": [{**none, **b}, {**none, **a}]}]
+    draw(stage, ["used", CHAT, 3, [], []])
+    stage.wait_until("require('eca').files('c1')[1].heat == 0.5")
+    assert [it["heat"] for it in files()] == [0.5, 0.25, 0]
+    assert len(heard()) == 1, "cooling is not a use"
+    draw(stage, ["used", CHAT, 3, [file("/w/a", 3, 1.25, read=2)], ["/w/b"]])
+    stage.wait_until("#vim.g.heard == 2")
+    assert [it["path"] for it in files()] == ["/w/a", "/w/replayed"]
+    assert heard()[1]["files"] == [{**none, **file("/w/a", 3, 1.25, read=2)}]
+    draw(stage, ["forget", CHAT])
+    stage.wait_until("#require('eca').files('c1') == 0")

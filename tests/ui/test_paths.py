@@ -128,8 +128,8 @@ def used(nvim: Neovim, path: str) -> None:
     nvim.command("wincmd t")
     nvim.command("Eca files")
     asked = wait_sent(nvim, "files")[-1]
-    use = {"path": path, "use": [["  read", ""]]}
-    draw(nvim, ["answer", asked["request"], [use]])
+    row = {"path": path, "heat": [], "use": [["  read", ""]]}
+    draw(nvim, ["answer", asked["request"], {"head": [], "files": [row], "more": 0}])
     nvim.wait_screen("files of this chat")
     nvim.keys("<CR>")
 

@@ -107,7 +107,7 @@ def test_the_files_of_a_turn_are_counted(
     wait_idle(nvim)
     nvim.command("Eca files")
     screen = nvim.wait_screen("files of this chat")
-    rows = [line for line in screen.lines() if "changed" in line and "│" in line]
+    rows = [line for line in screen.lines() if "written" in line and "│" in line]
     assert "greet.py" in rows[0]
     assert "+2 -4" in rows[0]
     nvim.keys("<CR>")

@@ -30,6 +30,7 @@ function M.forget(id)
   require('eca.window').replace(id, other)
   chats.forget(id)
   require('eca.state.mirror').forget(id)
+  require('eca.state.files_used').forget(id)
   require('eca.chat.attention').forget(id)
 end
 

@@ -240,7 +240,7 @@ M.subcommands = {
       require('eca.actions.review').undo(tonumber(rest))
     end,
   },
-  files = { text = 'list the files that tools read and changed', run = action('Files') },
+  files = { text = 'list the files that the agent has used', run = action('Files') },
   conflicts = { text = 'files changed on disk and in a buffer', run = action('Conflicts') },
   tasks = { text = "go to the agent's task list", run = action('Tasks') },
   usage = { text = 'show what fills the context window, and the cost', run = action('Usage') },

@@ -144,7 +144,7 @@ return {
   ChangeComment = action('review', 'comment', 'comment on the change', { changes = { 'c' } }),
   ChangeSend = action('review', 'send', 'send all comments', { changes = { 's' } }),
   UndoTurn = action('review', 'undo', "undo the last turn's changes", { changes = { 'u' } }),
-  Files = action('review', 'files', 'list the files that tools read and changed'),
+  Files = action('review', 'files', 'list the files that the agent has used'),
   Conflicts = action('review', 'conflicts', 'files changed on disk and in a buffer'),
 
   Model = action('options', 'model', 'choose the model'),

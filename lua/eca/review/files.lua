@@ -1,4 +1,4 @@
---- Lists the files that a chat's tools read and changed in a float, the most used first.
+--- Lists the files that a chat's agent has used in a float, the hottest first.
 local display_width = require('eca.ui.display_width')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
@@ -10,16 +10,41 @@ local return_window = require('eca.ui.return_window')
 local M = {}
 
 local WIDEST = 60
+local HEAD = 2 -- rows above the files
 
----@class eca.FileUse
+---@class eca.FileRow
 ---@field path string
----@field use eca.Segment[] how it was used
+---@field heat eca.Segment[] a bar
+---@field use eca.Segment[] when and how it was used
 
----@param uses eca.FileUse[]
+---@class eca.FileRows
+---@field head eca.Segment[]
+---@field files eca.FileRow[]
+---@field more integer files that are not in the list
+
+---@param all eca.FileRows
+---@param width integer
+---@return eca.Segment[][]
+local function rows(all, width)
+  local list = { all.head, {} }
+  for _, file in ipairs(all.files) do
+    local row = vim.list_extend({}, file.heat)
+    row[#row + 1] =
+      { ' ' .. display_width.pad_path(paths.short(file.path), width), 'EcaToolTarget' }
+    list[#list + 1] = vim.list_extend(row, file.use)
+  end
+  if all.more > 0 then
+    list[#list + 1] = { { ('… %d colder files'):format(all.more), 'EcaMuted' } }
+  end
+  return list
+end
+
+---@param all? eca.FileRows
 ---@param asked eca.Asked
-local function show(uses, asked)
-  if #uses == 0 then
-    notify.info('the tools of this chat have not used any files')
+local function show(all, asked)
+  local uses = all and all.files or {}
+  if not all or #uses == 0 then
+    notify.info('the agent of this chat has not used any files')
     return
   elseif not return_window.may_focus(asked, 'the list of files') then
     return
@@ -28,14 +53,17 @@ local function show(uses, asked)
   for _, use in ipairs(uses) do
     width = math.max(width, math.min(WIDEST, vim.fn.strdisplaywidth(paths.short(use.path))))
   end
-  width = math.min(width, math.max(10, vim.o.columns - 40))
-  local text = panel.text(vim.tbl_map(function(file)
-    local name = display_width.pad_path(paths.short(file.path), width)
-    return vim.list_extend({ { name, 'EcaToolTarget' } }, file.use)
-  end, uses))
+  width = math.min(width, math.max(10, vim.o.columns - 50))
+  local list = rows(all, width)
+  local text = panel.text(list)
   local float ---@type eca.PanelHandle
   local function jump()
-    local path = uses[vim.api.nvim_win_get_cursor(0)[1]].path
+    local row = vim.api.nvim_win_get_cursor(0)[1]
+    local file = uses[row - HEAD]
+    if not file then
+      return
+    end
+    local path = file.path
     if not vim.uv.fs_stat(path) then
       notify.info(('%s does not exist any more'):format(paths.short(path)))
       return
@@ -47,6 +75,7 @@ local function show(uses, asked)
     title = 'files of this chat',
     lines = text.lines,
     marks = text.marks,
+    row = HEAD + 1,
     actions = { ['<CR>'] = jump, ['<2-LeftMouse>'] = jump },
   })
 end

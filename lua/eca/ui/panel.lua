@@ -19,6 +19,7 @@ local namespace = vim.api.nvim_create_namespace('eca.ui.panel')
 ---@field key? string another key that closes it
 ---@field keys? eca.FooterKey[] listed in the border
 ---@field actions? table<string, fun()> by key
+---@field row? integer where the cursor begins, default: 1
 ---@field origin? eca.Origin where closing it returns to, default: where the user is
 
 ---@class eca.PanelText
@@ -151,6 +152,7 @@ function M.show(panel)
   write(buf, panel)
   local origin = panel.origin or return_window.here()
   local win = open(buf, panel)
+  vim.api.nvim_win_set_cursor(win, { panel.row or 1, 0 })
   local function vanish()
     if vim.api.nvim_win_is_valid(win) then
       vim.api.nvim_win_close(win, true)

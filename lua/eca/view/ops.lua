@@ -12,6 +12,7 @@ local chats = require('eca.chat.buffers')
 local drafts = require('eca.input.drafts')
 local expected = require('eca.state.expected')
 local field = require('eca.input.field')
+local files_used = require('eca.state.files_used')
 local input = require('eca.input')
 local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
@@ -49,6 +50,7 @@ M.fields = {
   notify = { 'level', 'text' },
   emit = { 'event', 'data' },
   files = { 'chat', 'paths', 'moved' },
+  used = { 'chat', 'turn', 'files', 'dropped' },
   place = { 'chat', 'path', 'places', 'done' },
   external = { 'target' },
   completions = { 'chat', 'trigger', 'query', 'items', 'final' },
@@ -60,6 +62,12 @@ local stale = {} ---@type table<string, true> chats whose winbars must be redraw
 local all_stale = false
 local settling = false
 local pending_changed = false
+
+---@param event string
+---@param data any
+local function emit(event, data)
+  vim.api.nvim_exec_autocmds('User', { pattern = event, modeline = false, data = data })
+end
 
 --- Show the pending requests.
 local function show_pending()
@@ -86,6 +94,9 @@ function M.settle()
     winbar.refresh(id)
   end
   stale, all_stale = {}, false
+  files_used.announce(function(data)
+    emit('EcaFilesUsed', data)
+  end)
 end
 
 local function settle_soon()
@@ -96,12 +107,6 @@ local function settle_soon()
 end
 
 text_ops.listen(settle_soon)
-
----@param event string
----@param data any
-local function emit(event, data)
-  vim.api.nvim_exec_autocmds('User', { pattern = event, modeline = false, data = data })
-end
 
 ---@param id? string nil: every chat
 local function draw_winbars(id)
@@ -272,6 +277,11 @@ function draw.files(chat, paths, moved)
   if moved then
     require('eca.editor.follow_agent').moved(chat, moved[1], moved[2])
   end
+end
+
+function draw.used(chat, turn, files, dropped)
+  files_used.set(chat, turn, files, dropped)
+  settle_soon()
 end
 
 function draw.place(chat, path, places, done)

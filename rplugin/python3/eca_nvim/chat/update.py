@@ -30,6 +30,7 @@ from eca_nvim.chat.render.block import body, header, lost_header
 from eca_nvim.chat.render.options import option_rows
 from eca_nvim.chat.render.status import queue_lines, status, task_list_line
 from eca_nvim.chat.render.usage_rows import usage_rows
+from eca_nvim.chat.render.used_files import set_files_used
 from eca_nvim.chat.text.long_rows import LONGEST, break_rows
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import (
@@ -355,6 +356,8 @@ class Update:
             self.draw_stale()
         if self.chat.status_is_stale:
             self.dirty |= Dirty.STATUS
+        if self.chat.used.is_stale:
+            self.ops.append(set_files_used(self.chat))
 
     def _draw_dirty(self) -> None:
         if Dirty.QUEUE in self.dirty:

@@ -19,6 +19,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
     AppendText,
@@ -52,8 +53,8 @@ WHOLE = 1 << 12
 FLAT_SIZE = 1 << 9
 """The cost of an op besides its text, as the number of characters drawn in the same time."""
 LISTED = 1 << 5
-"""The same of a value that an option can have."""
-_PACED = frozenset({AppendText, SetHeader, SetBody, SetStatus, SetQueue})
+"""The same of a value that an option can have, and of a used file."""
+_PACED = frozenset({AppendText, SetHeader, SetBody, SetStatus, SetQueue, SetFilesUsed})
 """Ops that come many times a second while an agent works."""
 
 
@@ -319,6 +320,8 @@ def _weight(op: ViewOp) -> int:
             return FLAT_SIZE + sum(map(len, op.lines)) + len(op.lines)
         case SetOptions():
             return FLAT_SIZE + sum(LISTED * len(it["offers"]) for it in op.options)
+        case SetFilesUsed():
+            return FLAT_SIZE + LISTED * (len(op.files) + len(op.dropped))
         case SetPending():
             return FLAT_SIZE + sum(len(it["detail"]) for it in op.items if isinstance(it, Mapping))
         case _:

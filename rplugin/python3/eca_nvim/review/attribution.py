@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import os.path
 import time
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import takewhile
 from typing import TypeAlias
 
@@ -67,13 +67,16 @@ class _Finding(Struct, eq=False):
 
 
 _Findings: TypeAlias = dict[TurnChanges, _Finding]
+FoundChange: TypeAlias = Callable[[str, str], None]
+"""Called with the id of a chat and a file that one of its calls has changed without naming it."""
 
 
 class Attribution:
     """The watched calls, and the workspace as it was last surveyed."""
 
-    def __init__(self, make_snapshot: MakeSnapshot) -> None:
+    def __init__(self, make_snapshot: MakeSnapshot, found: FoundChange = lambda *_: None) -> None:
         self._make_snapshot = make_snapshot
+        self._found = found
         self._calls: dict[TrackedCall, _WatchedCall] = {}
         self._running: frozenset[_WatchedCall] = frozenset()  # when the survey began
         self._ended: tuple[_WatchedCall, ...] = ()  # those of them that had ended by then
@@ -201,6 +204,7 @@ class Attribution:
                 findings[turn] = _new_finding(suspect.call)
             knows_before = suspect.knows_before and not difference.is_unknown
             self._add(findings[turn], difference, knows_before=knows_before)
+            self._found(turn.chat, difference.path)
 
     def _suspects(self, difference: Difference, running: Set[_WatchedCall]) -> Sequence[_Suspect]:
         """Return the calls that may have made a difference, one for each turn.

@@ -32,7 +32,7 @@ from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.disk.replacing import NEW_MODE
-from eca_nvim.review.attribution import Attribution
+from eca_nvim.review.attribution import Attribution, FoundChange
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.survey import NO_ROOM
 from eca_nvim.review.tracked_calls import CallOutcome, Observation, TrackedCall
@@ -55,12 +55,12 @@ class _OpenCall(Struct, eq=False):
 class Ledger:
     """All turns that changed something, oldest first."""
 
-    def __init__(self) -> None:
+    def __init__(self, found: FoundChange = lambda *_: None) -> None:
         self._blobs = Blobs()
         self._turns: list[TurnChanges] = []
         self._early: dict[tuple[str, int], Observation] = {}
         self._open: dict[tuple[str, int], _OpenCall] = {}
-        self.attribution = Attribution(self._store_surveyed)
+        self.attribution = Attribution(self._store_surveyed, found)
 
     def remove(self) -> None:
         """Remove the files that hold snapshots; called as the host ends."""

@@ -136,7 +136,7 @@ class Chats:
         finally:
             self._in_batch = outer
             for chat in self if not outer else ():
-                if chat.stale or chat.status_is_stale:
+                if chat.stale or chat.status_is_stale or chat.used.is_stale:
                     self.show(reducer.settled(chat, now()))
 
     def show(self, changes: Changes) -> None:

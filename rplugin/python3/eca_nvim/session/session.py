@@ -10,6 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain
@@ -28,12 +29,14 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.effects import (
     AskTurn,
     Effect,
+    FindFiles,
     ShowImage,
     TellAnswer,
     TellDecision,
     TellPrompt,
 )
 from eca_nvim.chat.vocabulary.events import ChatEvent, NoticeReceived
+from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.chat.vocabulary.query_intents import ContentRequest
@@ -44,6 +47,7 @@ from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chat_intents import apply_intent
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.diff_tab import EditorFiles
+from eca_nvim.session.files.named_files import NamedFiles
 from eca_nvim.session.files.surveys import Surveyor, run_in_thread
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.persistence import Persistence
@@ -80,7 +84,7 @@ class Session:
         self._intents_in, self._intents = anyio.create_memory_object_stream[intents.Intent](
             math.inf
         )
-        self._ledger = Ledger()
+        self._ledger = Ledger(self._command_changed)
         file_before = self._ledger.seen_before
         self._chats = Chats(view, settings, self._perform, self._record_event, file_before)
         self.resend_pending = self._chats.resend_pending
@@ -90,6 +94,7 @@ class Session:
         self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
         self._checks = TurnChecks(self._chats, self._servers.agent_of)
         self._contexts = Contexts(settings, files, view)
+        self._named_files = NamedFiles(self._files_used)
         self._workspace = settings.folders
         self.template_folders = TemplateFolders()
 
@@ -153,6 +158,7 @@ class Session:
             tasks.start_soon(self._persistence.keep_writing)
             tasks.start_soon(self._checks.run)
             tasks.start_soon(self.surveyor.run)
+            tasks.start_soon(self._named_files.run)
             tasks.start_soon(self._after_start)
             async for intent in self._intents:
                 with isolated(self._view, f"do {intent.name}", intent):
@@ -278,12 +284,23 @@ class Session:
             attribution.needs_survey = False  # one request is enough for all calls of a read
             self.surveyor.request()
 
+    def _command_changed(self, chat_id: str, path: str) -> None:
+        self._files_used(chat_id, [FileUsed(path, Use.WRITTEN)])
+
+    def _files_used(self, chat_id: str, files: Sequence[FileUsed]) -> None:
+        """Count files that only a look at the disk has found."""
+        chat = self._chats.table.get(chat_id)
+        if chat is not None:
+            self._chats.apply(chat, files)
+
     def _perform(self, effect: Effect, name: str) -> None:
         """Perform an effect of a chat; `name`: its server."""
         server = self._servers.get(name)
         match effect:
             case AskTurn():
                 self._checks.request(effect)
+            case FindFiles():
+                self._named_files.request(effect)
             case ShowImage():
                 self._view.push([self._images.show(effect)])
             case TellAnswer(question, text) if server.trust.handle_answer(question, text):

@@ -45,6 +45,7 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
     chat.blocks.clear()
     chat.lanes.clear()
     chat.anchors.clear()
+    chat.used.clear()
     drop_task_list(update)
     chat.title_owner = TitleOwner.AGENT
     if event.usage:

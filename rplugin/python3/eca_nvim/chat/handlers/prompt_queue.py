@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from eca_nvim.chat.handlers.file_uses import prompt_sent
 from eca_nvim.chat.model.chat import QueuedPrompt, QueueKind
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -71,6 +72,8 @@ def take_steers(update: Update, echo: str) -> None:
     for count in range(1, len(steers) + 1):
         if "\n".join(entry.text.strip() for entry in steers[:count]) == echo:
             _remove(update, steers[:count])
+            for entry in steers[:count]:
+                prompt_sent(update, entry.contexts)
             return
 
 

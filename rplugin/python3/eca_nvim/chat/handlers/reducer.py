@@ -14,6 +14,7 @@ from typing import Any
 from eca_nvim.chat.handlers import (
     chat_state,
     chat_title,
+    file_uses,
     messages,
     options,
     questions,
@@ -30,6 +31,7 @@ from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
+from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import CallState, Turn
@@ -61,6 +63,8 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     HookFinished: received_blocks.hook_finished,
     LinkReceived: received_blocks.link_received,
     ImageReceived: received_blocks.image_received,
+    FileUsed: file_uses.file_used,
+    FileNamed: file_uses.file_named,
     events.FlagReceived: received_blocks.flag_received,
     events.UnknownReceived: received_blocks.unknown_received,
     events.TitleChanged: chat_title.title_changed,

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from eca_nvim.chat.handlers.call_steps import announce_request, resolve_request, step
+from eca_nvim.chat.handlers.file_uses import call_ended
 from eca_nvim.chat.handlers.groups import join_neighbours
 from eca_nvim.chat.handlers.questions import dismiss_for_call, replayed_question
 from eca_nvim.chat.handlers.subagents import anchor_lane, renew_nested_requests, show_activity
@@ -166,6 +167,7 @@ def finished(update: Update, event: ToolFinished) -> None:
     if block.question is None and event.dialogue is not None:
         block.question = replayed_question(event.dialogue)
     step(update, block, update.lane, _outcome(block, event))
+    call_ended(update, block)
     if block.state is CallState.DONE:
         update_task_list(update, event.call.details, block)
         if not block.replayed:

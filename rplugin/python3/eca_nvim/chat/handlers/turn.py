@@ -7,6 +7,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from eca_nvim.chat.handlers.file_uses import prompt_sent
 from eca_nvim.chat.handlers.messages import note, show_user
 from eca_nvim.chat.handlers.prompt_queue import follow_up, is_command, keep_for_later
 from eca_nvim.chat.handlers.questions import question_of_agent
@@ -37,6 +38,7 @@ def begin(update: Update, step: TurnStep) -> None:
     turn.note_activity(update.now)
     turn.expected_end = TurnEnd.DONE
     turn.number += 1
+    update.chat.used.begin_turn(turn.number)
     update.dirty |= Dirty.STATUS
     update.emit("EcaTurnStarted", {})
 
@@ -48,6 +50,7 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     begin(update, TurnStep.SEND)
     chat.unconfirmed.append(show_user(update, text))
     update.tell(TellPrompt(chat.id, text, contexts))
+    prompt_sent(update, contexts)
 
 
 def stop(update: Update) -> None:

@@ -5,13 +5,9 @@ Rules kept here: paths come from a model. Only absolute paths without unsafe cha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from msgspec import Struct
-
-from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.diffs import (
     Hunk,
     Line,
@@ -21,7 +17,6 @@ from eca_nvim.chat.text.diffs import (
 )
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.vocabulary.call_details import FileChange, KnownSoFar, ToolCall, ToolKind
-from eca_nvim.chat.vocabulary.states import CallState
 
 MOST_PLACES = 100
 """Most places of a file that are shown."""
@@ -110,39 +105,3 @@ def is_safe_path(path: str) -> bool:
 
 def _safe_paths(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in paths if is_safe_path(path)))
-
-
-class FileUse(Struct):
-    """How often a chat's tools read and changed a file, and how many lines they changed."""
-
-    reads: int = 0
-    changes: int = 0
-    added: int = 0
-    removed: int = 0
-
-
-def files_used(chat: Chat) -> dict[str, FileUse]:
-    """Count how a chat's tools used files, by path, most used first."""
-    uses: dict[str, FileUse] = {}
-    for block in chat.blocks.values():
-        if isinstance(block, ToolBlock) and block.state is CallState.DONE:
-            _count(uses, block.call)
-    return most_used_first(uses)
-
-
-def most_used_first(uses: Mapping[str, FileUse]) -> dict[str, FileUse]:
-    """Sort files by how often they were used, then by path."""
-    order = sorted(uses, key=lambda path: (-uses[path].changes - uses[path].reads, path))
-    return {path: uses[path] for path in order}
-
-
-def _count(uses: dict[str, FileUse], call: ToolCall) -> None:
-    for path in read_paths(call):
-        uses.setdefault(path, FileUse()).reads += 1
-    for path in changed_paths(call):
-        use = uses.setdefault(path, FileUse())
-        use.changes += 1
-        for change in call.changes or ():
-            if change.path == path:
-                use.added += change.added
-                use.removed += change.removed

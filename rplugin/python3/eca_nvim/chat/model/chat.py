@@ -23,6 +23,7 @@ from eca_nvim.chat.model.blocks import (
     ToolBlock,
 )
 from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.model.used_files import UsedFiles
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.call_details import TaskList
 from eca_nvim.chat.vocabulary.commands import Command
@@ -125,6 +126,7 @@ class Chat(Struct, eq=False):
     stale: blocks whose header in the view may be out of date until the next update.
     status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
+    used: the files that the agent has used.
     task_list: the agent's, with the block of the call that sent it last, and that call's turn.
     commands: those the agent knows. options: what the user can set. asked_options: by id, values
     that he has set and the agent has not listed yet. trust: tools run without asking. abilities:
@@ -141,6 +143,7 @@ class Chat(Struct, eq=False):
     usage: UsageReported | None = None
     activity: str | None = None
     retrying: bool = False
+    used: UsedFiles = field(default_factory=UsedFiles)
     task_list: TaskList | None = None
     task_list_block: ToolBlock | None = None
     task_list_turn: int = 0

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.file_uses import FileNamed
 
 
 class TellPrompt(Struct, frozen=True):
@@ -96,6 +97,13 @@ class ShowImage(Struct, frozen=True):
     content: bytes
 
 
+class FindFiles(Struct, frozen=True):
+    """Find out which of these paths are files; the answer comes as FileUsed."""
+
+    chat: str
+    named: tuple[FileNamed, ...]
+
+
 Effect: TypeAlias = (
     TellPrompt
     | TellSteer
@@ -107,4 +115,5 @@ Effect: TypeAlias = (
     | TellTrust
     | TellLogin
     | ShowImage
+    | FindFiles
 )

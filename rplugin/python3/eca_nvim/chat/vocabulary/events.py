@@ -17,6 +17,7 @@ from msgspec import Struct
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, TaskList, ToolCall
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice
+from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.turn_events import (
@@ -252,6 +253,8 @@ ChatEvent: TypeAlias = (
     | HookFinished
     | LinkReceived
     | ImageReceived
+    | FileUsed
+    | FileNamed
     | FlagReceived
     | TitleChanged
     | ProgressChanged

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from eca_nvim.chat.vocabulary.completion import SetCompletions
+from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
 from eca_nvim.chat.vocabulary.templates import SetTemplates
 
 DEFAULT_SERVER: Final = "eca"
@@ -381,6 +382,7 @@ ViewOp: TypeAlias = (
     | Notify
     | Emit
     | FilesChanged
+    | SetFilesUsed
     | ShowPlace
     | OpenExternal
     | SetCompletions

@@ -200,10 +200,10 @@ class ReviewRequests:
         """Return some turns of a chat, the newest first."""
         return [turn for turn in reversed(self._ledger.turns(chat)) if turn.number in numbers]
 
-    async def _used(self, chat_id: str) -> list[Table]:
+    async def _used(self, chat_id: str) -> Table | None:
         await self._surveyor.settled()
         chat = self._chats.table.get(chat_id)
-        return [] if chat is None else list_files_used(chat, self._ledger.turns(chat_id))
+        return None if chat is None else list_files_used(chat, self._ledger.turns(chat_id))
 
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
         unique = tuple(dict.fromkeys(paths))
