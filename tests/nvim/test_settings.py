@@ -42,6 +42,13 @@ from eca_nvim.server.find import ServerOptions
             },
             Settings({"eca": ServerOptions(environment={"A": "1"}, idle=5)}),
         ),
+        (
+            {"servers": {"two": {"mcp": {"editor": True, "a": {"url": "https://a"}}}}},
+            Settings(
+                {"two": ServerOptions(mcp={"editor": True, "a": {"url": "https://a"}})},
+            ),
+        ),
+        ({"servers": {"two": {"mcp": []}}}, Settings({"two": ServerOptions()})),
         ({"diagnostics": {"base": 0}}, Settings(diagnostics_base=0)),
         ({"diagnostics": {"base": 7}}, Settings()),
         ({"contexts": {"repo_map": False}}, Settings(repo_map=False)),
@@ -56,3 +63,13 @@ from eca_nvim.server.find import ServerOptions
 )
 def test_options_become_settings(options: dict[str, object], settings: Settings) -> None:
     assert read_settings(options) == settings
+
+
+def test_values_of_mcp_servers_are_secrets_if_they_are_long() -> None:
+    mcp = {
+        "editor": True,
+        "local": {"command": ["a"], "env": {"DEBUG": "true", "KEY": "a-secret"}},
+        "far": {"url": "https://a", "headers": {"Authorization": "Bearer abc"}},
+    }
+    settings = read_settings({"servers": {"two": {"mcp": mcp}, "eca": {}}})
+    assert [*settings.secrets] == ["a-secret", "Bearer abc"]

@@ -205,6 +205,7 @@ class Rig:
         self.named: list[str] = []
         self.fault: AgentFault | None = None
         self.idle = 0.0
+        self.warnings: tuple[str, ...] = ()
         self.unwritten: dict[str, str] = {}
         self.persistence = Persistence(store, self.view, NEOVIM)
         settings = RenderSettings(folders=folders)
@@ -221,7 +222,7 @@ class Rig:
         self.agents.append(FakeAgent())
         self.view.push([])  # wake up those who wait for this
         label, identity = f"/bin/{server}", f"identity of {server}"
-        return Candidate(self.agents[-1], label, identity, idle=self.idle)
+        return Candidate(self.agents[-1], label, identity, idle=self.idle, warnings=self.warnings)
 
     async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the user's unsaved text (`session.EditorFiles`)."""

@@ -71,3 +71,9 @@ async def test_what_the_agent_can_do_is_known_in_every_chat_until_it_ends(rig: R
     assert lacks["a"] == lacks["b"] == ["fork", "steer"]
     agent.end(AgentExit("gone"))
     await rig.view.until(lambda: "lacks" not in rig.view.of(SetStatus)[-1].status)
+
+
+async def test_an_option_without_effect_is_said_when_the_server_starts(rig: Rig) -> None:
+    rig.warnings = ("servers.eca.mcp has no effect",)
+    await rig.ready()
+    assert rig.view.of(Notify) == [Notify("warn", "servers.eca.mcp has no effect")]

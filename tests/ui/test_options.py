@@ -97,3 +97,35 @@ def test_a_function_that_fails_is_not_fatal(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim, init="vim.g.eca = function() error('oh') end")
     assert view.nvim.lua("return require('eca.config').get().layout") == "right"
     view.nvim.wait_until("vim.fn.execute('messages'):find('vim.g.eca', 1, true)")
+
+
+def test_a_wrong_mcp_server_is_left_out_and_the_others_stay(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim)
+    check = (
+        "local complaints = {} "
+        "local right = require('eca.config.options').check(..., complaints) "
+        "return { right.servers.two.mcp, complaints }"
+    )
+    right: dict[str, Value] = {
+        "editor": True,
+        "local": {"command": ["a", "-b"], "env": {"KEY": "secret"}},
+        "far": {"url": "https://a", "type": "sse", "headers": {"Authorization": "secret"}},
+    }
+    wrong: dict[str, Value] = {
+        "a": {"comand": ["a"]},
+        "b": {"headers": {"A": 1}},
+        "c": True,
+        "d e": {},
+        "f": {"type": "ws"},
+    }
+    kept, complaints = view.nvim.lua(check, {"servers": {"two": {"mcp": {**right, **wrong}}}})
+    assert {name: kept[name] for name in right} == right
+    assert not any(kept.get(name) for name in wrong)
+    option = "servers.two.mcp"
+    assert complaints == [
+        f"option '{option}.b.headers' must contain only strings, not 1",
+        f"option '{option}.c' must be a table",
+        f"option '{option}.d e' must have a name without spaces",
+        f'option \'{option}.f.type\' must be one of "http", "sse", not "ws"',
+        f"unknown option '{option}.a.comand' (did you mean '{option}.a.command'?)",
+    ]

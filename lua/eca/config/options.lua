@@ -42,8 +42,15 @@ local M = {}
 ---@field download? boolean
 ---@field protocol? 'eca'|'acp'
 ---@field options? table<string, any>
----@field mcp? table<string, any>
+---@field mcp? table<string, boolean|eca.options.McpServer> by name; `editor = true` is our own
 ---@field idle? number minutes without use after which it is ended; 0: never
+
+---@class eca.options.McpServer
+---@field command? string[] a program that the agent starts
+---@field env? table<string, string>
+---@field url? string a server that runs already
+---@field type? 'http'|'sse' default: http
+---@field headers? table<string, string>
 
 ---@class eca.options.Entry
 ---@field default? any
@@ -53,6 +60,7 @@ local M = {}
 ---@field list? boolean
 ---@field open? boolean a table with any keys, of strings
 ---@field each? table<string, eca.options.Entry> a table of tables by name: what is in each
+---@field switches? table<string, true> names that may be booleans in such a table
 
 ---@type table<string, eca.options.Entry>
 M.entries = {
@@ -69,7 +77,17 @@ M.entries = {
       env = { types = { 'table' }, open = true },
       protocol = { types = { 'string' }, values = { 'eca', 'acp' } },
       options = { types = { 'table' } },
-      mcp = { types = { 'table' } },
+      mcp = {
+        types = { 'table' },
+        switches = { editor = true },
+        each = {
+          command = { types = { 'table' }, list = true },
+          env = { types = { 'table' }, open = true },
+          url = { types = { 'string' } },
+          type = { types = { 'string' }, values = { 'http', 'sse' } },
+          headers = { types = { 'table' }, open = true },
+        },
+      },
       idle = { types = { 'number' }, least = 0 },
     },
   },
@@ -180,32 +198,48 @@ end
 
 local check_level
 
+local check_each
+
+--- Check one of the tables in a table of tables.
+---@param prefix string
+---@param each table<string, eca.options.Entry>
+---@param value table<any, any>
+---@param complaints string[]
+---@return table<string, any>
+local function check_named(prefix, each, value, complaints)
+  local right = {} ---@type table<string, any>
+  for key, item in pairs(value) do
+    local entry = each[key]
+    local fault = entry and fault_of(entry, item)
+    if not entry then
+      complaints[#complaints + 1] = unknown(prefix, key, vim.tbl_keys(each))
+    elseif fault then
+      complaints[#complaints + 1] = ("option '%s%s' %s"):format(prefix, key, fault)
+    else
+      right[key] = entry.each and check_each(prefix .. key, entry, item, complaints) or item
+    end
+  end
+  return right
+end
+
 --- Check a table of tables by name.
 ---@param path string
----@param each table<string, eca.options.Entry>
+---@param entry eca.options.Entry
 ---@param tables table<any, any>
 ---@param complaints string[]
----@return table<string, table<string, any>>
-local function check_each(path, each, tables, complaints)
-  local right = {} ---@type table<string, table<string, any>>
+---@return table<string, any>
+function check_each(path, entry, tables, complaints)
+  local right = {} ---@type table<string, any>
   for name, value in pairs(tables) do
     local prefix = ('%s.%s'):format(path, name)
-    local is_named = type(name) == 'string' and name:find('^%S+$') ~= nil
-    right[name] = is_named and type(value) == 'table' and {} or nil
-    if not right[name] then
-      local wanted = is_named and 'must be a table' or 'must have a name without spaces'
-      complaints[#complaints + 1] = ("option '%s' %s"):format(prefix, wanted)
-    end
-    for key, item in pairs(right[name] and value or {}) do
-      local entry = each[key]
-      local fault = entry and fault_of(entry, item)
-      if not entry then
-        complaints[#complaints + 1] = unknown(prefix .. '.', key, vim.tbl_keys(each))
-      elseif fault then
-        complaints[#complaints + 1] = ("option '%s.%s' %s"):format(prefix, key, fault)
-      else
-        right[name][key] = item
-      end
+    if type(name) ~= 'string' or not name:find('^%S+$') then
+      complaints[#complaints + 1] = ("option '%s' must have a name without spaces"):format(prefix)
+    elseif type(value) == 'table' then
+      right[name] = check_named(prefix .. '.', entry.each, value, complaints)
+    elseif type(value) == 'boolean' and (entry.switches or {})[name] then
+      right[name] = value
+    else
+      complaints[#complaints + 1] = ("option '%s' must be a table"):format(prefix)
     end
   end
   return right
@@ -226,7 +260,7 @@ local function check_one(path, value, complaints)
     complaints[#complaints + 1] = ("option '%s' %s"):format(path, fault)
     return nil
   end
-  return entry and entry.each and check_each(path, entry.each, value, complaints) or value
+  return entry and entry.each and check_each(path, entry, value, complaints) or value
 end
 
 ---@param prefix string

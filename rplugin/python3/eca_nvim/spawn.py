@@ -51,6 +51,21 @@ def spawn(
         raise StartFailed(f"{command!r} is not a command, {error}: correct it") from error
 
 
+def find_program(program: str, path: str | None) -> str | None:
+    """Find a program by its path, or in the folders of a PATH; None if there is none.
+
+    Not with `shutil.which`: importing `shutil` loads the modules for archives, which takes time.
+    """
+    folders = (os.defpath if path is None else path).split(os.pathsep)
+    places = [program] if os.sep in program else [f"{it}/{program}" for it in folders if it]
+    return next((it for it in places if is_file(it) and os.access(it, os.X_OK)), None)
+
+
+def is_file(path: str) -> bool:
+    """Return whether a path leads to a file; false for one that the user may not look at."""
+    return os.path.isfile(path)  # noqa: PTH113 - the method of `Path` raises PermissionError
+
+
 def explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
     """Return what was wrong when a program did not start."""
     if cwd is not None and error.filename == cwd:

@@ -9,6 +9,7 @@ from tests.agents.client import TIMEOUT, AgentClient
 
 from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions
 from eca_nvim.agents.acp.life import KeptOfChats
+from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.agents.base import Prompt, Workspace
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -54,9 +55,16 @@ def make_agent(
     guard: Guard | None = None,
     see_off: Callable[[], bool] | None = None,
     prompted: Iterable[str] = (),
+    mcp: McpOptions | None = None,
 ) -> AcpAgent:
     """Make an agent that works in one folder; `prompted`: chats that an earlier process had."""
-    options = AcpOptions(command, guard=guard, see_off=see_off, kept=KeptOfChats(set(prompted)))
+    options = AcpOptions(
+        command,
+        guard=guard,
+        see_off=see_off,
+        kept=KeptOfChats(set(prompted)),
+        mcp=mcp or McpOptions(),
+    )
     return AcpAgent(options, Workspace((str(folder),), "Neovim 0.12.4", 4711))
 
 

@@ -16,6 +16,7 @@ from eca_nvim.protocol.acp import (
     content,
     encode,
     lifecycle,
+    mcp,
     options,
     permission,
     plan,
@@ -63,6 +64,10 @@ SAME: dict[type[Wire], str] = {
     permission.RequestPermission: "RequestPermissionRequest",
     sessions.NewSessionResult: "NewSessionResponse",
     sessions.OpenedSession: "LoadSessionResponse",
+    mcp.McpCapabilities: "McpCapabilities",
+    mcp.McpStdio: "McpServerStdio",
+    mcp.McpRemote: "HttpMcpServer",
+    mcp.NamedValue: "EnvVariable",
 }
 NEWER: frozenset[type[Wire]] = frozenset(
     {updates.Notice, updates.Compaction, updates.CompactionChunk, updates.UnknownUpdate}
@@ -71,7 +76,13 @@ NEWER: frozenset[type[Wire]] = frozenset(
 OLDER = {"models", "name"}
 """Members that the Python SDK has no more, or not yet, of agents that are in use."""
 Message: TypeAlias = Request[Any] | Notification
-SETUP = SessionSetup("/workspace")
+NAMED = (mcp.NamedValue("A", "b"),)
+MCP_SERVERS = (
+    mcp.McpStdio("local", "/bin/tool", ("-x",), NAMED),
+    mcp.McpRemote("http", "far", "https://example.com", NAMED),
+    mcp.McpRemote("sse", "old", "https://example.com", ()),
+)
+SETUP = SessionSetup("/workspace", tuple(encode(server) or {} for server in MCP_SERVERS))
 SENT: tuple[Message, ...] = (
     introduction(),
     *(SETUP.new(), SETUP.load("s"), SETUP.resume("s"), SETUP.fork("s")),

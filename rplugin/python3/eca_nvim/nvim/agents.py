@@ -63,8 +63,19 @@ class Agents:
         on_stderr = partial(log.info, "%s: stderr: %s", server)
         make = self._acp_agent if found.protocol == ACP else self._eca_agent
         agent = make(server, found, process, on_stderr)
-        idle = self.settings.servers.get(server, ServerOptions()).idle * SECONDS_PER_MINUTE
-        return Candidate(agent, found.label, found.identity, found.folder, idle)
+        told, warnings = self._told(server), self._warnings(server, found)
+        idle = told.idle * SECONDS_PER_MINUTE
+        return Candidate(agent, found.label, found.identity, found.folder, idle, warnings)
+
+    def _warnings(self, server: str, found: ServerCommand) -> tuple[str, ...]:
+        """Return a line about each option that has no effect."""
+        if found.protocol == ACP or not self._told(server).mcp:
+            return ()
+        return (f"servers.{server}.mcp has no effect: set mcpServers in the configuration of ECA",)
+
+    def _told(self, server: str) -> ServerOptions:
+        """Return what the user says of a server."""
+        return self.settings.servers.get(server, ServerOptions())
 
     def _eca_agent(
         self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
@@ -87,6 +98,7 @@ class Agents:
     ) -> Agent:
         from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions  # noqa: PLC0415
         from eca_nvim.agents.acp.life import KeptOfChats  # noqa: PLC0415
+        from eca_nvim.agents.acp.mcp_servers import McpOptions  # noqa: PLC0415
 
         kept = self._kept.setdefault(server, KeptOfChats())
         options = AcpOptions(
@@ -97,6 +109,7 @@ class Agents:
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
             kept=kept,
+            mcp=McpOptions(self._told(server).mcp, found.environment.get("PATH")),
         )
         return AcpAgent(options, self._workspace)
 

@@ -89,6 +89,8 @@ class App:
         Neovim sends it again before a restart and waits for `ALIVE`, to see whether we hang.
         """
         settings = read_settings(intent.settings)
+        for secret in settings.secrets:
+            self._redactor.hide(secret)
         if self._agents is not None and self._session is not None:
             self._agents.settings = settings
             self._session.follow(wanted=settings.follow)

@@ -7,12 +7,16 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from eca_nvim.server.find import ECA, ServerOptions
 
+SHORTEST_SECRET = 8
+"""Characters. Shorter values are hidden only where they stand beside their names: hiding each
+`true` would garble the log."""
 LOG_LEVELS = ("error", "warning", "info", "debug")
 
 
@@ -38,6 +42,14 @@ class Settings(NamedTuple):
     log_level: str = "warning"
     templates_user: str = ""
     templates_project: str | None = None
+
+    @property
+    def secrets(self) -> Iterator[str]:
+        """The values of variables and headers of MCP servers that are long enough for secrets."""
+        for server in self.servers.values():
+            for told in map(_table, server.mcp.values()):
+                values = chain(*(_texts(told.get(key)).values() for key in ("env", "headers")))
+                yield from (value for value in values if len(value) >= SHORTEST_SECRET)
 
 
 def read_settings(options: Mapping[str, object]) -> Settings:
@@ -75,6 +87,7 @@ def _servers(options: Mapping[str, object]) -> Mapping[str, ServerOptions]:
             _texts(told.get("env")),
             str(told["protocol"]) if "protocol" in told else None,
             _minutes(told.get("idle")),
+            _table(told.get("mcp")),
         )
         for name, told in tables.items()
     }

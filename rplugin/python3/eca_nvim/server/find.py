@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 from eca_nvim.digests import name_digest
 from eca_nvim.environment import child_environment
 from eca_nvim.server.known import ACP, KNOWN
+from eca_nvim.spawn import find_program, is_file
 
 PROGRAM: Final = "eca"
 ECA: Final = "eca"
@@ -52,13 +53,15 @@ class ServerOptions(NamedTuple):
 
     `command`: its command line, None to search for one; `environment`: variables added to its
     environment; `protocol`: 'eca' or 'acp', None for what is usual for its name; `idle`: minutes
-    without use after which it is ended, 0 for never.
+    without use after which it is ended, 0 for never; `mcp`: the MCP servers for its sessions, by
+    name, as the user describes them.
     """
 
     command: tuple[str, ...] | None = None
     environment: Mapping[str, str] = MappingProxyType({})
     protocol: str | None = None
     idle: float = 0
+    mcp: Mapping[str, object] = MappingProxyType({})
 
 
 class ServerCommand(NamedTuple):
@@ -105,7 +108,7 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
         return _demo(environment, protocol)
     if name != ECA:
         raise BadServerOption(f"servers.{name} names no program: set servers.{name}.command")
-    found = _executable(PROGRAM, environment.get("PATH"))
+    found = find_program(PROGRAM, environment.get("PATH"))
     if found is None:
         return _demo(environment)
     return ServerCommand((found, "server"), found, environment)
@@ -113,7 +116,7 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
 
 def _known(name: str, environment: Mapping[str, str]) -> ServerCommand:
     program, *arguments = KNOWN[name].command
-    found = _executable(program, environment.get("PATH"))
+    found = find_program(program, environment.get("PATH"))
     if found is None:
         raise BadServerOption(f"there is no {program} on PATH: {KNOWN[name].install}")
     return ServerCommand((found, *arguments), found, environment, protocol=ACP)
@@ -128,30 +131,15 @@ def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> 
     program = words[0]
     if program.startswith("~/"):
         program = str(Path(program).expanduser())
-    found = _executable(program, environment.get("PATH"))
+    found = find_program(program, environment.get("PATH"))
     if found is None:
         raise BadServerOption(f"{option}: {_fault_of(program)}")
     return ServerCommand((found, *words[1:]), found, environment)
 
 
-def _executable(program: str, path: str | None) -> str | None:
-    """Find a program by its path, or in the folders of a PATH.
-
-    Not with `shutil.which`: importing `shutil` loads the modules for archives, which takes time.
-    """
-    folders = (os.defpath if path is None else path).split(os.pathsep)
-    places = [program] if os.sep in program else [f"{it}/{program}" for it in folders if it]
-    return next((it for it in places if _is_file(it) and os.access(it, os.X_OK)), None)
-
-
-def _is_file(path: str) -> bool:
-    """Return whether a path leads to a file; false for one that the user may not look at."""
-    return os.path.isfile(path)  # noqa: PTH113 - the method of `Path` raises PermissionError
-
-
 def _fault_of(program: str) -> str:
     """Return why a program cannot be run, and the remedy."""
-    if os.sep in program and _is_file(program):
+    if os.sep in program and is_file(program):
         return f"{program!r} is not executable: allow it with chmod +x"
     return f"{program!r} not found: correct its path"
 

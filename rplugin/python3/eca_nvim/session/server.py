@@ -20,7 +20,7 @@ from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.session.idle_timer import IdleTimer
 
 CLOSE_TIMEOUT = 5.0
@@ -71,6 +71,7 @@ class Candidate(Struct, frozen=True):
 
     `identity` is the same each time the same server is started. `folder` is its working folder,
     None for the user's workspace. `idle`: seconds without use after which it is ended, 0 for never.
+    `warnings` are lines for the user.
     """
 
     agent: Agent
@@ -78,6 +79,7 @@ class Candidate(Struct, frozen=True):
     identity: str = ""
     folder: str | None = None
     idle: float = 0
+    warnings: tuple[str, ...] = ()
 
 
 class MakeAgent(Protocol):
@@ -212,6 +214,7 @@ class Server:
             return
         self.identity, self.folder = candidate.identity, candidate.folder
         self._set_state(ServerState.STARTING, candidate.label)
+        self._emit([MessageShown("warn", line) for line in candidate.warnings])
         timer = IdleTimer(candidate.idle, self._listener.is_at_rest) if candidate.idle else None
         self._current = _Run(candidate.agent, timer)
         runs.start_soon(self._run_agent, self._current)

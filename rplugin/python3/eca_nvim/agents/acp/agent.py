@@ -18,6 +18,7 @@ from msgspec import field
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.life import KeptOfChats, Life, first_folder
+from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import AgentFault, Emit, Prompt, Workspace
 from eca_nvim.agents.codec import RawCodec
@@ -48,9 +49,13 @@ _CANCEL: Final = CancelForm(CancelRequest.method, "requestId")
 
 
 class AcpOptions(ProcessOptions, frozen=True):
-    """How to run an agent; `kept`: what the processes before this one have left of the chats."""
+    """How to run an agent.
+
+    kept: what the processes before this one have left of the chats. mcp: its MCP servers.
+    """
 
     kept: KeptOfChats = field(default_factory=KeptOfChats)
+    mcp: McpOptions = McpOptions()
 
 
 class AcpAgent(ProcessAgent[Life]):
@@ -125,7 +130,8 @@ class AcpAgent(ProcessAgent[Life]):
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> Life:
         faults = Faults(self._program)
-        return Life(connection, tasks, self._workspace, faults, self._options.kept, emit)
+        options = self._options
+        return Life(connection, tasks, self._workspace, faults, options.kept, options.mcp, emit)
 
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)

@@ -15,23 +15,23 @@ TERMINAL: Final = "terminal"
 
 
 class Faults:
-    """Words the errors of one agent; `auth_methods` are its ways to log in."""
+    """Words the errors of one agent: its `program`; `auth_methods` are its ways to log in."""
 
     def __init__(self, program: str) -> None:
-        self._program = program
+        self.program = program
         self.auth_methods: Sequence[AuthMethod] = ()
 
     def line(self, what: str, fault: RemoteError | DecodeError) -> str:
         """Return what went wrong in one line; `what` says which action failed."""
         if isinstance(fault, DecodeError):
-            return f"{what}: {self._program} sent an answer that cannot be read: {one_line(fault)}"
+            return f"{what}: {self.program} sent an answer that cannot be read: {one_line(fault)}"
         if fault.code == AUTH_REQUIRED:
             return self._login()
         return f"{what}: {one_line(told(fault))}"
 
     def _login(self) -> str:
         ways = "; ".join(map(self._way, self.auth_methods))
-        return f"{self._program} needs a login{': ' if ways else ''}{ways}"
+        return f"{self.program} needs a login{': ' if ways else ''}{ways}"
 
     def _way(self, method: AuthMethod) -> str:
         """Return the name of a way to log in, with its command or variable, or what it says."""
@@ -39,7 +39,7 @@ class Faults:
         if meta.terminal_auth is not None:
             about = f"run {_command(meta.terminal_auth.command, meta.terminal_auth.args)}"
         elif TERMINAL in (method.type, meta.type):
-            about = f"run {_command(self._program, method.args or meta.args)}"
+            about = f"run {_command(self.program, method.args or meta.args)}"
         elif method.vars:
             about = "set " + ", ".join(f"${it.name}" for it in method.vars)
         else:

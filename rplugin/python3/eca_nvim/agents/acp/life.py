@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
 from eca_nvim.agents.acp.faults import Faults, one_line
+from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.answers import Answers
@@ -51,6 +52,7 @@ class Life:
         workspace: Workspace,
         faults: Faults,
         kept: KeptOfChats,
+        mcp: McpOptions,
         emit: Emit,
     ) -> None:
         self.connection = connection
@@ -68,6 +70,7 @@ class Life:
         )
         self.options = OptionRequests(connection, self.sessions, self.faults, emit)
         self.title = ""
+        self._mcp = mcp
         self._emit = emit
 
     def introduced(self, result: InitializeResult) -> None:
@@ -77,7 +80,10 @@ class Life:
         self.title = _title(result.agent_info)
         self.sessions.can_close = can.session_capabilities.close is not None
         self.outbox.can_prompt = can.prompt_capabilities
-        self._emit([AbilitiesChanged(frozenset())])
+        usable, left_out = self._mcp.usable(can.mcp_capabilities, self.faults.program)
+        self.setup.mcp_servers = usable
+        warnings = [MessageShown("warn", line) for line in left_out]
+        self._emit([AbilitiesChanged(frozenset()), *warnings])
 
     def receive(self, batch: Sequence[Incoming]) -> None:
         """Emit the events of one read, as one batch."""

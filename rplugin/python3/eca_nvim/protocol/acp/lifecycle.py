@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Final
 
 from msgspec import field
 
+from eca_nvim.protocol.acp.mcp import McpCapabilities
 from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
 
 VERSION: Final = 1
@@ -42,6 +43,7 @@ class AgentCapabilities(Wire, frozen=True):
 
     prompt_capabilities: PromptCapabilities = PromptCapabilities()
     session_capabilities: SessionCapabilities = SessionCapabilities()
+    mcp_capabilities: McpCapabilities = McpCapabilities()
 
 
 class TerminalLogin(Wire, frozen=True):

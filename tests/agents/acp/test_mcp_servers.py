@@ -1,0 +1,124 @@
+"""The MCP servers of the option `mcp`, as an agent gets them."""
+
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.agents.acp.acp_client import make_agent, running
+from tests.agents.acp.test_official_sdk import Scripted
+
+from eca_nvim.agents.acp.mcp_servers import McpOptions
+from eca_nvim.chat.vocabulary.agent_events import MessageShown
+from eca_nvim.protocol.acp.mcp import McpCapabilities
+from eca_nvim.redaction import without_keys
+
+SECRET: Final = "correct-horse"
+FOLDER, PYTHON = str(Path(sys.executable).parent), Path(sys.executable).name
+FAR = {"url": "https://example.com/mcp", "headers": {"X-Who": SECRET}}
+OPTION: Final[dict[str, object]] = {
+    "local": {"command": [PYTHON, "-V"], "env": {"WHO": SECRET}},
+    "far": FAR,
+    "old": {**FAR, "type": "sse"},
+}
+NAMED = [{"name": "X-Who", "value": SECRET}]
+WIRE: Final = {
+    "local": {
+        "name": "local",
+        "command": sys.executable,
+        "args": ["-V"],
+        "env": [{"name": "WHO", "value": SECRET}],
+    },
+    "far": {"type": "http", "name": "far", "url": FAR["url"], "headers": NAMED},
+    "old": {"type": "sse", "name": "old", "url": FAR["url"], "headers": NAMED},
+}
+ALL = McpCapabilities(http=True, sse=True)
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Scripted:
+    return Scripted(tmp_path)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("can", "gets"),
+    [
+        ({}, ["local"]),
+        ({"http": True}, ["far", "local"]),
+        ({"sse": True, "http": True}, ["far", "local", "old"]),
+    ],
+)
+async def test_an_agent_gets_what_it_can_use(
+    scripted: Scripted,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    can: dict[str, bool],
+    gets: list[str],
+) -> None:
+    caplog.set_level(logging.DEBUG, "eca_nvim")
+    capabilities = {"mcpCapabilities": can}
+    scripted.play([], initialize={"agentCapabilities": capabilities})
+    agent = make_agent(scripted.command, tmp_path, mcp=McpOptions(OPTION, FOLDER))
+    async with running(agent) as client:
+        await client.say("hi")
+        lines = [it.text for it in client.all(MessageShown)]
+    [opened] = [it["params"] for it in scripted.report if it.get("method") == "session/new"]
+    assert opened["mcpServers"] == [WIRE[name] for name in gets]
+    assert scripted.faults() == []
+    assert [line.split(":")[0].split()[-1] for line in lines] == [
+        f"'{name}'" for name in ("far", "old") if name not in gets
+    ]
+    assert "mcpServers" in caplog.text
+    assert SECRET not in without_keys(caplog.text)
+    assert SECRET not in str(lines)
+
+
+def usable(told: object) -> tuple[Sequence[object], list[str]]:
+    return McpOptions({"it": told}, FOLDER).usable(ALL, "agent")
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({}, "it needs a command or a url"),
+        (True, "it needs a command or a url"),
+        ({"command": []}, "it needs a command or a url"),
+        ({"url": "file:///etc"}, "its url must begin with https:// or http://"),
+        ({"command": ["no-such\nprogram"]}, "'no-such\\nprogram' was not found"),
+        ({"command": ["/no/such"]}, "'/no/such' was not found"),
+        ({"command": ["tests"], "env": {"PATH": "/nowhere"}}, "'tests' was not found"),
+    ],
+)
+def test_a_server_that_is_wrong_is_left_out_with_a_line(told: object, why: str) -> None:
+    servers, [line] = usable(told)
+    assert servers == ()
+    assert line.startswith(f"agent does not get the MCP server 'it': {why}")
+    assert "\n" not in line
+
+
+def test_a_project_brings_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "tool"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    monkeypatch.chdir(tmp_path)
+    for command, path in (("./tool", "/bin"), ("tool", ".:/bin")):
+        servers, [line] = usable({"command": [command], "env": {"PATH": path}})
+        assert servers == ()
+        assert "is not a program on PATH nor an absolute path" in line
+
+
+def test_our_own_server_is_started_when_it_is_named() -> None:
+    own = {"name": "editor", "command": "/python", "args": ["bridge", "socket"], "env": []}
+    options = McpOptions({"editor": True}, editor=lambda: ("/python", "bridge", "socket"))
+    assert options.usable(ALL, "agent") == ((own,), [])
+    assert McpOptions({"editor": False}, editor=_fails).usable(ALL, "agent") == ((), [])
+    servers, [line] = McpOptions({"editor": True}, editor=_fails).usable(ALL, "agent")
+    assert servers == ()
+    assert line.endswith("'editor': it does not start, No space left on device")
+
+
+def _fails() -> Sequence[str]:
+    raise OSError(28, "No space left on device")

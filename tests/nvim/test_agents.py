@@ -1,0 +1,45 @@
+"""The agents that the host makes of the options."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from tests.agents.client import FakeEditor
+
+from eca_nvim.agents.acp.agent import AcpAgent
+from eca_nvim.agents.base import Workspace
+from eca_nvim.nvim.agents import Agents
+from eca_nvim.nvim.guardian_process import Guardian
+from eca_nvim.nvim.settings import read_settings
+from eca_nvim.session import Candidate
+
+
+@pytest.fixture
+def guardian() -> Guardian:
+    class NoGuardian(Guardian):
+        def __init__(self) -> None:
+            """Start no process."""
+
+    return NoGuardian()
+
+
+def make(guardian: Guardian, protocol: str) -> Candidate:
+    server = {
+        "command": [sys.executable],
+        "protocol": protocol,
+        "mcp": {"a": {"command": ["/bin/sh"]}},
+    }
+    settings = read_settings({"servers": {"it": server}})
+    workspace = Workspace(("/workspace",), "Neovim", 1)
+    agents = Agents(settings, workspace, FakeEditor(), guardian, lambda _: None, None)
+    return agents("it")
+
+
+def test_mcp_servers_are_for_agents_that_speak_acp(guardian: Guardian) -> None:
+    made = make(guardian, "acp")
+    assert made.warnings == ()
+    assert isinstance(made.agent, AcpAgent)
+    assert made.agent._options.mcp.servers == {"a": {"command": ["/bin/sh"]}}
+    [line] = make(guardian, "eca").warnings
+    assert line.startswith("servers.it.mcp has no effect: ")
