@@ -58,6 +58,7 @@ def test_the_view_defines_all_groups_that_the_host_uses(view: View) -> None:
 EVENTS = [
     "EcaServerReady",
     "EcaServerExited",
+    "EcaFilesUsed",
     "EcaChatOpened",
     "EcaChatClosed",
     "EcaTurnStarted",
