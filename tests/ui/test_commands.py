@@ -166,46 +166,6 @@ def test_the_beginning_of_one_name_is_enough(view: View) -> None:
     assert view.sent("plan_undo")
 
 
-def test_health_says_where_to_get_the_server_and_how_to_log_in(
-    start_nvim: StartNeovim, tmp_path: Path
-) -> None:
-    nvim = start_nvim(columns=120, lines=70)
-    nvim.lua("vim.env.PATH = ...", str(tmp_path))
-    nvim.command("checkhealth eca")
-    report = "\n".join(nvim.buffer_lines())
-    assert "editor-code-assistant/eca" in report
-    assert "send the prompt /login in the chat" in report
-
-
-@pytest.mark.parametrize(
-    ("says", "told"),
-    [
-        ("echo eca 0.155.1", "eca: eca 0.155.1"),
-        ("exit 1", "does not report a version"),
-    ],
-)
-def test_health_asks_the_server_for_its_version(
-    start_nvim: StartNeovim, tmp_path: Path, says: str, told: str
-) -> None:
-    server = tmp_path / "eca"
-    server.write_text(f"#!/bin/sh\n{says}\n")
-    server.chmod(0o755)
-    nvim = start_nvim(columns=120, lines=70, settings={"server": {"command": [str(server)]}})
-    nvim.command("checkhealth eca")
-    assert any(told in line for line in nvim.buffer_lines())
-
-
-def test_health_names_the_remedy_of_an_old_python(start_nvim: StartNeovim, tmp_path: Path) -> None:
-    python = tmp_path / "python3.8"
-    python.write_text("#!/bin/sh\necho 'AssertionError: it is Python 3.8' >&2\nexit 1\n")
-    python.chmod(0o755)
-    nvim = start_nvim(columns=120, lines=70, settings={"python": str(python)})
-    nvim.command("checkhealth eca")
-    report = "\n".join(nvim.buffer_lines())
-    assert "it is Python 3.8" in report
-    assert "fix 'python', :Eca restart" in report
-
-
 @pytest.mark.parametrize(
     ("typed", "intent", "payloads"),
     [

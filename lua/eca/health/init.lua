@@ -3,9 +3,8 @@ local config = require('eca.config')
 local host = require('eca.host')
 local options = require('eca.config.options')
 local python = require('eca.host.python')
-local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
-local servers = require('eca.state.servers')
+local servers = require('eca.health.servers')
 local winbar = require('eca.window.winbar')
 
 local M = {}
@@ -53,66 +52,18 @@ local function check_python()
   health.error(path .. ': ' .. last[#last], remedy)
 end
 
-local GET_SERVER = {
-  'get the server, eca, from the releases of editor-code-assistant/eca on GitHub (docs: eca.dev)',
-  'put it on your PATH or set server.command, and restart Neovim',
-  'then log in to a model provider: send the prompt /login in the chat',
-}
-
---- Checks by its version whether a program is the server.
----@param path string
----@param is_eca boolean
-local function check_version(path, is_eca)
-  local works, output = run({ path, '--version' })
-  local version = vim.split(output, '\n')[1]
-  if works and version:find('%d') then
-    health.ok(('%s: %s'):format(path, sanitize.line(version)))
-  elseif is_eca then
-    health.error(path .. ' does not report a version', 'is it the ECA server? ' .. GET_SERVER[1])
-  else
-    health.info(path .. ' is executable, but reports no version')
-  end
-end
-
---- Check the program of a server.
----@param command? string[] default: found
----@param option string that names it
-local function check_program(command, option)
-  local name = command and command[1] or 'eca'
-  local path = vim.fn.exepath(name)
-  if path ~= '' then
-    check_version(path, vim.fs.basename(path) == 'eca')
-  elseif command then
-    local remedy = ("correct the option '%s'"):format(option)
-    health.error(name .. ' not found or not executable', remedy)
-  else
-    health.warn('no eca on PATH: the built-in demo agent answers', GET_SERVER)
-  end
-end
-
-local function check_servers()
-  local all = servers.options()
-  health.start('ECA server')
-  check_program((all.eca or {}).command, 'server.command')
-  for name, server in vim.spairs(all) do
-    local option = ('servers.%s.command'):format(name)
-    if name ~= 'eca' then
-      health.start(('Server %s'):format(name))
-      local program = servers.PROGRAMS[name]
-      if server.command or program then
-        check_program(server.command or { program }, option)
-      elseif name ~= 'demo' then
-        health.error('it names no program', ("set the option '%s'"):format(option))
-      end
-    end
-  end
-end
-
-local function check_options()
-  health.start('Options')
+--- What is wrong with the options.
+---@return string[]
+local function complaints_about_options()
   local complaints = {} ---@type string[]
   local given = vim.g.eca
   options.check(type(given) == 'function' and given() or given or {}, complaints)
+  return complaints
+end
+
+---@param complaints string[]
+local function check_options(complaints)
+  health.start('Options')
   for _, complaint in ipairs(complaints) do
     health.warn(complaint)
   end
@@ -153,10 +104,11 @@ end
 
 --- Run by `:checkhealth eca`.
 function M.check()
+  local probed, complaints = servers.start(), complaints_about_options()
   check_neovim()
   check_python()
-  check_servers()
-  check_options()
+  servers.report(probed, complaints)
+  check_options(complaints)
   check_winbars()
   check_completion()
   health.start('Log')

@@ -1,0 +1,54 @@
+"""Runs the probes: a request comes as a line of JSON on standard input, rows go out as lines.
+
+    request   {"names": […], "settings": {…}, "folder": "/home/me/project", "seconds": 4}
+    rows      {"name": "qwen", "rows": [["ok", "Qwen Code 0.24.4 …", []]], "done": false}
+
+Rules kept here:
+- Standard input stays open. Its end means that Neovim is gone: the servers are ended then.
+- This process leads a session, and its guardian ends all that it has started if it is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+
+from eca_nvim.nvim.guardian_process import guardian
+from eca_nvim.nvim.probes.probe import Probe
+from eca_nvim.nvim.probes.rows import Row
+from eca_nvim.nvim.settings import read_settings
+
+
+def _report(name: str, rows: Sequence[Row], *, done: bool) -> None:
+    line = json.dumps({"name": name, "rows": rows, "done": done})
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+async def _end_with_neovim(scope: anyio.CancelScope) -> None:
+    await anyio.wait_readable(sys.stdin.fileno())
+    scope.cancel()
+
+
+async def _run(request: Mapping[str, Any]) -> None:
+    servers = read_settings(request["settings"]).servers
+    deadline = anyio.current_time() + request["seconds"]
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_end_with_neovim, tasks.cancel_scope)
+        async with anyio.create_task_group() as probes:
+            for name in request["names"]:
+                report = partial(_report, name)
+                probe = Probe(name, servers, request["folder"], deadline, guardian().watch, report)
+                probes.start_soon(probe.run)
+        tasks.cancel_scope.cancel()
+
+
+if __name__ == "__main__":
+    guardian().watch(os.getpid())
+    anyio.run(partial(_run, json.loads(sys.stdin.buffer.readline())))

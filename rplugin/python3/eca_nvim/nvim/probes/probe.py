@@ -1,0 +1,200 @@
+"""Probe: starts a server, waits for its answer to initialize, and asks it to end.
+
+Rules kept here:
+- The rows are out before the server is asked to end: nobody waits for that.
+- Nothing but initialize is sent: no session is opened, no model and no tool server is started.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+from pathlib import PurePath
+from typing import Final, Protocol
+
+import anyio
+
+from eca_nvim.agents.acp.introduction import introduction as acp_introduction
+from eca_nvim.agents.base import Workspace
+from eca_nvim.agents.eca.introduction import introduction as eca_introduction
+from eca_nvim.jsonrpc import LineFraming
+from eca_nvim.nvim.probes.rows import Row, acp_rows, safe
+from eca_nvim.protocol.acp import DecodeError, decode_result, encode
+from eca_nvim.protocol.acp.lifecycle import InitializeParams
+from eca_nvim.protocol.eca.lifecycle import Exit, Shutdown
+from eca_nvim.protocol.eca.lifecycle import InitializeParams as EcaInitializeParams
+from eca_nvim.server.find import (
+    PROGRAM,
+    BadServerOption,
+    ServerCommand,
+    ServerOptions,
+    find_server,
+)
+from eca_nvim.server.known import ACP, KNOWN
+from eca_nvim.session.files.bounded_program import run_bounded
+from eca_nvim.transport import (
+    Connection,
+    ConnectionClosed,
+    Guard,
+    RemoteError,
+    StartError,
+    open_connection,
+)
+
+EXIT_SECONDS: Final = 2.0
+"""Time for a server to shut down, and again for its exit."""
+VERSION_BYTES: Final = 4096
+"""Bytes of the output of `eca --version` that are read."""
+
+
+class Report(Protocol):
+    """Shows rows of a server."""
+
+    def __call__(self, rows: Sequence[Row], *, done: bool) -> None:
+        """Show more rows; `done`: there will be no more."""
+
+
+class Probe:
+    """Probes one server; `deadline` is a time of the event loop's clock."""
+
+    def __init__(
+        self,
+        name: str,
+        servers: Mapping[str, ServerOptions],
+        folder: str,
+        deadline: float,
+        guard: Guard,
+        report: Report,
+    ) -> None:
+        self._name = name
+        self._servers = servers
+        self._folder = folder
+        self._deadline = deadline
+        self._guard = guard
+        self._report = report
+        self._parts = 2  # what is still to be reported: the program, and the handshake
+
+    async def run(self) -> None:
+        """Report all rows, then wait until the server has ended."""
+        try:
+            found = find_server(self._name, self._servers)
+        except BadServerOption as fault:
+            self._report([Row("error", str(fault))], done=True)
+            return
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._look_at, found)
+            tasks.start_soon(self._greet, found)
+
+    def _report_part(self, rows: Sequence[Row]) -> None:
+        self._parts -= 1
+        self._report(rows, done=self._parts == 0)
+
+    # --- the program ----------------------------------------------------------------------------
+
+    async def _look_at(self, found: ServerCommand) -> None:
+        """Report the program; only ECA's is asked for its version, as agents say theirs."""
+        if PurePath(found.label).name == PROGRAM:
+            self._report_part([await self._version(found)])
+        else:
+            self._report_part([Row("ok", found.label)])
+
+    async def _version(self, found: ServerCommand) -> Row:
+        run = partial(
+            run_bounded,
+            (found.label, "--version"),
+            found.environment,
+            most=VERSION_BYTES,
+            seconds=self._deadline - anyio.current_time(),
+        )
+        with suppress(OSError):
+            printed = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+            version, *_ = printed.content.decode(errors="replace").splitlines() or [""]
+            if printed.succeeded and any(map(str.isdigit, version)):
+                return Row("ok", f"{found.label}: {safe(version)}")
+        advice = "is it the ECA server? It comes from editor-code-assistant/eca on GitHub"
+        return Row("error", f"{found.label} does not report a version", (advice,))
+
+    # --- the handshake --------------------------------------------------------------------------
+
+    async def _greet(self, found: ServerCommand) -> None:
+        is_acp = found.protocol == ACP
+        try:
+            async with self._connect(found, is_acp=is_acp) as connection:
+                self._report_part(await self._answer(found, connection, is_acp=is_acp))
+                if not is_acp:
+                    await _shut_down(connection)
+                await connection.aclose(EXIT_SECONDS)
+        except StartError as fault:
+            self._report_part([Row("error", str(fault))])
+
+    def _connect(
+        self, found: ServerCommand, *, is_acp: bool
+    ) -> AbstractAsyncContextManager[Connection]:
+        return open_connection(
+            found.command,
+            _ignore,
+            env=found.environment,
+            cwd=self._folder,
+            framing=LineFraming() if is_acp else None,
+            guard=self._guard,
+            on_stderr=_ignore,
+        )
+
+    async def _answer(
+        self, found: ServerCommand, connection: Connection, *, is_acp: bool
+    ) -> Sequence[Row]:
+        """Return what the server says of itself, or why it says nothing."""
+        seconds = self._deadline - anyio.current_time()
+        shake = _shake_acp if is_acp else partial(_shake_eca, self._folder)
+        try:
+            with anyio.move_on_after(seconds):
+                return await shake(connection)
+        except ConnectionClosed as closed:
+            words = [line for line in closed.exit.stderr_tail if line.strip()][-1:]
+            return [self._fault(found, f"it ended before it answered, {closed.exit}", words)]
+        except (RemoteError, DecodeError) as fault:
+            return [self._fault(found, "it refused to start", [str(fault)])]
+        slow = f"it has not answered after {seconds:.1f} s"
+        words = [connection.last_stderr] if connection.last_stderr else []
+        advice = f"a chat waits longer, and this may be a busy moment: :Eca server {self._name}"
+        return [Row("warn", _told(slow, words), (advice,))]
+
+    def _fault(self, found: ServerCommand, what: str, words: Sequence[str]) -> Row:
+        """Return what went wrong, with the server's last words."""
+        kind = "an ACP agent" if found.protocol == ACP else "an ECA server"
+        advice = [f"is it {kind}? Check servers.{self._name}.command and protocol"]
+        if self._name in KNOWN:
+            advice.append(f"an old version may not speak the protocol: {KNOWN[self._name].install}")
+        return Row("error", _told(what, words), tuple(advice))
+
+
+def _told(what: str, words: Sequence[str]) -> str:
+    return ": ".join((what, *map(safe, words)))
+
+
+def _ignore(_: object) -> None:
+    """Drop what the server says beside its answer."""
+
+
+async def _shake_acp(connection: Connection) -> Sequence[Row]:
+    params, began = acp_introduction(), anyio.current_time()
+    answer = await connection.request(params.method, encode(params))
+    result = decode_result(InitializeParams, answer)
+    return list(acp_rows(result, answer, anyio.current_time() - began))
+
+
+async def _shake_eca(folder: str, connection: Connection) -> Sequence[Row]:
+    params = eca_introduction(Workspace((folder,), "Neovim", os.getpid()))
+    began = anyio.current_time()
+    decode_result(EcaInitializeParams, await connection.request(params.method, encode(params)))
+    seconds = anyio.current_time() - began
+    return [Row("ok", f"it speaks the protocol of ECA, answered after {seconds:.1f} s")]
+
+
+async def _shut_down(connection: Connection) -> None:
+    with anyio.move_on_after(EXIT_SECONDS), suppress(ConnectionClosed, RemoteError):
+        await connection.request(Shutdown.method)
+        connection.notify(Exit.method)
+        await connection.wait_closed()

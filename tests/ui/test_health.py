@@ -1,0 +1,79 @@
+"""`:checkhealth eca`: what is needed, and each server, which is started for it and ended."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+
+
+def test_health_says_where_to_get_the_server_and_how_to_log_in(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    nvim = start_nvim(columns=120, lines=70)
+    nvim.lua("vim.env.PATH = ...", str(tmp_path))
+    nvim.command("checkhealth eca")
+    report = "\n".join(nvim.buffer_lines())
+    assert "editor-code-assistant/eca" in report
+    assert "send the prompt /login in the chat" in report
+
+
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("echo eca 0.155.1", "eca: eca 0.155.1"),
+        ("exit 1", "does not report a version"),
+    ],
+)
+def test_health_asks_the_server_for_its_version(
+    start_nvim: StartNeovim, tmp_path: Path, says: str, told: str
+) -> None:
+    server = tmp_path / "eca"
+    server.write_text(f"#!/bin/sh\n{says}\n")
+    server.chmod(0o755)
+    nvim = start_nvim(columns=120, lines=70, settings={"server": {"command": [str(server)]}})
+    nvim.command("checkhealth eca")
+    assert any(told in line for line in nvim.buffer_lines())
+
+
+def test_health_names_the_remedy_of_an_old_python(start_nvim: StartNeovim, tmp_path: Path) -> None:
+    python = tmp_path / "python3.8"
+    python.write_text("#!/bin/sh\necho 'AssertionError: it is Python 3.8' >&2\nexit 1\n")
+    python.chmod(0o755)
+    nvim = start_nvim(columns=120, lines=70, settings={"python": str(python)})
+    nvim.command("checkhealth eca")
+    report = "\n".join(nvim.buffer_lines())
+    assert "it is Python 3.8" in report
+    assert "fix 'python', :Eca restart" in report
+
+
+def section(nvim: Neovim, title: str) -> str:
+    """Return the lines of a section of the report."""
+    report = "\n".join(nvim.buffer_lines())
+    return report.partition(f"{title} ~\n")[2].partition(" ~\n")[0]
+
+
+def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartNeovim) -> None:
+    bad = "echo 'cannot read its settings' >&2; exit 3"
+    servers = {
+        "bad": {"command": ["sh", "-c", bad], "protocol": "acp", "idle": -1},
+        "acp-demo": {"idle": 30},
+        "demo": {},
+        "missing": {"command": ["no-such-agent"], "protocol": "acp"},
+        "codex": {"env": {"PATH": "/nowhere"}},
+    }
+    nvim = start_nvim(settings={"servers": servers, "server": "demo"}, columns=80, lines=90)
+    nvim.command("checkhealth eca")
+    demo = section(nvim, "Server acp-demo")
+    assert "Demo agent 1, protocol version 1, answered after" in demo
+    assert "login: it offers none" in demo
+    assert "can: prompt.embeddedContext, session.close" in demo
+    assert "it is ended after 30 minutes without use" in demo
+    assert "it speaks the protocol of ECA, answered after" in section(nvim, "Server demo")
+    failed = section(nvim, "Server bad")
+    assert "it ended before it answered, exit code 3: cannot read its settings" in failed
+    assert "is it an ACP agent? Check servers.bad.command and protocol" in failed
+    assert "option 'servers.bad.idle' must be 0 or more, not -1" in failed
+    assert "'no-such-agent' not found: correct its path" in section(nvim, "Server missing")
+    assert "no codex-acp on PATH: install it by npm install" in section(nvim, "Server codex")
+    nvim.wait_for(lambda: not nvim.child.descendants(), "the probes and the servers to be gone")
