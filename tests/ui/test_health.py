@@ -57,7 +57,10 @@ def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartN
     bad = "echo 'cannot read its settings' >&2; exit 3"
     servers = {
         "bad": {"command": ["sh", "-c", bad], "protocol": "acp", "idle": -1},
-        "acp-demo": {"idle": 30},
+        "acp-demo": {
+            "idle": 30,
+            "mcp": {"here": {"command": ["sh"]}, "web": {"url": "https://example.org"}},
+        },
         "demo": {},
         "missing": {"command": ["no-such-agent"], "protocol": "acp"},
         "codex": {"env": {"PATH": "/nowhere"}},
@@ -69,6 +72,8 @@ def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartN
     assert "login: it offers none" in demo
     assert "can: prompt.embeddedContext, session.close" in demo
     assert "it is ended after 30 minutes without use" in demo
+    assert "MCP servers that it gets: here" in demo
+    assert "it does not get the MCP server 'web': the agent takes none of the type http" in demo
     assert "it speaks the protocol of ECA, answered after" in section(nvim, "Server demo")
     failed = section(nvim, "Server bad")
     assert "it ended before it answered, exit code 3: cannot read its settings" in failed

@@ -53,7 +53,8 @@ end
 ---@return string
 local function request(names)
   local told = vim.tbl_map(function(server)
-    return { command = server.command, env = server.env, protocol = server.protocol }
+    local protocol, mcp = server.protocol, server.mcp
+    return { command = server.command, env = server.env, protocol = protocol, mcp = mcp }
   end, servers.options())
   return vim.json.encode({
     names = names,

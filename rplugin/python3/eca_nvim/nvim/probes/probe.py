@@ -17,10 +17,11 @@ from typing import Final, Protocol
 import anyio
 
 from eca_nvim.agents.acp.introduction import introduction as acp_introduction
+from eca_nvim.agents.acp.mcp_servers import EDITOR, McpOptions
 from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.introduction import introduction as eca_introduction
 from eca_nvim.jsonrpc import LineFraming
-from eca_nvim.nvim.probes.rows import Row, acp_rows, safe
+from eca_nvim.nvim.probes.rows import Row, acp_rows, mcp_rows, safe
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
 from eca_nvim.protocol.eca.lifecycle import Exit, Shutdown
@@ -147,7 +148,7 @@ class Probe:
     ) -> Sequence[Row]:
         """Return what the server says of itself, or why it says nothing."""
         seconds = self._deadline - anyio.current_time()
-        shake = _shake_acp if is_acp else partial(_shake_eca, self._folder)
+        shake = partial(self._shake_acp, found) if is_acp else partial(_shake_eca, self._folder)
         try:
             with anyio.move_on_after(seconds):
                 return await shake(connection)
@@ -160,6 +161,16 @@ class Probe:
         words = [connection.last_stderr] if connection.last_stderr else []
         advice = f"a chat waits longer, and this may be a busy moment: :Eca server {self._name}"
         return [Row("warn", _told(slow, words), (advice,))]
+
+    async def _shake_acp(self, found: ServerCommand, connection: Connection) -> Sequence[Row]:
+        params, began = acp_introduction(), anyio.current_time()
+        answer = await connection.request(params.method, encode(params))
+        result = decode_result(InitializeParams, answer)
+        rows = acp_rows(result, answer, anyio.current_time() - began)
+        told = self._servers.get(self._name, ServerOptions()).mcp
+        mcp = McpOptions(told, found.environment.get("PATH"), editor=lambda: (EDITOR,))
+        usable, left_out = mcp.usable(result.agent_capabilities.mcp_capabilities, "it")
+        return [*rows, *mcp_rows([server["name"] for server in usable], left_out)]
 
     def _fault(self, found: ServerCommand, what: str, words: Sequence[str]) -> Row:
         """Return what went wrong, with the server's last words."""
@@ -176,13 +187,6 @@ def _told(what: str, words: Sequence[str]) -> str:
 
 def _ignore(_: object) -> None:
     """Drop what the server says beside its answer."""
-
-
-async def _shake_acp(connection: Connection) -> Sequence[Row]:
-    params, began = acp_introduction(), anyio.current_time()
-    answer = await connection.request(params.method, encode(params))
-    result = decode_result(InitializeParams, answer)
-    return list(acp_rows(result, answer, anyio.current_time() - began))
 
 
 async def _shake_eca(folder: str, connection: Connection) -> Sequence[Row]:

@@ -6,7 +6,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -50,6 +50,13 @@ def acp_rows(result: InitializeResult, answer: object, seconds: float) -> Iterat
     capabilities = answer.get("agentCapabilities") if isinstance(answer, Mapping) else None
     names = ", ".join(islice(_leaves(capabilities), MOST_CAPABILITIES))
     yield Row("info", f"can: {safe(names) or 'nothing beyond prompts'}")
+
+
+def mcp_rows(usable: Sequence[str], left_out: Sequence[str]) -> Iterator[Row]:
+    """Describe the MCP servers of the option `mcp`: the names of some, a line about each other."""
+    if usable:
+        yield Row("info", f"MCP servers that it gets: {safe(', '.join(usable))}")
+    yield from (Row("warn", safe(line)) for line in left_out)
 
 
 def _leaves(capabilities: object, path: str = "", depth: int = 0) -> Iterator[str]:
