@@ -1,13 +1,17 @@
 """Recorded sessions of the real server, replayed to the agent without an editor."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from tests.agents.client import make_agent, running
 from tests.agents.recorded import prepare, relive
 from tests.agents.summary import summary
+from tests.chat.driver import Driver
+from tests.support.file_uses import files_used
 from tests.support.golden import assert_golden
 
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed
 
 pytestmark = pytest.mark.anyio
@@ -26,6 +30,19 @@ TURNS = {"ask": 3, "subagent": 1}
 OF_THE_SERVER = {"handshake", "init_minimal", "mcp", "no_models"}
 """Of these the golden file has what belongs to no chat, too."""
 
+USE_FILES = {"read", "edit_approved", "edit_rejected", "shell", "navigation", "subagent"}
+
+
+def used(events: Iterable[AgentEvent], workspace: Path) -> str:
+    """Return the files that the chats have used."""
+    drivers: dict[str, Driver] = {}
+    for it in events:
+        if isinstance(it, Addressed):
+            home = it.parent_id or it.chat_id or ""
+            driver = drivers.setdefault(home, Driver((str(workspace),)))
+            driver.hear_exactly(it.event, child=it.chat_id if it.parent_id else None)
+    return "--\n".join(files_used(it.chat, it.effects) for it in drivers.values())
+
 
 @pytest.mark.parametrize("name", [*WHOLE, *TURNS])
 async def test_a_recorded_session_is_relived(name: str, tmp_path: Path, workspace: Path) -> None:
@@ -36,6 +53,8 @@ async def test_a_recorded_session_is_relived(name: str, tmp_path: Path, workspac
     is_told = name in OF_THE_SERVER
     events = [it for it in client.events if is_told or isinstance(it, Addressed)]
     assert_golden(summary(events), GOLDEN / f"{name}.txt")
+    if name in USE_FILES:
+        assert_golden(used(events, workspace), GOLDEN / "files" / f"{name}.txt")
 
 
 @pytest.mark.parametrize("name", ["hello_nochatid", "old_client"])

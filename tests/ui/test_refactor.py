@@ -97,16 +97,35 @@ def test_a_refactoring_is_reviewed_and_undone(
     assert contents(folder) == {**after, "greet.py": before["greet.py"]}
 
 
+LISTEN = """
+vim.g.used = vim.empty_dict()
+vim.api.nvim_create_autocmd('User', { pattern = 'EcaFilesUsed', callback = function(event)
+  local used = vim.g.used
+  for _, file in ipairs(event.data.files) do
+    used[vim.fs.basename(file.path)] = file
+  end
+  vim.g.used = used
+end })
+"""
+
+
 def test_the_files_of_a_turn_are_counted(
     start_nvim: StartNeovim, demo_server: list[str], home: Path
 ) -> None:
     nvim, folder = start(start_nvim, demo_server, home)
+    nvim.lua(LISTEN)
     nvim.command("Eca trust")
     say(nvim, "refactor")
     wait_line(nvim, "lists it all: keep, revert")
     wait_idle(nvim)
+    nvim.wait_until("vim.g.used['greet.py'] and vim.g.used['greet.py'].written >= 1")
+    files = nvim.lua("return require('eca').files()")
+    assert {Path(it["path"]).name: it for it in files} == nvim.eval("g:used")
+    assert [it["heat"] for it in files] == sorted((it["heat"] for it in files), reverse=True)
+    assert {it["turn"] for it in files} == {1}
     nvim.command("Eca files")
     screen = nvim.wait_screen("files of this chat")
+    assert "turn 1" in screen
     rows = [line for line in screen.lines() if "written" in line and "│" in line]
     assert "greet.py" in rows[0]
     assert "+2 -4" in rows[0]

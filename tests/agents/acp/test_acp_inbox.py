@@ -28,6 +28,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     UnknownReceived,
 )
+from eca_nvim.chat.vocabulary.file_uses import FileNamed
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.received import ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import Turn
@@ -144,7 +145,41 @@ def test_what_the_user_said_before_is_one_message(wired: Wired) -> None:
     ],
 )
 def test_each_block_is_shown(wired: Wired, block: object, event: object) -> None:
-    assert wired.update("agent_message_chunk", content=block) == [event]
+    assert wired.update("agent_message_chunk", content=block)[0] == event
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("file:///a%20b/c%20d", "/a b/c d"),
+        ("file:///a/b#L3-L7", "/a/b"),
+        ("file:///a/b#L3:9", "/a/b"),
+        ("file:///a/b#Latin", "/a/b#Latin"),
+        ("/a/./b", "/a/b"),
+        ("file://elsewhere/a", None),
+        ("https://x/a", None),
+        ("a", None),
+        ("", None),
+        ("file:///a%00b", None),
+    ],
+)
+def test_files_that_are_linked_or_contained_are_named(
+    wired: Wired, uri: str, path: str | None
+) -> None:
+    link: dict[str, object] = {"type": "resource_link", "uri": uri, "name": "n"}
+    inside: dict[str, object] = {"type": "resource", "resource": {"uri": uri, "text": "x"}}
+    image: dict[str, object] = {"type": "image", "data": "AA", "uri": uri}
+    named = [] if path is None else [FileNamed(path)]
+    for block in (link, inside, image):
+        events = wired.update("agent_message_chunk", content=block)
+        assert [it for it in events if isinstance(it, FileNamed)] == named
+    content = [{"type": "content", "content": block} for block in (link, inside)]
+    wired.call(kind="read", locations=[{"path": "/a/b"}], content=content)
+    events = wired.changes(status="completed")
+    named = [it for it in named * 2 if it.path != "/a/b"]
+    assert [it for it in events if isinstance(it, FileNamed)] == named
+    wired.call("t2", content=content)
+    assert not [it for it in wired.changes("t2", status="failed") if isinstance(it, FileNamed)]
 
 
 @pytest.mark.parametrize("row", MODES_IN_TEXT)

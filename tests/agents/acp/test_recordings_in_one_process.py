@@ -16,6 +16,7 @@ from tests.agents.acp.played import (
     recorded,
     transcript,
 )
+from tests.support.file_uses import files_used
 from tests.support.golden import assert_golden
 
 from eca_nvim.chat.vocabulary.states import Turn
@@ -37,6 +38,19 @@ def test_a_recording_reads_as_before(name: str) -> None:
         assert not session.asked, "a request that was never shown"
         assert session.driver.chat.turn.state is Turn.IDLE
         assert len(session.driver.ends) == session.turns
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("claudezed-edit-diff", "claudezed-sessions", "codex-shell", "fastagent-shell"),
+        *("pyexample-content", "qwen-edit-diff", "qwen-write-new", "vibe-perm-allow-once"),
+    ],
+)
+def test_the_files_of_a_recording(name: str) -> None:
+    drivers = [session.driver for session in Player(name).sessions.values()]
+    used = "--\n".join(files_used(driver.chat, driver.effects) for driver in drivers)
+    assert_golden(used, GOLDEN / "files" / f"{name}.txt")
 
 
 def test_no_update_needs_the_slow_reader() -> None:

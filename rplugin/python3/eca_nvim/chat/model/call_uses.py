@@ -62,8 +62,14 @@ def _in_command(command: str, folders: Sequence[str]) -> Iterator[str]:
 def _words(command: str) -> Iterator[str]:
     """Yield the words of a command, also the values of options, and names before `:12`."""
     for word in _split(command[:LONGEST_COMMAND]):
-        for each in (word, word.partition("=")[2]):
-            yield from filter(None, (each, each.partition(":")[0]))
+        value = word.partition("=")[2]
+        names = (value,) if word.startswith("-") else (word, value)
+        for name in names:
+            yield from filter(_is_name, (name, name.partition(":")[0]))
+
+
+def _is_name(word: str) -> bool:
+    return bool(word) and word[0] not in _STRUCTURE
 
 
 def _split(command: str) -> list[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import string
+from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote
 
 from eca_nvim.chat.text.output import as_line
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role, TextReceived, UnknownReceived
 from eca_nvim.chat.vocabulary.received import ImageReceived, LinkReceived
+from eca_nvim.paths import NotAFile, path_of
 from eca_nvim.protocol.acp.content import (
     AudioBlock,
     ContentBlock,
@@ -54,6 +57,22 @@ def block_text(block: ContentBlock) -> str:
             return uri if text is None else text
         case UnknownBlock(fields=fields):
             return unknown_line(fields, "type")
+
+
+def named_file(block: ContentBlock) -> str | None:
+    """Return the path of the file that a block links or contains, None if it names none."""
+    match block:
+        case ResourceLink(uri) | EmbeddedResource(ResourceContents(uri)) | ImageBlock(uri=str(uri)):
+            with suppress(NotAFile):
+                return path_of(_without_lines(uri))
+    return None
+
+
+def _without_lines(uri: str) -> str:
+    """Return a URI without a fragment for lines, as `#L3` or `#L3-L7`."""
+    whole, mark, lines = uri.rpartition("#")
+    is_lines = bool(mark) and lines[:1] == "L" and not set(lines) - {*"L-:", *string.digits}
+    return whole if is_lines else uri
 
 
 def unknown_line(fields: dict[str, object], tag: str) -> str:

@@ -14,10 +14,11 @@ import posixpath
 import shlex
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from eca_nvim.agents.acp.updates.changes import absolute, file_changes
-from eca_nvim.agents.acp.updates.content import block_text
+from eca_nvim.agents.acp.updates.content import block_text, named_file
 from eca_nvim.chat.text.output import as_line, document
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
@@ -41,6 +42,7 @@ _NAMED_IN_TITLE: Final = 3
 
 MOST_PRINTED: Final = 1 << 20
 """Characters of what a terminal has printed that are kept, about."""
+_MOST_NAMED: Final = 100
 _LONG: Final = 40
 """Characters of an argument that is in a text not only by chance."""
 
@@ -52,6 +54,8 @@ class KnownCall:
         self.id = call_id
         self.text = ""
         """The texts of its content."""
+        self.named: tuple[str, ...] = ()
+        """The files that its content links or contains, beyond its own."""
         self._folder = folder
         self._said: dict[str, Any] = {}
         self._diffs: tuple[CallDiff, ...] = ()
@@ -135,6 +139,7 @@ class KnownCall:
         if diffs or self._explains:
             self._diffs = diffs
         self.text, self._has_content = text, bool(content)
+        self.named = tuple(islice(_named(content), _MOST_NAMED))
         return is_new
 
     def _described(self) -> ToolCall:
@@ -239,6 +244,12 @@ def _shown(
 def _is_part(value: str, text: str) -> bool:
     """Return whether an argument is a text of a diff; a short one may be there by chance."""
     return value == text or (len(value) >= _LONG and value in text)
+
+
+def _named(content: Sequence[acp.AnyCallContent]) -> Iterator[str]:
+    for it in content:
+        if isinstance(it, CallContent) and (path := named_file(it.content)) is not None:
+            yield path
 
 
 def _text(content: acp.AnyCallContent) -> str:

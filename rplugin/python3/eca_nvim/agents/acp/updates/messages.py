@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from eca_nvim.agents.acp.updates.call_ids import CallIds
-from eca_nvim.agents.acp.updates.content import block_event
+from eca_nvim.agents.acp.updates.content import block_event, named_file
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ReasoningFinished,
@@ -22,6 +22,7 @@ from eca_nvim.chat.vocabulary.events import (
     Role,
     TextReceived,
 )
+from eca_nvim.chat.vocabulary.file_uses import FileNamed
 from eca_nvim.protocol.acp.content import ContentBlock, TextBlock
 from eca_nvim.protocol.acp.updates import AgentMessageChunk, AgentThoughtChunk, UserMessageChunk
 
@@ -113,3 +114,5 @@ def _event(block: ContentBlock, role: Role) -> Iterator[ChatEvent]:
     event = block_event(block, role)
     if event is not None:
         yield event
+    if (path := named_file(block)) is not None:
+        yield FileNamed(path)

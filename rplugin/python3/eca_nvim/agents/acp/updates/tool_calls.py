@@ -30,6 +30,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
+from eca_nvim.chat.vocabulary.file_uses import FileNamed
 from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, ToolCallUpdate
 
 MOST_OPEN = 100
@@ -212,7 +213,15 @@ class ToolCalls:
             yield ToolRequested(call.known.call)
         yield from _printed(call, update.meta)
         yield ToolFinished(call.known.call, call.known.outputs(), failed)
+        yield from () if failed else _named(call.known)
         call.known.ended()
+
+
+def _named(known: KnownCall) -> Iterator[ChatEvent]:
+    """Yield the files that the content of a call names, without those that it says it uses."""
+    own = {place.path for place in known.call.locations or ()}
+    own |= {change.path for change in known.call.changes or ()}
+    return (FileNamed(path) for path in known.named if path not in own)
 
 
 def _is_new(call: _Call) -> bool:
