@@ -101,7 +101,10 @@ class Neovim(Client):
             if self.check_errors:
                 self.assert_no_errors()
             self.child.channel.notify("nvim_command", "qa!")
-        return self.child.wait(timeout)
+        try:
+            return self.child.wait(timeout)
+        except TimeoutError as fault:
+            raise TimeoutError(self.explain(str(fault))) from None
 
     def kill(self, number: int, timeout: float = TIMEOUT) -> int:
         """Send Neovim a signal and wait for its end; return its exit status."""

@@ -68,6 +68,32 @@ def test_quitting_ends_all(
         assert [it["method"] for it in server.received()[-2:]] == ["shutdown", "exit"]
 
 
+WAIT = """
+local frames, has_come = require('eca.view.frames'), false
+local receive = frames.receive
+vim.api.nvim_create_autocmd('VimLeavePre', { callback = function()
+  frames.receive = function(...)
+    receive(...)
+    %s
+    vim.schedule(vim.schedule_wrap(function() has_come = true end)) -- after a message
+  end
+  vim.wait(30000, function() return has_come end)
+end })
+"""
+
+
+TOO_LATE = "require('eca.ui.notify').error('too late')"
+
+
+@pytest.mark.parametrize("message", ["", TOO_LATE], ids=["a frame", "an error"])
+def test_quitting_is_not_held_up_by_what_comes_while_a_plugin_waits(
+    message: str, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim, _ = streaming(start_nvim, scripted_server, polite=True)
+    nvim.lua(WAIT % message)
+    assert nvim.quit() == 0
+
+
 @POLITE
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
 def test_killing_neovim_ends_all(

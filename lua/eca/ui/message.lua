@@ -3,7 +3,8 @@
 --- Rules kept here:
 --- - A message is one line without control characters.
 --- - A message never makes Neovim wait for a key: if it is too long its middle is cut, and each
----   replaces the one before. `:messages` lists them all; the log has them uncut.
+---   replaces the one before. `:messages` lists them all; the log has them uncut. While Neovim
+---   exits none is shown: for an error it would wait, and the user has left.
 --- - While the user types a command, answers a dialog, selects or inserts text, messages are held
 ---   back, because they could not be read.
 --- - This file reads no options, because the options themselves report errors by it.
@@ -84,6 +85,9 @@ end
 
 --- Show all held messages, as soon as they can be read.
 local function flush()
+  if vim.v.exiting ~= vim.NIL then
+    return
+  end
   if is_bad_moment() then
     vim.api.nvim_create_autocmd({ 'CmdlineLeave', 'ModeChanged' }, {
       group = vim.api.nvim_create_augroup('eca.ui.message', {}),

@@ -8,6 +8,8 @@
 ---   drawn when Neovim is idle next. Nothing is lost, and the order stays.
 --- - An op that fails is a bug of ours: it is reported once, and the others are drawn. Blocks that
 ---   are written by one edit fail together.
+--- - While Neovim exits nothing is drawn: its buffers are unloaded, but plugins that wait on
+---   `VimLeavePre`, as its language clients do, still let frames in.
 local held_intents = require('eca.host.held_intents')
 local host = require('eca.host')
 local view_ops = require('eca.view.ops')
@@ -105,6 +107,9 @@ end
 ---@param number integer
 ---@param ops any[][]
 function M.apply(number, ops)
+  if vim.v.exiting ~= vim.NIL then
+    return
+  end
   waiting[#waiting + 1] = { number = number, ops = ops, next = 1, spent = 0 }
   if #waiting == 1 then
     continue()
