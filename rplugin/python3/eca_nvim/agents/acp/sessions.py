@@ -10,18 +10,17 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from functools import partial
-from itertools import chain
 from typing import Final
 from uuid import uuid4
 
 import anyio
 from anyio.abc import TaskGroup
 
+from eca_nvim.agents.acp.early_messages import EarlyMessages
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import PromptWriter
@@ -48,8 +47,6 @@ SLOW: Final = (
 )
 SLOW_SECONDS: Final = 10.0
 """Seconds after which a session that is not made is reported as slow."""
-MOST_EARLY: Final = 1000
-"""Most messages kept for sessions that are being made."""
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +116,7 @@ class Sessions:
         self._receive = receive
         self._by_chat: dict[str, Session] = {}
         self._by_id: dict[str, Session] = {}
-        self._early: defaultdict[str, list[Incoming]] = defaultdict(list)
+        self._early = EarlyMessages()
         self.can_close = False
 
     def of_chat(self, chat_id: str) -> Session:
@@ -165,10 +162,7 @@ class Sessions:
 
     def keep_early(self, session_id: str, message: Incoming) -> bool:
         """Keep a message of a session that is not known yet; returns whether it may become so."""
-        is_kept = self._is_awaiting and sum(map(len, self._early.values())) < MOST_EARLY
-        if is_kept:
-            self._early[session_id].append(message)
-        return is_kept
+        return self._is_awaiting and self._early.keep(session_id, message)
 
     def close_all(self) -> None:
         """Close the open sessions because the agent is about to be ended."""
@@ -223,15 +217,13 @@ class Sessions:
         if session.chat_id in self._lost:
             self._lost.discard(session.chat_id)
             self._emit([Addressed(session.chat_id, NoticeReceived(LOST))])
-        self._receive(self._early.pop(session.id, ()))
+        self._receive(self._early.take(session.id))
         self._wake(session, None)
 
     def _read_unclaimed(self) -> None:
         """Read the early messages of sessions that will not be: a request needs its answer."""
         if not self._is_awaiting:
-            unclaimed = [*chain.from_iterable(self._early.values())]
-            self._early.clear()
-            self._receive(unclaimed)
+            self._receive(self._early.take_all())
 
     @property
     def _is_awaiting(self) -> bool:
