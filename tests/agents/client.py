@@ -27,6 +27,7 @@ from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.options import ChatOption, OptionsChanged
+from eca_nvim.digests import text_digest
 from eca_nvim.transport import Guard
 
 TIMEOUT = 20.0
@@ -70,11 +71,15 @@ class FakeEditor(EditorServices):
             raise FileMissing(f"there is no such file: {path}")
         return self.texts[path]
 
-    async def write_text(self, path: str, text: str, expected: str | None = None) -> None:
+    async def write_text(
+        self, path: str, text: str, expected: str | None = None, *, replaces_unsaved: bool = True
+    ) -> bytes | None:
         """Keep the text in `texts`."""
-        if expected is not None and self.texts.get(path) != expected:
+        self.asked.append(("write", path, replaces_unsaved))
+        if expected is not None and text_digest(self.texts.get(path, "")) != expected:
             raise FileChanged(path)
         self.texts[path] = text
+        return None
 
 
 class AgentClient:

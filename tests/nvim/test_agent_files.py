@@ -10,6 +10,7 @@ from tests.support.screen import Value
 
 from eca_nvim.agents.base import FileChanged, FileMissing, FileRefused
 from eca_nvim.chat.vocabulary.intents import CallReturned
+from eca_nvim.digests import text_digest
 from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.editor_calls import EditorCalls
 
@@ -27,11 +28,12 @@ require('eca.host').send_if_running = function(name, payload)
 end
 """
 WRITE = """
-local path, text, expected = ...
+local path, text, expected, replaces_unsaved = ...
 return require('eca.editor.agent_files').write({
   path = path,
   text = text,
-  expected = expected,
+  expected = expected ~= vim.NIL and expected or nil,
+  replaces_unsaved = replaces_unsaved,
   expires = os.time() + 60,
 })
 """
@@ -49,9 +51,10 @@ class Open:
         self.path.write_bytes(content)
         self.nvim.command(f"edit! {self.path}")
 
-    def write(self, text: str, *expected: str) -> Value:
-        """Write it as an agent does."""
-        return self.nvim.lua(WRITE, str(self.path), text, *expected)
+    def write(self, text: str, read: str | None = None, *, replaces_unsaved: bool = True) -> Value:
+        """Write it as an agent does that has read a text."""
+        expected = None if read is None else text_digest(read)
+        return self.nvim.lua(WRITE, str(self.path), text, expected, replaces_unsaved)
 
     @property
     def lines(self) -> list[str]:
@@ -76,7 +79,9 @@ def test_a_write_keeps_cursor_marks_and_folds_and_is_one_undo_step(shown: Open) 
     nvim.lua("vim.api.nvim_buf_set_extmark(0, vim.api.nvim_create_namespace('t'), 19, 5, {})")
     before = shown.lines
     wanted = ["new first", *before[:4], *before[6:19], "linen 20", *before[20:]]
-    assert shown.write("\n".join([*wanted, ""])) == {"state": "written"}
+    unsaved = "".join(f"{line}\n" for line in before)
+    answer = shown.write("\n".join([*wanted, ""]), unsaved)
+    assert answer == {"state": "written", "unsaved": unsaved, "encoding": "utf-8", "bomb": False}
     assert shown.lines == wanted
     assert shown.path.read_text().splitlines() == wanted
     assert nvim.lua("return vim.bo.modified") is False
@@ -112,6 +117,10 @@ def test_what_is_not_written_leaves_buffer_and_file_as_they_were(shown: Open) ->
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'mine' })")
     shown.path.write_text("somebody else's, and longer\n")
     refused("changed on disk")
+    nvim.command("edit! | normal! oadded")
+    answer = shown.write("agent's\n", replaces_unsaved=False)
+    assert answer["state"] == "refused"
+    assert "unsaved changes in Neovim that you have not read" in answer["why"]
     nvim.command("edit!")
     nvim.command("autocmd BufWriteCmd *.txt let g:encrypted = 1")
     refused("a plugin has its own way")
@@ -207,7 +216,7 @@ async def test_a_file_without_a_buffer_keeps_its_form(
     path.write_bytes(before)
     path.chmod(0o755)
     read = await without_buffers.read_text(str(path))
-    await without_buffers.write_text(str(path), text, read)
+    assert await without_buffers.write_text(str(path), text, text_digest(read)) is None
     assert path.read_bytes() == after
     assert path.stat().st_mode & 0o777 == 0o755
 
@@ -221,13 +230,14 @@ async def test_new_files_links_and_refusals_on_disk(
         await without_buffers.read_text(str(new))
     await without_buffers.write_text(str(new), "new\n")
     link.symlink_to(new)
-    await without_buffers.write_text(str(link), "by the link\n", "new\n")
+    await without_buffers.write_text(str(link), "by the link\n", text_digest("new\r\n"))
     assert link.is_symlink()
     assert new.read_text() == "by the link\n"
     with pytest.raises(FileChanged, match="read it again"):
-        await without_buffers.write_text(str(new), "late\n", "new\n")
+        await without_buffers.write_text(str(new), "late\n", text_digest("new\n"))
     with pytest.raises(FileChanged, match="read it again"):
-        await without_buffers.write_text(str(tmp_path / "gone"), "late\n", "new\n")
+        await without_buffers.write_text(str(tmp_path / "gone"), "late\n", text_digest("new\n"))
+    await without_buffers.write_text(str(tmp_path / "made"), "made\n", text_digest(""))
     binary.write_bytes(b"\0\1")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -257,6 +267,10 @@ async def test_unsaved_text_is_read_and_refusals_of_neovim_are_raised(tmp_path: 
     answers: dict[str, object] = {"unsaved": [{"path": path, "text": "unsaved\n"}]}
     editor = Answering(answers.__getitem__).editor
     assert await editor.read_text(path) == "unsaved\n"
+    for unsaved, encoding, bomb in (("ä\n", "latin1", False), ("\ufeff→\n", "utf-8", True)):
+        written = {"state": "written", "encoding": encoding, "bomb": bomb}
+        answers["write"] = {**written, "unsaved": unsaved.removeprefix("\ufeff")}
+        assert await editor.write_text(path, "x") == unsaved.encode(encoding)
     for state, fault in {"changed": FileChanged, "refused": FileRefused}.items():
         answers["write"] = {"state": state, "why": "it is read-only in Neovim"}
         with pytest.raises(fault):

@@ -11,6 +11,7 @@ step is one of
     {"ask": PARAMS}                request permission, and wait for the answer
     {"withdraw": PARAMS}           the same, but take the request back once it was received
     {"request": [METHOD, PARAMS]}  send any request, and wait for the answer
+    {"all": [[METHOD, PARAMS], …]} send requests at once, and wait for all answers
     {"wait": "session/cancel"}     wait for a notification of the client
     {"end": REASON}                end the turn; without it the reason is end_turn
     {"fail": [CODE, MESSAGE]}      answer the prompt with an error
@@ -59,6 +60,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
 ANSWERS: Mapping[str, type[BaseModel]] = {
     "session/request_permission": schema.RequestPermissionResponse,
     "fs/read_text_file": schema.ReadTextFileResponse,
+    "fs/write_text_file": schema.WriteTextFileResponse,
     "terminal/create": schema.CreateTerminalResponse,
 }
 SESSION = "scripted"
@@ -116,6 +118,8 @@ class Agent:
                     await self._withdraw(self._permission(value))
                 case "request":
                     await self._request(*value)
+                case "all":
+                    await asyncio.gather(*(self._request(*each) for each in value))
                 case "wait":
                     await self._notification(value).wait()
                 case "end":

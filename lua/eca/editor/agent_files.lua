@@ -224,15 +224,28 @@ local function replace(buf, text)
   return (tostring(fault):gsub('^.*Vim[^:]*:', ''))
 end
 
+--- The digest of a text, whatever the form of its line ends.
+---@param text string
+---@return string
+local function digest(text)
+  return vim.fn.sha256((text:gsub('\r\n?', '\n')))
+end
+
+local UNREAD = 'it has unsaved changes in Neovim that you have not read, read it first'
+
 ---@class eca.AgentWrite
 ---@field path string
 ---@field text string
----@field expected? string the text that the agent has read; nil: it may replace any
+---@field expected? string digest of the text that it replaces; nil: any
+---@field replaces_unsaved boolean the agent has read the unsaved changes, if there are any
 ---@field expires number seconds since 1970; later nobody waits for the answer
 
 ---@class eca.AgentWriteResult
 ---@field state 'written'|'no_buffer'|'changed'|'refused'
 ---@field why? string a few words, if refused
+---@field unsaved? string the text before, if it was not saved
+---@field encoding? string of the file
+---@field bomb? boolean the file begins with a byte order mark
 
 --- Write a file through its buffer.
 ---@param write eca.AgentWrite
@@ -245,11 +258,24 @@ function M.write(write)
     return { state = 'refused', why = 'Neovim was waiting for the user' }
   end
   local why = refusal(buf, write.text)
-  if not why and write.expected and write.expected ~= text_of(buf) then
+  local is_unsaved = vim.bo[buf].modified
+  if not why and is_unsaved and not write.replaces_unsaved then
+    why = UNREAD
+  elseif not why and write.expected and write.expected ~= digest(text_of(buf)) then
     return { state = 'changed' }
   end
+  local unsaved = is_unsaved and text_of(buf) or nil
   why = why or replace(buf, write.text)
-  return why and { state = 'refused', why = why } or { state = 'written' }
+  if why then
+    return { state = 'refused', why = why }
+  end
+  local options = vim.bo[buf]
+  return {
+    state = 'written',
+    unsaved = unsaved,
+    encoding = unsaved and options.fileencoding,
+    bomb = unsaved and options.bomb,
+  }
 end
 
 return M

@@ -1,4 +1,4 @@
-"""Digests of names, without OpenSSL: loading it takes a fiftieth of the host's start-up.
+"""Digests of names and texts, without OpenSSL: loading it takes a fiftieth of the host's start-up.
 
 `hashlib` loads OpenSSL whichever digest it is used for. It is faster for contents, and imported
 late where these are digested. Python has a SHA-256 of its own, in a module whose name depends on
@@ -11,6 +11,14 @@ from contextlib import suppress
 from importlib import import_module
 
 _MODULES = ("_sha2", "_sha256", "hashlib")
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text, whatever the form of its line ends, as Neovim does."""
+    import hashlib  # noqa: PLC0415 - not needed at start-up
+
+    content = text.replace("\r\n", "\n").replace("\r", "\n").encode(errors="surrogateescape")
+    return hashlib.sha256(content).hexdigest()
 
 
 def name_digest(name: bytes) -> str:

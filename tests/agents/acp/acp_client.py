@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-from tests.agents.client import TIMEOUT, AgentClient
+from tests.agents.client import TIMEOUT, AgentClient, FakeEditor
 
 from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions
 from eca_nvim.agents.acp.life import KeptOfChats
 from eca_nvim.agents.acp.mcp_servers import McpOptions
-from eca_nvim.agents.base import Prompt, Workspace
+from eca_nvim.agents.base import EditorServices, Prompt, Workspace
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
@@ -29,6 +29,10 @@ class AcpClient(AgentClient):
     def notify(self, method: str) -> None:
         """Send a notification that only the script of an agent knows."""
         self.agent._running.connection.notify(method)
+
+    def prompt(self, text: str, chat: str = CHAT) -> None:
+        """Send a prompt."""
+        self.agent.prompt(Prompt(chat, text))
 
     async def say(self, text: str, chat: str = CHAT) -> TurnEnded:
         """Send a prompt, and return the end of its turn."""
@@ -55,6 +59,7 @@ def make_agent(
     guard: Guard | None = None,
     see_off: Callable[[], bool] | None = None,
     prompted: Iterable[str] = (),
+    services: EditorServices | None = None,
     mcp: McpOptions | None = None,
 ) -> AcpAgent:
     """Make an agent that works in one folder; `prompted`: chats that an earlier process had."""
@@ -65,7 +70,8 @@ def make_agent(
         kept=KeptOfChats(set(prompted)),
         mcp=mcp or McpOptions(),
     )
-    return AcpAgent(options, Workspace((str(folder),), "Neovim 0.12.4", 4711))
+    workspace = Workspace((str(folder),), "Neovim 0.12.4", 4711)
+    return AcpAgent(options, workspace, services or FakeEditor())
 
 
 @asynccontextmanager

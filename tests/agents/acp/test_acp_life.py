@@ -64,7 +64,8 @@ def test_we_announce_what_we_read_and_nothing_else() -> None:
     assert sent["protocolVersion"] == 1
     assert sent["clientInfo"]["name"] == "eca-nvim"
     assert sent["clientCapabilities"] == {
-        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}}
+        "fs": {"readTextFile": True, "writeTextFile": True},
+        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
     }
     kinds = map(type_info, get_args(SessionUpdate))
     variants = {str(kind.tag) for kind in kinds if isinstance(kind, StructType)}

@@ -15,6 +15,7 @@ from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.protocol.acp import (
     content,
     encode,
+    files,
     lifecycle,
     mcp,
     options,
@@ -52,6 +53,10 @@ SAME: dict[type[Wire], str] = {
     updates.SessionInfo: "SessionInfoUpdate",
     updates.Usage: "UsageUpdate",
     updates.Cost: "Cost",
+    files.ReadTextFile: "ReadTextFileRequest",
+    files.FileText: "ReadTextFileResponse",
+    files.WriteTextFile: "WriteTextFileRequest",
+    files.FileWritten: "WriteTextFileResponse",
     plan.PlanEntry: "PlanEntry",
     options.ConfigOption: "SessionConfigOptionSelect",
     options.PlainOffer: "SessionConfigSelectOption",

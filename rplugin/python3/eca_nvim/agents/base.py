@@ -119,11 +119,16 @@ class EditorServices(Protocol):
         Raises FileRefused, and FileMissing if there is no such file.
         """
 
-    async def write_text(self, path: str, text: str, expected: str | None = None) -> None:
+    async def write_text(
+        self, path: str, text: str, expected: str | None = None, *, replaces_unsaved: bool = True
+    ) -> bytes | None:
         """Give a file a new text; it is made if it is missing, with the folders above it.
 
-        expected: the text that the agent has read; None if it may replace any text. Raises
-        FileRefused (FileChanged if the text is another one); then nothing was written.
+        expected: the digest of the text that it replaces (`text_digest`; a missing file has the
+        empty text), None for any. replaces_unsaved: whether the user's unsaved changes may go, as
+        the agent has read them. Returns what the file would have been with these, None if there
+        were none. Raises FileRefused (FileChanged if the text is another one); then nothing was
+        written.
         """
 
 

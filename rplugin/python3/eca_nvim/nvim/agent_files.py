@@ -20,6 +20,7 @@ from anyio import to_thread
 from msgspec import Struct, ValidationError, convert
 
 from eca_nvim.agents.base import FileChanged, FileMissing, FileRefused
+from eca_nvim.digests import text_digest
 from eca_nvim.disk.replacing import replace
 from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls, Unanswered
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, open_regular, path_fault
@@ -38,6 +39,9 @@ class _Written(Struct):
 
     state: str
     why: str = ""
+    unsaved: str | None = None
+    encoding: str = ""
+    bomb: bool = False
 
 
 class AgentFiles:
@@ -66,22 +70,30 @@ class AgentFiles:
             return unsaved[path]
         return await _in_thread(path, lambda: _text(path, _content(path)))
 
-    async def write(self, path: str, text: str, expected: str | None) -> None:
-        """Give a file a new text. Raises FileRefused.
-
-        expected: the text that the agent has read; None if it may replace any text.
-        """
+    async def write(
+        self, path: str, text: str, expected: str | None, *, replaces_unsaved: bool
+    ) -> bytes | None:
+        """Give a file a new text (`agents.base.EditorServices.write_text`). Raises FileRefused."""
         _require_path(path)
         if "\0" in text:
             raise FileRefused(f"not written, a text cannot have a NUL byte: {path}")
-        if not await self._write_buffer(path, text, expected):
-            await _in_thread(path, lambda: _write(path, text, expected))
+        written = await self._write_buffer(path, text, expected, replaces_unsaved)
+        if written is not None:
+            return _unsaved(written)
+        await _in_thread(path, lambda: _write(path, text, expected))
+        return None
 
-    async def _write_buffer(self, path: str, text: str, expected: str | None) -> bool:
-        """Write a file through its buffer; returns False if it has none."""
-        arguments = {"path": path, "text": text, "expires": int(time.time() + WRITE_TIMEOUT)}
-        if expected is not None:
-            arguments["expected"] = expected
+    async def _write_buffer(
+        self, path: str, text: str, expected: str | None, replaces_unsaved: bool
+    ) -> _Written | None:
+        """Write a file through its buffer; returns None if it has none."""
+        arguments = {
+            "path": path,
+            "text": text,
+            "expires": int(time.time() + WRITE_TIMEOUT),
+            "replaces_unsaved": replaces_unsaved,
+            **({} if expected is None else {"expected": expected}),
+        }
         try:
             value = await self._calls.call("write", arguments, WRITE_TIMEOUT)
             written = convert(value, _Written)
@@ -94,7 +106,18 @@ class AgentFiles:
             raise FileChanged(path)
         if written.state == "refused":
             raise FileRefused(f"not written, {written.why}: {path}")
-        return written.state == "written"
+        return written if written.state == "written" else None
+
+
+def _unsaved(written: _Written) -> bytes | None:
+    """Return what the file would have been with its unsaved changes."""
+    if written.unsaved is None:
+        return None
+    mark = codecs.BOM_UTF8 if written.bomb else b""
+    try:
+        return mark + written.unsaved.encode(written.encoding or "utf-8")
+    except (LookupError, UnicodeEncodeError):  # Vim knows an encoding that Python does not
+        return mark + written.unsaved.encode(errors="surrogateescape")
 
 
 def _require_path(path: str) -> None:
@@ -134,11 +157,11 @@ def _write(path: str, text: str, expected: str | None) -> None:
     try:
         before = _content(place)
     except FileNotFoundError:
-        if expected:
+        if expected not in (None, text_digest("")):
             raise FileChanged(path) from None
         replace(place, text.encode())
         return
-    if expected is not None and _text(path, before) != expected:
+    if expected is not None and text_digest(_text(path, before)) != expected:
         raise FileChanged(path)
     if not os.access(place, os.W_OK):
         raise FileRefused(f"not written, it is read-only: {path}")

@@ -111,7 +111,7 @@ class Agents:
             kept=kept,
             mcp=McpOptions(self._told(server).mcp, found.environment.get("PATH")),
         )
-        return AcpAgent(options, self._workspace)
+        return AcpAgent(options, self._workspace, self._services)
 
     def _take_head_start(self, server: str) -> HeadStart | None:
         early = self._head_start

@@ -81,9 +81,14 @@ class Editor:
         """Return the whole text of a file, with unsaved changes. Raises FileRefused."""
         return await self._files.read(path)
 
-    async def write_text(self, path: str, text: str, expected: str | None = None) -> None:
-        """Give a file a new text, through its buffer if it is loaded. Raises FileRefused."""
-        await self._files.write(path, text, expected)
+    async def write_text(
+        self, path: str, text: str, expected: str | None = None, *, replaces_unsaved: bool = True
+    ) -> bytes | None:
+        """Give a file a new text, through its buffer if it is loaded. Raises FileRefused.
+
+        Returns what the file would have been with unsaved changes, None if there were none.
+        """
+        return await self._files.write(path, text, expected, replaces_unsaved=replaces_unsaved)
 
 
 def _diagnostics(value: object) -> Sequence[Diagnostic]:

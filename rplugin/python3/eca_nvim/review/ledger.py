@@ -11,9 +11,11 @@ Rules kept here:
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import TextBlock, ToolBlock
 from eca_nvim.chat.model.call_files import changed_paths, may_change, paths_so_far
@@ -28,6 +30,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
+from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
@@ -44,12 +47,16 @@ PROMPT_CELLS = 60
 
 
 class _OpenCall(Struct, eq=False):
-    """A call whose request is complete and that has not ended; `may_run`: it may have run."""
+    """A call whose request is complete and that has not ended.
+
+    may_run: it may have run. written: files that were written for it through the editor.
+    """
 
     block: ToolBlock
     tracked: TrackedCall
     turn: TurnChanges
     may_run: bool
+    written: set[str] = field(default_factory=set)
 
 
 class Ledger:
@@ -90,6 +97,8 @@ class Ledger:
             case TurnEvent():
                 self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
+            case FileUsed(path, Use.WRITTEN, True, unsaved):
+                self._written(chat.id, os.path.realpath(path), unsaved)
             case AgentGone():
                 for chat_id, block_id in [key for key in self._open if key[0] == chat.id]:
                     self._ended(chat_id, block_id, CallOutcome.STOPPED)
@@ -110,6 +119,23 @@ class Ledger:
                 self._ended(chat.id, block.id, CallOutcome.STOPPED)
             case _:
                 pass
+
+    def _written(self, chat_id: str, place: str, unsaved: bytes | None) -> None:
+        """Note what a file was before its first write in a call: with the user's unsaved changes.
+
+        To restore what was on disk would lose what he has typed.
+        """
+        for (open_chat, _), opened in self._open.items():
+            before = opened.tracked.before
+            paths = [path for path, seen in before.files.items() if seen.place == place]
+            is_first = open_chat == chat_id and place not in opened.written
+            if is_first and paths and unsaved is not None:
+                seen = self._stored(unsaved, before.files[paths[0]])
+                files = {**before.files, **dict.fromkeys(paths, seen)}
+                opened.tracked.before = replace(before, files=files)
+                opened.tracked.before_is_certain = True
+            if is_first and paths:
+                opened.written.add(place)
 
     def is_watched(self, chat_id: str, block_id: int) -> bool:
         """Return whether a call that has not ended may change any file."""
@@ -263,6 +289,11 @@ class Ledger:
         if self._blobs.size + len(content) > MOST_BYTES:
             return Snapshot(fault=NO_ROOM)
         return self._store(content, mode, place)
+
+    def _stored(self, content: bytes, like: Snapshot) -> Snapshot:
+        """Return a snapshot of the same file with another content."""
+        stored = self._store(content, like.mode, like.place)
+        return stored if stored.fault else replace(stored, missing=like.missing)
 
     def _store(self, content: bytes, mode: int, place: str) -> Snapshot:
         try:

@@ -20,7 +20,7 @@ from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.life import KeptOfChats, Life, first_folder
 from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.agents.archive import AgentLacks
-from eca_nvim.agents.base import AgentFault, Emit, Prompt, Workspace
+from eca_nvim.agents.base import AgentFault, EditorServices, Emit, Prompt, Workspace
 from eca_nvim.agents.codec import RawCodec
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
 from eca_nvim.jsonrpc import CancelForm, LineFraming
@@ -64,9 +64,10 @@ class AcpAgent(ProcessAgent[Life]):
     NOUN = "agent"
     KIND = "an ACP agent"
 
-    def __init__(self, options: AcpOptions, workspace: Workspace) -> None:
+    def __init__(self, options: AcpOptions, workspace: Workspace, services: EditorServices) -> None:
         super().__init__(options, workspace)
         self._options = options
+        self._services = services
 
     async def close(self) -> None:
         """Close the sessions and end the agent by its input's end, then by the close ladder."""
@@ -130,8 +131,8 @@ class AcpAgent(ProcessAgent[Life]):
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> Life:
         faults = Faults(self._program)
-        options = self._options
-        return Life(connection, tasks, self._workspace, faults, options.kept, options.mcp, emit)
+        workspace, kept, mcp = self._workspace, self._options.kept, self._options.mcp
+        return Life(connection, tasks, workspace, faults, kept, mcp, self._services, emit)
 
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)

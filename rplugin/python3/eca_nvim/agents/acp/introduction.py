@@ -11,12 +11,17 @@ from typing import Any, Final
 from eca_nvim.protocol.acp.lifecycle import VERSION, Implementation, InitializeParams
 
 CAPABILITIES: Final[Mapping[str, str]] = {
+    "fs.readTextFile": "fs/read_text_file",
+    "fs.writeTextFile": "fs/write_text_file",
     "session.configOptions.boolean": "config_option_update",
     "session.notices": "notice",
     "session.compaction": "compaction_update",
 }
 """What we announce, as a path in `clientCapabilities`, and what we must read for it: the method of
 a request, or the variant of an update. A test compares them with what is read."""
+
+_FLAGS: Final = frozenset({"fs.readTextFile", "fs.writeTextFile"})
+"""Capabilities that are true or false; the others are objects."""
 
 _CLIENT: Final = Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
 
@@ -36,5 +41,5 @@ def _announced() -> dict[str, Any]:
         place = announced
         for parent in parents:
             place = place.setdefault(parent, {})
-        place[name] = {}
+        place[name] = True if path in _FLAGS else {}
     return announced

@@ -17,16 +17,19 @@ from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.consents import Consents
-from eca_nvim.agents.acp.requests.dispatch import AgentRequests
+from eca_nvim.agents.acp.requests.dispatch import AgentRequests, Handler
+from eca_nvim.agents.acp.requests.files import Files
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.base import Emit, Workspace
+from eca_nvim.agents.acp.updates.quirks import gets_empty_text
+from eca_nvim.agents.base import EditorServices, Emit, Workspace
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Notification, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
+from eca_nvim.protocol.acp.files import ReadTextFile, WriteTextFile
 from eca_nvim.protocol.acp.lifecycle import CancelRequest, Implementation, InitializeResult
 from eca_nvim.protocol.acp.permission import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
@@ -53,6 +56,7 @@ class Life:
         faults: Faults,
         kept: KeptOfChats,
         mcp: McpOptions,
+        services: EditorServices,
         emit: Emit,
     ) -> None:
         self.connection = connection
@@ -64,12 +68,19 @@ class Life:
         answers = Answers(connection)
         permissions = Permissions(answers, kept.granted)
         self.consents = Consents(permissions, kept.granted, workspace.folders, emit)
-        self.requests = AgentRequests(answers, self.sessions, {RequestPermission: permissions})
+        files = Files(answers, self.consents, services, tasks, emit, self._gets_empty_text)
+        handlers: dict[type, Handler] = {
+            RequestPermission: permissions,
+            ReadTextFile: files,
+            WriteTextFile: files,
+        }
+        self.requests = AgentRequests(answers, self.sessions, handlers)
         self.outbox = Outbox(
             connection, self.sessions, self.requests, permissions, self.faults, emit
         )
         self.options = OptionRequests(connection, self.sessions, self.faults, emit)
         self.title = ""
+        self._agent: Implementation | None = None
         self._mcp = mcp
         self._emit = emit
 
@@ -78,6 +89,7 @@ class Life:
         can = result.agent_capabilities
         self.faults.auth_methods = result.auth_methods
         self.title = _title(result.agent_info)
+        self._agent = result.agent_info
         self.sessions.can_close = can.session_capabilities.close is not None
         self.outbox.can_prompt = can.prompt_capabilities
         usable, left_out = self._mcp.usable(can.mcp_capabilities, self.faults.program)
@@ -116,6 +128,10 @@ class Life:
             case Unknown(method):
                 logger.debug("skipped %s: it is not known here", method)
                 return ()
+
+    def _gets_empty_text(self) -> bool:
+        agent = self._agent
+        return agent is not None and gets_empty_text(agent.name, agent.version)
 
     def _update(self, updated: SessionUpdated, message: Notification) -> Sequence[AgentEvent]:
         session = self.sessions.of_id(updated.session_id)

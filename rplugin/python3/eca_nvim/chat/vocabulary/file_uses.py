@@ -22,12 +22,14 @@ class FileUsed(Struct, frozen=True):
     """A file was used; `path` is absolute.
 
     by_request: the agent asked this client to read or write it (ACP: fs/read_text_file). Usually a
-    call says the same when it ends; the two count once.
+    call says the same when it ends; the two count once. unsaved: what a file that was written by
+    request would have been with the user's unsaved changes; None: there were none.
     """
 
     path: str
     use: Use
     by_request: bool = False
+    unsaved: bytes | None = None
 
 
 class FileNamed(Struct, frozen=True):

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import TypeAlias, get_args
 
+from eca_nvim.protocol.acp.files import ReadTextFile, WriteTextFile
 from eca_nvim.protocol.acp.lifecycle import CancelRequest
 from eca_nvim.protocol.acp.permission import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 AgentNotification: TypeAlias = SessionUpdated | CancelRequest
-AgentRequest: TypeAlias = RequestPermission
+AgentRequest: TypeAlias = RequestPermission | ReadTextFile | WriteTextFile
 
 AGENT_NOTIFICATIONS: Mapping[str, type] = {
     kind.method: kind for kind in get_args(AgentNotification)
 }
-AGENT_REQUESTS: Mapping[str, type] = {kind.method: kind for kind in (RequestPermission,)}
+AGENT_REQUESTS: Mapping[str, type] = {kind.method: kind for kind in get_args(AgentRequest)}

@@ -27,6 +27,36 @@ MODES_IN_TEXT: Final[Sequence[ModeInText]] = (
 )
 
 
+class NeedsEmptyText(Struct, frozen=True):
+    """An agent that cannot make a file, because it takes the error of a missing one as a failure.
+
+    It gets the empty text. Later versions understand the error.
+    """
+
+    agent: str
+    last_version: str
+    source: str
+
+
+EMPTY_TEXTS: Final[Sequence[NeedsEmptyText]] = (
+    NeedsEmptyText("gemini-cli", "0.35.3", "its source before #23612; there is no recording"),
+)
+
+
+def gets_empty_text(agent: str, version: str) -> bool:
+    """Return whether an agent needs the empty text in place of a missing file."""
+    return any(
+        row.agent == agent and _numbers(version) <= _numbers(row.last_version)
+        for row in EMPTY_TEXTS
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version: 0.24.4-nightly is (0, 24, 4)."""
+    release = version.removeprefix("v").partition("-")[0]
+    return tuple(int(it) if it.isdecimal() else 0 for it in release.split("."))
+
+
 def mode_in_text(text: str) -> str | None:
     """Return the id of the mode that a piece of an answer stands for; None for ordinary text."""
     for row in MODES_IN_TEXT:

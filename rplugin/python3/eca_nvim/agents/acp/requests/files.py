@@ -1,0 +1,263 @@
+"""Files: the agent reads and writes them through the editor (fs/*).
+
+Rules kept here:
+- A path is resolved once. What the user is asked about, what is read or written, and what he can
+  undo is that file.
+- The user is asked as `consents` says. A file is written only if its text is still the one that the
+  agent has read, or that the user saw when he was asked.
+- Each write is a part of a call that names the file: of the agent's, else of one of ours. So it is
+  reviewed and undone like all changes, and counted once.
+- Every request is answered: a refusal is one line for the model, and then nothing has changed.
+- Writes of one file are done one after the other, in their order.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from io import StringIO
+from itertools import islice
+from typing import Final
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import Struct, field
+
+from eca_nvim.agents.acp.requests import own_calls
+from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, write_file
+from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.consents import Consents
+from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.base import EditorServices, Emit, FileChanged, FileMissing, FileRefused
+from eca_nvim.chat.model.call_files import is_safe_path
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import Addressed
+from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
+from eca_nvim.digests import text_digest
+from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
+from eca_nvim.path_risks import real_path
+from eca_nvim.paths import LARGEST_LOADED, path_of, require_file
+from eca_nvim.protocol.acp.files import FileText, FileWritten, ReadTextFile, WriteTextFile
+from eca_nvim.protocol.acp.lifecycle import RESOURCE_NOT_FOUND
+from eca_nvim.protocol.base.types import Wire
+
+MOST_OPEN: Final = 1000
+"""Requests that wait for their answers, at most."""
+MOST_AT_ONCE: Final = 8
+"""Files that are read at the same time, at most."""
+MOST_READ: Final = 10_000
+"""Files of a session of which it is known what the agent has read, at most."""
+
+STOPPED: Final = "not done, the user has stopped the turn"
+WITHDRAWN: Final = "not done, the request was cancelled"
+REJECTED: Final = "not done, the user has not allowed it"
+FAILED: Final = "the client failed to do it"
+
+logger = logging.getLogger(__name__)
+
+
+class _NotAllowed(FileRefused):
+    """Raised when the user has not allowed something."""
+
+
+class _Open(Struct, frozen=True, eq=False):
+    """A request that has no answer yet; `asking` is cancelled if the agent withdraws it."""
+
+    request_id: MessageId
+    session: Session
+    asking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+
+
+class Files:
+    """Answers the requests of one agent process about files.
+
+    gets_empty_text: returns whether the agent takes an error for a missing file as a failure.
+    """
+
+    def __init__(
+        self,
+        answers: Answers,
+        consents: Consents,
+        services: EditorServices,
+        tasks: TaskGroup,
+        emit: Emit,
+        gets_empty_text: Callable[[], bool],
+    ) -> None:
+        self._answers = answers
+        self._consents = consents
+        self._services = services
+        self._tasks = tasks
+        self._emit = emit
+        self._gets_empty_text = gets_empty_text
+        self._open: dict[MessageId, _Open] = {}
+        self._reading = anyio.CapacityLimiter(MOST_AT_ONCE)
+        self._writing = WeakValueDictionary[str, anyio.Lock]()
+        self._read = WeakKeyDictionary[Session, dict[str, str]]()
+
+    def start(
+        self, request_id: MessageId, session: Session, asked: ReadTextFile | WriteTextFile
+    ) -> Sequence[AgentEvent]:
+        """Start to read or write a file."""
+        if len(self._open) >= MOST_OPEN:
+            self._answers.refuse(request_id, INTERNAL_ERROR, "too many requests wait")
+            return ()
+        open_ = self._open[request_id] = _Open(request_id, session)
+        self._tasks.start_soon(self._answer, open_, asked)
+        return ()
+
+    def cancel(self, session: Session) -> Sequence[AgentEvent]:  # noqa: ARG002 - it ends by itself
+        """Do nothing: the user's questions are closed, and nothing else waits long."""
+        return ()
+
+    def withdraw(self, request_id: MessageId) -> Sequence[AgentEvent] | None:
+        """Ask the user no more; a write that has begun is completed."""
+        open_ = self._open.get(request_id)
+        if open_ is None:
+            return None
+        open_.asking.cancel()
+        return ()
+
+    async def _answer(self, open_: _Open, asked: ReadTextFile | WriteTextFile) -> None:
+        """Answer a request, whatever happens."""
+        request_id = open_.request_id
+        try:
+            self._answers.respond(request_id, await self._done(open_, asked))
+        except FileMissing as fault:
+            self._answers.refuse(request_id, RESOURCE_NOT_FOUND, f"Resource not found: {fault}")
+        except _NotAllowed as fault:
+            code = INTERNAL_ERROR if str(fault) == REJECTED else REQUEST_CANCELLED
+            self._answers.refuse(request_id, code, str(fault))
+        except FileRefused as fault:
+            self._answers.refuse(request_id, INTERNAL_ERROR, str(fault))
+        except Exception:  # a bug of ours: the agent waits
+            logger.exception("cannot answer %s", asked.method)
+            reason = "the client failed to answer the request"
+            self._answers.refuse(request_id, INTERNAL_ERROR, reason)
+        finally:
+            del self._open[request_id]
+
+    async def _done(self, open_: _Open, asked: ReadTextFile | WriteTextFile) -> Wire:
+        """Do what a request asks for. Raises FileRefused."""
+        path = _place(asked.path)
+        if isinstance(asked, ReadTextFile):
+            text = await self._text(open_, path, asked.line)
+            return FileText(_lines(text, asked.line, asked.limit))
+        _require_writable(path, asked.content)
+        async with self._writing.setdefault(path, anyio.Lock()):
+            await self._write(open_, path, asked.content)
+        return FileWritten()
+
+    async def _text(self, open_: _Open, path: str, line: int | None) -> str:
+        async with self._allowed(open_, read_file(path, line)):
+            text = await self._present(path)
+        if text is not None:
+            self._note_read(open_.session, path, text)
+            self._note_use(open_.session, FileUsed(path, Use.READ, by_request=True))
+        elif not self._gets_empty_text():
+            raise FileMissing(f"there is no such file: {path}")
+        return text or ""
+
+    async def _write(self, open_: _Open, path: str, text: str) -> None:
+        session = open_.session
+        old = await self._present(path)
+        was_read, present = self._known(session).get(path), text_digest(old or "")
+        if was_read not in (None, present):
+            raise FileChanged(path)
+        async with self._allowed(open_, write_file(path, old, text)):
+            unsaved = await self._services.write_text(
+                path, text, present, replaces_unsaved=was_read is not None
+            )
+            self._note_use(session, FileUsed(path, Use.WRITTEN, by_request=True, unsaved=unsaved))
+        if was_read is not None:  # else the agent reads the disk, and needs no note from us
+            self._note_read(session, path, text)
+
+    async def _present(self, path: str) -> str | None:
+        """Return the text of a file, None if it is missing. Raises FileRefused."""
+        try:
+            async with self._reading:
+                return await self._services.read_text(path)
+        except FileMissing:
+            return None
+
+    @asynccontextmanager
+    async def _allowed(self, open_: _Open, act: Act) -> AsyncIterator[None]:
+        """Do something that is allowed, in a call that shows it. Raises _NotAllowed."""
+        session = open_.session
+        agents_id = self._consents.call_of(session, act)
+        call_id = agents_id or own_calls.new_call_id()
+        is_shown = act.kind is ActKind.WRITE or self._consents.must_ask(session, act)
+        is_ours = agents_id is None and is_shown
+        fault: str | None = FAILED
+        try:
+            await self._require(open_, act, call_id)
+            if is_ours:
+                self._emit(own_calls.begin(session, act, call_id))
+            yield
+            fault = None
+        except FileRefused as refused:
+            fault = str(refused)
+            raise
+        finally:
+            if is_ours:
+                self._emit(own_calls.end(session, call_id, fault))
+
+    async def _require(self, open_: _Open, act: Act, call_id: str) -> None:
+        """Raise _NotAllowed unless the user allows something."""
+        allowed = False
+        with open_.asking:
+            allowed = await self._consents.allows(open_.session, act, call_id)
+        if open_.asking.cancelled_caught:
+            raise _NotAllowed(WITHDRAWN)
+        if not allowed:
+            raise _NotAllowed(STOPPED if open_.session.is_stopping else REJECTED)
+
+    def _note_use(self, session: Session, used: FileUsed) -> None:
+        self._emit([Addressed(session.chat_id, used)])
+
+    def _known(self, session: Session) -> dict[str, str]:
+        """Return the digests of what the agent has read, by path; the oldest first."""
+        return self._read.setdefault(session, {})
+
+    def _note_read(self, session: Session, path: str, text: str) -> None:
+        known = self._known(session)
+        known.pop(path, None)
+        known[path] = text_digest(text)
+        if len(known) > MOST_READ:
+            del known[next(iter(known))]
+
+
+def _place(name: str) -> str:
+    """Return the real path of a file that may be read or written. Raises FileRefused."""
+    try:
+        path = real_path(path_of(name))
+        if os.path.lexists(path):
+            require_file(path, LARGEST_LOADED)
+    except ValueError as fault:  # NotAFile is one
+        raise FileRefused(str(fault)) from fault
+    return path
+
+
+def _require_writable(path: str, text: str) -> None:
+    """Raise FileRefused for a name that cannot be shown, and a text that is too large or none."""
+    if "\0" in text:
+        raise FileRefused(f"not written, a text cannot have a NUL byte: {path}")
+    if not is_safe_path(path):
+        raise FileRefused(f"not written, its name has characters that cannot be shown: {path!r}")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as fault:
+        raise FileRefused(f"not written, its new text is not Unicode: {path}") from fault
+    if size > LARGEST_LOADED:
+        raise FileRefused(f"not written, larger than {LARGEST_LOADED >> 20} MiB: {path}")
+
+
+def _lines(text: str, line: int | None, limit: int | None) -> str:
+    """Return `limit` lines of a text from `line` on (1-based), with their ends; None: all."""
+    if line is None and limit is None:
+        return text
+    first = max(1, line or 1) - 1
+    last = None if limit is None else first + max(0, limit)
+    return "".join(islice(StringIO(text, newline="\n"), first, last))

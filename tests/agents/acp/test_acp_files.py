@@ -1,0 +1,322 @@
+"""Files that an agent on the official SDK reads and writes through us: every case and attack."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pytest
+from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
+from tests.agents.acp.test_official_sdk import Scripted, requested, update
+from tests.agents.client import FakeEditor
+
+from eca_nvim.agents.base import FileChanged
+from eca_nvim.chat.model.call_files import changed_paths
+from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.events import (
+    ToolFinished,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
+from eca_nvim.chat.vocabulary.intents import CallReturned
+from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.nvim.agent_files import AgentFiles
+from eca_nvim.nvim.editor_calls import EditorCalls
+
+pytestmark = pytest.mark.anyio
+Value: TypeAlias = Any
+SESSION: Final = "scripted"
+
+
+class OnDisk(FakeEditor):
+    """An editor without buffers, but for the unsaved texts in `texts`; the rest is real."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = EditorCalls(self._run)
+        self.files = AgentFiles(self.calls)
+
+    def _run(self, _code: str, arguments: Value) -> None:
+        number, name, asked = arguments
+        value: Value = {"state": "no_buffer"}
+        if name == "unsaved":
+            texts = {path: self.texts[path] for path in asked["paths"] if path in self.texts}
+            value = [{"path": path, "text": text} for path, text in texts.items()]
+        elif asked["path"] in self.texts:
+            value = self._write(asked)
+        self.calls.returned(CallReturned(number, True, value))
+
+    def _write(self, asked: Value) -> Value:
+        if not asked["replaces_unsaved"]:
+            return {"state": "refused", "why": "not read"}
+        unsaved = self.texts.pop(asked["path"])
+        Path(asked["path"]).write_text(asked["text"])
+        return {"state": "written", "unsaved": unsaved}
+
+    async def read_text(self, path: str) -> str:
+        return await self.files.read(path)
+
+    async def write_text(
+        self, path: str, text: str, expected: str | None = None, *, replaces_unsaved: bool = True
+    ) -> bytes | None:
+        return await self.files.write(path, text, expected, replaces_unsaved=replaces_unsaved)
+
+
+def read(path: object, session: str = SESSION, **more: int) -> Value:
+    return {"request": ["fs/read_text_file", {"sessionId": session, "path": str(path), **more}]}
+
+
+def write(path: object, content: str, session: str = SESSION) -> Value:
+    asked = {"sessionId": session, "path": str(path), "content": content}
+    return {"request": ["fs/write_text_file", asked]}
+
+
+class Run:
+    """An agent in a workspace beside another folder."""
+
+    def __init__(self, scripted: Scripted, folder: Path) -> None:
+        self.scripted = scripted
+        self.folder = folder / "ws"
+        self.outside = folder / "outside"
+        self.folder.mkdir()
+        self.outside.mkdir()
+        self.editor = OnDisk()
+
+    def start(self, *turns: list[Value], **more: Value) -> AbstractAsyncContextManager[AcpClient]:
+        self.scripted.play(*turns, **more)
+        return running(make_agent(self.scripted.command, self.folder, services=self.editor))
+
+    @property
+    def answers(self) -> list[Value]:
+        assert self.scripted.faults() == []
+        return self.scripted.answers()
+
+    @property
+    def refusals(self) -> list[str]:
+        return [it["error"] for it in self.answers]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run(Scripted(tmp_path), tmp_path)
+
+
+async def answer(client: AcpClient, count: int, choice: str | None) -> ToolRequested:
+    """Wait for a question, and answer it."""
+    asked = await requested(client, count)
+    client.agent.decide(CHAT, asked.call.id, choice)
+    return asked
+
+
+async def test_reads_are_lines_of_what_the_user_sees(run: Run) -> None:
+    file, unsaved = run.folder / "a.txt", run.folder / "b.txt"
+    file.write_bytes(b"one\r\ntwo\nthree")
+    unsaved.write_text("saved\n")
+    run.editor.texts[str(unsaved)] = "not saved\n"
+    latin = run.folder / "latin"
+    latin.write_bytes("ä\n".encode("latin-1"))
+    turn = [
+        read(file), read(file, line=2), read(file, line=2, limit=1), read(file, limit=1),
+        read(file, line=4), read(file, line=0, limit=-1), read(unsaved), read(latin),
+        read(f"file://{file}", line=3),
+    ]  # fmt: skip
+    async with run.start(turn) as client:
+        assert (await client.say("go")).end is TurnEnd.DONE
+        assert not client.all(ToolRequested)
+        assert not client.all(ToolRunning)
+        uses = client.all(FileUsed)
+        assert {(it.path, it.use, it.by_request) for it in uses} == {
+            (str(path), Use.READ, True) for path in (file, unsaved, latin)
+        }
+    assert [it["content"] for it in run.answers] == [
+        *("one\r\ntwo\nthree", "two\nthree", "two\n", "one\r\n", "", "", "not saved\n", "ä\n"),
+        "three",
+    ]
+
+
+async def test_a_write_without_a_call_becomes_one_that_asks(run: Run) -> None:
+    new = run.folder / "made" / "new.txt"
+    old = run.folder / "old.txt"
+    old.write_text("one\n")
+    async with run.start([write(new, "new\n"), write(old, "two\n"), write(old, "no\n")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        asked = await answer(client, 1, "once")
+        assert asked.call.changes == (FileChange(str(new), "", 0, 0, None, "new\n"),)
+        assert (await answer(client, 2, "once")).call.changes == (
+            FileChange(str(old), "", 0, 0, "one\n", "two\n"),
+        )
+        await answer(client, 3, "reject")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        done = [changed_paths(it.call) for it in client.all(ToolFinished)]
+        assert done == [(str(new),), (str(old),)]
+        assert len(client.all(ToolRejected)) == 1
+    assert (new.read_text(), old.read_text()) == ("new\n", "two\n")
+    assert run.answers[:2] == [{}, {}]
+    assert run.answers[2]["error"] == "not done, the user has not allowed it"
+
+
+async def test_a_write_in_a_call_of_the_agent_is_a_part_of_it(run: Run) -> None:
+    file = run.folder / "a.txt"
+    file.write_text("one\n")
+    diff = {"type": "diff", "path": str(file), "oldText": "one", "newText": "two"}
+    shown = {"toolCallId": "t", "title": "edit", "kind": "edit", "content": [diff]}
+    options = [
+        {"optionId": "y", "name": "Yes", "kind": "allow_once"},
+        {"optionId": "n", "name": "No", "kind": "reject_once"},
+    ]
+    done = update("tool_call_update", toolCallId="t", status="completed")
+    asks = {"ask": {"toolCall": shown, "options": options}}
+    announces = {"update": {**shown, "sessionUpdate": "tool_call", "toolCallId": "u"}}
+    async with run.start(
+        [asks, read(file), write(file, "two\n"), done],
+        [announces, write(file, "2\n"), write(file, "3")],
+    ) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await answer(client, 1, "y")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        assert len(client.all(ToolRequested)) == len(client.all(ToolFinished)) == 1
+        client.prompt("again")  # the agent has not asked: we ask about its call
+        before = len(client.all(ToolRequested))
+        asked = await requested(client, before + 2)
+        assert asked.needs_approval
+        assert (asked.call.changes or ())[0].new == "2\n"
+        client.agent.decide(CHAT, asked.call.id, "once")
+        await client.until(lambda: len(client.ends) == 2)
+        assert len({it.call.id for it in client.all(ToolRequested)}) == 2
+    assert file.read_text() == "3"
+
+
+async def test_what_changed_since_it_was_read_is_not_written(run: Run) -> None:
+    file, unread = run.folder / "a.txt", run.folder / "b.txt"
+    file.write_text("one\n")
+    unread.write_text("saved\n")
+    run.editor.texts[str(unread)] = "unsaved\n"
+    async with run.start(
+        [read(file)], [write(file, "two\n"), read(file), write(file, "two\n"), write(file, "3\n")],
+        [write(unread, "x"), read(unread), write(unread, "x")],
+    ) as client:  # fmt: skip
+        await client.say("read")
+        file.write_text("typed\n")
+        client.prompt("write")
+        asked = await answer(client, 1, "always")
+        assert (asked.call.changes or ())[0].old == "typed\n"
+        await client.until(lambda: len(client.ends) == 2)
+        assert file.read_text() == "3\n"
+        await client.say("unread")
+        written = [it for it in client.all(FileUsed) if it.use is Use.WRITTEN]
+        assert [it.unsaved for it in written] == [None, None, b"unsaved\n"]
+    answers = run.answers
+    assert answers[1]["error"] == str(FileChanged(str(file)))
+    assert [it for it in answers if "error" in it][1:] == [
+        {"code": -32603, "error": f"not written, not read: {unread}"}
+    ]
+
+
+ATTACKS: dict[str, tuple[Callable[[Run], object], str]] = {
+    "relative": (lambda _: "a.txt", "is not the URI of a file"),
+    "url": (lambda _: "http://example.com/a", "is not the URI of a file"),
+    "other machine": (lambda _: "file://elsewhere/etc/hosts", "a file on this machine is needed"),
+    "scheme in the path": (lambda run: f"{run.folder}/fugitive://x", "not a URL"),
+    "NUL": (lambda run: f"{run.folder}/a\0b", "cannot have a NUL byte"),
+    "folder": (lambda run: run.folder, "it is not a regular file"),
+    "device": (lambda _: "/dev/zero", "it is not a regular file"),
+    "made up by the system": (lambda _: "/proc/self/environ", "it is not a regular file"),
+    "pipe": (lambda run: run.folder / "pipe", "it is not a regular file"),
+    "huge": (lambda run: run.folder / "huge", "it is larger than 8 MiB"),
+    "link to a device": (lambda run: run.folder / "zero", "it is not a regular file"),
+    "too long": (lambda run: f"{run.folder}/{'x' * 5000}", "File name too long"),
+}
+
+
+async def test_what_is_no_plain_file_is_refused_before_the_user_is_asked(run: Run) -> None:
+    os.mkfifo(run.folder / "pipe")
+    (run.folder / "zero").symlink_to("/dev/zero")
+    with (run.folder / "huge").open("wb") as huge:
+        huge.truncate(100 << 20)
+    (run.folder / "binary").write_bytes(b"\0\1")
+    names = [make(run) for make, _ in ATTACKS.values()]
+    turn = [*map(read, names), *(write(name, "x") for name in names)]
+    turn += [read(run.folder / "binary"), write(run.folder / "binary", "x")]
+    turn += [write(run.folder / "new", text) for text in ("\0", "x" * (9 << 20))]
+    turn += [write(run.folder / "odd\nname", "x"), read(run.folder / "a", "another session")]
+    async with run.start(turn) as client:
+        assert (await client.say("go")).end is TurnEnd.DONE
+        assert client.all(ToolRequested) == []
+    whys = [why for _, why in ATTACKS.values()]
+    whys += [*whys, "not a text file", "not a text file", "NUL byte", "larger than 8 MiB"]
+    whys += ["cannot be shown", "there is no session another session"]
+    for why, refusal in zip(whys, run.refusals, strict=True):
+        assert why in refusal
+        assert "\n" not in refusal
+    assert not (run.folder / "new").exists()
+
+
+async def test_what_is_outside_is_asked_about_by_its_real_path(run: Run) -> None:
+    secret = run.outside / "secret"
+    secret.write_text("key\n")
+    (run.folder / "link").symlink_to(secret)
+    (run.folder / "folder").symlink_to(run.outside)
+    names = [secret, run.folder / "link", run.folder / "folder/secret", run.folder / "../outside/x"]
+    turn = [*map(read, names), *(write(name, "x") for name in names)]
+    async with run.start(turn) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        for number in range(len(turn)):
+            asked = await answer(client, number + 1, "reject" if number != 1 else "once")
+            [place] = asked.call.locations or ()
+            assert place.path == str(run.outside / ("x" if number % 4 == 3 else "secret"))
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+    refused = ["error" in it for it in run.answers]
+    assert refused == [True, False, *[True] * 6]
+    assert run.answers[1] == {"content": "key\n"}
+    assert secret.read_text() == "key\n"
+
+
+async def test_a_missing_file_is_an_error_or_an_empty_text(run: Run) -> None:
+    missing = run.folder / "missing"
+    async with run.start([read(missing)]) as client:
+        await client.say("go")
+    assert run.answers[-1]["code"] == -32002
+    assert "Resource not found" in run.answers[-1]["error"]
+    for version, fails in (("0.35.3", False), ("0.36.0", True), ("0.35.3-preview.1", False)):
+        info = {"agentInfo": {"name": "gemini-cli", "version": version}}
+        async with run.start([read(missing)], initialize=info) as client:
+            await client.say("go")
+        assert ("error" in run.answers[-1]) is fails, version
+
+
+async def test_a_stop_and_a_withdrawal_answer_what_waits(run: Run) -> None:
+    file = run.folder / "a.txt"
+    cancelled = [write(file, "x"), read(file), {"wait": "session/cancel"}, {"end": "cancelled"}]
+    async with run.start(cancelled, [write(file, "y")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await requested(client, 1)
+        client.agent.stop(CHAT)
+        await client.until(lambda: client.ends == [TurnEnd.STOPPED])
+        client.prompt("again")
+        await requested(client, 2)
+    assert run.answers[0] == {"code": -32800, "error": "not done, the user has stopped the turn"}
+    assert not file.exists()
+
+
+async def test_many_at_once_are_all_answered(run: Run) -> None:
+    """Writes of one file come in their order, and the user is asked once."""
+    file = run.folder / "a.txt"
+    turn = [{"all": [write(file, f"{number}\n")["request"] for number in range(50)]}]
+    turn += [{"all": [read(file)["request"] for _ in range(200)]}]
+    async with run.start(turn) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await answer(client, 1, "always")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        assert len([it for it in client.all(ToolRequested) if it.needs_approval]) == 1
+    assert file.read_text() == "49\n"
+    assert [it["content"] for it in run.answers[50:]] == ["49\n"] * 200
