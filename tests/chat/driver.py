@@ -11,11 +11,11 @@ from tests.support.calls import eca_call
 
 from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID, choices
-from eca_nvim.chat.handlers import questions, reducer
+from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.user_actions import approvals, folding, prompts
+from eca_nvim.chat.user_actions import answers, approvals, folding, prompts
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.effects import Effect, TellDecision
@@ -104,7 +104,7 @@ class Driver:
         self.take(approvals.decide(self.chat, *shown, choice, self.now, reason))
 
     def answer_shown(self, shown: Shown, text: str | None) -> None:
-        self.take(questions.answer_question(self.chat, *shown, text, self.now))
+        self.take(answers.answer_question(self.chat, *shown, text, self.now))
 
     def shown(self, call: str) -> Shown:
         """Return block and digest of a request, by the agent's id, as it was last shown."""

@@ -1,4 +1,5 @@
 --- Questions of the agent in the float: options by number, or an answer in the user's own words.
+--- The fields of a form come one after the other; the host says which and checks the answers.
 ---
 --- Rules kept here: an option is text of the agent. It is shown and sent back, nothing more.
 local answer_mode = require('eca.input.answer_mode')
@@ -11,15 +12,86 @@ local windows = require('eca.window')
 local M = {}
 
 local MOST_KEYS = 9
+local PICKED = '✓ '
 
---- Answer with the option under the cursor.
+--- Marks the options that are picked, where several may be: they are sent together.
+local picks = vim.api.nvim_create_namespace('eca.question.picks')
+
+--- Answer with an option.
+---@param item eca.Pending
+---@param index integer
+local function answer_with(item, index)
+  if item.picks then
+    decide.pick(item, { index })
+  else
+    decide.answer(item, item.options[index][1])
+  end
+end
+
+--- Pick an option in the float, or no longer.
+---@param row integer 0-based
+local function toggle(row)
+  local marks = vim.api.nvim_buf_get_extmarks(0, picks, { row, 0 }, { row, -1 }, {})
+  if marks[1] then
+    vim.api.nvim_buf_del_extmark(0, picks, marks[1][1])
+  else
+    local sign = { { PICKED, 'EcaToolDone' } }
+    vim.api.nvim_buf_set_extmark(0, picks, row, 0, { virt_text = sign, virt_text_pos = 'inline' })
+  end
+end
+
+--- The number of the option under the cursor.
 ---@param item eca.Pending
 ---@param first_row integer 1-based row of the first option
-local function choose_here(item, first_row)
-  local option = (item.options or {})[vim.api.nvim_win_get_cursor(0)[1] - first_row + 1]
-  if option then
-    decide.answer(item, option[1])
+---@return integer?
+local function option_here(item, first_row)
+  local index = vim.api.nvim_win_get_cursor(0)[1] - first_row + 1
+  return (item.options or {})[index] and index
+end
+
+--- Send the options that are picked; without one, an empty answer.
+---@param item eca.Pending
+---@param first_row integer
+local function send_picked(item, first_row)
+  local marks = vim.api.nvim_buf_get_extmarks(0, picks, 0, -1, {})
+  if #marks == 0 then
+    decide.answer(item, '')
+    return
   end
+  decide.pick(
+    item,
+    vim.tbl_map(function(mark)
+      return mark[2] - first_row + 2
+    end, marks)
+  )
+end
+
+--- Answer with the option under the cursor; else, if the question takes one, by an empty answer.
+---@param item eca.Pending
+---@param first_row integer
+local function choose_here(item, first_row)
+  local index = option_here(item, first_row)
+  if item.several then
+    send_picked(item, first_row)
+  elseif index then
+    answer_with(item, index)
+  elseif item.empty then
+    decide.answer(item, '')
+  end
+end
+
+--- What `<CR>` is for: the border and the list of keys.
+---@param item eca.Pending
+---@return string? text, string? about
+local function enter_means(item)
+  local count = #(item.options or {})
+  if item.several then
+    return 'send', 'send what is picked'
+  elseif item.empty then
+    return item.empty, count > 0 and 'choose the option under the cursor, or ' .. item.empty or nil
+  end
+  return count > MOST_KEYS and 'this line' or nil,
+    count > 0 and 'choose the option under the cursor' or nil
 end
 
 --- A key for each of the first options, listed as one in the border. `<CR>` chooses any option.
@@ -28,23 +100,49 @@ end
 ---@return eca.Choice[]
 local function option_choices(item, first_row)
   local choices = {} ---@type eca.Choice[]
-  local options = item.options or {}
-  for index = 1, math.min(#options, MOST_KEYS) do
+  local count = math.min(#(item.options or {}), MOST_KEYS)
+  for index = 1, count do
     choices[index] = {
       key = tostring(index),
       run = function()
-        decide.answer(item, options[index][1])
+        if item.several then
+          toggle(first_row + index - 2)
+        else
+          answer_with(item, index)
+        end
       end,
     }
   end
   if choices[1] then
-    choices[1].label, choices[1].text = #choices > 1 and '1-' .. #choices or '1', 'choose'
-    choices[1].about = 'choose an option'
+    choices[1].label = count > 1 and '1-' .. count or '1'
+    choices[1].text = item.several and 'pick' or 'choose'
+    choices[1].about = item.several and 'pick an option, or no longer' or 'choose an option'
   end
+  for index, key in ipairs(item.yes_no and { 'y', 'n' } or {}) do
+    choices[#choices + 1] = {
+      key = key,
+      about = item.options[index][1],
+      run = function()
+        answer_with(item, index)
+      end,
+    }
+  end
+  if item.several then
+    choices[#choices + 1] = {
+      key = '<Space>',
+      about = 'pick the option under the cursor, or no longer',
+      run = function()
+        if option_here(item, first_row) then
+          toggle(vim.api.nvim_win_get_cursor(0)[1] - 1)
+        end
+      end,
+    }
+  end
+  local text, about = enter_means(item)
   choices[#choices + 1] = {
     key = '<CR>',
-    text = #options > MOST_KEYS and 'this line' or nil,
-    about = #options > 0 and 'choose the option under the cursor' or nil,
+    text = text,
+    about = about,
     run = function()
       choose_here(item, first_row)
     end,
@@ -67,10 +165,21 @@ local function choices_of(item, first_row)
       end,
     }
   end
+  if item.back then
+    choices[#choices + 1] = {
+      key = 'b',
+      text = 'back',
+      about = 'go back to the field before',
+      run = function()
+        decide.previous_field(item)
+      end,
+    }
+  end
   choices[#choices + 1] = {
     key = 'x',
-    text = 'cancel',
-    about = 'cancel the question',
+    text = item.declines and 'decline' or 'cancel',
+    about = item.declines and 'refuse to answer: the agent goes on without it'
+      or 'cancel the question',
     run = function()
       decide.answer(item, nil)
     end,
@@ -78,13 +187,28 @@ local function choices_of(item, first_row)
   return choices
 end
 
+--- The rows of the float: our own ones first, so that no row of the agent can be mistaken for one.
 ---@param item eca.Pending
----@return string[] lines, eca.Mark[] marks, integer first_row 1-based row of the first option
+---@return string[] lines, eca.Mark[] marks
+---@return integer own_rows number of our own rows
+---@return integer first_row 1-based row of the first option
 local function body_of(item)
-  local lines = vim.split(item.detail or item.title, '\n')
-  local marks = {} ---@type eca.Mark[]
-  for row, line in ipairs(lines) do
-    marks[row] = { row - 1, 0, #line, 'EcaQuestion' }
+  local lines, marks = {}, {} ---@type string[], eca.Mark[]
+  ---@param line string
+  ---@param group string
+  local function add(line, group)
+    marks[#marks + 1] = { #lines, 0, #line, group }
+    lines[#lines + 1] = line
+  end
+  for _, note in ipairs(item.notes or {}) do
+    add(note, 'EcaMuted')
+  end
+  if item.fault then
+    add('! ' .. item.fault, 'EcaWarning')
+  end
+  local own_rows = #lines
+  for _, line in ipairs(vim.split(item.detail or item.title, '\n')) do
+    add(line, 'EcaQuestion')
   end
   local first_row = #lines + 1
   for index, option in ipairs(item.options or {}) do
@@ -96,18 +220,18 @@ local function body_of(item)
     marks[#marks + 1] = { row, #key + 1, label_end, 'EcaOption' }
     marks[#marks + 1] = { row, label_end, label_end + #about, 'EcaMuted' }
   end
-  return lines, marks, first_row
+  return lines, marks, own_rows, first_row
 end
 
 --- What the float shows for a question.
 ---@param item eca.Pending
 ---@return eca.PromptContent without key, chat, title and gone
 function M.content(item)
-  local lines, marks, first_row = body_of(item)
+  local lines, marks, own_rows, first_row = body_of(item)
   return {
     lines = lines,
     marks = marks,
-    quoted = { 0, first_row - 2 },
+    quoted = { own_rows, first_row - 2 },
     choices = choices_of(item, first_row),
     rest = 'scroll to read',
   }
@@ -124,6 +248,18 @@ local function oldest()
   end
 end
 
+---@param item eca.Pending
+---@param option [string, string]
+---@return integer
+local function index_of(item, option)
+  for index, each in ipairs(item.options) do
+    if each == option then
+      return index
+    end
+  end
+  error('not an option of the question')
+end
+
 local OWN_WORDS = { 'answer in my own words' }
 
 --- Ask for the answer: in a list of options, or in the chat's input.
@@ -135,7 +271,7 @@ function M.open(item)
     return
   end
   local choices = vim.list_extend({}, item.options or {})
-  if #choices == 0 then
+  if #choices == 0 or item.several then
     return answer_mode.write(item)
   end
   if item.freeform ~= false then
@@ -151,7 +287,7 @@ function M.open(item)
     if option == OWN_WORDS then
       answer_mode.write(item)
     elseif option then
-      decide.answer(item, option[1])
+      answer_with(item, index_of(item, option))
     end
   end)
 end

@@ -15,6 +15,7 @@ M.WAY_CELLS = vim.api.nvim_strwidth(' · :Eca approval to answer')
 ---@return string
 function M.question(item, index, count)
   local what = item.kind == 'question' and 'the agent asks' or 'allow this?'
+  what = item.place and ('%s · %s'):format(what, item.place) or what
   return count > 1 and ('%s (%d/%d)'):format(what, index, count) or what
 end
 

@@ -45,6 +45,30 @@ local function begin(item, draft)
   field.mode_changed(input_of(item))
 end
 
+--- Put an answer that did not fit back into the empty input, to be corrected.
+---@param item eca.Pending
+local function restore_typed(item)
+  if item.typed and not field.draft(input_of(item)):find('%S') then
+    field.put_back(input_of(item), item.typed)
+  end
+end
+
+--- Note that the question has changed: a form asks its next field, or this one again.
+---@param answering eca.AnswerMode
+---@param now eca.Pending
+local function change(answering, now)
+  local before, buf = answering.item, input_of(now)
+  answering.item = now -- also the same question; which subagent asks may be known only now
+  input_mode.set_question(now.chat, now)
+  if before.digest ~= now.digest then
+    if before.typed and field.draft(buf) == before.typed then
+      field.set_draft(buf, '') -- it was answered otherwise
+    end
+    restore_typed(now)
+    field.mode_changed(buf)
+  end
+end
+
 --- Let the input take prompts again, and restore what was in it.
 ---@param chat string
 local function finish(chat)
@@ -60,7 +84,11 @@ end
 
 ---@param chat string
 local function withdraw(chat)
-  if field.draft(input_of(current[chat].item)):find('%S') then
+  local item = current[chat].item
+  local typed = field.draft(input_of(item))
+  if typed == item.typed then
+    field.set_draft(input_of(item), '') -- it did not fit, and the question was answered otherwise
+  elseif typed:find('%S') then
     require('eca.ui.notify').warn('the question is not pending: what you typed is a prompt now')
   end
   finish(chat)
@@ -73,8 +101,7 @@ function M.update(items)
   for chat, answering in pairs(current) do
     local now = decide.now(answering.item)
     if now then
-      answering.item = now -- the same question; which subagent asks may be known only now
-      input_mode.set_question(chat, now)
+      change(answering, now)
     else
       withdraw(chat)
     end
@@ -83,6 +110,7 @@ function M.update(items)
     local free = takes_text(item) and not (current[item.chat] or input_mode.is_login(item.chat))
     if free and not field.draft(input_of(item)):find('%S') then
       begin(item, '')
+      restore_typed(item)
     end
   end
 end

@@ -173,10 +173,25 @@ end
 
 --- Answer a question.
 ---@param item eca.Request
----@param text? string nil: cancel it
+---@param text? string nil: cancel it, or decline a form or a link
 ---@return boolean sent
 function M.answer(item, text)
   return send(item, 'answer', { text = text })
+end
+
+--- Answer a form's field by the numbers of its choices.
+---@param item eca.Request
+---@param numbers integer[]
+---@return boolean sent
+function M.pick(item, numbers)
+  return send(item, 'answer', { picked = numbers })
+end
+
+--- Have the field before asked again.
+---@param item eca.Request
+---@return boolean sent
+function M.previous_field(item)
+  return send(item, 'previous_field')
 end
 
 return M

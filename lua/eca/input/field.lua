@@ -123,7 +123,11 @@ local function placeholder(buf, mode)
   if chat and input_mode.is_login(chat.id) then
     return PLACEHOLDERS.login
   end
-  return PLACEHOLDERS[chat and input_mode.question(chat.id) and 'answer' or mode]
+  local question = chat and input_mode.question(chat.id)
+  if question and question.empty then
+    return ('%s · empty: %s'):format(PLACEHOLDERS.answer, question.empty)
+  end
+  return PLACEHOLDERS[question and 'answer' or mode]
 end
 
 ---@param buf integer

@@ -67,10 +67,11 @@ function M.submit(buf, queue)
     return require('eca.input.login').submit(chat.id)
   end
   local text = field.draft(buf)
-  if not text:find('%S') then
+  local question = not queue and input_mode.question(chat.id)
+  if not text:find('%S') and not (question and question.empty) then
     return false
   end
-  if not queue and input_mode.question(chat.id) then
+  if question then
     answer_mode.submit(chat.id, text)
     return true
   end

@@ -70,6 +70,17 @@ M.UNTITLED = 'New chat'
 ---@field paths? string[] of the files whose changes the diff tab shows
 ---@field options? [string, string][]
 ---@field freeform? boolean
+---@field notes? string[] our own lines about a question
+---@field fault? string our own: why the last answer does not fit
+---@field typed? string that answer
+---@field yes_no? boolean its options are yes and no
+---@field place? string which field of how many: "2 of 5"
+---@field empty? string what an empty answer does: "skip"
+---@field back? boolean a field was asked before
+---@field several? boolean several options can be picked
+---@field picks? boolean options are answered by their numbers
+---@field declines? boolean no answer is one, too
+---@field secret? boolean the answer is hidden
 
 --- A summary of the agent's task list.
 ---@class eca.Plan

@@ -15,15 +15,18 @@ from tests.chat.driver import Driver
 from tests.support.servers import ACP_RECORDINGS
 
 from eca_nvim.agents.acp.inbox import Inbox
+from eca_nvim.agents.acp.requests.form_schema import read_form
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
+from eca_nvim.chat.vocabulary.effects import TellForm
+from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked, ToolRequested
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import FramingFault
 from eca_nvim.jsonrpc.framing import LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_agent_request, decode_notification
+from eca_nvim.protocol.acp.elicitation import CreateElicitation
 from eca_nvim.protocol.acp.options import OptionsResult
 from eca_nvim.protocol.acp.permission import RequestPermission
 from eca_nvim.protocol.acp.prompt import StopReason
@@ -99,6 +102,20 @@ class _Session:
             assert self.driver.decided[-1] == ("chat", asked.call.id, choice.id)
         self.take(self.inbox.decided(request_id, choice))
 
+    def ask_form(self, request_id: str, params: CreateElicitation) -> None:
+        assert params.requested_schema is not None
+        fields = read_form(params.requested_schema).fields
+        self.take([Addressed("chat", QuestionAsked(request_id, params.message, form=fields))])
+
+    def fill_in(self, request_id: str, content: Mapping[str, Any]) -> None:
+        """Answer each field of a form by what the client sent, and send the same."""
+        question = self.driver.items[-1]
+        assert question["call"] == request_id
+        for value in content.values():
+            self.shown += _field(self.driver.items[-1])
+            self.driver.answer(request_id, str(value))
+        assert self.driver.told(TellForm)[-1].content == content
+
     def end(self, end: TurnEnded, reason: StopReason | None) -> None:
         self.take(self.inbox.turn_ended(reason))
         self.driver.hear_exactly(end)
@@ -116,6 +133,13 @@ def _request(item: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"  {line}" for line in item["lines"])
     yield from (f"  ! {warning}" for warning in item.get("warnings", ()))
     yield from (f"  {it['kind']}: {it['name']}" for it in item["choices"])
+
+
+def _field(item: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the user sees of a field of a form."""
+    yield f"? {item.get('place')} {item['title']}"
+    yield from (f"  {line}" for line in [*item["notes"], *item["detail"].split("\n")])
+    yield from (f"  {name} {about}".rstrip() for name, about in item["options"])
 
 
 class Player:
@@ -157,10 +181,15 @@ class Player:
             self._notification(body)
         else:
             asked = decode_agent_request(body.method, body.params)
-            if isinstance(asked, RequestPermission):
-                session = self._session(asked.session_id)
-                self._owners[str(body.id)] = session
-                session.ask(str(body.id), asked)
+            match asked:
+                case RequestPermission(session_id):
+                    session = self._session(session_id)
+                    self._owners[str(body.id)] = session
+                    session.ask(str(body.id), asked)
+                case CreateElicitation(session_id=str(session_id)):
+                    session = self._session(session_id)
+                    self._owners[str(body.id)] = session
+                    session.ask_form(str(body.id), asked)
 
     def _notification(self, body: Body) -> None:
         try:
@@ -180,10 +209,13 @@ class Player:
     def _client(self, message: Mapping[str, Any]) -> None:
         method, params = message.get("method"), message.get("params") or {}
         if method is None:
-            outcome = (message.get("result") or {}).get("outcome")
+            result = message.get("result") or {}
             owner = self._owners.pop(str(message.get("id")), None)
-            if owner is not None and isinstance(outcome, dict):
-                owner.decide(str(message["id"]), outcome.get("optionId"))
+            match result:
+                case {"outcome": dict(outcome)} if owner is not None:
+                    owner.decide(str(message["id"]), outcome.get("optionId"))
+                case {"action": "accept", "content": dict(content)} if owner is not None:
+                    owner.fill_in(str(message["id"]), content)
             return
         self._sent[message.get("id")] = message
         self._folder = params.get("cwd", self._folder)

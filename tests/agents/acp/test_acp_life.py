@@ -24,7 +24,7 @@ from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.registry import AGENT_REQUESTS
+from eca_nvim.protocol.acp.registry import AGENT_NOTIFICATIONS, AGENT_REQUESTS
 from eca_nvim.protocol.acp.updates import SessionUpdate
 from eca_nvim.protocol.base.lenient import type_info
 from eca_nvim.redaction import Redactor
@@ -37,6 +37,7 @@ KEY = "sk-ant-api03-0123456789abcdef0123456789abcdef"
 PROMISED = {
     "auth.terminal": "a login in a terminal",
     "elicitation.form": "elicitation/create",
+    "elicitation.url": "elicitation/complete",
     "fs.readTextFile": "fs/read_text_file",
     "fs.writeTextFile": "fs/write_text_file",
     "session.compaction": "compaction_update",
@@ -66,10 +67,11 @@ def test_we_announce_what_we_read_and_nothing_else() -> None:
     assert sent["clientCapabilities"] == {
         "fs": {"readTextFile": True, "writeTextFile": True},
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+        "elicitation": {"form": {}, "url": {}},
     }
     kinds = map(type_info, get_args(SessionUpdate))
     variants = {str(kind.tag) for kind in kinds if isinstance(kind, StructType)}
-    read = variants | AGENT_REQUESTS.keys()
+    read = variants | AGENT_REQUESTS.keys() | AGENT_NOTIFICATIONS.keys()
     announced = {path: it for path, it in PROMISED.items() if it in read}
     assert announced == introduction.CAPABILITIES
 

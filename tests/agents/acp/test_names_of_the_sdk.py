@@ -14,6 +14,7 @@ from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.protocol.acp import (
     content,
+    elicitation,
     encode,
     files,
     lifecycle,
@@ -66,6 +67,13 @@ SAME: dict[type[Wire], str] = {
     options.SetConfigOption: "SetSessionConfigOptionBooleanRequest",
     options.OptionsResult: "SetSessionConfigOptionResponse",
     permission.PermissionOption: "PermissionOption",
+    elicitation.EnumOption: "EnumOption",
+    elicitation.StringField: "ElicitationStringPropertySchema",
+    elicitation.NumberField: "ElicitationNumberPropertySchema",
+    elicitation.IntegerField: "ElicitationIntegerPropertySchema",
+    elicitation.BooleanField: "ElicitationBooleanPropertySchema",
+    elicitation.ArrayField: "ElicitationMultiSelectPropertySchema",
+    elicitation.FormSchema: "ElicitationSchema",
     permission.RequestPermission: "RequestPermissionRequest",
     sessions.NewSessionResult: "NewSessionResponse",
     sessions.OpenedSession: "LoadSessionResponse",

@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from eca_nvim.agents.archive import AgentLacks, Archive
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.forms import Value
 from eca_nvim.chat.vocabulary.options import OptionValue
 
 
@@ -191,6 +192,9 @@ class Agent(ABC):
 
     def answer(self, question_id: str, text: str | None) -> None:  # noqa: B027 - some ask nothing
         """Answer a question of the agent; None cancels it."""
+
+    def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:  # noqa: B027
+        """Answer a form, or consent to a link; None declines it."""
 
     def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
         """Send what the running login asks for; None cancels it."""

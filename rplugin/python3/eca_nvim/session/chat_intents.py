@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from eca_nvim.chat.handlers.questions import answer_question
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.user_actions.answers import answer_question, previous_field
 from eca_nvim.chat.user_actions.approvals import decide
 from eca_nvim.chat.user_actions.folding import act, toggle
 from eca_nvim.chat.user_actions.login import answer_login
@@ -25,6 +25,7 @@ ChatIntent: TypeAlias = (
     | intents.StopTurn
     | intents.Decide
     | intents.AnswerQuestion
+    | intents.PreviousField
     | intents.AnswerLogin
     | intents.ToggleBlock
     | intents.ActOnBlock
@@ -50,8 +51,10 @@ def apply_intent(
         case intents.Decide(_, block, digest, choice, reason):
             chats.recheck_request(chat, block)
             return decide(chat, block, digest, choice, now(), reason)
-        case intents.AnswerQuestion(_, block, digest, text):
-            return answer_question(chat, block, digest, text, now())
+        case intents.AnswerQuestion(_, block, digest, text, picked):
+            return answer_question(chat, block, digest, text, now(), picked)
+        case intents.PreviousField(_, block, digest):
+            return previous_field(chat, block, digest, now())
         case intents.AnswerLogin(_, text):
             return answer_login(chat, text, now())
         case intents.ToggleBlock(_, block, to_open):

@@ -1,7 +1,8 @@
 """The events of a server: each is applied to the chat it is for.
 
 Rules kept here:
-- An event without a chat is for the chat the user last used.
+- An event without a chat is for the chat the user last used; what closes a question is for the chat
+  that shows it. A question gets a new chat if there is none: the agent waits for the answer.
 - An event for a chat of another server is dropped.
 - An event for an unknown chat creates it, unless the event has nothing to show in a new chat.
 - An exception in one event is our own fault: it is logged with its traceback, reported in one
@@ -13,7 +14,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, groupby
+from uuid import uuid4
 
+from eca_nvim.chat.handlers.questions import find_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.text.joined_text import join_text
@@ -35,6 +38,8 @@ from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     NoticeReceived,
     ProgressChanged,
+    QuestionAsked,
+    QuestionClosed,
 )
 from eca_nvim.chat.vocabulary.ops import Emit, Notify
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
@@ -58,8 +63,8 @@ _CREATES_NO_CHAT = (
 )
 """Events that are ignored when their chat is unknown."""
 
-_CONCERNS_MORE = frozenset({ChatDeleted, OptionRefused, OptionsChanged})
-"""Events of a chat that also concern the session; each is handled alone."""
+_ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged, QuestionAsked, QuestionClosed})
+"""Events that also concern the session, or choose their chat; each is handled alone."""
 
 log = logging.getLogger(__name__)
 
@@ -123,7 +128,8 @@ class IncomingEvents:
     def _apply_to_chat(self, addressed: Addressed, events: Sequence[ChatEvent]) -> None:
         """Apply events to their chat; `addressed`: the first of them."""
         chat_id, child = route(self._chats.table, addressed)
-        chat_id = self.last_used_chat if chat_id is None else chat_id
+        if addressed.chat_id is None:
+            chat_id = self._chat_for(addressed.event)
         if chat_id is None:
             log.warning("no chat to show an event in: %r", addressed.event)
             return
@@ -145,6 +151,15 @@ class IncomingEvents:
         match events:
             case [ChatDeleted()] if child is None:
                 self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
+
+    def _chat_for(self, event: ChatEvent) -> str | None:
+        """Return the chat for an event that names none."""
+        if isinstance(event, QuestionClosed):
+            chats = self._chats.of(self._server)
+            return next((it.id for it in chats if find_question(it, event.id) is not None), None)
+        if isinstance(event, QuestionAsked) and self.last_used_chat is None:
+            return str(uuid4())
+        return self.last_used_chat
 
     def _welcome(self, text: str) -> None:
         self.welcome = text
@@ -174,6 +189,6 @@ def _runs(events: Iterable[AgentEvent]) -> Iterator[Sequence[AgentEvent]]:
 
 def _address(event: AgentEvent) -> object:
     """Return a key of the chat that an event is for; None for an event that comes alone."""
-    if type(event) is not Addressed or type(event.event) in _CONCERNS_MORE:
+    if type(event) is not Addressed or type(event.event) in _ALONE:
         return None
     return (event.chat_id, event.parent_id)

@@ -17,6 +17,7 @@ from eca_nvim.chat.vocabulary.effects import (
     Effect,
     TellAnswer,
     TellDecision,
+    TellForm,
     TellLogin,
     TellPrompt,
     TellSteer,
@@ -42,6 +43,8 @@ def deliver(agent: Agent, effect: Effect) -> None:
             agent.decide(chat, call, choice)
         case TellAnswer(question, text):
             agent.answer(question, text)
+        case TellForm(question, content):
+            agent.answer_form(question, content)
         case TellLogin(chat, text):
             agent.answer_login(chat, text)
         case _:

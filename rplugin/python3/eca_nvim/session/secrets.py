@@ -6,17 +6,17 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.user_actions.answers import asks_secret
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.redaction import Redactor
 
 
 def hide_answers(chat: Chat, intent: intents.Intent, redactor: Redactor) -> None:
-    """Register the answers to a login, so that the log hides them."""
+    """Register the answers to a login and other secrets, so that the log hides them."""
     match intent:
         case intents.AnswerLogin(_, text):
             redactor.hide(text)
-        case intents.AnswerQuestion(text=str(text)) if chat.turn.state is Turn.LOGIN:
+        case intents.AnswerQuestion(_, block, text=str(text)) if asks_secret(chat, block):
             redactor.hide(text)
 
 

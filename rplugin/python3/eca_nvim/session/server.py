@@ -149,6 +149,12 @@ class Server:
         return self._current.agent if ready and self._current is not None else None
 
     @property
+    def asking(self) -> Agent | None:
+        """The agent if it may wait for an answer: also one that is not ready yet may ask."""
+        run = self._current
+        return run.agent if run is not None and run.request is None else None
+
+    @property
     def may_complete(self) -> bool:
         """Whether it is worth waiting for what the agent offers to complete a prompt."""
         if self.state is ServerState.ASLEEP:

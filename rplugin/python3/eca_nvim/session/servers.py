@@ -20,7 +20,14 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt, TellStop, TellTrust
+from eca_nvim.chat.vocabulary.effects import (
+    Effect,
+    TellAnswer,
+    TellForm,
+    TellPrompt,
+    TellStop,
+    TellTrust,
+)
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
 from eca_nvim.chat.vocabulary.options import OptionsChanged
@@ -88,6 +95,8 @@ class NamedServer:
             case TellPrompt() if agent is not None and is_late(effect):
                 self.held.hold(effect)
                 self._servers.start(partial(self._read_late, effect))
+            case TellAnswer() | TellForm() if (asking := self.process.asking) is not None:
+                deliver(asking, effect)
             case _ if agent is not None and not waits:
                 deliver(agent, effect)
             case TellPrompt():

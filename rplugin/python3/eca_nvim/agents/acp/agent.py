@@ -6,7 +6,7 @@ sends, what the agent asks, and what the user does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import PurePath
 from typing import Final, NoReturn
@@ -23,6 +23,7 @@ from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import AgentFault, EditorServices, Emit, Prompt, Workspace
 from eca_nvim.agents.codec import RawCodec
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
+from eca_nvim.chat.vocabulary.forms import Value
 from eca_nvim.jsonrpc import CancelForm, LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import (
@@ -81,8 +82,10 @@ class AcpAgent(ProcessAgent[Life]):
         self._running.sessions.open_chat(chat_id)
 
     def forget(self, chat_id: str) -> None:
-        """Close the session of a chat."""
-        self._running.sessions.forget(chat_id)
+        """Close the session of a chat; requests of the agent in it are answered before."""
+        life = self._running
+        life.requests.cancel(life.sessions.of_chat(chat_id))
+        life.sessions.forget(chat_id)
         self._options.kept.granted.forget(chat_id)
 
     def prompt(self, prompt: Prompt) -> None:
@@ -96,6 +99,14 @@ class AcpAgent(ProcessAgent[Life]):
     def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
         """Answer the request of a waiting tool call."""
         self._running.outbox.decide(chat_id, call_id, choice_id)
+
+    def answer(self, question_id: str, text: str | None) -> None:  # noqa: ARG002 - a form has fields
+        """Cancel a form or a link that the chat has closed."""
+        self._running.elicitations.cancel_question(question_id)
+
+    def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:
+        """Answer a form, or consent to a link; None declines it."""
+        self._running.elicitations.answer_form(question_id, content)
 
     def set_option(self, chat_id: str, option_id: str, value: str | bool) -> None:
         """Set an option of a chat; OptionsChanged or OptionRefused follows."""

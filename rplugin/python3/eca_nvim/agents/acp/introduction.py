@@ -16,6 +16,8 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "session.configOptions.boolean": "config_option_update",
     "session.notices": "notice",
     "session.compaction": "compaction_update",
+    "elicitation.form": "elicitation/create",
+    "elicitation.url": "elicitation/complete",
 }
 """What we announce, as a path in `clientCapabilities`, and what we must read for it: the method of
 a request, or the variant of an update. A test compares them with what is read."""

@@ -18,6 +18,7 @@ from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests, Handler
+from eca_nvim.agents.acp.requests.elicitations import Elicitations
 from eca_nvim.agents.acp.requests.files import Files
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
@@ -29,6 +30,7 @@ from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Notification, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
+from eca_nvim.protocol.acp.elicitation import ElicitationCompleted
 from eca_nvim.protocol.acp.files import ReadTextFile, WriteTextFile
 from eca_nvim.protocol.acp.lifecycle import CancelRequest, Implementation, InitializeResult
 from eca_nvim.protocol.acp.permission import RequestPermission
@@ -69,12 +71,13 @@ class Life:
         permissions = Permissions(answers, kept.granted)
         self.consents = Consents(permissions, kept.granted, workspace.folders, emit)
         files = Files(answers, self.consents, services, tasks, emit, self._gets_empty_text)
+        self.elicitations = Elicitations(answers)
         handlers: dict[type, Handler] = {
             RequestPermission: permissions,
             ReadTextFile: files,
             WriteTextFile: files,
         }
-        self.requests = AgentRequests(answers, self.sessions, handlers)
+        self.requests = AgentRequests(answers, self.sessions, self.elicitations, handlers)
         self.outbox = Outbox(
             connection, self.sessions, self.requests, permissions, self.faults, emit
         )
@@ -125,6 +128,8 @@ class Life:
                 return self._update(received, message)
             case CancelRequest(request_id):
                 return self.requests.withdraw(request_id)
+            case ElicitationCompleted():
+                return self.elicitations.completed(received)
             case Unknown(method):
                 logger.debug("skipped %s: it is not known here", method)
                 return ()

@@ -7,7 +7,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-from eca_nvim.chat.handlers.answer_check import check_answer
 from eca_nvim.chat.handlers.subagents import conceal, reveal
 from eca_nvim.chat.model.blocks import (
     Block,
@@ -21,13 +20,17 @@ from eca_nvim.chat.model.blocks import (
 from eca_nvim.chat.model.call_ids import active_call
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.safe_text import HIDDEN, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.effects import TellAnswer
-from eca_nvim.chat.vocabulary.events import Dialogue, QuestionAsked
+from eca_nvim.chat.vocabulary.events import Dialogue, QuestionAsked, QuestionClosed
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import SECRET_TURNS, CallState
+
+DONE = "done"
+"""What is shown of a link once the agent says that what it is for has been done."""
 
 _ASKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 
@@ -35,6 +38,8 @@ _ASKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 def question_asked(update: Update, event: QuestionAsked) -> None:
     """Show a question and add it to what is pending."""
     question = Question(event)
+    if event.form is not None:
+        question.progress = FormProgress(event.form)
     block = _asking_call(update, event)
     if block is None:
         block = QuestionBlock(
@@ -65,19 +70,6 @@ def replayed_question(dialogue: Dialogue) -> Question:
     return Question(dialogue.question, state, dialogue.answer)
 
 
-def answer_question(chat: Chat, block_id: int, digest: str, text: str | None, now: int) -> Changes:
-    """Answer the open question of a block; None cancels it.
-
-    digest: of the question as the user saw it (answer_check.py).
-    """
-    update = Update(chat, chat.root, now)
-    if check_answer(update, block_id, digest, _typed(chat, block_id, text)):
-        block, lane = chat.live[block_id]
-        if open_question(block):
-            close_question(update, block, lane, text)
-    return update.finish()
-
-
 def withdraw_question(chat: Chat, question_id: str, now: int) -> Changes:
     """Close a question without an answer, by the id its asker gave it."""
     update = Update(chat, chat.root, now)
@@ -96,14 +88,6 @@ def question_of_agent(chat: Chat) -> tuple[Block, Lane] | None:
         if question is not None and question.asked.by_agent:
             return block, lane
     return None
-
-
-def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:
-    """Return an answer that may go back into the input: free text, and not a secret."""
-    block = chat.blocks.get(block_id)
-    question = block.question if isinstance(block, ToolBlock | QuestionBlock) else None
-    is_option = question is not None and text is not None and question.offers(text)
-    return None if is_option or chat.turn.state in SECRET_TURNS else text
 
 
 def dismiss(update: Update, block: Block, lane: Lane) -> None:
@@ -131,12 +115,41 @@ def close_question(update: Update, block: Block, lane: Lane, answer: str | None)
     option = None if answer is None else question.option(answer)
     answer = answer if option is None else option
     secret = update.chat.turn.state in SECRET_TURNS and answer and option is None
-    question.answer = HIDDEN if secret else answer
-    question.state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
+    state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
+    finish_question(update, block, lane, state, HIDDEN if secret else answer)
+    update.tell(TellAnswer(question.asked.id, answer))
+
+
+def finish_question(
+    update: Update, block: Block, lane: Lane, state: QuestionState, answer: str | None
+) -> None:
+    """Show how the open question of a block has ended."""
+    question = open_question(block)
+    assert question is not None
+    question.state, question.answer = state, answer
     if isinstance(block, QuestionBlock):
         update.chat.live.pop(block.id, None)
     update.chat.pending.pop(block.id, None)
     update.dirty |= Dirty.PENDING | Dirty.STATUS
     update.auto_fold(block, lane, Fold.CLOSED)
     conceal(update, lane)
-    update.tell(TellAnswer(question.asked.id, answer))
+
+
+def question_closed(update: Update, event: QuestionClosed) -> None:
+    """Close a question that the agent waits for no more; it has its answer."""
+    block = find_question(update.chat, event.id)
+    if block is None:
+        return
+    question = block.question
+    if question.state is QuestionState.WAITING:
+        state = QuestionState.ANSWERED if event.is_done else QuestionState.DISMISSED
+        finish_question(update, block, update.lane, state, DONE if event.is_done else None)
+    elif event.is_done and question.state is QuestionState.ANSWERED:
+        question.answer = DONE
+        update.redraw(block, update.lane)
+
+
+def find_question(chat: Chat, question_id: str) -> QuestionBlock | None:
+    """Return the newest block with a question of this id."""
+    shown = (it for it in reversed(chat.blocks.values()) if isinstance(it, QuestionBlock))
+    return next((it for it in shown if it.question.asked.id == question_id), None)

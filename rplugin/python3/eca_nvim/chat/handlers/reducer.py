@@ -76,6 +76,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ChatOpened: chat_title.chat_opened,
     events.ChatCleared: chat_state.chat_cleared,
     events.QuestionAsked: questions.question_asked,
+    events.QuestionClosed: questions.question_closed,
     TurnBegan: turn.turn_began,
     TurnStopping: turn.turn_stopping,
     TurnEnded: turn.turn_ended,

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.live_output import LiveOutput
 from eca_nvim.chat.text.safe_text import Cleaner, one_line
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
@@ -44,14 +45,19 @@ class QuestionState(StrEnum):
     WAITING = "waiting"
     ANSWERED = "answered"
     DISMISSED = "dismissed"
+    DECLINED = "declined"
 
 
 class Question(Struct):
-    """A question and its answer, which is None while it is open or if it was dismissed."""
+    """A question and its answer, which is None while it is open or if it was dismissed.
+
+    progress: of a form; `answer` is a summary of it then.
+    """
 
     asked: QuestionAsked
     state: QuestionState = QuestionState.WAITING
     answer: str | None = None
+    progress: FormProgress | None = None
 
     def option(self, answer: str) -> str | None:
         """Return the option that an answer names by its label, or by its number (1-based)."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from eca_nvim.chat.model.blocks import Question, QuestionState
 from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.model.field_values import offers_of
+from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.body import Body
 from eca_nvim.chat.text.output import cut
 from eca_nvim.chat.text.safe_text import body_lines, one_line, truncate
+from eca_nvim.chat.vocabulary.forms import FormField, Offer
 from eca_nvim.chat.vocabulary.ops import Segment
 
 CELLS = 120
@@ -17,18 +21,25 @@ _LOOKS: Mapping[QuestionState, tuple[str, str]] = {
     QuestionState.WAITING: ("question", "EcaToolWaiting"),
     QuestionState.ANSWERED: ("done", "EcaToolDone"),
     QuestionState.DISMISSED: ("rejected", "EcaToolRejected"),
+    QuestionState.DECLINED: ("rejected", "EcaToolRejected"),
+}
+_ENDS: Final[Mapping[QuestionState, str]] = {
+    QuestionState.DISMISSED: " not answered",
+    QuestionState.DECLINED: " declined",
 }
 
 
 def question_header(question: Question, settings: RenderSettings) -> Sequence[Segment]:
-    """Return the header: the question, and its answer if any."""
+    """Return the header: the question, how far a form is answered, and the answer if any."""
     icon, group = _LOOKS[question.state]
     asked = truncate(one_line(question.asked.question), CELLS)
     segments: list[Segment] = [(settings.icon(icon), group), (f" {asked}", "EcaQuestion")]
     if question.answer is not None:
         segments.append((f" → {truncate(one_line(question.answer), CELLS)}", "EcaToolTarget"))
-    elif question.state is QuestionState.DISMISSED:
-        segments.append((" not answered", "EcaMuted"))
+    elif question.state in _ENDS:
+        segments.append((_ENDS[question.state], "EcaMuted"))
+    elif question.progress is not None and (place := question.progress.place):
+        segments.append((f" {place}", "EcaMuted"))
     return segments
 
 
@@ -40,12 +51,51 @@ def stopped_question(question: Question, settings: RenderSettings) -> Sequence[S
 
 
 def question_body(question: Question, limit: int | None) -> Body:
-    """Return the body: a question of several lines, the options, and a free-text answer."""
+    """Return the body: a question of several lines, the options, and a free-text answer.
+
+    Of a form: the answers so far, and the field that is asked with its choices.
+    """
     asked = question.asked
     lines = [*cut(body_lines(asked.question), limit).lines] if "\n" in asked.question else []
+    if question.progress is not None:
+        return cut([*lines, *_form_lines(question, question.progress)], limit, language="")
+    if asked.link is not None:
+        return cut([*lines, one_line(asked.link)], limit, language="")
     for number, (label, description) in enumerate(asked.options, 1):
         tail = f" — {one_line(description)}" if description else ""
         lines.append(f"{number}. {one_line(label)}{tail}")
     if question.answer is not None and question.answer not in dict(asked.options):
         lines += [f"→ {line}" for line in cut(body_lines(question.answer), limit).lines]
     return Body(lines)
+
+
+def _form_lines(question: Question, progress: FormProgress) -> Iterator[str]:
+    for each in progress.fields[: progress.at]:
+        shown = progress.shown(each)
+        answer = "skipped" if shown is None else shown
+        yield f"{one_line(each.title)} → {answer}"
+    field = progress.current
+    if field is not None and question.state is QuestionState.WAITING:
+        yield one_line(field.title)
+        if field.description:
+            yield from (f"  {line}" for line in body_lines(field.description))
+        for number, offer in enumerate(offers_of(field), 1):
+            yield f"  {number}. {_offer_line(offer)}"
+
+
+def _offer_line(offer: Offer) -> str:
+    tail = f" — {one_line(offer.description)}" if offer.description else ""
+    return one_line(offer.name) + tail
+
+
+def field_text(question: Question, field: FormField | None, limit: int) -> str:
+    """Return what the agent says of a question, or of a form's field: clean text.
+
+    limit: most lines of each of its texts.
+    """
+    texts = [question.asked.question, question.asked.link or ""]
+    if field is not None:
+        texts += [field.title, field.description]
+        texts.append(f"pattern: {field.pattern}" if field.pattern else "")
+    bodies = (cut(body_lines(text), limit) for text in texts if text)
+    return "\n".join(line for content in bodies for line in content.lines)

@@ -17,18 +17,18 @@ from typing import TypeAlias
 
 from eca_nvim.chat.handlers.answer_check import check_answer
 from eca_nvim.chat.handlers.call_steps import step
-from eca_nvim.chat.model.blocks import Block, Question, ToolBlock, open_question
+from eca_nvim.chat.model.blocks import ToolBlock, open_question
 from eca_nvim.chat.model.call_files import moved
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane, QueuedPrompt, QueueKind
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.model.tool_names import full_name, is_unknown
-from eca_nvim.chat.render.block import OUTPUT_LINES, full_body
 from eca_nvim.chat.render.tool import approval_body, call_title
 from eca_nvim.chat.text.output import cut_characters
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.user_actions.question_item import question_behind, question_item
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice, needs_list
 from eca_nvim.chat.vocabulary.effects import TellDecision
@@ -158,7 +158,8 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
     question = open_question(block)
     behind: object
     if question is not None:
-        item, behind = _question(chat, block, question), question.asked
+        item, behind = question_item(question), question_behind(question)
+        item["agent"] = _agent_name(chat, chat.live[block_id][1])
     elif isinstance(block, ToolBlock):
         item, behind = _approval(chat, block, on_disk(chat, block.call)), block.call
     else:
@@ -166,22 +167,6 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
     item = {"chat": chat.id, "id": request.id, "block": block_id, **item}
     shown = {key: value for key, value in item.items() if value is not None}
     return {**shown, "digest": request.show(shown, behind)}
-
-
-def _question(chat: Chat, block: Block, question: Question) -> dict[str, object]:
-    asked = question.asked
-    content = full_body(block, chat.settings, OUTPUT_LINES)
-    return {
-        "call": asked.id,
-        "kind": "question",
-        "title": one_line(asked.question),
-        "detail": clean(asked.question),
-        "lines": content.lines,
-        "marks": content.marks,
-        "options": [[one_line(label), one_line(about)] for label, about in asked.options],
-        "freeform": asked.allow_freeform,
-        "agent": _agent_name(chat, chat.live[block.id][1]),
-    }
 
 
 def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str, object]:

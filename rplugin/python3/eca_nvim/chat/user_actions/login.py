@@ -7,12 +7,13 @@ Rules kept here:
 
 from __future__ import annotations
 
-from eca_nvim.chat.handlers.questions import close_question, question_of_agent
+from eca_nvim.chat.handlers.questions import question_of_agent
 from eca_nvim.chat.handlers.turn import send_login
 from eca_nvim.chat.model.blocks import Block, open_question
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.update import Update
+from eca_nvim.chat.user_actions.answers import take_answer
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.states import Turn
 
@@ -35,6 +36,6 @@ def answer_login(chat: Chat, text: str, now: int) -> Changes:
 def _answer_question(update: Update, block: Block, lane: Lane, text: str) -> None:
     question = open_question(block)
     if question is not None and (question.asked.allow_freeform or question.offers(text)):
-        close_question(update, block, lane, text)
+        take_answer(update, block, lane, text)
     else:
         update.ops.append(Notify("warn", NO_OPTION))

@@ -8,12 +8,14 @@ Rules kept here:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.file_uses import FileNamed
+from eca_nvim.chat.vocabulary.forms import Value
 
 
 class TellPrompt(Struct, frozen=True):
@@ -77,6 +79,13 @@ class TellAnswer(Struct, frozen=True):
     text: str | None
 
 
+class TellForm(Struct, frozen=True):
+    """Answer a form or a link by the values of its fields; None: the user declines it."""
+
+    question: str
+    content: Mapping[str, Value] | None
+
+
 class TellTrust(Struct, frozen=True):
     """Tell the agent whether it runs a chat's tools without asking, if it has an option for it."""
 
@@ -112,6 +121,7 @@ Effect: TypeAlias = (
     | AskTurn
     | TellDecision
     | TellAnswer
+    | TellForm
     | TellTrust
     | TellLogin
     | ShowImage

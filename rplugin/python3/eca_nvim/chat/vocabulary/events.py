@@ -18,6 +18,7 @@ from eca_nvim.chat.vocabulary.call_details import KnownSoFar, TaskList, ToolCall
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice
 from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
+from eca_nvim.chat.vocabulary.forms import FormField
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.turn_events import (
@@ -176,9 +177,10 @@ class ProgressChanged(Struct, frozen=True):
 
 
 class QuestionAsked(Struct, frozen=True):
-    """A question to the user (ECA: chat/askQuestion, a request of the server).
+    """A question to the user (ECA: chat/askQuestion, ACP: elicitation/create, requests both).
 
-    by_agent: False if this client asks.
+    by_agent: False if this client asks. form: the fields to ask one after the other; None for a
+    question with one answer. link: the web address that the agent wants the user to open.
     """
 
     id: str
@@ -187,6 +189,18 @@ class QuestionAsked(Struct, frozen=True):
     allow_freeform: bool = True
     tool_call_id: str | None = None
     by_agent: bool = True
+    form: tuple[FormField, ...] | None = None
+    link: str | None = None
+
+
+class QuestionClosed(Struct, frozen=True):
+    """The agent waits for no answer any more (ACP: elicitation/complete, $/cancel_request).
+
+    is_done: what the question's link was for has been done.
+    """
+
+    id: str
+    is_done: bool = False
 
 
 class Dialogue(Struct, frozen=True):
@@ -268,6 +282,7 @@ ChatEvent: TypeAlias = (
     | LoginBegan
     | TurnLapsed
     | QuestionAsked
+    | QuestionClosed
     | ChatOpened
     | ChatCleared
     | ChatDeleted

@@ -144,14 +144,27 @@ class Decide(Struct, frozen=True):
 
 
 class AnswerQuestion(Struct, frozen=True):
-    """Answer a question; None cancels it."""
+    """Answer a question; None cancels it, or declines a form or a link.
+
+    picked: the numbers of choices of a form's field (1-based), instead of a text.
+    """
 
     name: ClassVar[str] = "answer"
     chat: str
     block: int
     digest: str
     text: str | None = None
+    picked: Sequence[int] | None = None
     request: int | None = None
+
+
+class PreviousField(Struct, frozen=True):
+    """Ask the field of a form that was asked before again."""
+
+    name: ClassVar[str] = "previous_field"
+    chat: str
+    block: int
+    digest: str
 
 
 class AnswerLogin(Struct, frozen=True):
@@ -284,6 +297,7 @@ Intent: TypeAlias = (
     | StopTurn
     | Decide
     | AnswerQuestion
+    | PreviousField
     | AnswerLogin
     | ToggleBlock
     | ActOnBlock

@@ -153,8 +153,8 @@ class SetPending(Struct, frozen=True):
     'question'), title, detail (text), lines and marks (what will happen, for the float), language,
     choices (tables: id, name, kind, and the list remembers if the name does not say it), listed
     (the names must be seen), tool, path, options (of a question: [label, description]
-    pairs), freeform, agent (the subagent whose call it is), warnings (lines). Keys that do not
-    apply are absent.
+    pairs), freeform, agent (the subagent whose call it is), warnings (lines); more of a form's
+    field (chat/user_actions/question_item.py). Keys that do not apply are absent.
 
     A number n in the list means: keep the next n items of the previous list; if n is negative,
     remove that many. Items of the previous list that are not counted are removed.

@@ -3,6 +3,7 @@
 Rules kept here:
 - Every request gets exactly one answer. One that is not known here is refused at once: agents wait.
 - `handlers` has who answers each type of request; what the user must answer becomes events.
+- Only an elicitation may be about no session: about a request of ours, as a login is.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.elicitations import Elicitations
 from eca_nvim.agents.acp.sessions import Session, Sessions
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_agent_request
+from eca_nvim.protocol.acp.elicitation import CreateElicitation
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
 
 logger = logging.getLogger(__name__)
@@ -44,12 +47,17 @@ class AgentRequests:
     """Answers the requests of one agent process."""
 
     def __init__(
-        self, answers: Answers, sessions: Sessions, handlers: Mapping[type, Handler]
+        self,
+        answers: Answers,
+        sessions: Sessions,
+        elicitations: Elicitations,
+        handlers: Mapping[type, Handler],
     ) -> None:
         self._answers = answers
+        self._elicitations = elicitations
         self._sessions = sessions
-        self._by_type = handlers
-        self._handlers = tuple(dict.fromkeys(handlers.values()))
+        self._by_type = {CreateElicitation: elicitations, **handlers}
+        self._handlers = tuple(dict.fromkeys(self._by_type.values()))
 
     def start(self, request: Request) -> Sequence[AgentEvent]:
         """Start to answer a request; what the user must answer is returned as events."""
@@ -64,6 +72,8 @@ class AgentRequests:
             unknown = f"{asked.method} is not known here"
             self._answers.refuse(request.id, METHOD_NOT_FOUND, unknown)
             return ()
+        if asked.session_id is None:
+            return self._elicitations.start(request.id, None, asked)
         session = self._sessions.of_id(asked.session_id)
         if session is not None:
             return self._by_type[type(asked)].start(request.id, session, asked)

@@ -1,0 +1,311 @@
+"""Field values: reads what the user typed for a field of a form, and says what fits.
+
+Rules kept here:
+- A value that is read fits its field: `fault_of` finds nothing.
+- A fault is one clean line that says what would fit; it never repeats a secret.
+- Everything takes linear time. A `pattern` is never run: the agent checks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from itertools import islice
+from math import isfinite
+from typing import Final
+from urllib.parse import urlsplit
+
+from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.chat.vocabulary.forms import FieldKind, FormField, Offer, TextFormat, Value
+
+REQUIRED: Final = "an answer is required"
+YES_NO: Final = (Offer("yes", "yes"), Offer("no", "no"))
+_YES, _NO = frozenset({"yes", "y", "true", "on", "1"}), frozenset({"no", "n", "false", "off", "2"})
+_MOST_DIGITS: Final = 40
+_MOST_INT: Final = 2**63 - 1
+_CELLS: Final = 40
+_MOST_LIKE: Final = 3
+
+
+class Unfit(ValueError):
+    """Raised for an answer that does not fit; the message is one line."""
+
+
+def offers_of(field: FormField) -> Sequence[Offer]:
+    """Return what the user can choose from."""
+    return YES_NO if field.kind is FieldKind.YES_NO else field.offers
+
+
+def read_value(field: FormField, typed: str) -> Value:
+    """Read an answer that is not blank. Raises Unfit."""
+    value = _READERS[field.kind](field, typed)
+    fault = fault_of(field, value)
+    if fault is not None:
+        raise Unfit(fault)
+    return value
+
+
+def picked_value(field: FormField, numbers: Sequence[int]) -> Value:
+    """Return the choices with these numbers (1-based) as a value. Raises Unfit."""
+    offers = offers_of(field)
+    picked = tuple(offers[it - 1].value for it in numbers if 0 < it <= len(offers))
+    value: Value = picked
+    if field.kind is not FieldKind.SEVERAL:
+        chosen = picked[0] if picked else ""
+        value = chosen == YES_NO[0].value if field.kind is FieldKind.YES_NO else chosen
+    fault = fault_of(field, value)
+    if fault is not None:
+        raise Unfit(fault)
+    return value
+
+
+def fault_of(field: FormField, value: Value) -> str | None:
+    """Return why a value does not fit a field."""
+    match field.kind, value:
+        case FieldKind.YES_NO, bool():
+            return None
+        case FieldKind.WHOLE, int(number) if _is_number(number):
+            return _fault_of_size(field, number)
+        case FieldKind.NUMBER, int(number) | float(number) if _is_number(number):
+            return _fault_of_size(field, number)
+        case FieldKind.TEXT, str(text):
+            return _fault_of_text(field, text)
+        case FieldKind.ONE, str(chosen) if any(chosen == it.value for it in field.offers):
+            return None
+        case FieldKind.SEVERAL, tuple(chosen) if {it.value for it in field.offers}.issuperset(
+            chosen
+        ):
+            return _fault_of_size(field, len(chosen))
+        case _:
+            return f"this is not {requirement(field)}"
+
+
+def form_fault(fields: Sequence[FormField], values: Mapping[str, Value]) -> tuple[int, str] | None:
+    """Return the first field (0-based) whose answer is missing or does not fit, and why."""
+    for index, field in enumerate(fields):
+        value = values.get(field.name)
+        fault = None if value is None else fault_of(field, value)
+        if value is None and field.required:
+            fault = REQUIRED
+        if fault is not None:
+            return index, fault
+    return None
+
+
+def requirement(field: FormField) -> str:
+    """Say what fits a field: "a whole number from 1 to 10"."""
+    what = _FORMATS[field.format][0] if field.format else _WHAT[field.kind]
+    limits = _limits(field)
+    return f"{what} {limits}" if limits else what
+
+
+def shown_value(field: FormField, value: Value) -> str:
+    """Return a value as one clean line; choices by their names."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case str() | tuple():
+            names = {offer.value: offer.name for offer in field.offers}
+            values = (value,) if isinstance(value, str) else value
+            return ", ".join(one_line(names.get(each, each)) for each in values)
+        case _:
+            return str(value)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def _text(_field: FormField, typed: str) -> str:
+    return typed
+
+
+def _whole(field: FormField, typed: str) -> int:
+    try:
+        return int(_plain_number(typed))
+    except ValueError:
+        raise _unfit(field, typed) from None
+
+
+def _number(field: FormField, typed: str) -> float:
+    try:
+        plain = _plain_number(typed)
+        return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
+    except ValueError:
+        raise _unfit(field, typed) from None
+
+
+def _plain_number(typed: str) -> str:
+    """Return a number as Python reads it. Raises ValueError for what only Python would read."""
+    plain = typed.strip()
+    if len(plain) > _MOST_DIGITS or not plain.isascii() or "_" in plain:
+        raise ValueError
+    return plain
+
+
+def _yes_no(field: FormField, typed: str) -> bool:
+    word = typed.strip().casefold()
+    if word not in _YES | _NO:
+        raise _unfit(field, typed)
+    return word in _YES
+
+
+def _one(field: FormField, typed: str) -> str:
+    chosen = _Named(field.offers).find(typed)
+    if chosen is None:
+        raise Unfit(_no_offer(field, typed))
+    return chosen
+
+
+def _several(field: FormField, typed: str) -> tuple[str, ...]:
+    named = _Named(field.offers)
+    whole = named.find(typed)
+    if whole is not None:
+        return (whole,)
+    words = typed.split(",") if "," in typed else typed.split()
+    chosen = dict[str, None]()
+    for word in words:
+        found = named.find(word)
+        if found is None:
+            raise Unfit(_no_offer(field, word))
+        chosen[found] = None
+    return tuple(chosen)
+
+
+_READERS: Final[Mapping[FieldKind, Callable[[FormField, str], Value]]] = {
+    FieldKind.TEXT: _text,
+    FieldKind.WHOLE: _whole,
+    FieldKind.NUMBER: _number,
+    FieldKind.YES_NO: _yes_no,
+    FieldKind.ONE: _one,
+    FieldKind.SEVERAL: _several,
+}
+
+
+class _Named:
+    """Choices by what a user may call them: value, name or number (1-based), in this order."""
+
+    def __init__(self, offers: Sequence[Offer]) -> None:
+        self._values = dict[str, str]()
+        for offer in offers:
+            self._values.setdefault(offer.value, offer.value)
+        for offer in offers:
+            self._values.setdefault(one_line(offer.name), offer.value)
+        for offer in offers:
+            self._values.setdefault(one_line(offer.name).casefold(), offer.value)
+        for number, offer in enumerate(offers, 1):
+            self._values.setdefault(str(number), offer.value)
+
+    def find(self, typed: str) -> str | None:
+        """Return the value of the choice that is meant."""
+        word = one_line(typed)
+        return next(
+            (self._values[it] for it in (typed, word, word.casefold()) if it in self._values), None
+        )
+
+
+def _no_offer(field: FormField, typed: str) -> str:
+    word = one_line(typed).casefold()
+    numbered = ((number, one_line(it.name)) for number, it in enumerate(field.offers, 1))
+    like = (
+        f"{number} {truncate(name, _CELLS)}" for number, name in numbered if word in name.casefold()
+    )
+    found = ", ".join(islice(like, _MOST_LIKE)) if word else ""
+    hint = f"like it: {found}" if found else "type the number or the name of one"
+    return f"{_quoted(typed)} is not one of the choices, {hint}"
+
+
+# --- what fits ----------------------------------------------------------------------------------
+
+
+def _is_number(value: float) -> bool:
+    return not isinstance(value, bool) and isfinite(value) and abs(value) <= _MOST_INT
+
+
+def _fault_of_size(field: FormField, size: float) -> str | None:
+    is_low = field.least is not None and size < field.least
+    is_high = field.most is not None and size > field.most
+    if not is_low and not is_high:
+        return None
+    is_counted = field.kind in _UNITS
+    has = f"it has {_plain(size)}" if is_counted else f"not {_plain(size)}"
+    return f"it must be {requirement(field)}, {has}"
+
+
+def _fault_of_text(field: FormField, value: str) -> str | None:
+    fits = _FORMATS[field.format][1] if field.format else None
+    if fits is not None and not fits(value):
+        return str(_unfit(field, value))
+    return _fault_of_size(field, len(value))
+
+
+def _unfit(field: FormField, typed: str) -> Unfit:
+    word = "this" if field.secret else _quoted(typed)
+    return Unfit(f"{word} is not {requirement(field)}")
+
+
+def _quoted(typed: str) -> str:
+    return f"'{truncate(one_line(typed), _CELLS)}'"
+
+
+def _limits(field: FormField) -> str:
+    least, most, unit = field.least, field.most, _UNITS.get(field.kind, "")
+    if least is None and most is None:
+        return ""
+    if most is None:
+        return f"of at least {_plain(least or 0)}{unit}"
+    if least is None:
+        return f"of at most {_plain(most)}{unit}"
+    if least == most:
+        return f"of exactly {_plain(most)}{unit}"
+    return f"{'of' if unit else 'from'} {_plain(least)} to {_plain(most)}{unit}"
+
+
+def _plain(number: float) -> str:
+    return str(int(number)) if isfinite(number) and number == int(number) else str(number)
+
+
+_WHAT: Final[Mapping[FieldKind, str]] = {
+    FieldKind.TEXT: "a text",
+    FieldKind.WHOLE: "a whole number",
+    FieldKind.NUMBER: "a number",
+    FieldKind.YES_NO: "yes or no",
+    FieldKind.ONE: "one of the choices",
+    FieldKind.SEVERAL: "a list",
+}
+_UNITS: Final = {FieldKind.TEXT: " characters", FieldKind.SEVERAL: " choices"}
+
+
+def _is_email(text: str) -> bool:
+    name, at, domain = text.partition("@")
+    return bool(name and at and domain) and "@" not in domain and not any(map(str.isspace, text))
+
+
+def _is_uri(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    blank = any(map(str.isspace, text))
+    return bool(parts.scheme and (parts.netloc or parts.path)) and not blank
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def _is_date_time(text: str) -> bool:
+    try:
+        return len(text) <= _MOST_DIGITS and datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
+
+
+_FORMATS: Final[Mapping[TextFormat, tuple[str, Callable[[str], bool]]]] = {
+    TextFormat.EMAIL: ("an e-mail address", _is_email),
+    TextFormat.URI: ("a URI like https://example.com/", _is_uri),
+    TextFormat.DATE: ("a date like 2026-03-31", _is_date),
+    TextFormat.DATE_TIME: ("a time like 2026-03-31T18:15:00Z", _is_date_time),
+}

@@ -1,0 +1,112 @@
+"""Question item: a question, a form's field or a link as the op `pending` has it.
+
+Rules kept here: what the agent wrote is in `title`, `detail` and `options`; `notes`, `fault`,
+`place` and `empty` are our own lines. Each text is cut to what a float can show; the block in the
+chat has all of it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from eca_nvim.chat.model.blocks import Question
+from eca_nvim.chat.model.field_values import offers_of, requirement, shown_value
+from eca_nvim.chat.model.form_progress import FormProgress
+from eca_nvim.chat.render.question import CELLS, field_text
+from eca_nvim.chat.text.safe_text import HIDDEN, clean, one_line, truncate
+from eca_nvim.chat.vocabulary.forms import FieldKind, FormField
+
+ACCEPT: Final = "accept"
+OPEN: Final = "open this page"
+MOST_LINES: Final = 30
+"""Most lines of one text of the agent."""
+MOST_LISTED: Final = 200
+"""Most choices that are listed; the others can be typed."""
+_CELLS: Final = 30
+
+
+def question_item(question: Question) -> dict[str, object]:
+    """Build the keys of an item that are about the question."""
+    asked, progress = question.asked, question.progress
+    item: dict[str, object] = {"call": asked.id, "kind": "question"}
+    if progress is not None and progress.current is not None:
+        return item | _field(question, progress, progress.current)
+    item["title"] = one_line(asked.question)
+    if progress is not None or asked.link is not None:
+        return item | _consent(question)
+    return item | {
+        "detail": clean(asked.question),
+        "options": [[one_line(label), one_line(about)] for label, about in asked.options],
+        "freeform": asked.allow_freeform,
+    }
+
+
+def question_behind(question: Question) -> object:
+    """Return all that an answer is about, also what is not shown."""
+    return question.asked, question.progress and question.progress.steps
+
+
+def _consent(question: Question) -> dict[str, object]:
+    """Return the keys of a link, or of a form without fields: yes or no."""
+    link = question.asked.link
+    return {
+        "detail": field_text(question, None, MOST_LINES),
+        "options": [[ACCEPT if link is None else OPEN, ""]],
+        "freeform": False,
+        "notes": [] if link is None else [f"host: {urlsplit(link).hostname}"],
+        "declines": True,
+    }
+
+
+def _field(question: Question, progress: FormProgress, field: FormField) -> dict[str, object]:
+    offers = offers_of(field)[:MOST_LISTED]
+    return {
+        "title": truncate(one_line(field.title), CELLS),
+        "detail": field_text(question, field, MOST_LINES),
+        "options": [
+            [truncate(one_line(it.name), CELLS), truncate(one_line(it.description), CELLS)]
+            for it in offers
+        ],
+        "freeform": True,
+        "notes": [" · ".join(_notes(progress, field))],
+        "fault": progress.fault or None,
+        "typed": progress.typed or None,
+        "place": progress.place or None,
+        "empty": _empty(progress, field),
+        "back": progress.at > 0 or None,
+        "yes_no": field.kind is FieldKind.YES_NO or None,
+        "several": field.kind is FieldKind.SEVERAL or None,
+        "secret": field.secret or None,
+        "declines": True,
+        "picks": True,
+    }
+
+
+def _notes(progress: FormProgress, field: FormField) -> list[str]:
+    """Say whether an answer is required and what fits."""
+    notes = ["required" if field.required else "optional"]
+    if field.kind in _SAID or field.format or field.least is not None or field.most is not None:
+        notes.append(requirement(field))
+    if field.pattern:
+        notes.append("the agent checks the pattern")
+    empty = _empty(progress, field)
+    if empty:
+        notes.append(f"an empty answer: {empty}")
+    left = len(offers_of(field)) - MOST_LISTED
+    if left > 0:
+        notes.append(f"{left} more choices: type part of a name to find them")
+    return notes
+
+
+_SAID: Final = frozenset({FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.SEVERAL})
+"""Kinds of fields that cannot be seen from the question alone."""
+
+
+def _empty(progress: FormProgress, field: FormField) -> str | None:
+    """Say what an empty answer does; None if it is not one."""
+    value = progress.empty_answer
+    if value is not None:
+        shown = HIDDEN if field.secret else truncate(shown_value(field, value), _CELLS)
+        return f"take {shown}"
+    return "skip" if progress.may_skip else None
