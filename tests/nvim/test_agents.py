@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import pytest
 from tests.agents.client import FakeEditor
+from tests.session.rig import Recorder
 
 from eca_nvim.agents.acp.agent import AcpAgent
 from eca_nvim.agents.base import Workspace
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.settings import read_settings
-from eca_nvim.session import Candidate
+from eca_nvim.session import Candidate, KeptSessions, Persistence
 
 
 @pytest.fixture
@@ -32,7 +34,8 @@ def make(guardian: Guardian, protocol: str) -> Candidate:
     }
     settings = read_settings({"servers": {"it": server}})
     workspace = Workspace(("/workspace",), "Neovim", 1)
-    agents = Agents(settings, workspace, FakeEditor(), guardian, lambda _: None, None)
+    kept = partial(KeptSessions, persistence=Persistence(None, Recorder(), 1))
+    agents = Agents(settings, workspace, FakeEditor(), guardian, lambda _: None, kept, None)
     return agents("it")
 
 

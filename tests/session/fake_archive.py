@@ -49,7 +49,7 @@ class FakeArchive:
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
         await self._hear("rollback", chat_id, content_id, messages, tools)
 
-    async def fork(self, chat_id: str, content_id: str) -> tuple[str, OpenedChat]:
+    async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         await self._hear("fork", chat_id, content_id)
         self.forked(chat_id, "copy")
         return "copy", self.opened

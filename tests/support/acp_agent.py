@@ -50,6 +50,8 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "session/load": schema.LoadSessionRequest,
     "session/resume": schema.ResumeSessionRequest,
     "session/fork": schema.ForkSessionRequest,
+    "session/list": schema.ListSessionsRequest,
+    "session/delete": schema.DeleteSessionRequest,
     "session/close": schema.CloseSessionRequest,
     "session/prompt": schema.PromptRequest,
     "session/cancel": schema.CancelNotification,

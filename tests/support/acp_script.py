@@ -24,6 +24,20 @@ def session(session_id: str = SESSION, **result: Value) -> Steps:
     return [*expect("session/new"), *reply("session/new", {"sessionId": session_id, **result})]
 
 
+def can(*methods: str, load: bool = True) -> Value:
+    """Return the capabilities of an agent with these methods of sessions (`session/…`)."""
+    has: Value = {"loadSession": load, "sessionCapabilities": {name: {} for name in methods}}
+    return {"agentCapabilities": has}
+
+
+def said(text_of_user: str, text_of_agent: str, session_id: str = SESSION) -> Steps:
+    """Replay a prompt and its answer."""
+    return [
+        *update("user_message_chunk", session_id, content={"type": "text", "text": text_of_user}),
+        *text(text_of_agent, session_id=session_id),
+    ]
+
+
 def update(variant: str, session_id: str = SESSION, **members: Value) -> Steps:
     """Send an update."""
     changed = {"sessionUpdate": variant, **members}

@@ -28,6 +28,9 @@ Value: TypeAlias = Any
 COMPARED = {
     "initialize": ("protocolVersion",),
     "session/new": ("cwd", "mcpServers"),
+    "session/load": ("sessionId", "cwd", "mcpServers"),
+    "session/resume": ("sessionId", "cwd", "mcpServers"),
+    "session/fork": ("sessionId", "cwd", "mcpServers"),
     "session/prompt": ("sessionId", "prompt"),
     "session/cancel": ("sessionId",),
     "session/set_mode": ("sessionId", "modeId"),
@@ -44,13 +47,13 @@ class Folder:
     """Translates the recorded working folder to the live one, once the client has named it."""
 
     def __init__(self, events: list[Event]) -> None:
-        folders = [_params(it.message).get("cwd") for it in events if it.name == "session/new"]
+        folders = [_params(it.message).get("cwd") for it in events if it.direction == "c2s"]
         named = [it for it in folders if isinstance(it, str) and it.startswith("/")]
         self._recorded = named[0].rstrip("/") if named else None
         self._live = str(Path.cwd())
 
     def learn(self, recorded: Message, live: Message) -> None:
-        """Learn the folder from the client's session/new."""
+        """Learn the folder from what the client sends."""
         old, new = _params(recorded).get("cwd"), _params(live).get("cwd")
         if isinstance(old, str) and isinstance(new, str) and old.rstrip("/") == self._recorded:
             self._live = new.rstrip("/")

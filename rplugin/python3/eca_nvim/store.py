@@ -1,4 +1,4 @@
-"""Store: one file a project with its prompts, drafts and choices, which survive Neovim.
+"""Store: one file a project with its prompts, drafts, choices and sessions; it survives Neovim.
 
 Rules kept here:
 - The file is MessagePack, readable by its owner alone. It is replaced as a whole, so a reader finds
@@ -20,9 +20,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
+from typing import TypeVar
 
 import msgpack
 from msgspec import Struct, field
+from msgspec.structs import astuple
 
 from eca_nvim.digests import name_digest
 from eca_nvim.paths import NotAFile, open_regular
@@ -32,6 +34,7 @@ MOST_PROMPTS = 500
 LONGEST_PROMPT = 65_536
 """Characters; longer prompts are not saved."""
 MOST_DRAFTS = 50
+MOST_SESSIONS = 500
 _TICKS = 19
 """Index of the start time in `/proc/<process>/stat`, counted after the process's name."""
 STEP = 0.01
@@ -61,27 +64,45 @@ class Draft(Struct, frozen=True):
     owner: int
 
 
+class SavedSession(Struct, frozen=True):
+    """The session of an agent that a chat is bound to: the server's name and the agent's id.
+
+    changed: when it was last used, in seconds since the epoch; owner: process id of the Neovim that
+    used it.
+    """
+
+    server: str
+    id: str
+    changed: float
+    owner: int
+
+
+_Dated = TypeVar("_Dated", Draft, SavedSession)
+
+
 class SavedState(Struct):
     """The content of a project's file.
 
-    prompts: when each was last sent (seconds since the epoch), oldest first; drafts by chat id;
-    choices by kind (model, agent, variant, and "trust <server>").
+    prompts: when each was last sent (seconds since the epoch), oldest first; drafts and sessions by
+    chat id; choices by kind (model, agent, variant, and "trust <server>").
     """
 
     prompts: dict[str, float] = field(default_factory=dict)
     drafts: dict[str, Draft] = field(default_factory=dict)
     choices: dict[str, str] = field(default_factory=dict)
+    sessions: dict[str, SavedSession] = field(default_factory=dict)
 
 
 class StoreChanges(Struct):
-    """Changes that are not written yet; a draft to be removed is None."""
+    """Changes that are not written yet; a draft or session to be removed is None."""
 
     prompts: dict[str, float] = field(default_factory=dict)
     drafts: dict[str, Draft | None] = field(default_factory=dict)
     choices: dict[str, str] = field(default_factory=dict)
+    sessions: dict[str, SavedSession | None] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.prompts or self.drafts or self.choices)
+        return bool(self.prompts or self.drafts or self.choices or self.sessions)
 
 
 def merge(saved: SavedState, changed: StoreChanges) -> SavedState:
@@ -89,15 +110,20 @@ def merge(saved: SavedState, changed: StoreChanges) -> SavedState:
     prompts = dict(saved.prompts)
     for text, sent in changed.prompts.items():
         prompts[text] = max(sent, prompts.get(text, 0.0))
-    drafts: dict[str, Draft | None] = {**saved.drafts, **changed.drafts}
-    present = [(chat, draft) for chat, draft in drafts.items() if draft is not None]
-    present.sort(key=lambda item: item[1].changed)
     newest = sorted(prompts.items(), key=lambda item: item[1])[-MOST_PROMPTS:]
     return SavedState(
         prompts=dict(newest),
-        drafts=dict(present[-MOST_DRAFTS:]),
+        drafts=_newest({**saved.drafts, **changed.drafts}, MOST_DRAFTS),
         choices={**saved.choices, **changed.choices},
+        sessions=_newest({**saved.sessions, **changed.sessions}, MOST_SESSIONS),
     )
+
+
+def _newest(by_chat: Mapping[str, _Dated | None], most: int) -> dict[str, _Dated]:
+    """Return the entries that changed last, without those to be removed."""
+    present = [(chat, entry) for chat, entry in by_chat.items() if entry is not None]
+    present.sort(key=lambda item: item[1].changed)
+    return dict(present[-most:])
 
 
 class Store:
@@ -260,6 +286,7 @@ def _pack(project: str, saved: SavedState) -> bytes:
         "prompts": list(saved.prompts.items()),
         "drafts": drafts,
         "choices": saved.choices,
+        "sessions": {chat: list(astuple(it)) for chat, it in saved.sessions.items()},
     }
     packed: bytes = msgpack.packb(table, unicode_errors="surrogatepass")
     return packed
@@ -271,6 +298,7 @@ def _unpack(content: bytes) -> SavedState:
     if table["format"] != FORMAT:
         raise StoreDamaged(f"it has the format {table['format']!r}")
     drafts: Mapping[str, tuple[str, float, int]] = table["drafts"]
+    sessions: Mapping[str, tuple[str, str, float, int]] = table.get("sessions", {})
     return SavedState(
         prompts={_text(text): float(sent) for text, sent in table["prompts"]},
         drafts={
@@ -278,6 +306,10 @@ def _unpack(content: bytes) -> SavedState:
             for chat, (text, changed, owner) in drafts.items()
         },
         choices={_text(what): _text(value) for what, value in table["choices"].items()},
+        sessions={
+            _text(chat): SavedSession(_text(server), _text(name), float(changed), int(owner))
+            for chat, (server, name, changed, owner) in sessions.items()
+        },
     )
 
 

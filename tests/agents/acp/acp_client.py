@@ -1,8 +1,9 @@
 """The session's side of an ACP agent, and what tests say about it."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import anyio
 from tests.agents.client import TIMEOUT, AgentClient, FakeEditor
@@ -10,6 +11,7 @@ from tests.agents.client import TIMEOUT, AgentClient, FakeEditor
 from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions
 from eca_nvim.agents.acp.life import KeptOfChats
 from eca_nvim.agents.acp.mcp_servers import McpOptions
+from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.base import EditorServices, Prompt, Workspace
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -53,21 +55,49 @@ class AcpClient(AgentClient):
         return [it.end for it in self.all(TurnEnded)]
 
 
+class BoundSessions:
+    """The sessions of chats (`memory.KeptSessions`); `other`: a Neovim that uses them, too."""
+
+    def __init__(self, by_chat: Mapping[str, str]) -> None:
+        self.by_chat = dict(by_chat)
+        self.other: int | None = None
+
+    def session_of(self, chat_id: str) -> str | None:
+        return self.by_chat.get(chat_id)
+
+    def chats_of(self, session_ids: Iterable[str]) -> Sequence[str]:
+        bound = {session: chat for chat, session in self.by_chat.items()}
+        return [bound.get(it, f"chat of {it}") for it in session_ids]
+
+    def keep(self, chat_id: str, session_id: str) -> int | None:
+        self.by_chat[chat_id] = session_id
+        other, self.other = self.other, None
+        return other
+
+    def drop(self, chat_id: str) -> None:
+        self.by_chat.pop(chat_id, None)
+
+
+def remembering(chats: Mapping[str, str] = MappingProxyType({}), *, shown: bool = False) -> Memory:
+    """Return a memory of sessions by chat; `shown`: an earlier process had them."""
+    return Memory(BoundSessions(chats), shown=set(chats if shown else ()))
+
+
 def make_agent(
     command: Sequence[str],
     folder: Path,
     guard: Guard | None = None,
     see_off: Callable[[], bool] | None = None,
-    prompted: Iterable[str] = (),
     services: EditorServices | None = None,
+    memory: Memory | None = None,
     mcp: McpOptions | None = None,
 ) -> AcpAgent:
-    """Make an agent that works in one folder; `prompted`: chats that an earlier process had."""
+    """Make an agent that works in one folder; `memory`: of the processes before it."""
     options = AcpOptions(
         command,
         guard=guard,
         see_off=see_off,
-        kept=KeptOfChats(set(prompted)),
+        kept=KeptOfChats(memory or remembering()),
         mcp=mcp or McpOptions(),
     )
     workspace = Workspace((str(folder),), "Neovim 0.12.4", 4711)

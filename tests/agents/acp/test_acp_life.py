@@ -8,14 +8,15 @@ from typing import Any, get_args
 import anyio
 import pytest
 from msgspec.inspect import StructType
-from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
+from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, remembering, running
 from tests.agents.acp.conftest import PrepareScript
 from tests.support import acp_script as agent
 from tests.support import processes, script
 
 from eca_nvim.agents.acp import introduction
 from eca_nvim.agents.acp.agent import EXIT_SECONDS
-from eca_nvim.agents.acp.sessions import LOST, SLOW, TAKEN
+from eca_nvim.agents.acp.openings import LOST, TAKEN
+from eca_nvim.agents.acp.sessions import SLOW
 from eca_nvim.agents.base import AgentFault, Prompt
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
@@ -324,7 +325,8 @@ async def test_a_process_does_not_know_what_was_said_before(
     server = scripted_acp(
         agent.handshake(), agent.session(), agent.session("two"), agent.turn(), agent.turn()
     )
-    agent_of_two = make_agent(server.command, tmp_path, prompted=[CHAT])
+    memory = remembering({CHAT: "old"}, shown=True)
+    agent_of_two = make_agent(server.command, tmp_path, memory=memory)
     async with running(agent_of_two) as client:
         client.agent.open_chat(CHAT)
         client.agent.open_chat("another")

@@ -83,8 +83,11 @@ class Archive(Protocol):
         messages: remove the messages. tools: restore the files that tools have changed.
         """
 
-    async def fork(self, chat_id: str, content_id: str) -> tuple[str, OpenedChat]:
-        """Copy a chat up to and including some content; return the new chat's id and the chat."""
+    async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
+        """Copy a chat up to and including some content; return the new chat's id and the chat.
+
+        None copies all of it, for agents that cannot copy a part.
+        """
 
     async def add_flag(self, chat_id: str, content_id: str, text: str) -> str:
         """Add a bookmark after some content; return the bookmark's id."""

@@ -18,7 +18,7 @@ from eca_nvim.nvim.head_start import HeadStart
 from eca_nvim.nvim.settings import Settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, ServerOptions, find_server
 from eca_nvim.server.known import ACP
-from eca_nvim.session import Candidate
+from eca_nvim.session import Candidate, KeptSessions
 
 if TYPE_CHECKING:
     from eca_nvim.agents.acp.life import KeptOfChats
@@ -35,6 +35,7 @@ class Agents:
     """Makes agents (`session.MakeAgent`); changed `settings` apply to the next one.
 
     `last_agent` returns the agent last chosen in this project for a server: it begins with it.
+    `kept_sessions` returns the sessions of a server's chats, by its name.
     `head_start` is a server that is running already, used once.
     """
 
@@ -45,12 +46,14 @@ class Agents:
         services: EditorServices,
         guardian: Guardian,
         last_agent: Callable[[str], str | None],
+        kept_sessions: Callable[[str], KeptSessions],
         head_start: HeadStart | None,
     ) -> None:
         self.settings = settings
         self._head_start = head_start
         self._guardian = guardian
         self._last_agent = last_agent
+        self._kept_sessions = kept_sessions
         self._workspace = workspace
         self._services = services
         self._kept: dict[str, KeptOfChats] = {}  # by server
@@ -99,8 +102,10 @@ class Agents:
         from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions  # noqa: PLC0415
         from eca_nvim.agents.acp.life import KeptOfChats  # noqa: PLC0415
         from eca_nvim.agents.acp.mcp_servers import McpOptions  # noqa: PLC0415
+        from eca_nvim.agents.acp.memory import Memory  # noqa: PLC0415
 
-        kept = self._kept.setdefault(server, KeptOfChats())
+        if server not in self._kept:
+            self._kept[server] = KeptOfChats(Memory(self._kept_sessions(server)))
         options = AcpOptions(
             found.command,
             found.environment,
@@ -108,7 +113,7 @@ class Agents:
             guard=self._guardian.watch,
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
-            kept=kept,
+            kept=self._kept[server],
             mcp=McpOptions(self._told(server).mcp, found.environment.get("PATH")),
         )
         return AcpAgent(options, self._workspace, self._services)

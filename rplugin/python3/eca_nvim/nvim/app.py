@@ -13,6 +13,7 @@ import asyncio
 import atexit
 import logging
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ from eca_nvim.nvim.head_start import head_start
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.redaction import Redactor
-from eca_nvim.session import Persistence, Session
+from eca_nvim.session import KeptSessions, Persistence, Session
 from eca_nvim.session.templates.folders import PROJECT_FOLDER, TemplateFolders
 from eca_nvim.store import Store
 
@@ -107,6 +108,7 @@ class App:
             self._editor,
             self._guardian,
             lambda server: persistence.choices(server)("agent"),
+            partial(KeptSessions, persistence=persistence),
             head_start(),
         )
         rendering = RenderSettings(settings.icons, workspace.folders, settings.follow)

@@ -14,7 +14,8 @@ turn_checks.py      asks the agent about turns that have gone silent
 tool_servers.py     warns when a tool server of the agent fails
 background_work.py  the agent's tasks and jobs outside its chats
 files/              files that tool calls change: diff tab, surveys, warnings
-persistence.py      what is saved across restarts: prompts, drafts, choices
+persistence.py      what is saved across restarts: prompts, drafts, choices, sessions
+kept_sessions.py    which session of an agent each chat is bound to
 secrets.py          hides login answers and keys
 view.py             the view's interface, and how our own faults are reported
 
@@ -22,8 +23,9 @@ Rule: intents are handled one after the other; the chats outlive their servers.
 """
 
 from eca_nvim.session.files.diff_tab import EditorFiles
+from eca_nvim.session.kept_sessions import KeptSessions
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import Candidate, MakeAgent
 from eca_nvim.session.session import Session
 
-__all__ = ["Candidate", "EditorFiles", "MakeAgent", "Persistence", "Session"]
+__all__ = ["Candidate", "EditorFiles", "KeptSessions", "MakeAgent", "Persistence", "Session"]

@@ -1,4 +1,4 @@
-"""Persistence: saves prompts, drafts and choices, and restores them in the next Neovim.
+"""Persistence: saves prompts, drafts, choices and sessions, and restores them in the next Neovim.
 
 Rules kept here:
 - Changes are written together shortly after they are made, and when the host exits.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import anyio
@@ -25,6 +25,7 @@ from eca_nvim.store import (
     LONGEST_PROMPT,
     Busy,
     Draft,
+    SavedSession,
     SavedState,
     Store,
     StoreChanges,
@@ -173,6 +174,35 @@ class Persistence:
         saved = self._saved.choices
         return lambda option: saved.get(_choice_key(server, option))
 
+    # --- sessions -------------------------------------------------------------------------------
+
+    @property
+    def sessions(self) -> Mapping[str, SavedSession]:
+        """The sessions that chats are bound to, by the chat's id, as they were last read."""
+        return self._saved.sessions
+
+    def users(self, server: str, session_id: str) -> Iterator[int]:
+        """Yield the process ids of other running Neovims that use a session, as the file says."""
+        try:
+            saved = SavedState() if self._store is None else self._store.read()
+        except (StoreDamaged, OSError) as fault:
+            log.info("other Neovims are not known: %s", fault)
+            return
+        for it in saved.sessions.values():
+            is_other = it.owner != self._owner and is_running(it.owner, it.changed)
+            if (it.server, it.id) == (server, session_id) and is_other:
+                yield it.owner
+
+    def keep_session(self, chat: str, server: str, session_id: str) -> None:
+        """Save that a chat is bound to a session, which is used here now."""
+        session = SavedSession(server, session_id, time.time(), self._owner)
+        self._change(StoreChanges(sessions={chat: session}))
+
+    def drop_session(self, chat: str) -> None:
+        """Forget the session of a chat."""
+        if chat in self._saved.sessions:
+            self._change(StoreChanges(sessions={chat: None}))
+
     # --- drafts ---------------------------------------------------------------------------------
 
     def keep_draft(self, chat: str, text: str) -> None:
@@ -253,6 +283,7 @@ class Persistence:
         self._changes.prompts |= changes.prompts
         self._changes.drafts |= changes.drafts
         self._changes.choices |= changes.choices
+        self._changes.sessions |= changes.sessions
         self._saved = merge(self._saved, changes)
         self._changed.set()
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import PurePath
-from typing import Final, NoReturn
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
-from msgspec import field
 
+from eca_nvim.agents.acp.archive import AcpArchive
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.life import KeptOfChats, Life, first_folder
 from eca_nvim.agents.acp.mcp_servers import McpOptions
-from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import AgentFault, EditorServices, Emit, Prompt, Workspace
 from eca_nvim.agents.codec import RawCodec
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
@@ -49,13 +48,13 @@ EXIT_SECONDS: Final = 0.5
 _CANCEL: Final = CancelForm(CancelRequest.method, "requestId")
 
 
-class AcpOptions(ProcessOptions, frozen=True):
+class AcpOptions(ProcessOptions, frozen=True, kw_only=True):
     """How to run an agent.
 
     kept: what the processes before this one have left of the chats. mcp: its MCP servers.
     """
 
-    kept: KeptOfChats = field(default_factory=KeptOfChats)
+    kept: KeptOfChats
     mcp: McpOptions = McpOptions()
 
 
@@ -118,9 +117,9 @@ class AcpAgent(ProcessAgent[Life]):
         return "" if self._life is None else self._life.title
 
     @property
-    def archive(self) -> NoReturn:
-        """Raise AgentLacks: what agents save is not read yet."""
-        raise AgentLacks("saved chats of this agent cannot be listed or changed yet")
+    def archive(self) -> AcpArchive:
+        """The sessions that the agent saves."""
+        return self._running.archive
 
     @property
     def _program(self) -> str:

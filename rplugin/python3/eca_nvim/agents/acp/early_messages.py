@@ -15,8 +15,9 @@ from msgspec import Raw
 
 from eca_nvim.transport import Incoming
 
-MOST_MESSAGES: Final = 1000
-MOST_BYTES: Final = 8 << 20
+MOST_MESSAGES: Final = 50_000
+"""Most messages: some agents send all of a copied session before the answer."""
+MOST_BYTES: Final = 64 << 20
 
 
 class EarlyMessages:
@@ -29,7 +30,7 @@ class EarlyMessages:
 
     def keep(self, session_id: str, message: Incoming) -> bool:
         """Keep a message; returns False if there is no room for it."""
-        size = _size(message)
+        size = size_of(message)
         if self._count >= MOST_MESSAGES or self._bytes + size > MOST_BYTES:
             return False
         self._kept[session_id].append(message)
@@ -41,7 +42,7 @@ class EarlyMessages:
         """Remove and return the messages of a session, in order."""
         taken = self._kept.pop(session_id, [])
         self._count -= len(taken)
-        self._bytes -= sum(map(_size, taken))
+        self._bytes -= sum(map(size_of, taken))
         return taken
 
     def take_all(self) -> Sequence[Incoming]:
@@ -52,5 +53,6 @@ class EarlyMessages:
         return taken
 
 
-def _size(message: Incoming) -> int:
+def size_of(message: Incoming) -> int:
+    """Return the size of a message on the wire, in bytes."""
     return memoryview(message.params).nbytes if isinstance(message.params, Raw) else 0

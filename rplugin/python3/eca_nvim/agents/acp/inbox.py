@@ -39,7 +39,7 @@ from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
 from eca_nvim.protocol.acp.plan import EntryStatus, PlanEntry
 from eca_nvim.protocol.acp.prompt import StopReason
-from eca_nvim.protocol.acp.sessions import NewSessionResult
+from eca_nvim.protocol.acp.sessions import NewSessionResult, OpenedSession
 
 logger = logging.getLogger(__name__)
 
@@ -77,9 +77,13 @@ class Inbox:
             updates.UnknownUpdate: self._show_unknown,
         }
 
-    def opened(self, made: NewSessionResult) -> Sequence[AgentEvent]:
-        """Read the answer that made the session."""
+    def opened(self, made: NewSessionResult | OpenedSession) -> Sequence[AgentEvent]:
+        """Read the answer that opened the session."""
         return self._events((self.options.opened(made.config_options, made.modes, made.models),))
+
+    def listed_options(self) -> Sequence[AgentEvent]:
+        """List the options again, for a view that does not have them."""
+        return self._events((self.options.listed_last(),))
 
     def receive(self, update: updates.SessionUpdate) -> Sequence[AgentEvent]:
         """Read an update; it may come before a turn, and after it."""

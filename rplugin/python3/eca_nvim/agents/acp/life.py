@@ -11,8 +11,12 @@ from collections.abc import Sequence
 from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
+from eca_nvim.agents.acp.abilities import Abilities, of_sessions
+from eca_nvim.agents.acp.archive import AcpArchive
+from eca_nvim.agents.acp.early_messages import size_of
 from eca_nvim.agents.acp.faults import Faults, one_line
 from eca_nvim.agents.acp.mcp_servers import McpOptions
+from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.answers import Answers
@@ -26,7 +30,6 @@ from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import EditorServices, Emit, Workspace
-from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Notification, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
@@ -41,9 +44,9 @@ logger = logging.getLogger(__name__)
 
 
 class KeptOfChats(Struct, frozen=True):
-    """What outlives a process: our ids of the chats that had a prompt, and what is allowed."""
+    """What outlives a process: the sessions of the chats, and what is allowed in them."""
 
-    prompted: set[str] = field(default_factory=set)
+    memory: Memory
     granted: Granted = field(default_factory=Granted)
 
 
@@ -65,7 +68,7 @@ class Life:
         self.faults = faults
         self.setup = SessionSetup(first_folder(workspace))
         self.sessions = Sessions(
-            connection, tasks, self.setup, faults, kept.prompted, emit, self.receive
+            connection, tasks, self.setup, faults, kept.memory, emit, self.receive
         )
         answers = Answers(connection)
         permissions = Permissions(answers, kept.granted)
@@ -81,6 +84,11 @@ class Life:
         self.outbox = Outbox(
             connection, self.sessions, self.requests, permissions, self.faults, emit
         )
+        self.abilities = Abilities(emit)
+        self.archive = AcpArchive(
+            *(connection, self.sessions, kept.memory, faults),
+            *(self.setup.cwd, self.outbox.stop, self.abilities, emit),
+        )
         self.options = OptionRequests(connection, self.sessions, self.faults, emit)
         self.title = ""
         self._agent: Implementation | None = None
@@ -93,12 +101,12 @@ class Life:
         self.faults.auth_methods = result.auth_methods
         self.title = _title(result.agent_info)
         self._agent = result.agent_info
-        self.sessions.can_close = can.session_capabilities.close is not None
+        self.sessions.introduced(can)
         self.outbox.can_prompt = can.prompt_capabilities
         usable, left_out = self._mcp.usable(can.mcp_capabilities, self.faults.program)
         self.setup.mcp_servers = usable
-        warnings = [MessageShown("warn", line) for line in left_out]
-        self._emit([AbilitiesChanged(frozenset()), *warnings])
+        self.abilities.announce(of_sessions(can.session_capabilities))
+        self._emit([MessageShown("warn", line) for line in left_out])
 
     def receive(self, batch: Sequence[Incoming]) -> None:
         """Emit the events of one read, as one batch."""
@@ -141,7 +149,7 @@ class Life:
     def _update(self, updated: SessionUpdated, message: Notification) -> Sequence[AgentEvent]:
         session = self.sessions.of_id(updated.session_id)
         if session is not None:
-            return session.inbox.receive(updated.update)
+            return session.receive(updated.update, size_of(message))
         if not self.sessions.keep_early(updated.session_id, message):
             logger.debug("skipped an update of an unknown session")
         return ()

@@ -108,6 +108,10 @@ class SessionOptions:
         self._options = tuple(map(_option, options))
         return OptionsChanged(self._options)
 
+    def listed_last(self) -> OptionsChanged:
+        """Return the options as they are now."""
+        return OptionsChanged(self._options)
+
     def mode_changed(self, mode: str) -> OptionsChanged:
         """Note which mode is set now; it may be one that was never listed."""
         found = next((it for it in self._options if it.category == MODE), None)

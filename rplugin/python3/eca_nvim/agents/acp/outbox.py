@@ -116,6 +116,8 @@ class Outbox:
             reason, end = None, self._failure(session, fault)
         except ConnectionClosed:
             return
+        if session.is_forgotten:
+            return
         if turn != session.turn:
             logger.info("a turn that was left has ended")
             return

@@ -1,100 +1,47 @@
 """Sessions: which session of the agent belongs to which chat.
 
 Rules kept here:
-- The session of a chat is made when the chat opens; what needs it waits (`when_open`).
-- If the agent refuses to make it, what waits learns why. The next prompt tries again.
-- A process knows nothing of the sessions of the processes before it; the chat says so.
-- Agents send updates of a session before the answer that makes it: they are kept until then.
+- A new chat gets its session when it opens, a chat of an earlier process when that is started
+  again. A chat that only `memory` knows waits for what needs it: its text, or its next prompt.
+- What needs a session waits until it is open (`when_open`). If no way to open it is left, what
+  waits learns why. The next prompt tries again.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from enum import Enum, auto
-from functools import partial
 from typing import Final
-from uuid import uuid4
 
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.agents.acp.early_messages import EarlyMessages
 from eca_nvim.agents.acp.faults import Faults
-from eca_nvim.agents.acp.inbox import Inbox
-from eca_nvim.agents.acp.prompt import PromptWriter
+from eca_nvim.agents.acp.memory import Memory
+from eca_nvim.agents.acp.openings import Openings
+from eca_nvim.agents.acp.session import Session, SessionState, Then
 from eca_nvim.agents.acp.session_setup import SessionSetup
-from eca_nvim.agents.base import Emit, Prompt
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
-from eca_nvim.protocol.acp import DecodeError, decode_result, encode
-from eca_nvim.protocol.acp.sessions import CloseSessionParams, NewSessionParams, NewSessionResult
-from eca_nvim.transport import (
-    Connection,
-    ConnectionClosed,
-    Goodbye,
-    Incoming,
-    PendingRequest,
-    RemoteError,
-)
+from eca_nvim.protocol.acp import encode
+from eca_nvim.protocol.acp.lifecycle import AgentCapabilities
+from eca_nvim.protocol.acp.sessions import CloseSessionParams
+from eca_nvim.transport import Connection, ConnectionClosed, Goodbye, Incoming
 
-LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
-TAKEN: Final = "no session: the agent has given it to another chat; :Eca restart starts it again"
 SLOW: Final = (
-    "The agent has not made a session for this chat yet, still waiting: "
+    "The agent has not opened a session for this chat yet, still waiting: "
     ":Eca log may say why, :Eca restart starts it again"
 )
 SLOW_SECONDS: Final = 10.0
-"""Seconds after which a session that is not made is reported as slow."""
+"""Seconds after which a session that is not open is reported as slow."""
+FORGOTTEN: Final = "the chat is gone"
 
-logger = logging.getLogger(__name__)
-
-
-class _State(Enum):
-    """NONE: there is no session, or the agent has refused to make it."""
-
-    NONE = auto()
-    OPENING = auto()
-    OPEN = auto()
-    FORGOTTEN = auto()
-
-
-class Session:
-    """The session of a chat; `chat_id` is ours, `id` the agent's, "" until it is made."""
-
-    def __init__(self, chat_id: str, folder: str) -> None:
-        self.chat_id = chat_id
-        self.id = ""
-        self.folder = folder
-        self.inbox = Inbox(chat_id, folder, f"{uuid4().hex[:8]} ")
-        self.prompts = PromptWriter()
-        self.state = _State.NONE
-        self.waiting: list[Then] = []
-        self.next_prompt: Prompt | None = None
-        """The prompt that waits until the session is made."""
-        self.turn = 0
-        """The number of the prompt sent last."""
-        self.turn_runs = False
-        self.is_stopping = False
-        """The turn was cancelled and has not ended."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the agent has made the session."""
-        return self.state is _State.OPEN
-
-
-Then = Callable[[Session, str | None], None]
-"""Called with a session once it is open, or with the reason why it is not."""
+__all__ = ["Session", "Sessions"]
 
 
 class Sessions:
-    """The sessions of one agent process.
-
-    prompted: the chats that had a prompt, also in the processes before. receive: called with
-    messages that came before their session's answer, once that is there.
-    """
+    """The sessions of one agent process; the arguments are those of `Openings`."""
 
     def __init__(
         self,
@@ -102,22 +49,25 @@ class Sessions:
         tasks: TaskGroup,
         setup: SessionSetup,
         faults: Faults,
-        prompted: set[str],
+        memory: Memory,
         emit: Emit,
         receive: Callable[[Sequence[Incoming]], None],
     ) -> None:
         self._connection = connection
         self._tasks = tasks
         self._setup = setup
-        self._faults = faults
-        self._prompted = prompted
-        self._lost = set(prompted)
+        self._memory = memory
         self._emit = emit
-        self._receive = receive
         self._by_chat: dict[str, Session] = {}
-        self._by_id: dict[str, Session] = {}
-        self._early = EarlyMessages()
-        self.can_close = False
+        self._openings = Openings(connection, setup, faults, memory, emit, receive, self._close)
+        self._can_close = False
+        self.keep_early = self._openings.keep_early
+        self.was_prompted = self._openings.bind
+
+    def introduced(self, can: AgentCapabilities) -> None:
+        """Note what the agent can do."""
+        self._can_close = can.session_capabilities.close is not None
+        self._openings.ways.announced(can)
 
     def of_chat(self, chat_id: str) -> Session:
         """Return the session of a chat, which may not be open."""
@@ -127,11 +77,18 @@ class Sessions:
 
     def of_id(self, session_id: str) -> Session | None:
         """Return a session by the agent's id."""
-        return self._by_id.get(session_id)
+        return self._openings.by_id.get(session_id)
 
     def open_chat(self, chat_id: str) -> None:
-        """Make the session of a chat unless that has begun; a refusal is shown in the chat."""
-        self.when_open(chat_id, self._show_refusal)
+        """Open the session of a chat unless that has begun; a refusal is shown in the chat.
+
+        The options of an open session are listed again.
+        """
+        session = self.of_chat(chat_id)
+        if session.is_open:
+            self._emit(session.inbox.listed_options())
+        elif chat_id in self._memory.shown or self._memory.session_of(chat_id) is None:
+            self.when_open(chat_id, self._show_refusal)
 
     def when_open(self, chat_id: str, then: Then) -> None:
         """Call `then` once the chat's session is open or refused, now if it is open."""
@@ -140,116 +97,75 @@ class Sessions:
             then(session, None)
             return
         session.waiting.append(then)
-        if session.state is not _State.OPENING:
-            self._make(session)
+        self._open(session)
 
-    def was_prompted(self, session: Session) -> None:
-        """Note that the agent knows something of a chat."""
-        self._prompted.add(session.chat_id)
+    async def opened(self, chat_id: str) -> Session:
+        """Return the session of a chat once it is open. Raises AgentRefused."""
+        session = self.of_chat(chat_id)
+        self._open(session)
+        await session.settled()
+        return session
+
+    async def load(self, chat_id: str) -> Session:
+        """Open the session of a chat with what was said in it. Raises AgentRefused."""
+        session = self.of_chat(chat_id)
+        session.wants_text = session.wants_text or session.state is SessionState.NONE
+        return await self.opened(chat_id)
+
+    async def fork(self, chat_id: str) -> Session:
+        """Copy the session of a chat, with what was said in it. Raises AgentRefused."""
+        copy = self._openings.fork(await self.opened(chat_id))
+        self._by_chat[copy.chat_id] = copy
+        self._tasks.start_soon(self._report_slow, copy)
+        try:
+            await copy.settled()
+        finally:
+            if not copy.is_open:
+                self._by_chat.pop(copy.chat_id, None)
+        return copy
 
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat that nobody uses any more."""
-        self._prompted.discard(chat_id)
-        self._lost.discard(chat_id)
+        self._memory.forget(chat_id)
         session = self._by_chat.pop(chat_id, None)
         if session is None:
             return
-        was_open, session.state = session.is_open, _State.FORGOTTEN
+        was_open = session.is_open
+        session.state, session.fault = SessionState.FORGOTTEN, FORGOTTEN
         session.waiting.clear()
+        if self._openings.by_id.get(session.id) is session:
+            del self._openings.by_id[session.id]
         if was_open:
-            self._by_id.pop(session.id, None)
             self._close(session)
-
-    def keep_early(self, session_id: str, message: Incoming) -> bool:
-        """Keep a message of a session that is not known yet; returns whether it may become so."""
-        return self._is_awaiting and self._early.keep(session_id, message)
 
     def close_all(self) -> None:
         """Close the open sessions because the agent is about to be ended."""
-        for session in self._by_id.values():
+        for session in self._openings.by_id.values():
             self._close(session)
 
     def goodbyes(self) -> Sequence[Goodbye]:
         """Return the messages that close the open sessions."""
-        return [_closing(each.id) for each in self._by_id.values()] if self.can_close else []
+        return [_closing(it) for it in self._openings.by_id] if self._can_close else []
 
-    def _make(self, session: Session) -> None:
-        session.state = _State.OPENING
-        params = self._setup.new()
-        on_answer = partial(self._answered, session)
-        with suppress(ConnectionClosed):
-            asked = self._connection.start_request(params.method, encode(params), on_answer)
-            self._tasks.start_soon(self._report_slow, session, asked)
+    def _open(self, session: Session) -> None:
+        if session.state is SessionState.NONE:
+            self._openings.open(session)
+            self._tasks.start_soon(self._report_slow, session)
 
-    async def _report_slow(self, session: Session, asked: PendingRequest) -> None:
-        """Say in the chat that its session is not made yet, if that takes long."""
-        with anyio.move_on_after(SLOW_SECONDS):
-            await asked.settled()
-            return
-        if session.state is _State.OPENING:
+    async def _report_slow(self, session: Session) -> None:
+        """Say in the chat that its session is not open yet, if that takes long."""
+        with anyio.move_on_after(SLOW_SECONDS), suppress(AgentRefused):
+            await session.settled()
+        if session.state is SessionState.OPENING:
             self._emit([Addressed(session.chat_id, NoticeReceived(SLOW))])
-
-    def _answered(self, session: Session, pending: PendingRequest) -> None:
-        try:
-            made = decode_result(NewSessionParams, pending.answer())
-        except (RemoteError, DecodeError) as fault:
-            self._refused(session, self._faults.line("no session", fault))
-        except ConnectionClosed:
-            return
-        else:
-            self._made(session, made)
-        self._read_unclaimed()
-
-    def _made(self, session: Session, made: NewSessionResult) -> None:
-        if made.session_id in self._by_id:  # else one chat would be asked about the other's calls
-            self._refused(session, TAKEN)
-            return
-        session.id = made.session_id
-        if session.state is _State.FORGOTTEN:
-            self._close(session)
-        else:
-            self._opened(session, made)
-
-    def _opened(self, session: Session, made: NewSessionResult) -> None:
-        session.state = _State.OPEN
-        self._by_id[session.id] = session
-        self._emit_all(session.inbox.opened(made))
-        if session.chat_id in self._lost:
-            self._lost.discard(session.chat_id)
-            self._emit([Addressed(session.chat_id, NoticeReceived(LOST))])
-        self._receive(self._early.take(session.id))
-        self._wake(session, None)
-
-    def _read_unclaimed(self) -> None:
-        """Read the early messages of sessions that will not be: a request needs its answer."""
-        if not self._is_awaiting:
-            self._receive(self._early.take_all())
-
-    @property
-    def _is_awaiting(self) -> bool:
-        return any(it.state is _State.OPENING for it in self._by_chat.values())
-
-    def _refused(self, session: Session, fault: str) -> None:
-        if session.state is _State.OPENING:
-            session.state = _State.NONE
-            self._wake(session, fault)
-
-    def _wake(self, session: Session, fault: str | None) -> None:
-        waiting, session.waiting = session.waiting, []
-        for then in waiting:
-            then(session, fault)
 
     def _show_refusal(self, session: Session, fault: str | None) -> None:
         if fault is not None and session.next_prompt is None:  # else its turn ends with the reason
             self._emit([Addressed(session.chat_id, NoticeReceived(fault, is_error=True))])
 
-    def _emit_all(self, events: Sequence[AgentEvent]) -> None:
-        if events:
-            self._emit(events)
-
     def _close(self, session: Session) -> None:
         """Close a session (session/close); nothing depends on the answer."""
-        if self.can_close:
+        if self._can_close:
             closing = _closing(session.id)
             with suppress(ConnectionClosed):
                 self._connection.start_request(closing.method, closing.params)

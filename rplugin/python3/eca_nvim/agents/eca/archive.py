@@ -189,8 +189,10 @@ class EcaArchive:
             raise AgentRefused("the server did not roll back, it does not know this message")
         self._mentions.shortened(chat_id)
 
-    async def fork(self, chat_id: str, content_id: str) -> tuple[str, OpenedChat]:
+    async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         """Copy a chat up to and including some content (chat/fork)."""
+        if content_id is None:
+            raise AgentRefused("a chat can be forked only at a prompt or a tool call")
         params = eca.ChatForkParams(chat_id=self._chats.theirs(chat_id), content_id=content_id)
         with self._replays.of_new(self._chats.known()) as replay:
             await self._ask(params)

@@ -9,11 +9,15 @@ from msgspec import Struct
 
 
 class Ability(StrEnum):
-    """Something that not every agent can do; Lua has the sentences for what is missing."""
+    """Something that not every agent can do; Lua has the sentences for what is missing.
+
+    FORK: copy a chat. FORK_HERE: up to a place in it.
+    """
 
     STEER = "steer"
     ROLLBACK = "rollback"
     FORK = "fork"
+    FORK_HERE = "fork_here"
     FLAGS = "flags"
     CLEAR = "clear"
     RENAME = "rename"

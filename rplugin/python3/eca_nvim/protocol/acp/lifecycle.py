@@ -37,6 +37,11 @@ class SessionCapabilities(Wire, frozen=True):
     """Methods of sessions that an agent has; an empty object means that it has the method."""
 
     close: dict[str, Any] | None = None
+    list: dict[str, Any] | None = None
+    resume: dict[str, Any] | None = None
+    delete: dict[str, Any] | None = None
+    fork: dict[str, Any] | None = None
+    title: dict[str, Any] | None = None
 
 
 class AgentCapabilities(Wire, frozen=True):
@@ -45,6 +50,7 @@ class AgentCapabilities(Wire, frozen=True):
     prompt_capabilities: PromptCapabilities = PromptCapabilities()
     session_capabilities: SessionCapabilities = SessionCapabilities()
     mcp_capabilities: McpCapabilities = McpCapabilities()
+    load_session: bool = False
 
 
 class TerminalLogin(Wire, frozen=True):

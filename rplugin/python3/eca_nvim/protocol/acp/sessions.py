@@ -71,3 +71,51 @@ class CloseSessionParams(Request[None], frozen=True):
     method: ClassVar[str] = "session/close"
 
     session_id: str
+
+
+class SessionSummary(Wire, frozen=True):
+    """A saved session; `updated_at` is a time of ISO 8601."""
+
+    session_id: str
+    cwd: str = ""
+    title: str | None = None
+    updated_at: str | None = None
+
+
+class ListSessionsResult(Wire, frozen=True):
+    """A page of saved sessions; `next_cursor` names the next one."""
+
+    sessions: tuple[SessionSummary, ...] = ()
+    next_cursor: str | None = None
+
+
+class ListSessionsParams(Request[ListSessionsResult], frozen=True):
+    """List the saved sessions of a folder, a page at a time."""
+
+    method: ClassVar[str] = "session/list"
+
+    cwd: str
+    cursor: str | None = None
+
+
+class DeleteSessionParams(Request[None], frozen=True):
+    """Delete a saved session."""
+
+    method: ClassVar[str] = "session/delete"
+
+    session_id: str
+
+
+class TitleResult(Wire, frozen=True):
+    """The title that a session has now."""
+
+    title: str | None = None
+
+
+class SetTitleParams(Request[TitleResult], frozen=True):
+    """Rename a session; of the protocol's next version, as Codex knows it."""
+
+    method: ClassVar[str] = "session/set_title"
+
+    session_id: str
+    title: str

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from eca_nvim.agents.archive import AgentRefused, Archive
+from eca_nvim.agents.archive import AgentRefused, Archive, OpenedChat
 from eca_nvim.chat.model.blocks import FlagBlock, TextBlock
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions import history_changes
 from eca_nvim.chat.user_actions.earlier_messages import show_history
 from eca_nvim.chat.vocabulary import history_intents as intents
+from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.events import TitleChanged
 from eca_nvim.chat.vocabulary.ops import ShowChat
 from eca_nvim.chat.vocabulary.states import Turn
@@ -40,15 +41,19 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     """Copy a chat up to a block, show the copy and return its id.
 
     A prompt at the end of the copy is removed from it; the prompt under the cursor goes into the
-    copy's input.
+    copy's input. Agents that cannot copy a part copy all of it.
     """
+    if Ability.FORK_HERE not in chat.abilities:
+        require_idle(chat)
+        copy_id, opened = await archive.fork(chat.id, None)
+        _show_copy(chats, chat, copy_id, opened)
+        chats.show(Changes([ShowChat(copy_id)]))
+        return copy_id
     fork_point = history_changes.fork_point(chat, block)
     if fork_point is None:
         raise AgentRefused("a chat can be forked only at a prompt or a tool call")
     copy_id, opened = await archive.fork(chat.id, fork_point.content_id)
-    copy = chats.get(copy_id, chat.server_name)
-    chats.show(show_history(copy, opened.page, now()))
-    chats.apply(copy, [TitleChanged(opened.title or "")])
+    copy = _show_copy(chats, chat, copy_id, opened)
     try:
         if fork_point.is_prompt:
             prompt, content_id = named_prompt(copy, 0)
@@ -57,6 +62,13 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     finally:
         chats.show(Changes([ShowChat(copy_id)]))
     return copy_id
+
+
+def _show_copy(chats: Chats, chat: Chat, copy_id: str, opened: OpenedChat) -> Chat:
+    copy = chats.get(copy_id, chat.server_name)
+    chats.show(show_history(copy, opened.page, now()))
+    chats.apply(copy, [TitleChanged(opened.title or "")])
+    return copy
 
 
 async def add_flag(chats: Chats, archive: Archive, chat: Chat, block: int, text: str) -> None:

@@ -1,0 +1,298 @@
+"""Openings: opens sessions, one way after the other until the agent accepts one.
+
+Rules kept here:
+- What an agent replays while it loads a session is no event: it is kept (`Replay`), or skipped if
+  the view has it already.
+- An agent that refuses a way gets asked in the next one. Only a login is needed first.
+- Agents send updates of a session before the answer that makes it: they are kept until then.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final, TypeAlias
+from uuid import uuid4
+
+from eca_nvim.agents.acp.early_messages import EarlyMessages
+from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.memory import Memory
+from eca_nvim.agents.acp.replay import Replay
+from eca_nvim.agents.acp.session import Session, SessionState
+from eca_nvim.agents.acp.session_setup import SessionSetup
+from eca_nvim.agents.acp.ways import Way, Ways
+from eca_nvim.agents.base import Emit
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+from eca_nvim.protocol.acp import DecodeError, decode_result, encode
+from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED
+from eca_nvim.protocol.acp.sessions import (
+    ForkSessionParams,
+    LoadSessionParams,
+    NewSessionParams,
+    NewSessionResult,
+    OpenedSession,
+    ResumeSessionParams,
+)
+from eca_nvim.transport import (
+    Connection,
+    ConnectionClosed,
+    Incoming,
+    PendingRequest,
+    RemoteError,
+)
+
+LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
+NOT_SENT: Final = "The agent knows what was said in this chat, but has not sent it."
+TAKEN: Final = "no session: the agent has given it to another chat; :Eca restart starts it again"
+GONE: Final = "the agent has ended"
+CANNOT_OPEN: Final = "this agent cannot open saved chats"
+ELSEWHERE: Final = (
+    "Another Neovim uses this chat, too (process {}): the agent gets the prompts of both, and "
+    "neither shows what the other is told."
+)
+
+_FAILED: Final[Mapping[Way, str]] = {
+    Way.NEW: "no session",
+    Way.LOAD: "the chat could not be loaded",
+    Way.RESUME: "the chat could not be resumed",
+}
+
+_Opening: TypeAlias = NewSessionParams | LoadSessionParams | ResumeSessionParams | ForkSessionParams
+_OnAnswer: TypeAlias = Callable[[PendingRequest], None]
+
+logger = logging.getLogger(__name__)
+
+
+class Openings:
+    """Opens the sessions of one agent process.
+
+    memory: what is known of sessions beyond this process. receive: called with messages that came
+    before their session's answer, once that is there. close: called with a session that nobody
+    wants any more.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        setup: SessionSetup,
+        faults: Faults,
+        memory: Memory,
+        emit: Emit,
+        receive: Callable[[Sequence[Incoming]], None],
+        close: Callable[[Session], None],
+    ) -> None:
+        self._connection = connection
+        self._setup = setup
+        self._faults = faults
+        self._memory = memory
+        self._emit = emit
+        self._receive = receive
+        self._close = close
+        self._early = EarlyMessages()
+        self._awaited: set[Session] = set()
+        self.by_id: dict[str, Session] = {}
+        """The sessions that are open or being opened, by the agent's ids."""
+        self.ways = Ways()
+
+    def open(self, session: Session) -> None:
+        """Open a session that is not; what waits for it is called when that is decided."""
+        known = self._memory.session_of(session.chat_id)
+        session.state, session.fault = SessionState.OPENING, CANNOT_OPEN
+        session.id = known or ""
+        if known is None:
+            session.ways = self.ways.to_begin()
+        elif session.wants_text:
+            session.ways = self.ways.to_show()
+        else:
+            session.ways = self.ways.to_go_on()
+        self._awaited.add(session)
+        self._try_next(session)
+
+    def fork(self, source: Session) -> Session:
+        """Copy an open session, with what was said in it."""
+        copy = Session(str(uuid4()), self._setup.cwd)
+        copy.state, copy.wants_text = SessionState.OPENING, True
+        self._awaited.add(copy)
+        self._ask(copy, self._setup.fork(source.id), partial(self._forked, copy))
+        return copy
+
+    def bind(self, session: Session) -> None:
+        """Keep which session a chat has, beyond this process."""
+        self._memory.shown.add(session.chat_id)
+        other = self._memory.kept.keep(session.chat_id, session.id)
+        if other is not None:
+            self._say(session, ELSEWHERE.format(other))
+
+    def keep_early(self, session_id: str, message: Incoming) -> bool:
+        """Keep a message of a session that is not known yet; returns whether it may become so."""
+        return bool(self._awaited) and self._early.keep(session_id, message)
+
+    # --- the requests ---------------------------------------------------------------------------
+
+    def _ask(self, session: Session, params: _Opening, on_answer: _OnAnswer) -> None:
+        try:
+            session.asked = self._connection.start_request(params.method, encode(params), on_answer)
+        except ConnectionClosed:
+            self._ended(session)
+
+    def _try_next(self, session: Session) -> None:
+        """Ask the agent to open a session in the next way that is left."""
+        if not session.ways:
+            self._refuse(session, session.fault)
+            return
+        way = session.ways.pop(0)
+        if way is not Way.NEW and self.by_id.setdefault(session.id, session) is not session:
+            self._refuse(session, TAKEN)
+            return
+        session.is_replayed = way is Way.LOAD
+        keeps = session.is_replayed and session.wants_text
+        session.replay = Replay(session.chat_id, self._setup.cwd) if keeps else None
+        params = self._params(session, way)
+        self._ask(session, params, partial(self._answered, session, way, params))
+
+    def _params(
+        self, session: Session, way: Way
+    ) -> NewSessionParams | LoadSessionParams | ResumeSessionParams:
+        match way:
+            case Way.NEW:
+                return self._setup.new()
+            case Way.LOAD:
+                return self._setup.load(session.id)
+            case Way.RESUME:
+                return self._setup.resume(session.id)
+
+    # --- the answers ----------------------------------------------------------------------------
+
+    def _answered(
+        self,
+        session: Session,
+        way: Way,
+        params: NewSessionParams | LoadSessionParams | ResumeSessionParams,
+        pending: PendingRequest,
+    ) -> None:
+        session.is_replayed = False
+        try:
+            made = _read(params, pending.answer())
+        except (RemoteError, DecodeError) as fault:
+            self._failed(session, way, fault)
+        except ConnectionClosed:
+            self._ended(session)
+        else:
+            self._made(session, way, made)
+        self._read_unclaimed()
+
+    def _made(self, session: Session, way: Way, made: OpenedSession | NewSessionResult) -> None:
+        if isinstance(made, NewSessionResult):
+            # Else one chat would be asked about the other's calls.
+            if self.by_id.get(made.session_id, session) is not session:
+                self._refuse(session, TAKEN)
+                return
+            session.id = made.session_id
+        if session.state is SessionState.OPENING:
+            self._opened(session, way, made)
+        elif session.id not in self.by_id:
+            self._awaited.discard(session)
+            self._close(session)
+
+    def _forked(self, copy: Session, pending: PendingRequest) -> None:
+        """Take a copy, and what the agent has replayed of it; else have it loaded."""
+        try:
+            made = decode_result(ForkSessionParams, pending.answer())
+        except (RemoteError, DecodeError) as fault:
+            self._refuse(copy, self._faults.line("the chat could not be copied", fault))
+        except ConnectionClosed:
+            self._ended(copy)
+        else:
+            self._read_copy(copy, made)
+        self._read_unclaimed()
+
+    def _read_copy(self, copy: Session, made: NewSessionResult) -> None:
+        if self.by_id.setdefault(made.session_id, copy) is not copy:
+            self._refuse(copy, TAKEN)
+            return
+        copy.id, copy.copied = made.session_id, made
+        copy.is_replayed, copy.replay = True, Replay(copy.chat_id, self._setup.cwd)
+        self._receive(self._early.take(copy.id))
+        copy.is_replayed = False
+        copy.replay.finish()
+        copy.ways = [way for way in self.ways.to_show() if way is Way.LOAD]
+        if copy.ways and not len(copy.replay):
+            self._try_next(copy)
+        else:
+            self._opened(copy, Way.LOAD, made)
+
+    def _failed(self, session: Session, way: Way, fault: RemoteError | DecodeError) -> None:
+        """Try the next way, unless a login is needed first."""
+        if way is not Way.NEW and self.by_id.get(session.id) is session:
+            del self.by_id[session.id]
+        code = fault.code if isinstance(fault, RemoteError) else None
+        if code == METHOD_NOT_FOUND:
+            self.ways.absent(way)
+        session.fault = self._faults.line(_FAILED[way], fault)
+        logger.info("%s", session.fault)
+        if session.state is not SessionState.OPENING:
+            self._awaited.discard(session)
+        elif session.copied is not None:
+            self._opened(session, way, session.copied)
+        elif code == AUTH_REQUIRED:
+            self._refuse(session, session.fault)
+        else:
+            self._try_next(session)
+
+    # --- how it ends ----------------------------------------------------------------------------
+
+    def _opened(self, session: Session, way: Way, made: OpenedSession | NewSessionResult) -> None:
+        session.state = SessionState.OPEN
+        self._awaited.discard(session)
+        self.by_id[session.id] = session
+        self._emit(session.inbox.opened(made))
+        if way is not Way.NEW:
+            self.bind(session)
+        elif self._memory.session_of(session.chat_id) is not None:
+            self._say(session, LOST)
+        if session.replay is not None:
+            session.replay.finish()
+            self._memory.replays[session.chat_id] = session.replay
+        if session.wants_text and not session.replay:
+            self._say(session, NOT_SENT)
+        session.replay = session.copied = None
+        self._receive(self._early.take(session.id))
+        session.wake(None)
+
+    def _refuse(self, session: Session, fault: str) -> None:
+        """End an opening without a session; the next one may succeed."""
+        self._awaited.discard(session)
+        session.replay = session.copied = None
+        session.wants_text = False
+        if session.state is SessionState.OPENING:
+            session.state, session.fault = SessionState.NONE, fault
+            session.wake(fault)
+
+    def _ended(self, session: Session) -> None:
+        """Note that the agent has ended, which others say."""
+        self._awaited.discard(session)
+        if session.state is SessionState.OPENING:
+            session.state, session.fault = SessionState.NONE, GONE
+
+    def _say(self, session: Session, line: str) -> None:
+        """Show a line in the chat, below its text."""
+        if session.wants_text:
+            session.notices.append(NoticeReceived(line))
+        else:
+            self._emit([Addressed(session.chat_id, NoticeReceived(line))])
+
+    def _read_unclaimed(self) -> None:
+        """Read the early messages of sessions that will not be: a request needs its answer."""
+        if not self._awaited:
+            self._receive(self._early.take_all())
+
+
+def _read(
+    params: NewSessionParams | LoadSessionParams | ResumeSessionParams, answer: object
+) -> OpenedSession | NewSessionResult:
+    """Read the answer that opens a session. Raises DecodeError."""
+    if isinstance(params, NewSessionParams):
+        return decode_result(NewSessionParams, answer)
+    return decode_result(type(params), answer)

@@ -1,0 +1,102 @@
+"""Session: one conversation with the agent, as it is opened and used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from uuid import uuid4
+
+from eca_nvim.agents.acp.inbox import Inbox
+from eca_nvim.agents.acp.prompt import PromptWriter
+from eca_nvim.agents.acp.replay import Replay, is_said
+from eca_nvim.agents.acp.ways import Way
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.protocol.acp.sessions import NewSessionResult
+from eca_nvim.protocol.acp.updates import SessionUpdate
+from eca_nvim.transport import PendingRequest
+
+
+class SessionState(Enum):
+    """NONE: there is no session, or the agent has refused to open it."""
+
+    NONE = auto()
+    OPENING = auto()
+    OPEN = auto()
+    FORGOTTEN = auto()
+
+
+class Session:
+    """The session of a chat; `chat_id` is ours, `id` the agent's, "" until it is known."""
+
+    def __init__(self, chat_id: str, folder: str) -> None:
+        self.chat_id = chat_id
+        self.id = ""
+        self.folder = folder
+        self.inbox = Inbox(chat_id, folder, f"{uuid4().hex[:8]} ")
+        self.prompts = PromptWriter()
+        self.state = SessionState.NONE
+        self.waiting: list[Then] = []
+        self.ways: list[Way] = []
+        """The ways to open it that are left to try."""
+        self.asked: PendingRequest | None = None
+        """The request that opens it."""
+        self.fault = ""
+        """Why the agent refused to open it."""
+        self.is_replayed = False
+        self.replay: Replay | None = None
+        """What was said in it, if the view shall show that."""
+        self.wants_text = False
+        self.notices: list[NoticeReceived] = []
+        """What the user must know once the text is shown."""
+        self.copied: NewSessionResult | None = None
+        """The answer that made it, if it is a copy."""
+        self.next_prompt: Prompt | None = None
+        """The prompt that waits until the session is open."""
+        self.turn = 0
+        """The number of the prompt sent last."""
+        self.turn_runs = False
+        self.is_stopping = False
+        """The turn was cancelled and has not ended."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session can be prompted."""
+        return self.state is SessionState.OPEN
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Whether its chat is gone: nothing of it is shown any more."""
+        return self.state is SessionState.FORGOTTEN
+
+    def wake(self, fault: str | None) -> None:
+        """Call what waits for the session; `fault`: why it is not open."""
+        waiting, self.waiting = self.waiting, []
+        for then in waiting:
+            then(self, fault)
+
+    async def settled(self) -> None:
+        """Wait until the session is open. Raises AgentRefused if it is not opened."""
+        while self.state is SessionState.OPENING and self.asked is not None:
+            await self.asked.settled()
+        if not self.is_open:
+            raise AgentRefused(self.fault)
+
+    def take_notices(self) -> Sequence[NoticeReceived]:
+        """Return what the user must know below the text, which is shown now."""
+        notices, self.notices, self.wants_text = self.notices, [], False
+        return notices
+
+    def receive(self, update: SessionUpdate, size: int) -> Sequence[AgentEvent]:
+        """Read an update of `size` bytes; what is replayed gives no events."""
+        if not self.is_replayed or not is_said(update):
+            return self.inbox.receive(update)
+        if self.replay is not None:
+            self.replay.add(update, size)
+        return ()
+
+
+Then = Callable[[Session, str | None], None]
+"""Called with a session once it is open, or with the reason why it is not."""
