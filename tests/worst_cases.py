@@ -22,11 +22,12 @@ from eca_nvim.agents.eca import replay
 from eca_nvim.agents.eca.content import argument_peek, chat_content, code_blocks
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.prompt import mention_words, mentions
-from eca_nvim.chat.model import outside_paths
+from eca_nvim.chat.model import call_uses, outside_paths, used_files
 from eca_nvim.chat.render import arguments, diff, markdown
 from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans, output, safe_text
-from eca_nvim.chat.vocabulary.call_details import FileChange, Location
+from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
+from eca_nvim.chat.vocabulary.file_uses import Use
 from eca_nvim.jsonrpc import framing
 from eca_nvim.protocol.base import body
 from eca_nvim.protocol.eca import content as eca
@@ -198,7 +199,27 @@ def found(query: str, data: bytes) -> None:
     fuzzy.ranked(query, matching.names, 200)
 
 
+def used(paths: Sequence[str]) -> None:
+    """Use more and more files."""
+    files = used_files.UsedFiles()
+    for path in paths:
+        files.note(path, Use.READ)
+
+
+def named(command: str) -> None:
+    """Find the names in a command."""
+    call_uses.named_by(ToolCall("t", command=command), ("/w",))
+
+
 WORST: dict[str, Sequence[Worst]] = {
+    "eca_nvim.chat.model.call_uses": [
+        Worst(named, repeated(piece)) for piece in ("a ", "'", '"a', "\\", "=", ":", "$(", "a=b:c;")
+    ],
+    "eca_nvim.chat.model.used_files": [
+        Worst(used, lambda size: [f"/{number}" for number in range(size // 25)]),
+        Worst(used, lambda size: [f"/{number:0>4000}" for number in range(size // 100)]),
+        Worst(used, lambda size: ["/a"] * (size // 10)),
+    ],
     "eca_nvim.agents.acp.updates.known_call": [
         *(
             Worst(known_call._unfenced, make)

@@ -164,6 +164,18 @@ class TestSources:
         uses = [("/w/search", "read"), ("/w/execute", "run"), ("/w/fetch", "mentioned")]
         assert looked_for(driver) == [*uses, ("/w/other", "mentioned")]
 
+    def test_arguments_are_looked_for_if_a_call_says_nothing_else(self) -> None:
+        driver = Driver()
+        driver.run()
+        given = {"path": "src/a", "text": "/etc/x", "n": 3, "long": "x" * 9999}
+        for kind in (ToolKind.READ, ToolKind.EDIT, ToolKind.FETCH):
+            driver.hear(ToolFinished(ToolCall(kind.value, kind=kind, arguments=given)))
+        read_b = ToolCall(
+            "b", kind=ToolKind.READ, arguments=given, locations=(Location("/workspace/b"),)
+        )
+        driver.hear(ToolFinished(read_b))
+        assert looked_for(driver) == [("/workspace/src/a", "read"), ("/workspace/src/a", "written")]
+
     @pytest.mark.parametrize("failed", [False, True])
     def test_words_of_commands_are_looked_for(self, failed: bool) -> None:
         driver = Driver()
@@ -267,7 +279,7 @@ class TestLimits:
             used.note(f"/{number}", Use.READ)
         assert len(used.files) <= 100
         assert "/250" in used.files
-        assert "/170" in used.files
+        assert "/200" in used.files
         assert "/1" in used.take_news()[1]
         assert used.characters == sum(map(len, used.files))
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import posixpath
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Final
 
 from eca_nvim.chat.model.call_files import changed_paths, read_paths
@@ -23,13 +23,18 @@ MOST_USES: Final = 1000
 MOST_NAMED: Final = 100
 """Paths of one call that are looked for."""
 LONGEST_COMMAND: Final = 4096
+LONGEST_PATH: Final = 4096
 _STRUCTURE: Final = "();<>|&"
 
-_OF_LOCATIONS: Mapping[ToolKind, Use] = {
+_USES: Mapping[ToolKind, Use] = {
+    ToolKind.READ: Use.READ,
     ToolKind.SEARCH: Use.READ,
+    ToolKind.EDIT: Use.WRITTEN,
+    ToolKind.DELETE: Use.WRITTEN,
+    ToolKind.MOVE: Use.WRITTEN,
     ToolKind.EXECUTE: Use.RUN,
 }
-"""How calls use the locations that may be folders."""
+"""How calls use what they name; other calls mention it."""
 
 
 def call_uses(call: ToolCall) -> Iterator[tuple[str, Use]]:
@@ -43,16 +48,26 @@ def call_uses(call: ToolCall) -> Iterator[tuple[str, Use]]:
 def named_by(call: ToolCall, folders: Sequence[str]) -> tuple[FileNamed, ...]:
     """Return the paths that a call names and that may be files, each once."""
     sure = {path for path, _ in call_uses(call)}
-    use = _OF_LOCATIONS.get(call.kind or ToolKind.OTHER, Use.MENTIONED)
-    places = (FileNamed(it.path, use) for it in call.locations or () if it.path not in sure)
-    words = (FileNamed(path, Use.RUN) for path in _in_command(call.command or "", folders))
-    unique = dict.fromkeys([*islice(places, MOST_NAMED), *words])
-    return tuple(islice(unique, MOST_NAMED))
+    use = _USES.get(call.kind or ToolKind.OTHER, Use.MENTIONED)
+    places = (it.path for it in call.locations or () if it.path not in sure)
+    arguments = () if call.locations or sure else _inside(_texts(call), folders)
+    words = _inside(_words(call.command or ""), folders)
+    named = [FileNamed(path, use) for path in islice(chain(places, arguments), MOST_NAMED)]
+    named += [FileNamed(path, Use.RUN) for path in islice(words, MOST_NAMED)]
+    return tuple(islice(dict.fromkeys(named), MOST_NAMED))
 
 
-def _in_command(command: str, folders: Sequence[str]) -> Iterator[str]:
-    """Yield the paths inside the folders that words of a command may name."""
-    for word in islice(dict.fromkeys(_words(command)), MOST_NAMED):
+def _texts(call: ToolCall) -> Iterator[str]:
+    """Yield the arguments that may be paths, of a call that says nothing else of its files."""
+    values = (call.arguments or {}).values() if call.kind in _USES and not call.command else ()
+    for value in islice(values, MOST_NAMED):
+        if isinstance(value, str) and 0 < len(value) <= LONGEST_PATH:
+            yield value
+
+
+def _inside(words: Iterable[str], folders: Sequence[str]) -> Iterator[str]:
+    """Yield the paths inside the folders that words may name."""
+    for word in islice(dict.fromkeys(words), MOST_NAMED):
         for folder in folders:
             path = posixpath.normpath(posixpath.join(folder, word))
             if path.startswith(f"{folder}/"):

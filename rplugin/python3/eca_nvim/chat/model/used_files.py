@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from msgspec import Struct, field
 
 from eca_nvim.chat.model.call_files import is_safe_path
+from eca_nvim.chat.model.call_uses import LONGEST_PATH
 from eca_nvim.chat.vocabulary.file_uses import Use
 
 MOST_FILES = 10_000
 MOST_CHARACTERS = 1 << 21
 """Characters of all paths together."""
-LONGEST_PATH = 4096
-KEPT = 0.9
+KEPT = 0.75
 """Part of the files that stays when there are too many."""
 COOLING = 0.5
 """What a turn leaves of a heat."""
