@@ -42,7 +42,7 @@ def host(tmp_path: Path, pipe: Path) -> Iterator[subprocess.Popen[bytes]]:
     wanted = {"settings": {"server": server}, "folder": str(tmp_path)}
     script = str(PACKAGE / "nvim" / "launch.py")
     with subprocess.Popen(
-        [sys.executable, "-I", script, str(PACKAGE), "remedy"],
+        [sys.executable, "-I", script, str(PACKAGE), "remedy", os.devnull],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, HEAD_START: json.dumps(wanted)},

@@ -32,3 +32,16 @@ def test_the_first_chat_loads_only_what_it_needs(
     loaded = {line.rpartition("|")[2].strip() for line in imports.read_text().splitlines()}
     assert "eca_nvim.session.session" in loaded
     assert loaded & (OTHERS | OURS) == set()
+
+
+def test_what_a_host_has_loaded_is_in_one_file_for_the_next(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_server(expect("initialize"))
+    settings = {"server": {"command": server.command}}
+    nvim = start_nvim(settings=settings, environment={"XDG_CACHE_HOME": str(tmp_path)})
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_for(server.received, "initialize")
+    nvim.quit()
+    assert not nvim.child.orphans(30)
+    assert b"eca_nvim.session.session" in (tmp_path / "nvim" / "eca" / "modules").read_bytes()

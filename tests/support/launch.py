@@ -18,12 +18,13 @@ VERSIONS = ("0.10.4", "0.12.4")
 FOLDERS = {
     "HOME": "home",
     "TMPDIR": "tmp",
-    "XDG_CACHE_HOME": "cache",
     "XDG_CONFIG_HOME": "config",
     "XDG_DATA_HOME": "data",
     "XDG_RUNTIME_DIR": "run",
     "XDG_STATE_HOME": "state",
 }
+CACHE = REPOSITORY / ".cache" / "user"
+"""Shared by all tests, as a user's starts share it: the first host fills it."""
 NO_PYTHON = "vim.g.loaded_python3_provider = 0"
 """Otherwise Neovim tries every Python on the machine when a Python file is opened."""
 
@@ -79,6 +80,7 @@ class Launch:
         """Return the environment of Neovim."""
         return {
             **{name: str(self.home / folder) for name, folder in FOLDERS.items()},
+            "XDG_CACHE_HOME": str(CACHE),
             "LANG": "C.UTF-8",
             "NVIM_LOG_FILE": str(self.home / "nvim.log"),
             "PATH": os.environ["PATH"],

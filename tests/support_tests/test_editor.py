@@ -95,7 +95,7 @@ def test_init_runs_before_plugins_and_folders_are_the_tests_own(start_nvim: Star
     nvim = start_nvim(init="vim.g.early = vim.v.vim_did_enter", environment={"ODD": "yes"})
     assert nvim.eval("g:early") == 0
     assert nvim.eval("$ODD") == "yes"
-    for folder in ("config", "data", "state", "cache", "run"):
+    for folder in ("config", "data", "state", "run"):
         path = nvim.lua("return vim.fn.stdpath(...)", folder)
         assert path.startswith(str(nvim.launch.home))
 

@@ -1,7 +1,7 @@
-"""Launch: starts our own host, as `python -I launch.py PACKAGE REMEDY`.
+"""Launch: starts our own host, as `python -I launch.py PACKAGE REMEDY COMPILED`.
 
 PACKAGE is this package's folder. REMEDY says what helps if this Python is unfit: the caller chose
-it, and knows.
+it, and knows. COMPILED is the file of `compiled_modules`.
 
 Rules kept here:
 - A missing package is reported in one line on stderr, the remedy first, and by the exit status; the
@@ -49,10 +49,11 @@ def check() -> None:
         raise Unfit(f"{sys.executable} lacks {missing[0]}{more}")
 
 
-def serve(package: str) -> None:
+def serve(package: str, compiled: str) -> None:
     """Serve Neovim over standard input and output until it closes them. Raises Unfit, Broken."""
     check()
     sys.path.insert(0, str(Path(package).parent))
+    _load(package, "nvim.compiled_modules").use(package, compiled)
     # Neovim gave us a session of our own: all processes in it must end with us.
     _load(package, "nvim.guardian_process").guardian().watch(os.getpid())
     if _load(package, "environment").wants_head_start():
@@ -90,9 +91,9 @@ def _load(package: str, name: str) -> ModuleType:
 def main(arguments: list[str]) -> int:
     """Run as a script; returns the exit status."""
     gc.disable()
-    package, remedy = arguments
+    package, remedy, compiled = arguments
     try:
-        serve(package)
+        serve(package, compiled)
     except Unfit as fault:
         sys.stderr.write(f"{remedy}: {fault}\n")
         return CANNOT_START
