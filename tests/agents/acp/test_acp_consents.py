@@ -150,14 +150,14 @@ async def test_the_question_shows_what_is_done(asking: Asking) -> None:
     assert (change.path, change.old, change.new) == (asking.path("a.txt"), "old\n", "new\n")
     assert [it.name for it in asked.choices] == [
         "Allow once",
-        "Always in this chat: write files of the workspace",
+        "Always in this chat: any workspace file",
         "Reject",
     ]
     await asking.allows(run_command(["sh", "-c", "make; echo"], str(asking.folder), {"A": "1"}))
     asked = asking.asked[-1]
     assert asked.call.command == "make; echo"
     assert (asked.call.arguments or {})["variables"] == ("A=1",)
-    assert asked.choices[1].name == "Always in this chat: run this command here"
+    assert asked.choices[1].name == "Always in this chat: this command here"
 
 
 async def test_an_edit_that_was_allowed_covers_its_file_until_it_ends(asking: Asking) -> None:

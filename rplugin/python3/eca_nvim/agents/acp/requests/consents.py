@@ -43,9 +43,9 @@ MOST_ASKED: Final = 100
 _ALWAYS: Final[Mapping[ActKind, str]] = {
     ActKind.READ: "read this file",
     ActKind.WRITE: "write this file",
-    ActKind.EXECUTE: "run this command here",
+    ActKind.EXECUTE: "this command here",
 }
-_ALWAYS_OF_WORKSPACE: Final = "write files of the workspace"
+_ALWAYS_OF_WORKSPACE: Final = "any workspace file"
 
 
 class _Answer:

@@ -1,0 +1,106 @@
+"""Files that an ACP agent reads and writes through Neovim: unsaved text, and its way back."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.agents.acp.test_acp_files import read, write
+from tests.agents.acp.test_official_sdk import Scripted
+from tests.support.factories import StartNeovim
+from tests.ui.talk import wait_idle, wait_line
+
+LANGUAGE_SERVER = """
+_G.saved = {}
+vim.lsp.start({
+  name = 'stand-in',
+  root_dir = vim.fn.getcwd(),
+  cmd = function()
+    local closing = false
+    return {
+      request = function(method, _, callback)
+        local sync = { openClose = true, change = 1, save = { includeText = true } }
+        callback(nil, method == 'initialize' and { capabilities = { textDocumentSync = sync } })
+        return true, 1
+      end,
+      notify = function(method, params)
+        if method == 'textDocument/didSave' then
+          table.insert(_G.saved, params.text)
+        end
+        return true
+      end,
+      is_closing = function()
+        return closing
+      end,
+      terminate = function()
+        closing = true
+      end,
+    }
+  end,
+})
+vim.api.nvim_create_autocmd('BufWritePre', {
+  callback = function()
+    vim.api.nvim_buf_set_lines(0, 0, 0, true, { 'formatted' })
+  end,
+})
+"""
+TEXT = "one\ntwo\nthree\n"
+TYPED = "one, typed\ntwo\nthree\n"
+WRITTEN = "one, typed\ntwo\nTHREE\n"
+
+
+def test_unsaved_text_is_read_changed_and_comes_back(
+    start_nvim: StartNeovim, workspace: Path, tmp_path: Path
+) -> None:
+    file, new = workspace / "code.txt", workspace / "made/new.txt"
+    file.write_text(TEXT)
+    scripted = Scripted(tmp_path)
+    scripted.play(
+        [read(file), write(file, WRITTEN), write(new, "new\n")],
+        [read(file)],
+        [write(file, "late\n")],
+    )
+    servers = {"sdk": {"command": scripted.command, "protocol": "acp"}}
+    settings: dict[str, Any] = {"server": "sdk", "servers": servers, "approval": {"guard": 0}}
+    nvim = start_nvim(str(file), settings=settings, columns=120, lines=40)
+    nvim.lua(LANGUAGE_SERVER)
+    nvim.keys("A, typed<Esc>Gma")
+    buffer = nvim.eval("bufnr()")
+
+    def text() -> str:
+        lines = nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, true)", buffer)
+        return "".join(f"{line}\n" for line in lines)
+
+    nvim.keys(":EcaChat go<CR>")
+    screen = nvim.wait_screen("Always in this chat: any workspace file")
+    assert "-three" in screen
+    assert "+THREE" in screen
+    assert "-one" not in screen
+    assert scripted.answers() == [{"content": TYPED}]
+    nvim.keys(":Eca choose 2<CR>")
+    wait_idle(nvim)
+    assert (file.read_text(), new.read_text(), text()) == (WRITTEN, "new\n", WRITTEN)
+    assert nvim.lua("return _G.saved") == [WRITTEN]
+    assert nvim.lua("return vim.bo[...].modified", buffer) is False
+    assert nvim.lua("return vim.fn.bufexists(...)", str(new)) == 0
+    assert nvim.lua("return vim.api.nvim_buf_get_mark(..., 'a')", buffer) == [3, 4]
+    wait_line(nvim, "edit code.txt +1 -1")
+
+    nvim.keys(":Eca changes<CR>")
+    nvim.wait_screen("new.txt|1| +1 -0  new file")
+    assert "code.txt|3| +1 -1  THREE" in nvim.screen
+    assert "code.txt|1|" not in nvim.screen
+    nvim.keys(":Eca undo-turn<CR>")
+    nvim.wait_screen("undo turn 1: go")
+    nvim.keys("u")
+    nvim.wait_until(f"not vim.uv.fs_stat('{new}')")
+    nvim.wait_for(lambda: (file.read_text(), text()) == (TYPED, TYPED), "what the user had typed")
+    assert not new.parent.exists()
+
+    nvim.keys(":EcaChat read<CR>")
+    wait_idle(nvim)
+    nvim.command("wincmd t")
+    nvim.command(f"buffer {buffer}")
+    nvim.keys("Omine<Esc>")
+    nvim.keys(":EcaChat write<CR>")
+    wait_idle(nvim)
+    assert "it has changed since you read it" in scripted.answers()[-1]["error"]
+    assert "mine\n" in text()
