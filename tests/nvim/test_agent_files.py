@@ -75,6 +75,7 @@ def test_a_write_keeps_cursor_marks_and_folds_and_is_one_undo_step(shown: Open) 
     nvim = shown.nvim
     shown.edit(b"".join(b"line %d\n" % number for number in range(1, 31)))
     nvim.command("set foldmethod=manual | 10,12fold | call cursor(20, 6) | 25mark a | 5mark b")
+    nvim.command("20mark c | 20mark D")
     nvim.lua("vim.api.nvim_buf_set_lines(0, 29, 30, true, { 'unsaved' })")
     nvim.lua("vim.api.nvim_buf_set_extmark(0, vim.api.nvim_create_namespace('t'), 19, 5, {})")
     before = shown.lines
@@ -87,6 +88,7 @@ def test_a_write_keeps_cursor_marks_and_folds_and_is_one_undo_step(shown: Open) 
     assert nvim.lua("return vim.bo.modified") is False
     row = wanted.index("linen 20") + 1
     assert nvim.lua("return { vim.fn.line('.'), vim.fn.line(\"'a\") }") == [row, row + 5]
+    assert nvim.lua('return { vim.fn.line("\'c"), vim.fn.line("\'D") }') == [row, row]
     assert nvim.lua("return vim.fn.foldclosed(...)", wanted.index("line 10") + 1) > 0
     assert nvim.lua("return _G.events") == ["BufWritePost"]
     assert list(nvim.lua("return _G.reported")) == []  # it is no write of the user

@@ -37,6 +37,7 @@ COMPARED = {
     "session/set_model": ("sessionId", "modelId"),
     "session/set_config_option": ("sessionId", "configId", "value"),
     "session/request_permission": ("outcome",),
+    "fs/read_text_file": ("content",),
 }
 """What is compared: parameters of the client's messages, results of its answers to the agent's."""
 POLITE = ("session/close", "session/delete", "session/set_mode", "authenticate", "logout")

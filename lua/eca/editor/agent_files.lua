@@ -101,16 +101,41 @@ local function common(one, other, most, from_end)
   return count
 end
 
---- Replace what differs in one line.
+---@class eca.NamedMark
+---@field name string
+---@field line integer 1-based
+---@field column integer 0-based
+
+--- The marks in a buffer that the user has named.
+---@param buf integer
+---@return eca.NamedMark[]
+local function named_marks(buf)
+  local found = {} ---@type eca.NamedMark[]
+  for _, mark in ipairs(vim.list_extend(vim.fn.getmarklist(buf), vim.fn.getmarklist())) do
+    local name = mark.mark:match("^'(%a)$")
+    if name and mark.pos[1] == buf then
+      found[#found + 1] = { name = name, line = mark.pos[2], column = mark.pos[3] - 1 }
+    end
+  end
+  return found
+end
+
+--- Replace what differs in one line. Neovim 0.10 deletes the marks of the line: they are set again.
 ---@param buf integer
 ---@param row integer 0-based
 ---@param old string
 ---@param new string
-local function change_line(buf, row, old, new)
+---@param marks eca.NamedMark[]
+local function change_line(buf, row, old, new, marks)
   local before = common(old, new, math.min(#old, #new), false)
   local after = common(old, new, math.min(#old, #new) - before, true)
   local text = { new:sub(before + 1, #new - after) }
   vim.api.nvim_buf_set_text(buf, row, before, row, #old - after, text)
+  for _, mark in ipairs(marks) do
+    if mark.line == row + 1 then
+      vim.api.nvim_buf_set_mark(buf, mark.name, mark.line, math.min(mark.column, #new), {})
+    end
+  end
 end
 
 --- Replace the lines that differ. Changed lines keep their marks.
@@ -126,12 +151,14 @@ local function set_lines(buf, new)
     return table.concat(lines, '\n') .. '\n'
   end
   local hunks = diff(joined(old), joined(new), { result_type = 'indices' })
+  local marks = named_marks(buf)
   for index = #hunks, 1, -1 do -- from the end, so that the rows above stay right
     local old_first, old_count, new_first, new_count = unpack(hunks[index])
     local row = old_count == 0 and old_first or old_first - 1
     if old_count == new_count then
       for offset = 0, old_count - 1 do
-        change_line(buf, row + offset, old[old_first + offset], new[new_first + offset])
+        local line = old_first + offset
+        change_line(buf, row + offset, old[line], new[new_first + offset], marks)
       end
     else
       local lines = vim.list_slice(new, new_first, new_first + new_count - 1)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.conftest import PrepareReplay
+from tests.agents.acp.test_acp_files import OnDisk
 from tests.support.recording import Event
 from tests.support.replay_acp import read_lives
 from tests.support.servers import ACP_RECORDINGS
@@ -47,6 +48,10 @@ def is_plain(message: Message) -> bool:
             return True
         case {"result": {"outcome": _}}:
             return True
+        case {"result": {"content": str()}} | {"result": {}, "id": int()}:  # files
+            return True
+        case {"error": {"code": -32002}}:  # a missing file
+            return True
         case _:
             return False
 
@@ -69,6 +74,12 @@ def done_by_client(name: str, cwd: Path) -> Iterator[Message]:
             folder = event.message["params"]["cwd"]
         if event.direction == "c2s" and event.name not in ("initialize", "session/new"):
             yield json.loads(json.dumps(event.message).replace(folder, str(cwd)))
+
+
+def written(name: str) -> dict[str, str]:
+    """Return the texts of the files that the agent wrote through its client, by their names."""
+    asked = (it.message["params"] for it in life(name) if it.name == "fs/write_text_file")
+    return {Path(params["path"]).name: params["content"] for params in asked}
 
 
 def ends(name: str) -> Iterator[TurnEnd]:
@@ -106,6 +117,8 @@ class Doer:
                 agent.decide(CHAT, self._asked[self._answers - 1].call.id, choice)
             case {"result": {"outcome": {"outcome": "cancelled"}}}:
                 self._answers += 1  # the stop did it
+            case {"result": _} | {"error": _}:
+                pass  # we read and write files without the user's help
             case _:
                 raise AssertionError(f"what did the client do? {message}")
 
@@ -118,7 +131,7 @@ class Doer:
 
 
 def test_most_recordings_are_of_plain_clients() -> None:
-    assert len([*plain_recordings()]) == 36
+    assert len([*plain_recordings()]) == 46
 
 
 @pytest.mark.parametrize("name", [*plain_recordings()])
@@ -126,7 +139,9 @@ async def test_we_do_as_the_recorded_client_did(
     name: str, replay_acp: PrepareReplay, tmp_path: Path
 ) -> None:
     recording = replay_acp(name)
-    async with running(make_agent(recording.command, tmp_path)) as client:
+    (tmp_path / "old.txt").write_text("one\ntwo\nthree\n")
+    agent = make_agent(recording.command, tmp_path, services=OnDisk())
+    async with running(agent) as client:
         client.agent.open_chat(CHAT)
         doer = Doer(client)
         for message in done_by_client(name, tmp_path):
@@ -138,6 +153,8 @@ async def test_we_do_as_the_recorded_client_did(
     faults = {key: report[key] for key in ("missing", "different") if report[key]}
     assert not faults, json.dumps(report, indent=1)
     assert set(report["unexpected"]) <= {"session/close"}
+    for file, text in written(name).items():
+        assert (tmp_path / file).read_text() == text
     assert client.exit is not None
     assert client.exit.expected
 
