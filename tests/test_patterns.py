@@ -75,7 +75,8 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"authorization|cookie|bearer|token|secret|pass(?:word|wd|phrase)?|key"
         r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|akia|hooks\.slack\.com/services/"
         r"|[?&]sig=|(?-i:ya29\.|pypi-AgE|ASIA|AIza|SG\.|eyJ|[prs]k_live_|[prs]k_test_|whsec_|npm_|hf_"
-        r"|gsk_|xai-|pplx-|dop_v1_|shpat_|PRIVATE KEY-----)|://": NO_REPEAT,
+        r"|gsk_|xai-|pplx-|dop_v1_|shpat_|PRIVATE KEY-----)|://"
+        r"|[\"']name(?=\\*[\"'])": AT_ONE_PLACE,
         r"""\\*["']""": AT_ONE_PLACE,
         r"""\\+["']?|["'\r\n]""": "a run of backslashes is taken whole",
         r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*|[ \t]+(?=\\*[\"'])": AT_ONE_PLACE,
@@ -85,6 +86,9 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"[a-zA-Z0-9]+": AT_ONE_PLACE,
         r"[^\s/@:\"']*:([^\s/@\"']+)@": AT_ONE_PLACE,
         r"[ \t]+": AT_ONE_PLACE,
+        r"(?:^|[\s\"'])--[^\s\"']*\Z": "searched in so many characters at most",
+        r"[ \t]*,[ \t]*(?=\\*[\"'])": AT_ONE_PLACE,
+        r"""\\*["']\s*:\s*\\*["'][^"'\\]*\\*["']\s*,\s*\\*["']value\\*["']\s*:\s*""": AT_ONE_PLACE,
     },
     "eca_nvim.session.completion.contexts": {
         r"https?://[!-~]*[A-Za-z0-9/]": AT_ONE_PLACE,

@@ -29,6 +29,7 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.chat.vocabulary.file_uses import Use
 from eca_nvim.jsonrpc import framing
+from eca_nvim.mcp.tools import Place, column_of
 from eca_nvim.protocol.base import body
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
@@ -334,6 +335,10 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.protocol.base.body": [
         Worst(lambda it: refused(body.decode_body, it), as_bytes(make))
         for make in (nested, repeated("9", '{"id":', "}"), repeated("\\ud83d", '{"id":"', '"}'))
+    ],
+    "eca_nvim.mcp.tools": [
+        Worst(partial(column_of, asked=Place("a", 1, symbol)), repeated(piece))
+        for symbol, piece in (("a", "a"), ("a" * 50, "a"), ("a", "a1"))
     ],
     "eca_nvim.redaction": [
         Worst(redaction.without_keys, repeated(piece)) for piece in redacted.WORST

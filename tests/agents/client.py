@@ -18,6 +18,7 @@ from eca_nvim.agents.base import (
     FileMissing,
     Location,
     NoAnswer,
+    OpenBuffer,
     Prompt,
     Workspace,
 )
@@ -42,6 +43,7 @@ class FakeEditor(EditorServices):
 
     found: Sequence[Diagnostic] = ()
     places: Sequence[Location] | NoAnswer = ()
+    open: Sequence[OpenBuffer] = ()
     fault: Exception | None = None
     asked: list[tuple[object, ...]] = field(default_factory=list)
     gate: anyio.Event | None = None
@@ -64,6 +66,13 @@ class FakeEditor(EditorServices):
         if self.fault is not None:
             raise self.fault
         return self.places
+
+    async def open_buffers(self) -> Sequence[OpenBuffer]:
+        """Answer with `open`."""
+        self.asked.append(("open_buffers",))
+        if self.fault is not None:
+            raise self.fault
+        return self.open
 
     async def read_text(self, path: str) -> str:
         """Answer with one of `texts`."""

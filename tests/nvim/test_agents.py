@@ -44,5 +44,7 @@ def test_mcp_servers_are_for_agents_that_speak_acp(guardian: Guardian) -> None:
     assert made.warnings == ()
     assert isinstance(made.agent, AcpAgent)
     assert made.agent._options.mcp.servers == {"a": {"command": ["/bin/sh"]}}
-    [line] = make(guardian, "eca").warnings
+    made = make(guardian, "eca")
+    assert not isinstance(made.agent, AcpAgent)
+    [line] = made.warnings
     assert line.startswith("servers.it.mcp has no effect: ")

@@ -71,6 +71,9 @@ local functions = {
   locations = function(args, done)
     require('eca.editor.locations').find(args.kind, args.path, args.line, args.column, done)
   end,
+  open_buffers = function(_, done)
+    done(require('eca.editor.open_buffers').list())
+  end,
   unsaved = function(args, done)
     done(require('eca.editor.agent_files').unsaved(args.paths))
   end,

@@ -81,6 +81,18 @@ class Location(Struct, frozen=True):
     end_column: int
 
 
+class OpenBuffer(Struct, frozen=True):
+    """A file that is open in the editor.
+
+    line: of the cursor, 1-based. modified: it has unsaved changes. visible: it is in a window.
+    """
+
+    path: str
+    line: int
+    modified: bool
+    visible: bool
+
+
 class NoAnswer(StrEnum):
     """Why there is no answer: the language server is starting, or the file has none."""
 
@@ -113,6 +125,9 @@ class EditorServices(Protocol):
         self, kind: str, path: str, line: int, column: int
     ) -> Sequence[Location] | NoAnswer:
         """Return the definitions or references (`kind`) of the symbol at a position (1-based)."""
+
+    async def open_buffers(self) -> Sequence[OpenBuffer]:
+        """Return the files that are open, wherever they are; the one used last comes first."""
 
     async def read_text(self, path: str) -> str:
         """Return the whole text of a file, with the user's unsaved changes.

@@ -14,7 +14,7 @@ import weakref
 from contextlib import suppress
 from pathlib import Path
 
-KINDS = ("eca-checkpoints-", "eca-images-")
+KINDS = ("eca-checkpoints-", "eca-images-", "eca-mcp-")
 """Prefixes of our folders' names."""
 
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -26,6 +26,7 @@ class PrivateFolder:
     """A folder that is created when first used and removed with the process."""
 
     def __init__(self, kind: str) -> None:
+        assert kind in KINDS, "else nobody removes the folder of a host that was killed"
         self._kind = kind
         self._path: Path | None = None
         self._remover: weakref.finalize[[Path, int], PrivateFolder] | None = None

@@ -20,6 +20,9 @@ EXCERPT_BYTES: Final = 160
 PARSE_ERROR: Final = -32700
 """Error code for a message that cannot be read."""
 
+INVALID_REQUEST: Final = -32600
+"""Error code for JSON that is not a message."""
+
 METHOD_NOT_FOUND: Final = -32601
 """Error code for a request with an unknown method."""
 

@@ -18,6 +18,7 @@ from eca_nvim.jsonrpc.codec import Codec, JsonCodec
 from eca_nvim.jsonrpc.framing import ContentLengthFraming, Framing, FramingFault
 from eca_nvim.jsonrpc.messages import (
     EXCERPT_BYTES,
+    INVALID_REQUEST,
     PARSE_ERROR,
     ErrorResponse,
     MalformedMessage,
@@ -121,8 +122,14 @@ class Peer:
         _close(self._theirs, request_id)
         return self._encode(ErrorResponse(request_id, code, message, data))
 
-    def refuse(self, fault: FramingFault) -> bytes:
+    def drop(self, request_id: MessageId) -> None:
+        """Leave a request without a response: the other side has cancelled it. Raises NotOpen."""
+        _close(self._theirs, request_id)
+
+    def refuse(self, fault: FramingFault | MalformedMessage) -> bytes:
         """Return the bytes of an error response without an id, to a message that cannot be read."""
+        if isinstance(fault, MalformedMessage):
+            return self._encode(ErrorResponse(None, INVALID_REQUEST, fault.reason, None))
         return self._encode(ErrorResponse(None, PARSE_ERROR, fault.reason.value, None))
 
     def _receive(self, body: bytes) -> Event:

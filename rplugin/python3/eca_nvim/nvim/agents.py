@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,6 +22,7 @@ from eca_nvim.session import Candidate, KeptSessions
 
 if TYPE_CHECKING:
     from eca_nvim.agents.acp.life import KeptOfChats
+    from eca_nvim.mcp.editor_socket import EditorSocket
 
 Process: TypeAlias = subprocess.Popen[bytes]
 OnStderr: TypeAlias = Callable[[str], None]
@@ -56,6 +57,7 @@ class Agents:
         self._kept_sessions = kept_sessions
         self._workspace = workspace
         self._services = services
+        self._editor_socket: EditorSocket | None = None
         self._kept: dict[str, KeptOfChats] = {}  # by server
 
     def __call__(self, server: str) -> Candidate:
@@ -114,9 +116,19 @@ class Agents:
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
             kept=self._kept[server],
-            mcp=McpOptions(self._told(server).mcp, found.environment.get("PATH")),
+            mcp=McpOptions(
+                self._told(server).mcp, found.environment.get("PATH"), self._editor_server
+            ),
         )
         return AcpAgent(options, self._workspace, self._services)
+
+    def _editor_server(self) -> Sequence[str]:
+        """Return the command of our own MCP server, which listens then. Raises OSError."""
+        if self._editor_socket is None:
+            from eca_nvim.mcp.editor_socket import EditorSocket  # noqa: PLC0415
+
+            self._editor_socket = EditorSocket(self._services, self._workspace.folders)
+        return self._editor_socket.command()
 
     def _take_head_start(self, server: str) -> HeadStart | None:
         early = self._head_start

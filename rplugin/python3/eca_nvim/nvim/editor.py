@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
-from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
+from eca_nvim.agents.base import Diagnostic, Location, NoAnswer, OpenBuffer
 from eca_nvim.nvim.agent_files import AgentFiles
 from eca_nvim.nvim.editor_calls import CALL_TIMEOUT, CallFailed, EditorCalls, Run, Unanswered
 
 DIAGNOSTICS_TIMEOUT = 1.0
 """Seconds until we answer with the diagnostics that Neovim sent last."""
 
-Built = TypeVar("Built", Diagnostic, Location)
+Built = TypeVar("Built", Diagnostic, Location, OpenBuffer)
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +69,11 @@ class Editor:
         if isinstance(value, str):
             return NoAnswer(value)
         return tuple(_build(Location, table) for table in _tables(value))
+
+    async def open_buffers(self) -> Sequence[OpenBuffer]:
+        """Return the open files, the one used last first. Raises CallFailed, Unanswered."""
+        value = await self._calls.call("open_buffers", {})
+        return tuple(_build(OpenBuffer, table) for table in _tables(value))
 
     async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the texts of those files that have unsaved changes, by path.

@@ -92,7 +92,7 @@ def _editor(start: Callable[[], Sequence[str]]) -> McpStdio:
     try:
         program, *arguments = start()
     except OSError as fault:
-        raise _LeftOut(f"it does not start, {fault.strerror}") from fault
+        raise _LeftOut(f"it does not start, {fault.strerror or fault}") from fault
     return McpStdio(EDITOR, program, tuple(arguments), ())
 
 

@@ -1,0 +1,72 @@
+"""The bridge: connects an agent to the host's socket, as an MCP server on its standard pipes.
+
+The agent starts it as `python -I -S bridge.py SOCKET`. It copies bytes in both directions.
+
+Rules kept here:
+- It ends when either side ends. The thread of one direction ends the process of both.
+- The socket must belong to this user: once its host is gone, anybody can make a file of its name.
+- It imports little: an agent may start it for each session.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+PIECE: Final = 1 << 16
+"""Bytes that are copied at once."""
+_PEER: Final = (
+    (socket.SOL_SOCKET, getattr(socket, "SO_PEERCRED", None)),  # Linux: pid, uid, gid
+    (0, getattr(socket, "LOCAL_PEERCRED", None)),  # macOS, FreeBSD: version, uid, groups
+)
+_UID: Final = slice(4, 8)
+"""Where both forms have the user's id."""
+
+
+def peer_user(connected: socket.socket) -> int | None:
+    """Return the id of the user on the other side; None if the system does not say."""
+    for level, option in _PEER:
+        if option is not None:
+            return int.from_bytes(connected.getsockopt(level, option, 12)[_UID], sys.byteorder)
+    return None
+
+
+def bridge(path: str) -> int:
+    """Copy until either side ends; returns the exit code."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connected:
+        try:
+            connected.connect(path)
+        except OSError as fault:
+            sys.stderr.write(f"eca: Neovim is gone, {fault.strerror}: {path}\n")
+            return 1
+        if peer_user(connected) != os.geteuid():
+            sys.stderr.write(f"eca: this socket is another user's: {path}\n")
+            return 1
+        _thread.start_new_thread(_copy_and_exit, (connected,))
+        _copy(lambda: os.read(0, PIECE), connected.sendall)
+    return 0
+
+
+def _copy_and_exit(connected: socket.socket) -> None:
+    _copy(lambda: connected.recv(PIECE), _write)
+    os._exit(0)
+
+
+def _copy(read: Callable[[], bytes], write: Callable[[bytes], None]) -> None:
+    with suppress(OSError):  # the other side has ended
+        while piece := read():
+            write(piece)
+
+
+def _write(piece: bytes) -> None:
+    while piece:
+        piece = piece[os.write(1, piece) :]
+
+
+if __name__ == "__main__":
+    os._exit(bridge(sys.argv[1]))
