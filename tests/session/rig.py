@@ -1,7 +1,7 @@
 """A session whose agent, view and files are in memory."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import anyio
@@ -14,6 +14,7 @@ from eca_nvim.agents.eca.content.argument_peek import Peeks
 from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.selection import Announced, Selection
 from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
@@ -50,10 +51,13 @@ class FakeAgent(Agent):
     """An agent that records what it gets and sends what the test wants; its options are ECA's."""
 
     queries: Queries | None = None
+    ways: Sequence[LoginWay] = ()
+    """How the user can log in; `log_in` does it."""
     is_busy = False
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
+        self.log_in: Callable[[str, LoginUser], Awaitable[LoginEnd]] = _logs_in
         self.emit: Emit = lambda _events: None
         self.ready: Callable[[], None] = lambda: None
         self.started = anyio.Event()
@@ -141,6 +145,16 @@ class FakeAgent(Agent):
     def answer(self, question_id: str, text: str | None) -> None:
         self.told.append(("answer", question_id, text))
 
+    async def login_ways(self) -> Sequence[LoginWay]:
+        return self.ways
+
+    async def login(self, way_id: str, user: LoginUser) -> LoginEnd:
+        self.told.append(("login", way_id))
+        return await self.log_in(way_id, user)
+
+    async def logout(self, way_id: str | None = None) -> None:
+        self.told.append(("logout", way_id))
+
     @property
     def archive(self) -> FakeArchive:
         return self._archive
@@ -152,6 +166,10 @@ class FakeAgent(Agent):
     def selection(self, chat: str) -> Selection:
         """Return what a chat's next prompt is sent with."""
         return self._options.selection(chat)
+
+
+async def _logs_in(_way: str, _user: LoginUser) -> LoginEnd:
+    return LoginEnd.DONE
 
 
 class Recorder:

@@ -113,7 +113,7 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     )
     options = Options("eca", chats, persistence, screen, lambda: None)
     trust = Trust("eca", chats, persistence)
-    incoming = IncomingEvents("eca", chats, options, trust, screen)
+    incoming = IncomingEvents("eca", chats, options, trust, screen, lambda _needed: None)
     calls = 0
 
     def profile(_frame: FrameType, what: str, _argument: object) -> None:

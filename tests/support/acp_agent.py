@@ -16,12 +16,18 @@ step is one of
     {"end": REASON}                end the turn; without it the reason is end_turn
     {"fail": [CODE, MESSAGE]}      answer the prompt with an error
 
+`"login": {"refuses": [METHOD, …], "ways": {ID: null | [CODE, MESSAGE] | "slow"}, "key": PATH}` has
+these methods refused until the client has authenticated by a way whose value is null, or the file
+PATH exists. `python acp_agent.py SCRIPT REPORT login` is the program for that in a terminal: it
+says what it sees of Neovim and reads a line, `yes` to make the file.
+
 What the client sends is checked by the SDK's models. REPORT gets one JSON line for each message:
 `{"method", "params", "fault"}`, and `{"answer", "to"}` for the answers to our requests.
 """
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -46,6 +52,7 @@ class SetConfigOption(
 MODELS: Mapping[str, type[BaseModel]] = {
     "initialize": schema.InitializeRequest,
     "authenticate": schema.AuthenticateRequest,
+    "logout": schema.LogoutRequest,
     "session/new": schema.NewSessionRequest,
     "session/load": schema.LoadSessionRequest,
     "session/resume": schema.ResumeSessionRequest,
@@ -76,6 +83,8 @@ class Agent:
         self._turns: list[Sequence[Value]] = list(script.get("turns", ()))
         self._report = report
         self._notified: dict[str, asyncio.Event] = {}
+        self._login = script.get("login", {})
+        self._logged_in = False
         self._requests = 0
         """How many requests were sent; the SDK numbers them from 0."""
         self.connection: Connection
@@ -90,7 +99,14 @@ class Agent:
         if is_notification:
             self._notification(method).set()
             return None
+        if method in self._login.get("refuses", ()) and not self._may_work():
+            raise RequestError(-32000, "Authentication required")
         match method:
+            case "authenticate":
+                return await self._authenticate(params["methodId"])
+            case "logout":
+                self._logged_in = False
+                return {}
             case "initialize":
                 return {"protocolVersion": 1} | self._script.get("initialize", {})
             case "session/new":
@@ -102,6 +118,19 @@ class Agent:
             case "session/set_config_option":
                 return {"configOptions": self._script["session"]["configOptions"]}
         raise RequestError.method_not_found(method)
+
+    def _may_work(self) -> bool:
+        key = self._login.get("key")
+        return self._logged_in or (key is not None and Path(key).exists())
+
+    async def _authenticate(self, way: str) -> Value:
+        match self._login["ways"][way]:
+            case [code, message]:
+                raise RequestError(code, message)
+            case "slow":
+                await asyncio.Event().wait()
+        self._logged_in = True
+        return {}
 
     def _notification(self, method: str) -> asyncio.Event:
         return self._notified.setdefault(method, asyncio.Event())
@@ -174,5 +203,20 @@ async def main(script: Value, report: Path) -> None:
     await agent.connection.main_loop()
 
 
+def log_in(key: str) -> int:
+    """Log in, as a program in a terminal does; returns its exit code."""
+    neovim = {
+        name: value for name, value in os.environ.items() if name.startswith("NVIM") and value
+    }
+    sys.stdout.write(f"Neovim: {neovim}, flavour: {os.environ.get('FLAVOUR')}, log in? ")
+    sys.stdout.flush()
+    if sys.stdin.readline().strip() != "yes":
+        return 3
+    Path(key).touch()
+    return 0
+
+
 if __name__ == "__main__":
+    if "login" in sys.argv:
+        sys.exit(log_in(json.loads(Path(sys.argv[1]).read_text())["login"]["key"]))
     asyncio.run(main(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])))

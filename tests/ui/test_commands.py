@@ -149,7 +149,6 @@ def test_completion_of_chats_and_contexts(view: View, workspace: Path) -> None:
     ("typed", "answer"),
     [
         ("tools", ":Eca tools does not exist in this version"),
-        ("login", ":Eca login does not exist yet: send the prompt `/login` in the chat"),
         ("appr", ":Eca appr is ambiguous: approval, approve, approve-all"),
         ("aprove", "unknown command :Eca aprove; did you mean :Eca approve?"),
         ("xyzzyxyzzy", "unknown command :Eca xyzzyxyzzy"),

@@ -15,7 +15,7 @@ def test_health_says_where_to_get_the_server_and_how_to_log_in(
     nvim.command("checkhealth eca")
     report = "\n".join(nvim.buffer_lines())
     assert "editor-code-assistant/eca" in report
-    assert "send the prompt /login in the chat" in report
+    assert ":Eca login in the chat" in report
 
 
 @pytest.mark.parametrize(

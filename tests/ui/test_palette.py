@@ -71,7 +71,7 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     view.nvim.command("enew")
     view.draw(ops.SetServer("stopped"))
     last = ["demo", "log", "health", "help"]
-    own = ["trust", "template", "paste", "hide", "delete", "start"]
+    own = ["trust", "template", "paste", "hide", "delete", "start", "login", "logout"]
     assert names(view) == ["add", "new", "resume", *own, *last]
     view.nvim.command("EcaChat")
     view.draw(ops.SetServer("ready", "eca"), *user(1, "first"))

@@ -88,22 +88,6 @@ local function log()
   vim.cmd('normal! G')
 end
 
----@return string[]
-local function server_names()
-  return require('eca.state.servers').names()
-end
-
----@param text string
----@param act 'choose'|'start'|'quit' what is done with the server that is named
----@param restart? boolean
----@return eca.Subcommand
-local function server(text, act, restart)
-  local function run(rest)
-    require('eca.actions.servers')[act](given(rest), restart)
-  end
-  return { text = text, run = run, choices = server_names }
-end
-
 local TRUST = { on = true, off = false }
 
 ---@type table<string, eca.Subcommand>
@@ -287,16 +271,6 @@ M.subcommands = {
     end,
   },
   log = { text = 'open the log', run = log },
-  server = server('choose the server of new chats', 'choose'),
-  start = server('start the server', 'start'),
-  restart = server('restart the server', 'start', true),
-  quit = server('stop the server', 'quit'),
-  demo = {
-    text = 'talk to the built-in demo agent',
-    run = function()
-      require('eca.actions.servers').demo()
-    end,
-  },
   export = {
     text = 'show the chat as Markdown',
     run = function(rest, call)
@@ -351,6 +325,10 @@ M.subcommands = {
     end,
   },
 }
+
+for name, subcommand in pairs(require('eca.commands.servers')) do
+  M.subcommands[name] = subcommand
+end
 
 --- `:Eca {sub} [rest]`; without a name it opens the palette.
 ---@param call eca.Call

@@ -1,13 +1,10 @@
 --- Names of `:Eca`'s subcommands: finds them by a prefix, and words the message for a wrong one.
-local abilities = require('eca.state.abilities')
 local did_you_mean = require('eca.config.did_you_mean')
 
 local M = {}
 
 --- Names that are reserved for later versions.
-M.planned = vim.split('tools mcp providers login logout jobs update rewrite complete', ' ')
-
-local LOGIN = { login = true, logout = true }
+M.planned = vim.split('tools mcp providers jobs update rewrite complete', ' ')
 
 --- The names that begin with a text.
 ---@param lead string
@@ -38,12 +35,7 @@ end
 function M.complaint(name, subcommands)
   local possible = M.beginning(name, subcommands)
   local near = did_you_mean.nearest(name, vim.tbl_keys(subcommands))
-  local lack = LOGIN[name] and abilities.fault(require('eca.window').current_chat(), 'login')
-  if lack then
-    return lack
-  elseif LOGIN[name] then
-    return (':Eca %s does not exist yet: send the prompt `/login` in the chat'):format(name)
-  elseif vim.list_contains(M.planned, name) then
+  if vim.list_contains(M.planned, name) then
     return (':Eca %s does not exist in this version'):format(name)
   elseif #possible > 1 then
     return (':Eca %s is ambiguous: %s'):format(name, table.concat(possible, ', '))

@@ -216,6 +216,8 @@ M.rows = {
   { name = 'start', applies = unless(IF.started) },
   { name = 'restart', applies = IF.started },
   { name = 'quit', applies = IF.started },
+  { name = 'login', applies = IF.chat, needs = 'login' },
+  { name = 'logout', applies = IF.chat, needs = 'logout' },
   { name = 'demo', applies = IF.always },
   { name = 'log', applies = IF.always },
   { name = 'health', applies = IF.always },

@@ -10,7 +10,7 @@ local ECA = 'eca'
 local GET_SERVER = {
   'get the server, eca, from the releases of editor-code-assistant/eca on GitHub (docs: eca.dev)',
   'put it on your PATH or set server.command, and restart Neovim',
-  'then log in to a model provider: send the prompt /login in the chat',
+  'then log in to a model provider: :Eca login in the chat',
 }
 
 --- Does the demo agent answer in the place of this server?

@@ -5,7 +5,8 @@ local mirror = require('eca.state.mirror')
 
 local M = {}
 
----@alias eca.Ability 'steer'|'rollback'|'fork'|'flags'|'clear'|'rename'|'delete'|'list'|'login'
+---@alias eca.Ability 'steer'|'rollback'|'fork'|'flags'|'clear'|'rename'|'delete'|'list'
+---|'login'|'logout'
 
 ---@type table<eca.Ability, string>
 M.CANNOT = {
@@ -17,7 +18,8 @@ M.CANNOT = {
   rename = 'cannot rename chats',
   delete = 'cannot delete chats',
   list = 'cannot list its saved chats',
-  login = 'cannot log in to a provider',
+  login = 'has no login: log in with its own program',
+  logout = 'cannot log out: use its own program for that',
 }
 
 --- Whether the server of a chat can do something; without a name there is nothing to lack.

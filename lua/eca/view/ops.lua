@@ -1,7 +1,7 @@
 --- The view ops: everything that the host can have the view draw, and the function for each.
 ---
 --- Rules kept here:
---- - `fields` lists the ops with their fields as the host does; a test checks that both are equal.
+--- - `fields.lua` lists the ops with their fields as the host does.
 --- - Ops arrive as `{ name, field, field … }`; a missing field is `vim.NIL` on the wire, and nil
 ---   here.
 --- - What is needed once for many ops (scrolling, winbars) is done once, after they are drawn.
@@ -12,6 +12,7 @@ local chats = require('eca.chat.buffers')
 local drafts = require('eca.input.drafts')
 local expected = require('eca.state.expected')
 local field = require('eca.input.field')
+local fields = require('eca.view.fields')
 local files_used = require('eca.state.files_used')
 local input = require('eca.input')
 local input_mode = require('eca.state.input_mode')
@@ -23,40 +24,7 @@ local windows = require('eca.window')
 
 local M = {}
 
----@type table<string, string[]>
-M.fields = {
-  open = { 'chat', 'block', 'kind', 'header', 'depth', 'after', 'lost', 'text', 'closed' },
-  header = { 'chat', 'block', 'header', 'lost' },
-  append = { 'chat', 'block', 'text' },
-  body = { 'chat', 'block', 'lines', 'marks', 'language' },
-  close = { 'chat', 'block' },
-  remove = { 'chat', 'block' },
-  clear = { 'chat' },
-  status = { 'chat', 'status' },
-  pending = { 'items' },
-  queue = { 'chat', 'prompts' },
-  plan = { 'chat', 'plan' },
-  usage = { 'chat', 'rows' },
-  work = { 'titles', 'server' },
-  options = { 'chat', 'options' },
-  server = { 'state', 'label', 'server' },
-  input = { 'chat', 'text' },
-  show = { 'chat' },
-  forget = { 'chat' },
-  draft = { 'chat', 'text', 'adopted' },
-  prompts = { 'prompts' },
-  diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'request', 'fault', 'remark', 'file' },
-  output = { 'chat', 'block', 'title', 'lines', 'marks', 'language', 'row' },
-  notify = { 'level', 'text' },
-  emit = { 'event', 'data' },
-  files = { 'chat', 'paths', 'moved' },
-  used = { 'chat', 'turn', 'files', 'dropped' },
-  place = { 'chat', 'path', 'places', 'done' },
-  external = { 'target' },
-  completions = { 'chat', 'trigger', 'query', 'items', 'final' },
-  templates = { 'templates' },
-  answer = { 'request', 'value' },
-}
+M.fields = fields
 
 local stale = {} ---@type table<string, true> chats whose winbars must be redrawn
 local all_stale = false
@@ -294,6 +262,16 @@ end
 
 function draw.completions(chat, trigger, query, items, final)
   require('eca.completion').received(chat, trigger, query, mirror.clean(items), final)
+end
+
+function draw.run_login(number, title, command, environment, folder)
+  local login = { number = number, title = title, command = command }
+  login.environment, login.folder = environment, folder
+  require('eca.panels.login_terminal').run(login)
+end
+
+function draw.end_login(number)
+  require('eca.panels.login_terminal').finish(number)
 end
 
 function draw.answer(request, value)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,7 +20,9 @@ from eca_nvim.agents.acp.openings import LOST, TAKEN
 from eca_nvim.agents.acp.sessions import SLOW
 from eca_nvim.agents.base import AgentFault, Prompt
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
+from eca_nvim.chat.vocabulary.effects import TellPrompt
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
@@ -35,7 +38,10 @@ pytestmark = pytest.mark.anyio
 
 CLOSING: dict[str, Any] = {"agentCapabilities": {"sessionCapabilities": {"close": {}}}}
 KEY = "sk-ant-api03-0123456789abcdef0123456789abcdef"
+IN_TERMINALS = {"a login in a terminal", "a login in a terminal, in its older form"}
+"""What `test_acp_login.py` sees kept."""
 PROMISED = {
+    "_meta.terminal-auth": "a login in a terminal, in its older form",
     "auth.terminal": "a login in a terminal",
     "elicitation.form": "elicitation/create",
     "elicitation.url": "elicitation/complete",
@@ -66,13 +72,15 @@ def test_we_announce_what_we_read_and_nothing_else() -> None:
     assert sent["protocolVersion"] == 1
     assert sent["clientInfo"]["name"] == "eca-nvim"
     assert sent["clientCapabilities"] == {
+        "_meta": {"terminal-auth": True},
+        "auth": {"terminal": True},
         "fs": {"readTextFile": True, "writeTextFile": True},
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "elicitation": {"form": {}, "url": {}},
     }
     kinds = map(type_info, get_args(SessionUpdate))
     variants = {str(kind.tag) for kind in kinds if isinstance(kind, StructType)}
-    read = variants | AGENT_REQUESTS.keys() | AGENT_NOTIFICATIONS.keys()
+    read = variants | AGENT_REQUESTS.keys() | AGENT_NOTIFICATIONS.keys() | IN_TERMINALS
     announced = {path: it for path, it in PROMISED.items() if it in read}
     assert announced == introduction.CAPABILITIES
 
@@ -179,7 +187,7 @@ async def test_each_chat_has_a_session_until_it_is_forgotten(
     assert client.text == "for two"
 
 
-async def test_a_login_that_is_needed_is_one_line_and_the_next_prompt_tries_again(
+async def test_a_login_that_is_needed_is_reported_with_the_prompt_and_the_next_one_tries_again(
     scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:
     refused = [*script.expect("session/new"), *script.fail("session/new", -32000, "Auth required")]
@@ -189,13 +197,15 @@ async def test_a_login_that_is_needed_is_one_line_and_the_next_prompt_tries_agai
     )  # fmt: skip
     async with running(make_agent(server.command, tmp_path)) as client:
         client.agent.open_chat(CHAT)
-        notice = await client.first(NoticeReceived)
-        assert notice.is_error
-        assert notice.text.endswith("needs a login: API key (Run `agent login`)")
-        for _ in "first", "second":
-            end = await client.say("hi")
-            assert (end.end, end.message) == (TurnEnd.FAILED, notice.text)
-        assert client.all(NoticeReceived) == [notice]
+        needed = await client.first(LoginNeeded)
+        assert needed == LoginNeeded(CHAT, "env needs a login: Auth required")
+        for text in "first", "second":
+            client.agent.prompt(Prompt(CHAT, text))
+            told = TellPrompt(CHAT, text)
+            await client.until(partial(lambda it: client.all(LoginNeeded)[-1].prompt == it, told))
+        assert len(client.all(LoginNeeded)) == 3
+        assert not client.ends
+        assert not client.all(NoticeReceived)
     assert len(server.received("session/new")) == 3
 
 
@@ -376,6 +386,7 @@ async def test_a_refused_session_is_told_once(scripted_acp: PrepareScript, tmp_p
     server = scripted_acp(agent.handshake(), refused)
     async with running(make_agent(server.command, tmp_path)) as client:
         client.agent.open_chat(CHAT)
-        end = await client.say("hi")
-        assert (end.end, end.message) == (TurnEnd.FAILED, "env needs a login")
+        client.agent.prompt(Prompt(CHAT, "hi"))
+        assert (await client.first(LoginNeeded)).prompt == TellPrompt(CHAT, "hi")
         assert client.all(NoticeReceived) == []
+        assert not client.ends

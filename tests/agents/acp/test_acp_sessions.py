@@ -25,6 +25,7 @@ from eca_nvim.agents.archive import AgentLacks, AgentRefused, OpenedChat
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
+from eca_nvim.chat.vocabulary.effects import TellPrompt
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     NoticeReceived,
@@ -33,6 +34,7 @@ from eca_nvim.chat.vocabulary.events import (
     TitleChanged,
     ToolFinished,
 )
+from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio
@@ -134,8 +136,8 @@ async def test_a_login_is_needed_before_another_way_is_tried(
     )
     memory = remembering(BOUND, shown=True)
     async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
-        end = await client.say("hi")
-        assert (end.end, end.message) == (TurnEnd.FAILED, "env needs a login")
+        client.agent.prompt(Prompt(CHAT, "hi"))
+        assert (await client.first(LoginNeeded)).prompt == TellPrompt(CHAT, "hi")
         assert (await client.say("again")).end is TurnEnd.DONE
     assert sent(server) == ["resume", "resume", "prompt"]
 

@@ -17,6 +17,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from eca_nvim.agents.archive import AgentLacks, Archive
+from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -214,13 +215,17 @@ class Agent(ABC):
     def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
         """Send what the running login asks for; None cancels it."""
 
-    async def login(self, method_id: str) -> None:  # noqa: ARG002 - of those that can log in
-        """Log in by one of the agent's ways. Raises AgentRefused."""
-        raise AgentLacks("log in with the agent's own program, then send the prompt again")
+    async def login_ways(self) -> Sequence[LoginWay]:
+        """Return the ways to log in, maybe none. Raises AgentRefused."""
+        return ()
 
-    async def logout(self) -> None:
-        """Log out. Raises AgentRefused."""
-        raise AgentLacks("log out with the agent's own program")
+    async def login(self, way_id: str, user: LoginUser) -> LoginEnd:  # noqa: ARG002 - optional
+        """Log in by one of the ways, and ask the user what it needs. Raises AgentRefused."""
+        raise AgentLacks("this server has no login: log in with its own program")
+
+    async def logout(self, way_id: str | None = None) -> None:  # noqa: ARG002 - optional
+        """Log out; `way_id`: of one that has several logins. Raises AgentRefused."""
+        raise AgentLacks("this server cannot log out: use its own program for that")
 
     def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:  # noqa: B027
         """Set an option of a chat; OptionsChanged or OptionRefused follows in any case.

@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import dropwhile, groupby
 from uuid import uuid4
 
@@ -41,6 +41,7 @@ from eca_nvim.chat.vocabulary.events import (
     QuestionAsked,
     QuestionClosed,
 )
+from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.ops import Emit, Notify
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
@@ -73,13 +74,20 @@ class IncomingEvents:
     """Applies the events of a server to its chats."""
 
     def __init__(
-        self, server: str, chats: Chats, options: Options, trust: Trust, view: View
+        self,
+        server: str,
+        chats: Chats,
+        options: Options,
+        trust: Trust,
+        view: View,
+        login_needed: Callable[[LoginNeeded], None],
     ) -> None:
         self._server = server
         self._chats = chats
         self._options = options
         self._trust = trust
         self._view = view
+        self._login_needed = login_needed
         self._background_work = BackgroundWork(server)
         self._tool_servers = ToolServers()
         self.welcome: str | None = None
@@ -114,6 +122,8 @@ class IncomingEvents:
                 self._chats.abilities_changed(self._server, abilities)
             case TrustWanted(wanted):
                 self._trust.server_wants(self.last_used_chat, wanted=wanted)
+            case LoginNeeded():
+                self._login_needed(event)
             case Welcomed(text):
                 self._welcome(text)
             case MessageShown(level, text):

@@ -161,6 +161,14 @@ class Persistence:
         answer = self._saved.choices.get(f"trust {server}")
         return None if answer is None else answer == "yes"
 
+    def keep_login(self, server: str, way: str | None) -> None:
+        """Save the way to log in that worked for a server without a question; None: none."""
+        self._change(StoreChanges(choices={f"login {server}": way or ""}))
+
+    def login_way(self, server: str) -> str | None:
+        """Return the saved way to log in to a server, None if there is none."""
+        return self._saved.choices.get(f"login {server}") or None
+
     def keep_seen_template(self, path: str, digest: str) -> None:
         """Save that the user has seen a template of the project with this content."""
         self._change(StoreChanges(choices={f"template {path}": digest}))

@@ -36,6 +36,7 @@ from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.late_contexts import is_late, read_late, without_late
 from eca_nvim.session.incoming import IncomingEvents
+from eca_nvim.session.login import Login
 from eca_nvim.session.options import Options
 from eca_nvim.session.outgoing import HeldEffects, deliver
 from eca_nvim.session.persistence import Persistence
@@ -60,12 +61,25 @@ class NamedServer:
         self._chats = servers.chats
         self._view = servers.view
         self.trust = Trust(name, self._chats, servers.persistence)
+        self.held = HeldEffects()
+        self.login = Login(
+            name,
+            self._chats,
+            self._view,
+            servers.persistence,
+            self.held,
+            lambda: self.process,
+            servers.start,
+            servers.perform,
+            self._open_chats,
+        )
         self.options = Options(
             name, self._chats, servers.persistence, self._view, lambda: self.process.agent
         )
-        self.incoming = IncomingEvents(name, self._chats, self.options, self.trust, self._view)
+        self.incoming = IncomingEvents(
+            name, self._chats, self.options, self.trust, self._view, self.login.needed
+        )
         self.process = Server(name, servers.make_agent, self, self.incoming.receive)
-        self.held = HeldEffects()
 
     def begin(self, chat: Chat) -> None:
         """Apply to a chat that the user began what the server announced before."""
@@ -79,6 +93,7 @@ class NamedServer:
         """Forget a chat that goes to another server, and take what is ours out of it."""
         self.forget(chat)
         self.trust.forget(chat)
+        self.login.cancel(chat.id)
         self._chats.apply(chat, [OptionsChanged(()), ChatCleared(usage=True)])
         chat.trust = False
 
@@ -89,6 +104,8 @@ class NamedServer:
         """
         agent, waits = self.process.agent, self.held.precedes(effect)
         self.process.used()
+        if isinstance(effect, TellPrompt):
+            self.login.sending(effect)
         match effect:
             case TellTrust(chat):
                 self.options.tell_trust(self._chats.get(chat))
@@ -138,15 +155,20 @@ class NamedServer:
         """Show the state; when the agent is ready, send what was held for it."""
         self._view.push([SetServer(state.value, label, self.name)])
         self._chats.server_changed(self.name, state.value, self.process.folder)
+        self.login.state_changed(state)
         if state is ServerState.STARTING:
             self.trust.server_starts(self.process.identity)
         else:
             self._servers.has_started.set()
         if state is ServerState.READY:
-            for chat in self._chats.of(self.name):
-                self.options.open_chat(chat)
+            self._open_chats()
             for effect in self.held.take():
                 self._servers.perform(effect, self.name)
+
+    def _open_chats(self) -> None:
+        """Ask the agent for the options of all chats; those it has not opened are opened."""
+        for chat in self._chats.of(self.name):
+            self.options.open_chat(chat)
 
     def server_slow(self, label: str, seconds: float, last_words: str) -> None:
         """Say in every chat that the server is not ready yet, and what the user can do."""
@@ -163,6 +185,8 @@ class NamedServer:
         """Return whether neither the user nor the agent waits for the other, nor a task runs."""
         agent = self.process.agent
         if agent is None or agent.is_busy or self.held.effects or self.incoming.has_work:
+            return False
+        if self.login.is_running:
             return False
         chats = self._chats.of(self.name)
         return not any(chat.pending or chat.queue or chat.has_turn for chat in chats)

@@ -33,18 +33,21 @@ from eca_nvim.chat.vocabulary.effects import (
     ShowImage,
     TellAnswer,
     TellDecision,
+    TellLogin,
     TellPrompt,
 )
 from eca_nvim.chat.vocabulary.events import ChatEvent, NoticeReceived
 from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
+from eca_nvim.chat.vocabulary.login import TerminalEnded
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.chat.vocabulary.query_intents import ContentRequest
 from eca_nvim.chat.vocabulary.review_intents import FileWritten
+from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.disk.private import sweep
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.session.chat_intents import apply_intent
+from eca_nvim.session.chat_intents import ChatIntent, apply_intent
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.named_files import NamedFiles
@@ -185,11 +188,8 @@ class Session:
         match intent:
             case FileWritten():
                 self._ledger.attribution.user_writes(intent)
-            case intents.StartServer(restart, server):
-                request = ServerRequest.RESTART if restart else ServerRequest.START
-                self._servers.get(server).process.request(request)
-            case intents.QuitServer(server):
-                self._servers.get(server).process.request(ServerRequest.QUIT)
+            case intents.StartServer() | intents.QuitServer() | TerminalEnded():
+                self._handle_for_server(intent)
             case intents.Choose():
                 self._choose(self._chat(intent.chat), intent)
             case intents.SetTrust(chat_id, trusted):
@@ -206,11 +206,32 @@ class Session:
             case intents.OpenChat():
                 self._open(intent)
             case _:
-                server = intent.server if isinstance(intent, intents.SendPrompt) else None
-                chat = self._chat(intent.chat, server)
-                self._servers.of(chat).incoming.last_used_chat = chat.id
-                hide_answers(chat, intent, self._redactor)
-                self._chats.show(apply_intent(chat, intent, self._chats, self._contexts.read))
+                self._apply(intent)
+
+    def _handle_for_server(
+        self, intent: intents.StartServer | intents.QuitServer | TerminalEnded
+    ) -> None:
+        match intent:
+            case intents.StartServer(restart, server):
+                request = ServerRequest.RESTART if restart else ServerRequest.START
+                self._servers.get(server).process.request(request)
+            case intents.QuitServer(server):
+                self._servers.get(server).process.request(ServerRequest.QUIT)
+            case TerminalEnded():
+                for each in self._servers:
+                    each.login.terminal_ended(intent)
+
+    def _apply(self, intent: ChatIntent) -> None:
+        """Apply an intent that changes one chat."""
+        server = intent.server if isinstance(intent, intents.SendPrompt) else None
+        chat = self._chat(intent.chat, server)
+        self._servers.of(chat).incoming.last_used_chat = chat.id
+        hide_answers(chat, intent, self._redactor)
+        cancelled = isinstance(intent, intents.StopTurn) and self._servers.of(chat).login.cancel(
+            chat.id
+        )
+        if not cancelled or chat.turn.state is not Turn.IDLE:
+            self._chats.show(apply_intent(chat, intent, self._chats, self._contexts.read))
 
     def default_server(self, name: str) -> None:
         """Set the server of chats that name none."""
@@ -304,6 +325,10 @@ class Session:
             case ShowImage():
                 self._view.push([self._images.show(effect)])
             case TellAnswer(question, text) if server.trust.handle_answer(question, text):
+                pass
+            case TellAnswer(question, text) if server.login.answered(question, text):
+                pass
+            case TellLogin(chat_id, text) if server.login.typed(chat_id, text):
                 pass
             case TellDecision(allows=True, home=home, block=block):
                 # An approval that does not wait for a survey must not overtake one that does.

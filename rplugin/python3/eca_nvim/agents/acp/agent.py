@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from pathlib import PurePath
 from typing import Final
 
 import anyio
@@ -18,9 +17,11 @@ from eca_nvim.agents.acp.archive import AcpArchive
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.life import KeptOfChats, Life, first_folder
+from eca_nvim.agents.acp.login import Program
 from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.agents.base import AgentFault, EditorServices, Emit, Prompt, Workspace
 from eca_nvim.agents.codec import RawCodec
+from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
 from eca_nvim.chat.vocabulary.forms import Value
 from eca_nvim.jsonrpc import CancelForm, LineFraming
@@ -111,6 +112,18 @@ class AcpAgent(ProcessAgent[Life]):
         """Set an option of a chat; OptionsChanged or OptionRefused follows."""
         self._running.options.set(chat_id, option_id, value)
 
+    async def login_ways(self) -> Sequence[LoginWay]:
+        """Return the ways that the agent has introduced."""
+        return self._running.logins.ways()
+
+    async def login(self, way_id: str, user: LoginUser) -> LoginEnd:
+        """Log in by one of the ways. Raises AgentRefused."""
+        return await self._running.logins.log_in(way_id, user)
+
+    async def logout(self, way_id: str | None = None) -> None:  # noqa: ARG002 - there is one login
+        """Log out (logout). Raises AgentRefused."""
+        await self._running.logins.log_out()
+
     @property
     def title(self) -> str:
         """What the agent calls itself, with its version."""
@@ -122,8 +135,9 @@ class AcpAgent(ProcessAgent[Life]):
         return self._running.archive
 
     @property
-    def _program(self) -> str:
-        return PurePath(self._options.command[0]).name
+    def _program(self) -> Program:
+        folder = first_folder(self._workspace)
+        return Program(self._options.command, self._options.environment, folder)
 
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
         return open_connection(
@@ -140,9 +154,10 @@ class AcpAgent(ProcessAgent[Life]):
         )
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> Life:
-        faults = Faults(self._program)
-        workspace, kept, mcp = self._workspace, self._options.kept, self._options.mcp
-        return Life(connection, tasks, workspace, faults, kept, mcp, self._services, emit)
+        program = self._program
+        faults = Faults(program.name)
+        kept, mcp, services = self._options.kept, self._options.mcp, self._services
+        return Life(connection, tasks, self._workspace, program, faults, kept, mcp, services, emit)
 
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)

@@ -2,53 +2,31 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping
 
 from eca_nvim.protocol.acp import DecodeError
-from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED, AuthMeta, AuthMethod
+from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED
 from eca_nvim.transport import RemoteError
-
-TERMINAL: Final = "terminal"
-"""The type of a login that is a command in a terminal."""
 
 
 class Faults:
-    """Words the errors of one agent: its `program`; `auth_methods` are its ways to log in."""
+    """Words the errors of one agent: its `program`."""
 
     def __init__(self, program: str) -> None:
         self.program = program
-        self.auth_methods: Sequence[AuthMethod] = ()
 
     def line(self, what: str, fault: RemoteError | DecodeError) -> str:
         """Return what went wrong in one line; `what` says which action failed."""
         if isinstance(fault, DecodeError):
             return f"{what}: {self.program} sent an answer that cannot be read: {one_line(fault)}"
-        if fault.code == AUTH_REQUIRED:
-            return self._login()
+        if needs_login(fault):
+            return f"{self.program} needs a login: {one_line(told(fault))}"
         return f"{what}: {one_line(told(fault))}"
 
-    def _login(self) -> str:
-        ways = "; ".join(map(self._way, self.auth_methods))
-        return f"{self.program} needs a login{': ' if ways else ''}{ways}"
 
-    def _way(self, method: AuthMethod) -> str:
-        """Return the name of a way to log in, with its command or variable, or what it says."""
-        meta = method.meta or AuthMeta()
-        if meta.terminal_auth is not None:
-            about = f"run {_command(meta.terminal_auth.command, meta.terminal_auth.args)}"
-        elif TERMINAL in (method.type, meta.type):
-            about = f"run {_command(self.program, method.args or meta.args)}"
-        elif method.vars:
-            about = "set " + ", ".join(f"${it.name}" for it in method.vars)
-        else:
-            about = method.description or ""
-        return one_line(f"{method.name} ({about})" if about else method.name)
-
-
-def _command(program: str, arguments: Sequence[str]) -> str:
-    return shlex.join((program, *arguments))
+def needs_login(fault: Exception) -> bool:
+    """Return whether an agent refused something because the user is not logged in."""
+    return isinstance(fault, RemoteError) and fault.code == AUTH_REQUIRED
 
 
 def told(fault: RemoteError) -> str:

@@ -13,6 +13,8 @@ from eca_nvim.protocol.acp.lifecycle import VERSION, Implementation, InitializeP
 CAPABILITIES: Final[Mapping[str, str]] = {
     "fs.readTextFile": "fs/read_text_file",
     "fs.writeTextFile": "fs/write_text_file",
+    "_meta.terminal-auth": "a login in a terminal, in its older form",
+    "auth.terminal": "a login in a terminal",
     "session.configOptions.boolean": "config_option_update",
     "session.notices": "notice",
     "session.compaction": "compaction_update",
@@ -22,7 +24,9 @@ CAPABILITIES: Final[Mapping[str, str]] = {
 """What we announce, as a path in `clientCapabilities`, and what we must read for it: the method of
 a request, or the variant of an update. A test compares them with what is read."""
 
-_FLAGS: Final = frozenset({"fs.readTextFile", "fs.writeTextFile"})
+_FLAGS: Final = frozenset(
+    {"_meta.terminal-auth", "auth.terminal", "fs.readTextFile", "fs.writeTextFile"}
+)
 """Capabilities that are true or false; the others are objects."""
 
 _CLIENT: Final = Implementation(name="eca-nvim", version="1", title="ECA for Neovim")

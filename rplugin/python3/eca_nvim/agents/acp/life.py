@@ -15,6 +15,7 @@ from eca_nvim.agents.acp.abilities import Abilities, of_sessions
 from eca_nvim.agents.acp.archive import AcpArchive
 from eca_nvim.agents.acp.early_messages import size_of
 from eca_nvim.agents.acp.faults import Faults, one_line
+from eca_nvim.agents.acp.login import Logins, Program
 from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.option_requests import OptionRequests
@@ -58,6 +59,7 @@ class Life:
         connection: Connection,
         tasks: TaskGroup,
         workspace: Workspace,
+        program: Program,
         faults: Faults,
         kept: KeptOfChats,
         mcp: McpOptions,
@@ -70,6 +72,7 @@ class Life:
         self.sessions = Sessions(
             connection, tasks, self.setup, faults, kept.memory, emit, self.receive
         )
+        self.logins = Logins(connection, program)
         answers = Answers(connection)
         permissions = Permissions(answers, kept.granted)
         self.consents = Consents(permissions, kept.granted, workspace.folders, emit)
@@ -98,14 +101,15 @@ class Life:
     def introduced(self, result: InitializeResult) -> None:
         """Note what the agent can do, and emit it."""
         can = result.agent_capabilities
-        self.faults.auth_methods = result.auth_methods
+        self.logins.methods = result.auth_methods
+        self.logins.can_log_out = can.auth.logout is not None
         self.title = _title(result.agent_info)
         self._agent = result.agent_info
         self.sessions.introduced(can)
         self.outbox.can_prompt = can.prompt_capabilities
         usable, left_out = self._mcp.usable(can.mcp_capabilities, self.faults.program)
         self.setup.mcp_servers = usable
-        self.abilities.announce(of_sessions(can.session_capabilities))
+        self.abilities.announce({*of_sessions(can.session_capabilities), *self.logins.abilities})
         self._emit([MessageShown("warn", line) for line in left_out])
 
     def receive(self, batch: Sequence[Incoming]) -> None:

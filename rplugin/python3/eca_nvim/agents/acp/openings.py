@@ -16,17 +16,16 @@ from typing import Final, TypeAlias
 from uuid import uuid4
 
 from eca_nvim.agents.acp.early_messages import EarlyMessages
-from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.faults import Faults, needs_login
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.replay import Replay
-from eca_nvim.agents.acp.session import Session, SessionState
+from eca_nvim.agents.acp.session import Session, SessionState, login_needed
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.ways import Way, Ways
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
-from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED
 from eca_nvim.protocol.acp.sessions import (
     ForkSessionParams,
     LoadSessionParams,
@@ -100,6 +99,7 @@ class Openings:
         """Open a session that is not; what waits for it is called when that is decided."""
         known = self._memory.session_of(session.chat_id)
         session.state, session.fault = SessionState.OPENING, CANNOT_OPEN
+        session.needs_login = False
         session.id = known or ""
         if known is None:
             session.ways = self.ways.to_begin()
@@ -236,10 +236,17 @@ class Openings:
             self._awaited.discard(session)
         elif session.copied is not None:
             self._opened(session, way, session.copied)
-        elif code == AUTH_REQUIRED:
+        elif needs_login(fault):
+            self._want_login(session)
             self._refuse(session, session.fault)
         else:
             self._try_next(session)
+
+    def _want_login(self, session: Session) -> None:
+        """Emit that a login is needed, with the prompt that waits for the session."""
+        session.needs_login = True
+        prompt, session.next_prompt = session.next_prompt, None
+        self._emit([login_needed(session.chat_id, prompt, session.fault)])
 
     # --- how it ends ----------------------------------------------------------------------------
 

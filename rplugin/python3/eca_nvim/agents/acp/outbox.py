@@ -15,13 +15,16 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.faults import Faults, needs_login
+from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.requests.permissions import Permissions
-from eca_nvim.agents.acp.sessions import Session, Sessions
+from eca_nvim.agents.acp.session import Session, login_needed
+from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import REQUEST_CANCELLED
@@ -103,17 +106,20 @@ class Outbox:
         for notice in written.notices:
             self._emit([Addressed(session.chat_id, NoticeReceived(notice))])
         params = PromptParams(session_id=session.id, prompt=written.blocks)
-        on_answer = partial(self._answered, session, session.turn)
+        on_answer = partial(self._answered, session, session.turn, prompt)
         with suppress(ConnectionClosed):
             self._connection.start_request(params.method, encode(params), on_answer)
         self._emit([*session.inbox.turn_began(), Addressed(session.chat_id, TurnBegan())])
 
-    def _answered(self, session: Session, turn: int, pending: PendingRequest) -> None:
+    def _answered(
+        self, session: Session, turn: int, prompt: Prompt, pending: PendingRequest
+    ) -> None:
+        end: TurnEnded | LoginNeeded
         try:
             reason = decode_result(PromptParams, pending.answer()).stop_reason
             end = _ENDS.get(reason, TurnEnded())
         except (RemoteError, DecodeError) as fault:
-            reason, end = None, self._failure(session, fault)
+            reason, end = None, self._failure(session, prompt, fault)
         except ConnectionClosed:
             return
         if session.is_forgotten:
@@ -124,9 +130,14 @@ class Outbox:
         session.turn_runs = session.is_stopping = False
         closed = self._requests.cancel(session)
         self._emit_all([*closed, *session.inbox.turn_ended(reason)])
-        self._end(session, end)
+        self._emit([end if isinstance(end, LoginNeeded) else Addressed(session.chat_id, end)])
 
-    def _failure(self, session: Session, fault: RemoteError | DecodeError) -> TurnEnded:
+    def _failure(
+        self, session: Session, prompt: Prompt, fault: RemoteError | DecodeError
+    ) -> TurnEnded | LoginNeeded:
+        if needs_login(fault) and not session.is_stopping:
+            session.prompts = PromptWriter()  # the agent has taken none of the contexts
+            return login_needed(session.chat_id, prompt, self._faults.line("", fault))
         if isinstance(fault, RemoteError) and fault.code == REQUEST_CANCELLED:
             return TurnEnded(TurnEnd.STOPPED)
         end = TurnEnd.STOPPED if session.is_stopping else TurnEnd.FAILED

@@ -13,7 +13,9 @@ from eca_nvim.agents.acp.ways import Way
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.effects import TellPrompt
 from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.protocol.acp.sessions import NewSessionResult
 from eca_nvim.protocol.acp.updates import SessionUpdate
 from eca_nvim.transport import PendingRequest
@@ -45,6 +47,8 @@ class Session:
         """The request that opens it."""
         self.fault = ""
         """Why the agent refused to open it."""
+        self.needs_login = False
+        """The agent refused to open it because the user is not logged in."""
         self.is_replayed = False
         self.replay: Replay | None = None
         """What was said in it, if the view shall show that."""
@@ -96,6 +100,12 @@ class Session:
         if self.replay is not None:
             self.replay.add(update, size)
         return ()
+
+
+def login_needed(chat_id: str, prompt: Prompt | None, reason: str) -> LoginNeeded:
+    """Build the event for a request that was refused; `prompt`: if it was one or waited for it."""
+    told = None if prompt is None else TellPrompt(prompt.chat_id, prompt.text, prompt.contexts)
+    return LoginNeeded(chat_id, reason, told)
 
 
 Then = Callable[[Session, str | None], None]

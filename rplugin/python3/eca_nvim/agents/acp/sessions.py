@@ -160,6 +160,8 @@ class Sessions:
             self._emit([Addressed(session.chat_id, NoticeReceived(SLOW))])
 
     def _show_refusal(self, session: Session, fault: str | None) -> None:
+        if session.needs_login:  # which another event says
+            return
         if fault is not None and session.next_prompt is None:  # else its turn ends with the reason
             self._emit([Addressed(session.chat_id, NoticeReceived(fault, is_error=True))])
 

@@ -35,6 +35,7 @@ from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.editor_requests import Base
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import introduction
+from eca_nvim.agents.eca.login import ProviderLogins
 from eca_nvim.agents.eca.outbox import Outbox, one_line
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.queries import EcaQueries
@@ -43,6 +44,7 @@ from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import ServerRequests
 from eca_nvim.agents.eca.server_events import initial_choices
 from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
@@ -96,6 +98,7 @@ class _Life(Struct, frozen=True):
     outbox: Outbox
     archive: EcaArchive
     queries: EcaQueries
+    logins: ProviderLogins
     readiness: Readiness
     proposals: Proposals
     dialect: Dialect
@@ -206,6 +209,18 @@ class EcaAgent(ProcessAgent[_Life]):
         """Send what the running login asks for; None cancels it."""
         self._running.outbox.answer_login(chat_id, text)
 
+    async def login_ways(self) -> Sequence[LoginWay]:
+        """Return the providers to log in to. Raises AgentRefused."""
+        return await self._running.logins.ways()
+
+    async def login(self, way_id: str, user: LoginUser) -> LoginEnd:
+        """Log in to a provider. Raises AgentRefused."""
+        return await self._running.logins.log_in(way_id, user)
+
+    async def logout(self, way_id: str | None = None) -> None:
+        """Log out of a provider. Raises AgentRefused."""
+        await self._running.logins.log_out(way_id)
+
     def open_chat(self, chat_id: str) -> None:
         """Emit the options of a chat."""
         self._running.emit(self._running.options.open_chat(chat_id))
@@ -254,7 +269,8 @@ class EcaAgent(ProcessAgent[_Life]):
             emit(turns.read(events))
 
         proposals = Proposals(self._workspace.folders, tasks, emit_read)
-        inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals, options)
+        logins = ProviderLogins(connection)
+        inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals, options, logins)
         base = self._options.diagnostics_base
         return _Life(
             connection=connection,
@@ -265,6 +281,7 @@ class EcaAgent(ProcessAgent[_Life]):
                 connection, chats, inbox, mentions, replays, dialect, abilities, options
             ),
             queries=EcaQueries(connection, chats, dialect),
+            logins=logins,
             readiness=readiness,
             proposals=proposals,
             dialect=dialect,

@@ -24,6 +24,7 @@ from eca_nvim.agents.eca.content.code_blocks import CodeBlocks
 from eca_nvim.agents.eca.content.proposals import Proposals
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.dialect import Dialect, Generation
+from eca_nvim.agents.eca.login import ProviderLogins
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays, user_text
@@ -45,6 +46,7 @@ from eca_nvim.protocol.eca.choice import ConfigUpdated
 from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role, TextContent
 from eca_nvim.protocol.eca.jobs import JobsUpdated
 from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.providers import ProvidersUpdated
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
 
 _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
@@ -72,11 +74,13 @@ class Inbox:
         dialect: Dialect,
         proposals: Proposals,
         options: ChatOptions,
+        logins: ProviderLogins,
     ) -> None:
         self._chats = chats
         self._dialect = dialect
         self._proposals = proposals
         self._options = options
+        self._logins = logins
         self._held: list[ContentReceived | StatusChanged] = []
         self._code_blocks = CodeBlocks()
         self._calls = ToolCallReader()
@@ -97,6 +101,7 @@ class Inbox:
             JobsUpdated: lambda message: (server_events.jobs(message),),
             ToolServerUpdated: lambda message: (server_events.tool_server(message),),
             ToolServerRemoved: lambda message: (server_events.removed_tool_server(message),),
+            ProvidersUpdated: self._provider,
         }
 
     def read(self, method: str, params: object) -> Sequence[AgentEvent]:
@@ -133,6 +138,10 @@ class Inbox:
             logger.debug("no use for %s yet: %r", method, message)
             return ()
         return reader(message)
+
+    def _provider(self, message: ProvidersUpdated) -> Sequence[AgentEvent]:
+        self._logins.updated(message)
+        return ()
 
     def _is_doubtful(self, message: ContentReceived | StatusChanged) -> bool:
         return self._chats.is_doubtful(message.chat_id)

@@ -70,13 +70,13 @@ def replayed_question(dialogue: Dialogue) -> Question:
     return Question(dialogue.question, state, dialogue.answer)
 
 
-def withdraw_question(chat: Chat, question_id: str, now: int) -> Changes:
-    """Close a question without an answer, by the id its asker gave it."""
+def withdraw_question(chat: Chat, question_id: str, now: int, answer: str | None = None) -> Changes:
+    """Close a question by the id its asker gave it; `answer` shows how it came out."""
     update = Update(chat, chat.root, now)
     for block, lane in list(chat.live.values()):
         question = open_question(block)
         if question is not None and question.asked.id == question_id:
-            close_question(update, block, lane, None)
+            close_question(update, block, lane, answer)
     return update.finish()
 
 

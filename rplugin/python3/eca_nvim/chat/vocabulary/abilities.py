@@ -24,6 +24,7 @@ class Ability(StrEnum):
     DELETE = "delete"
     LIST = "list"
     LOGIN = "login"
+    LOGOUT = "logout"
 
 
 ALL_ABILITIES: Final = frozenset(Ability)

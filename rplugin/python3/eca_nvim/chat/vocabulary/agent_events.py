@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.events import Addressed
+from eca_nvim.chat.vocabulary.login import LoginNeeded
 
 
 class TrustWanted(Struct, frozen=True):
@@ -62,6 +63,7 @@ class ToolServerChanged(Struct, frozen=True):
 AgentEvent: TypeAlias = (
     Addressed
     | AbilitiesChanged
+    | LoginNeeded
     | TrustWanted
     | Welcomed
     | WorkChanged

@@ -32,6 +32,7 @@ from eca_nvim.chat.vocabulary.history_intents import (
     ResumeChat,
     Rollback,
 )
+from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LoginIntent, LogOut, TerminalEnded
 from eca_nvim.chat.vocabulary.query_intents import (
     CheckContext,
     Grep,
@@ -286,6 +287,7 @@ SlowIntent: TypeAlias = (
     | ReviewIntent
     | RequestDiff
     | TemplateIntent
+    | LoginIntent
 )
 """Intents that wait for something; others are handled meanwhile."""
 
@@ -336,6 +338,10 @@ Intent: TypeAlias = (
     | ListTemplates
     | PrepareTemplate
     | ExpandTemplate
+    | ListLogins
+    | LogIn
+    | LogOut
+    | TerminalEnded
     | StartServer
     | QuitServer
     | FrameDrawn

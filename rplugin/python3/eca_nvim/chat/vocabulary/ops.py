@@ -2,7 +2,7 @@
 
 Rules kept here:
 - One class per op; `wire(op)` returns its form in a frame: `[name, field, field …]`, in order.
-- `lua/eca/view/ops.lua` lists the same names with the same fields; a test compares the two.
+- `lua/eca/view/fields.lua` lists the same names with the same fields; a test compares the two.
 - Block ids are integers from the model, unique in a chat. Rows inside a body are 0-based.
 - Text in ops is clean: no carriage return, no NUL; a header or a line has no line break.
 """
@@ -18,6 +18,7 @@ from msgspec.structs import astuple
 
 from eca_nvim.chat.vocabulary.completion import SetCompletions
 from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
+from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
 from eca_nvim.chat.vocabulary.templates import SetTemplates
 
 DEFAULT_SERVER: Final = "eca"
@@ -387,6 +388,8 @@ ViewOp: TypeAlias = (
     | OpenExternal
     | SetCompletions
     | SetTemplates
+    | RunLogin
+    | EndLogin
     | Answer
 )
 

@@ -44,9 +44,16 @@ class SessionCapabilities(Wire, frozen=True):
     title: dict[str, Any] | None = None
 
 
+class AuthCapabilities(Wire, frozen=True):
+    """What an agent can do with a login; an empty object means that it has the method."""
+
+    logout: dict[str, Any] | None = None
+
+
 class AgentCapabilities(Wire, frozen=True):
     """What an agent can do."""
 
+    auth: AuthCapabilities = AuthCapabilities()
     prompt_capabilities: PromptCapabilities = PromptCapabilities()
     session_capabilities: SessionCapabilities = SessionCapabilities()
     mcp_capabilities: McpCapabilities = McpCapabilities()
@@ -58,6 +65,7 @@ class TerminalLogin(Wire, frozen=True):
 
     command: str
     args: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
 
 
 class AuthMeta(Wire, frozen=True):
@@ -72,16 +80,22 @@ class EnvironmentVariable(Wire, frozen=True):
     """A variable that an agent reads."""
 
     name: str
+    optional: bool = False
 
 
 class AuthMethod(Wire, frozen=True):
-    """A way to log in: `type` is agent, terminal (`args` for its program) or env_var (`vars`)."""
+    """A way to log in.
+
+    `type`: agent; terminal, which runs the agent's program with `args` and `env` added; or env_var,
+    which needs `vars`.
+    """
 
     id: str
     name: str
     description: str | None = None
     type: str = ""
     args: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
     vars: tuple[EnvironmentVariable, ...] = ()
     meta: AuthMeta | None = field(default=None, name="_meta")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from eca_nvim.chat.vocabulary.completion import Complete
 from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
 from eca_nvim.chat.vocabulary.intents import SlowIntent
+from eca_nvim.chat.vocabulary.login import LoginIntent
 from eca_nvim.chat.vocabulary.query_intents import (
     CheckContext,
     ContentRequest,
@@ -22,6 +23,7 @@ from eca_nvim.session.requests.chat_content import answer_from_chat
 from eca_nvim.session.requests.clipboard import paste_image
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
+from eca_nvim.session.requests.logins import LoginRequests
 from eca_nvim.session.requests.review import ReviewRequests
 from eca_nvim.session.requests.saved_chats import SavedChats
 from eca_nvim.session.requests.search import search
@@ -52,6 +54,7 @@ class RequestHandlers:
         self._completion = Completion(chats, servers, view, templates.items)
         self._templates = templates
         self._saved_chats = SavedChats(chats, servers, view)
+        self._logins = LoginRequests(chats, servers, view)
         self._review = ReviewRequests(ledger, surveyor, chats, files, view)
 
     def answer(self, intent: ContentRequest) -> None:
@@ -72,6 +75,8 @@ class RequestHandlers:
             await search(intent, self._chats, self._view)
         elif isinstance(intent, TemplateIntent):
             await self._templates.handle(intent)
+        elif isinstance(intent, LoginIntent):
+            await self._logins.handle(intent)
         elif isinstance(intent, HistoryIntent):
             await self._saved_chats.handle(intent)
         else:

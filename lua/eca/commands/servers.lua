@@ -1,0 +1,61 @@
+--- The subcommands of `:Eca` that are about servers: choosing, starting and ending one, logging in.
+---
+--- Rules kept here: without a name the server of the current chat is meant.
+
+---@return string[]
+local function server_names()
+  return require('eca.state.servers').names()
+end
+
+---@param rest string
+---@return string?
+local function given(rest)
+  return rest ~= '' and rest or nil
+end
+
+---@param text string
+---@param act 'choose'|'start'|'quit' what is done with the server that is named
+---@param restart? boolean
+---@return eca.Subcommand
+local function server(text, act, restart)
+  local function run(rest)
+    require('eca.actions.servers')[act](given(rest), restart)
+  end
+  return { text = text, run = run, choices = server_names }
+end
+
+---@param text string
+---@param act 'login'|'logout'
+---@return eca.Subcommand
+local function login(text, act)
+  return {
+    text = text,
+    run = function(rest)
+      local chat = require('eca.window').current_chat()
+      local lack = require('eca.state.abilities').fault(chat, act)
+      if lack then
+        return require('eca.ui.notify').warn(lack)
+      end
+      require('eca.actions.login')[act](given(rest))
+    end,
+    choices = function()
+      return require('eca.actions.login').names()
+    end,
+  }
+end
+
+---@type table<string, eca.Subcommand>
+return {
+  server = server('choose the server of new chats', 'choose'),
+  start = server('start the server', 'start'),
+  restart = server('restart the server', 'start', true),
+  quit = server('stop the server', 'quit'),
+  login = login('log in to the server, or to a model provider', 'login'),
+  logout = login('log out', 'logout'),
+  demo = {
+    text = 'talk to the built-in demo agent',
+    run = function()
+      require('eca.actions.servers').demo()
+    end,
+  },
+}

@@ -1,0 +1,166 @@
+"""Login: the ways of an ACP agent to log in, and doing one of them.
+
+Rules kept here:
+- What logs in is the agent itself (`authenticate`), a program in a terminal, or a variable that the
+  user sets. A way that only says in words what to do is tried like the first, and its words are
+  shown with the refusal.
+- A program in a terminal gets the environment of the agent, without the way to this Neovim.
+- A login in a terminal is known to the agent once it has started again.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Final
+
+import anyio
+from msgspec import Struct
+
+from eca_nvim.agents.acp.faults import told
+from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.environment import child_environment
+from eca_nvim.protocol.acp import encode
+from eca_nvim.protocol.acp.lifecycle import AuthMeta, AuthMethod
+from eca_nvim.protocol.acp.login import AuthenticateParams, LogoutParams
+from eca_nvim.protocol.base.types import Request
+from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
+
+AUTHENTICATE_SECONDS: Final = 600.0
+"""Time for an agent to log in: the user may have to do something in a browser."""
+LOGOUT_SECONDS: Final = 30.0
+MOST_WAYS: Final = 20
+"""Ways that are offered; further ones are left out."""
+
+_TERMINAL: Final = "terminal"
+_SPEAKS_ACP: Final = frozenset({"--acp", "--experimental-acp", "acp"})
+"""Arguments that make a program speak the protocol, where it should talk to the user."""
+_TO_NEOVIM: Final = "NVIM"
+"""Neovim sets this variable to its own address in each terminal, unless it is set."""
+
+
+class Program(Struct, frozen=True):
+    """The program of an agent: its command line, whole environment and working folder."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str] | None
+    folder: str
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        return PurePath(self.command[0]).name
+
+
+class Logins:
+    """Logs the user in to one agent process; `methods`: its ways, as it has introduced them."""
+
+    def __init__(self, connection: Connection, program: Program) -> None:
+        self._connection = connection
+        self._program = program
+        self.methods: Sequence[AuthMethod] = ()
+        self.can_log_out = False
+
+    @property
+    def abilities(self) -> Iterator[Ability]:
+        """Yield what of logging in and out the agent can do."""
+        if self.methods:
+            yield Ability.LOGIN
+        if self.can_log_out:
+            yield Ability.LOGOUT
+
+    def ways(self) -> Sequence[LoginWay]:
+        """Return the ways to log in."""
+        return [self._way(method) for method in self.methods[:MOST_WAYS]]
+
+    async def log_in(self, way_id: str, user: LoginUser) -> LoginEnd:
+        """Log in by a way. Raises AgentRefused."""
+        method = next((it for it in self.methods if it.id == way_id), None)
+        if method is None:
+            raise AgentRefused(f"{self._program.name} has no such way to log in: {way_id}")
+        command = self._command(method)
+        if command is not None:
+            code = await user.run(command)
+            if code < 0:
+                raise AgentRefused(f"{method.name}: its terminal was closed")
+            if code > 0:
+                raise AgentRefused(f"{method.name}: the program ended with exit code {code}")
+            return LoginEnd.RESTART
+        self._require_variables(method)
+        user.wait(f"{self._program.name} logs in: {method.name}")
+        await self._authenticate(method)
+        return LoginEnd.DONE
+
+    async def log_out(self) -> None:
+        """Log out. Raises AgentRefused."""
+        if not self.can_log_out:
+            raise AgentLacks(f"{self._program.name} cannot log out: use its own program for that")
+        await self._ask(LogoutParams(), "the logout", LOGOUT_SECONDS)
+
+    async def _authenticate(self, method: AuthMethod) -> None:
+        try:
+            await self._ask(AuthenticateParams(method.id), method.name, AUTHENTICATE_SECONDS)
+        except AgentRefused as refused:
+            advice = f" ({method.description})" if method.description else ""
+            raise AgentRefused(f"{refused}{advice}") from refused
+
+    async def _ask(self, request: Request[None], what: str, seconds: float) -> None:
+        try:
+            with anyio.fail_after(seconds):
+                await self._connection.request(request.method, encode(request))
+        except TimeoutError:
+            raise AgentRefused(f"{what}: no answer after {seconds / 60:g} minutes") from None
+        except RemoteError as fault:
+            raise AgentRefused(f"{what}: {told(fault)}") from fault
+        except ConnectionClosed as closed:
+            raise AgentRefused(f"{what}: the agent has ended") from closed
+
+    def _require_variables(self, method: AuthMethod) -> None:
+        if missing := self._missing(method):
+            names = " and ".join(f"${name}" for name in missing)
+            raise AgentRefused(
+                f"{self._program.name} reads {names}, which is not set: set it as `env` of this "
+                "server in the option servers, or before Neovim starts; then :Eca restart"
+            )
+
+    def _missing(self, method: AuthMethod) -> list[str]:
+        environment = self._environment()
+        return [it.name for it in method.vars if not it.optional and not environment.get(it.name)]
+
+    def _environment(self) -> Mapping[str, str]:
+        given = self._program.environment
+        return child_environment() if given is None else given
+
+    def _way(self, method: AuthMethod) -> LoginWay:
+        command = self._command(method)
+        if command is not None:
+            about = f"runs {shlex.join(command.command)}"
+        elif missing := self._missing(method):
+            about = f"needs {' and '.join(f'${name}' for name in missing)}, not set"
+        else:
+            about = method.description or ""
+        return LoginWay(
+            method.id, one_line(method.name), one_line(about), asks_nothing=command is None
+        )
+
+    def _command(self, method: AuthMethod) -> LoginCommand | None:
+        """Return what a way runs in a terminal; None if it runs nothing."""
+        meta, whole = method.meta or AuthMeta(), self._program.command
+        if method.type == _TERMINAL:
+            return self._run(method, (*whole, *method.args), method.env)
+        if (older := meta.terminal_auth) is not None:
+            return self._run(method, (older.command, *older.args), older.env)
+        if meta.type == _TERMINAL:
+            base = [word for word in whole if word not in _SPEAKS_ACP]
+            return self._run(method, (*base, *meta.args), {})
+        return None
+
+    def _run(
+        self, method: AuthMethod, command: Sequence[str], added: Mapping[str, str]
+    ) -> LoginCommand:
+        environment = {**self._environment(), **added, _TO_NEOVIM: ""}
+        return LoginCommand(method.name, command, added, environment, self._program.folder)

@@ -1,0 +1,161 @@
+"""Login: the providers of an ECA server, and logging in to one of them step by step.
+
+Rules kept here:
+- The server says what the next step is. What it asks for is typed hidden, as it may be a secret.
+- A login that the user finishes in a browser is over when the server reports the provider as logged
+  in (providers/updated).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+import anyio
+
+from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+from eca_nvim.protocol.base.types import Request
+from eca_nvim.protocol.eca import DecodeError, decode_result, encode
+from eca_nvim.protocol.eca import login as eca
+from eca_nvim.protocol.eca.providers import (
+    Provider,
+    ProviderAuth,
+    ProvidersListParams,
+    ProvidersUpdated,
+)
+from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
+
+MOST_STEPS: Final = 20
+"""Steps of one login."""
+BROWSER_SECONDS: Final = 900.0
+"""Time for the user to log in in a browser."""
+REQUEST_SECONDS: Final = 120.0
+"""Time for the server to answer."""
+
+_LOGGED_IN: Final = frozenset({"authenticated", "expiring", "local"})
+_STRANGE: Final = "the server wants a step that this client does not know: send the prompt /login"
+
+Result = TypeVar("Result")
+
+
+class ProviderLogins:
+    """Logs the user in to the providers of one server process."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._logged_in: dict[str, anyio.Event] = {}  # by the provider of each login that runs
+
+    async def ways(self) -> Sequence[LoginWay]:
+        """Return the providers with a login (providers/list). Raises AgentRefused."""
+        listed = await self._ask(ProvidersListParams())
+        return [_way(provider) for provider in listed.providers if provider.login is not None]
+
+    async def log_in(self, provider: str, user: LoginUser) -> LoginEnd:
+        """Log in to a provider (providers/login, providers/loginInput). Raises AgentRefused."""
+        self._logged_in[provider] = anyio.Event()
+        try:
+            await self._log_in(provider, user)
+        finally:
+            del self._logged_in[provider]
+        return LoginEnd.DONE
+
+    async def log_out(self, provider: str | None) -> None:
+        """Forget the credentials of a provider (providers/logout). Raises AgentRefused."""
+        if provider is None:
+            raise AgentRefused("log out of which provider? :Eca logout completes their names")
+        await self._ask(eca.ProvidersLogoutParams(provider=provider))
+
+    def updated(self, provider: ProvidersUpdated) -> None:
+        """Note that a provider has changed: the login that waits for it is over."""
+        if provider.id in self._logged_in and _is_logged_in(provider):
+            self._logged_in[provider.id].set()
+
+    async def _log_in(self, provider: str, user: LoginUser) -> None:
+        step = await self._ask(eca.ProvidersLoginParams(provider=provider))
+        for _ in range(MOST_STEPS):
+            match step:
+                case eca.LoginDone():
+                    return
+                case eca.ChooseMethod(methods=methods) if methods:
+                    offers = [(it.label or it.key, "") for it in methods]
+                    chosen = methods[await user.choose(f"Log in to {provider}", offers)].key
+                    request = eca.ProvidersLoginParams(provider=provider, login_method=chosen)
+                    step = await self._ask(request)
+                case eca.AskInput(fields=fields) if fields:
+                    step = await self._fill(provider, fields, user)
+                case eca.Authorize(url=url, message=message, fields=fields):
+                    user.tell(_link(url, message))
+                    if not fields:
+                        await self._browser(provider, user)
+                        return
+                    step = await self._fill(provider, fields, user)
+                case eca.DeviceCode(url=url, code=code, message=message):
+                    user.tell(f"{_link(url, message)}\nThe code to type there: {one_line(code)}")
+                    await self._browser(provider, user)
+                    return
+                case _:
+                    break
+        raise AgentRefused(_STRANGE)
+
+    async def _fill(
+        self, provider: str, fields: Sequence[eca.InputField], user: LoginUser
+    ) -> eca.LoginAction:
+        """Ask for each field, and send them together."""
+        data: Mapping[str, str] = {
+            field.key: (await user.type(f"{provider}: {field.label or field.key}")).strip()
+            for field in fields
+        }
+        user.wait(f"{provider} checks what you typed")
+        return await self._ask(eca.ProvidersLoginInputParams(provider=provider, data=dict(data)))
+
+    async def _browser(self, provider: str, user: LoginUser) -> None:
+        """Wait until the user has logged in in a browser."""
+        user.wait(f"{provider} waits for you to log in at the link above")
+        with anyio.move_on_after(BROWSER_SECONDS) as scope:
+            await self._logged_in[provider].wait()
+        if scope.cancelled_caught:
+            raise AgentRefused(f"{provider}: no login after {BROWSER_SECONDS / 60:g} minutes")
+
+    async def _ask(self, request: Request[Result]) -> Result:
+        """Send a request and return its result. Raises AgentRefused."""
+        try:
+            with anyio.fail_after(REQUEST_SECONDS):
+                raw = await self._connection.request(request.method, encode(request))
+            return decode_result(type(request), raw)
+        except TimeoutError:
+            raise AgentRefused(f"{request.method}: no answer in time") from None
+        except RemoteError as fault:
+            if fault.code == METHOD_NOT_FOUND:
+                raise AgentLacks("this server has no providers: send the prompt /login") from fault
+            raise AgentRefused(f"not logged in: {one_line(fault.message)}") from fault
+        except ConnectionClosed as closed:
+            raise AgentRefused("the server has ended") from closed
+        except DecodeError as fault:
+            raise AgentRefused(f"{request.method}: {one_line(str(fault))}") from fault
+
+
+def _way(provider: Provider) -> LoginWay:
+    auth = provider.auth or ProviderAuth()
+    told = [auth.status or "", *(it for it in (auth.type, auth.source) if it)]
+    return LoginWay(
+        provider.id,
+        provider.label or provider.id,
+        one_line(", ".join(filter(None, told))),
+        logged_in=_is_logged_in(provider),
+    )
+
+
+def _is_logged_in(provider: Provider) -> bool:
+    return provider.auth is not None and provider.auth.status in _LOGGED_IN
+
+
+def _link(url: str, message: str | None) -> str:
+    """Return a link with its host, whole; the user opens it."""
+    parts = urlsplit(url) if url else None
+    host = parts.hostname if parts is not None else None
+    told = one_line(message or "Open this page to log in")
+    return f"{told}\n{host or 'the link'}:\n{one_line(url)}"

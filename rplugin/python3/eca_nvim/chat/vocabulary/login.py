@@ -1,0 +1,90 @@
+"""Login: the event that an agent wants one, the user's intents, and the ops of its terminal.
+
+Rules kept here:
+- What a login asks is a question in a chat. A secret is typed into the input while the turn is a
+  login (`turn_events.LoginBegan`); no intent here has one.
+- A command comes from the agent: the user has seen it and agreed before an op runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeAlias
+
+from msgspec import Struct
+
+from eca_nvim.chat.vocabulary.effects import TellPrompt
+
+
+class LoginNeeded(Struct, frozen=True):
+    """An event: the agent refuses to work for a chat before the user has logged in.
+
+    reason: one line. prompt: the one that it refused, if it was a prompt; it was not used.
+    """
+
+    chat: str
+    reason: str
+    prompt: TellPrompt | None = None
+
+
+class ListLogins(Struct, frozen=True):
+    """Ask how the user can log in to the server of a chat; answered by the op `answer`.
+
+    The answer is a list of tables of id, name, about and logged_in, or nil if a message says why
+    there is none.
+    """
+
+    name: ClassVar[str] = "list_logins"
+    chat: str
+    request: int
+
+
+class LogIn(Struct, frozen=True):
+    """Log in to the server of a chat by a way; None: ask there for the way."""
+
+    name: ClassVar[str] = "log_in"
+    chat: str
+    way: str | None = None
+
+
+class LogOut(Struct, frozen=True):
+    """Log out of the server of a chat; `way`: of one that has several logins, by its id."""
+
+    name: ClassVar[str] = "log_out"
+    chat: str
+    way: str | None = None
+
+
+class TerminalEnded(Struct, frozen=True):
+    """The terminal of a login ended.
+
+    code: the exit code of its program; -1 if the user has closed the terminal before.
+    """
+
+    name: ClassVar[str] = "login_ended"
+    number: int
+    code: int
+
+
+class RunLogin(Struct, frozen=True):
+    """Run a login in a terminal, in a tab page; the intent `login_ended` has the number.
+
+    environment: the whole environment of the program. folder: where it runs, absolute.
+    """
+
+    name: ClassVar[str] = "run_login"
+    number: int
+    title: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: str
+
+
+class EndLogin(Struct, frozen=True):
+    """End the terminal of a login, if it is still there."""
+
+    name: ClassVar[str] = "end_login"
+    number: int
+
+
+LoginIntent: TypeAlias = ListLogins | LogIn | LogOut

@@ -1,0 +1,261 @@
+"""Login: what needs a login of a server, and the one that runs.
+
+Rules kept here:
+- Nobody is asked before the agent wants a login, or the user.
+- One login of a server runs at a time, in one chat. A prompt that an agent has refused meanwhile is
+  held, and sent once the user is logged in. It is sent again once: if the agent refuses it again,
+  it goes back to the input. So it does when the login is cancelled.
+- A way that worked without asking anything is saved. It is used once, without a question, when an
+  agent that has started wants a login.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from itertools import chain
+from typing import Final, TypeAlias
+
+import anyio
+
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.base import Agent, AgentFault
+from eca_nvim.agents.login import LoginEnd, LoginWay
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.text.safe_text import clean, one_line
+from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt
+from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.chat.vocabulary.login import LoginNeeded, TerminalEnded
+from eca_nvim.chat.vocabulary.ops import Notify, SetInput
+from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.session.chats import Chats
+from eca_nvim.session.login_dialog import DONE, FAILED, LoginDialog, QuietUser
+from eca_nvim.session.outgoing import HeldEffects
+from eca_nvim.session.persistence import Persistence
+from eca_nvim.session.server import Server, ServerRequest, ServerState
+from eca_nvim.session.view import View, isolated
+
+AGAIN: Final = "the agent refuses the prompt although you have logged in"
+BACK: Final = "your prompt is back in the input; :Eca login asks again"
+ELSEWHERE: Final = "This prompt waits: a login for this server runs in another chat."
+RUNS: Final = "a login for this server runs already: <C-c> in its chat cancels it"
+NO_WAYS: Final = "it offers no way to log in here: log in with its own program, then :Eca restart"
+NOT_ASKED: Final = "nothing is asked now: what you typed was not sent"
+LOGGED_IN: Final = "You are logged in."
+LOGGED_OUT: Final = "You are logged out."
+REPEAT_SECONDS: Final = 30.0
+"""Time for a login that asks nothing; then the user is asked."""
+
+Job: TypeAlias = Callable[[], Coroutine[None, None, None]]
+
+log = logging.getLogger(__name__)
+
+
+class Login:
+    """The login of a server, by its name."""
+
+    def __init__(
+        self,
+        name: str,
+        chats: Chats,
+        view: View,
+        persistence: Persistence,
+        held: HeldEffects,
+        process: Callable[[], Server],
+        start: Callable[[Job], None],
+        perform: Callable[[Effect, str], None],
+        open_again: Callable[[], None],
+    ) -> None:
+        self._name = name
+        self._chats = chats
+        self._view = view
+        self._persistence = persistence
+        self._held = held
+        self._process = process
+        self._start = start
+        self._perform = perform
+        self._open_again = open_again
+        self._dialog: LoginDialog | None = None
+        self._waiting: set[str] = set()  # chats whose prompt is held until the login
+        self._sent_again: dict[str, TellPrompt] = {}  # by chat, prompts sent after a login
+        self._may_repeat = True  # the saved way, since the agent has started
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a login runs."""
+        return self._dialog is not None
+
+    # --- what the agent and the user want ---------------------------------------------------------
+
+    def needed(self, event: LoginNeeded) -> None:
+        """Hold the prompt that the agent has refused, and log in unless that runs already."""
+        chat = self._chats.table.get(event.chat)
+        if chat is None:
+            return
+        if event.prompt is not None:
+            again = self._sent_again.pop(chat.id, None) == event.prompt
+            self._held.hold(event.prompt)
+            self._waiting.add(chat.id)
+            if again and self._dialog is None:
+                self._give_back(chat, f"{event.reason} ({AGAIN}): {BACK}")
+                return
+        if self._dialog is None:
+            self._begin(chat, None, event.reason)
+        elif event.prompt is not None and self._dialog.chat is not chat:
+            self._chats.apply(chat, [NoticeReceived(ELSEWHERE)])
+
+    def log_in(self, chat: Chat, way: str | None) -> None:
+        """Log in because the user wants to; without a way he is asked for it."""
+        if self._dialog is not None and way is not None and self._dialog.take_way(way):
+            return
+        if self._dialog is not None:
+            self._view.push([Notify("warn", RUNS)])
+        else:
+            self._begin(chat, way, "")
+
+    async def log_out(self, chat: Chat, way: str | None) -> None:
+        """Log out. Raises AgentRefused, AgentFault."""
+        await (await self._process().ready()).logout(way)
+        self._persistence.keep_login(self._process().identity, None)
+        self._chats.apply(chat, [NoticeReceived(LOGGED_OUT)])
+
+    def sending(self, prompt: TellPrompt) -> None:
+        """Note that a prompt goes to the agent: another one than was sent again is a new try."""
+        if self._sent_again.get(prompt.chat) is not prompt:
+            self._sent_again.pop(prompt.chat, None)
+
+    # --- what happens meanwhile -------------------------------------------------------------------
+
+    def answered(self, question: str, text: str | None) -> bool:
+        """Handle an answer to a question of a login; returns False if it is another question's."""
+        return self._dialog is not None and self._dialog.answered(question, text)
+
+    def typed(self, chat_id: str, text: str | None) -> bool:
+        """Handle what was typed while a login asks nothing, None if it was cancelled.
+
+        Returns whether a login runs in the chat. What was typed is dropped: it may be a secret.
+        """
+        if self._dialog is None or self._dialog.chat.id != chat_id:
+            return False
+        if text is None:
+            self._dialog.cancel()
+        else:
+            self._view.push([Notify("warn", NOT_ASKED)])
+        return True
+
+    def terminal_ended(self, ended: TerminalEnded) -> None:
+        """Handle the end of a program, which may be that of a login of another server."""
+        if self._dialog is not None:
+            self._dialog.terminal_ended(ended.number, ended.code)
+
+    def cancel(self, chat_id: str) -> bool:
+        """Cancel the login that runs in a chat; returns whether one did."""
+        runs_here = self._dialog is not None and self._dialog.chat.id == chat_id
+        if self._dialog is not None and runs_here:
+            self._dialog.cancel()
+        return runs_here
+
+    def state_changed(self, state: ServerState) -> None:
+        """Note that the agent has started again, or is gone: a login needs it, or a terminal."""
+        if state is ServerState.STARTING:
+            self._may_repeat = True
+        elif state is not ServerState.READY and self._dialog is not None:
+            self._dialog.agent_ended()
+
+    # --- one login --------------------------------------------------------------------------------
+
+    def _begin(self, chat: Chat, way: str | None, reason: str) -> None:
+        dialog = self._dialog = LoginDialog(chat, self._chats, self._view)
+        self._start(partial(self._run, dialog, way, reason))
+
+    async def _run(self, dialog: LoginDialog, way: str | None, reason: str) -> None:
+        """Log in, and send what waited for it or give it back."""
+        end, fault = None, ""
+        with isolated(self._view, "log in", self._name):
+            try:
+                with dialog.scope:
+                    end = await self._log_in(dialog, way, reason)
+            except (AgentRefused, AgentFault) as refused:
+                fault = one_line(str(refused))
+        dialog.close(DONE if end is not None else FAILED if fault else None)
+        self._dialog = None
+        if end is None:
+            self._not_logged_in(dialog.chat, fault)
+        else:
+            self._logged_in(end)
+
+    async def _log_in(self, dialog: LoginDialog, way: str | None, reason: str) -> LoginEnd:
+        """Log in. Raises AgentRefused, and AgentFault if the agent does not start."""
+        agent = await self._process().ready()
+        ways = await agent.login_ways()
+        if way is None and await self._repeat(agent, ways):
+            return LoginEnd.DONE
+        if not ways:
+            raise AgentRefused(f"{reason}; {NO_WAYS}" if reason else NO_WAYS)
+        while True:
+            chosen = way or await dialog.choose_way(ways, reason)
+            try:
+                end = await agent.login(chosen, dialog)
+            except AgentRefused as refused:
+                if not self._waiting:
+                    raise
+                dialog.failed(one_line(str(refused)))
+                reason, way = "", None
+            else:
+                self._succeeded(dialog.chat, ways, chosen, end)
+                return end
+
+    async def _repeat(self, agent: Agent, ways: Sequence[LoginWay]) -> bool:
+        """Log in as it worked before, without a question; returns whether that worked."""
+        saved = self._persistence.login_way(self._process().identity)
+        if not self._may_repeat or not any(it.id == saved and it.asks_nothing for it in ways):
+            return False
+        self._may_repeat = False
+        with anyio.move_on_after(REPEAT_SECONDS):
+            try:
+                await agent.login(saved or "", QuietUser())
+            except AgentRefused as refused:
+                log.info("the login that worked before was refused: %s", refused)
+            else:
+                return True
+        return False
+
+    def _succeeded(self, chat: Chat, ways: Sequence[LoginWay], chosen: str, end: LoginEnd) -> None:
+        """Say so, save the way, and note which prompts are sent again."""
+        is_repeatable = any(it.id == chosen and it.asks_nothing for it in ways)
+        if is_repeatable and end is LoginEnd.DONE:
+            self._may_repeat = False
+            self._persistence.keep_login(self._process().identity, chosen)
+        for effect in self._held.effects:
+            if isinstance(effect, TellPrompt) and effect.chat in self._waiting:
+                self._sent_again[effect.chat] = effect
+        self._chats.apply(chat, [NoticeReceived(LOGGED_IN)])
+
+    def _logged_in(self, end: LoginEnd) -> None:
+        """Send what waited for the login, now or once the agent has started again."""
+        waiting, self._waiting = self._waiting, set()
+        if end is LoginEnd.RESTART:
+            self._process().request(ServerRequest.RESTART)
+            return
+        self._open_again()
+        for effect in chain.from_iterable(map(self._held.take, sorted(waiting))):
+            self._perform(effect, self._name)
+
+    def _not_logged_in(self, chat: Chat, fault: str) -> None:
+        """Give back what waited for the login, and say why it failed; a cancelled one has none."""
+        if fault and chat.id not in self._waiting:
+            self._chats.apply(chat, [NoticeReceived(fault, is_error=True)])
+        for chat_id in sorted(self._waiting):
+            if (waiting := self._chats.table.get(chat_id)) is not None:
+                self._give_back(waiting, f"{fault}: {BACK}" if fault else f"Not logged in: {BACK}")
+        self._waiting.clear()
+
+    def _give_back(self, chat: Chat, line: str) -> None:
+        """Put the held prompt of a chat into the input and end its turn, if it is still held."""
+        self._waiting.discard(chat.id)
+        prompts = [it for it in self._held.take(chat.id) if isinstance(it, TellPrompt)]
+        if prompts:
+            self._view.push([SetInput(chat.id, clean(prompt.text)) for prompt in prompts])
+            self._chats.apply(chat, [TurnEnded(TurnEnd.FAILED, line)])

@@ -1,0 +1,264 @@
+"""Login dialog: asks the user in a chat what one login needs (`agents.login.LoginUser`).
+
+Rules kept here:
+- Each step is a question in the chat, so it waits in the float and takes no focus. A step replaces
+  the one before. Cancelling a question, or stopping the turn, cancels the login.
+- A secret is typed while the chat's turn is a login, which hides it (`lua/eca/input/login.lua`).
+- A program runs only after the user has seen its command as it is, and has agreed.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Final
+from uuid import uuid4
+
+import anyio
+from msgspec import Struct, field
+
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.login import LoginCommand, LoginWay
+from eca_nvim.chat.handlers.questions import withdraw_question
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.text.safe_text import literal, one_line, truncate
+from eca_nvim.chat.vocabulary.events import NoticeReceived, QuestionAsked
+from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
+from eca_nvim.chat.vocabulary.states import SECRET_TURNS, Turn
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
+from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.view import View
+
+WHICH: Final = "How do you want to log in?"
+RUN: Final = "Run this program in a terminal to log in?"
+YES: Final = ("Run it", "in a tab page; its exit code says whether you are logged in")
+NO: Final = ("Cancel", "run nothing")
+CANCEL: Final = ("Cancel", "end this login")
+DONE: Final = "done"
+FAILED: Final = "failed"
+IN_TERMINAL: Final = (
+    "The login runs in a terminal, in a tab page of its own; <C-c> here cancels it."
+)
+UNSHOWN: Final = "the agent's program for this login cannot be shown as it is: it was not run"
+BUSY: Final = "a turn runs in this chat: stop it first, or log in from another chat (:Eca new)"
+NEEDS_USER: Final = "this login asks for something"
+LONGEST_COMMAND: Final = 1000
+"""Characters of a command that can be agreed to."""
+LONGEST_TEXT: Final = 200
+"""Cells of a name or description that are shown."""
+
+
+class _Question(Struct):
+    """A question that is open; `ways`: the ids of the ways it offers, in order."""
+
+    id: str
+    labels: Sequence[str]
+    ways: Sequence[str] = ()
+    is_wait: bool = False
+    answer: str = ""
+    arrived: anyio.Event = field(default_factory=anyio.Event)
+
+
+class LoginDialog:
+    """The dialog of one login, in one chat; cancelling `scope` ends the login."""
+
+    def __init__(self, chat: Chat, chats: Chats, view: View) -> None:
+        self.chat = chat
+        self.scope = anyio.CancelScope()
+        self._chats = chats
+        self._view = view
+        self._asked: set[str] = set()  # the ids of all its questions
+        self._open: _Question | None = None
+        self._is_secret = False  # we have made the turn a login
+        self._terminal: int | None = None
+        self._code: int | None = None
+        self._ended = anyio.Event()
+
+    # --- what a login asks ------------------------------------------------------------------------
+
+    async def choose_way(self, ways: Sequence[LoginWay], reason: str) -> str:
+        """Ask for the way to log in; returns its id. `reason`: why it is asked."""
+        offers = [(way.name, way.about) for way in ways]
+        question = f"{reason}\n{WHICH}" if reason else WHICH
+        return ways[await self._choose(question, offers, [way.id for way in ways])].id
+
+    async def choose(self, question: str, offers: Sequence[tuple[str, str]]) -> int:
+        """Let the user choose; returns the index."""
+        return await self._choose(question, offers, ())
+
+    async def _choose(
+        self, question: str, offers: Sequence[tuple[str, str]], ways: Sequence[str]
+    ) -> int:
+        labels = _labels([name for name, _ in offers])
+        options = tuple(
+            (label, truncate(one_line(about), LONGEST_TEXT))
+            for label, (_, about) in zip(labels, offers, strict=True)
+        )
+        opened = self._ask(question, options, ways=ways)
+        await opened.arrived.wait()
+        return labels.index(opened.answer)
+
+    async def type(self, question: str) -> str:
+        """Let the user type an answer, which is hidden. Raises AgentRefused if a turn runs."""
+        self._close_question()
+        if not self._is_secret:
+            if self.chat.turn.state is not Turn.IDLE:
+                raise AgentRefused(BUSY)
+            self._is_secret = True
+            self._chats.apply(self.chat, [LoginBegan()])
+        opened = self._ask(question, ())
+        await opened.arrived.wait()
+        return opened.answer
+
+    async def run(self, command: LoginCommand) -> int:
+        """Run a program in a terminal once the user has agreed; returns its exit code.
+
+        Raises AgentRefused.
+        """
+        shown = _shown(command)
+        if await self.choose(f"{RUN}\n{shown}", (YES, NO)) != 0:
+            self.cancel()
+            await anyio.lowlevel.checkpoint()
+        self._terminal = uuid4().int >> 97
+        self._view.push([
+            RunLogin(self._terminal, one_line(command.title), command.command,
+                     command.environment, command.folder)
+        ])  # fmt: skip
+        self.tell(IN_TERMINAL)
+        await self._ended.wait()
+        assert self._code is not None
+        return self._code
+
+    def tell(self, text: str) -> None:
+        """Show a text in the chat."""
+        self._chats.apply(self.chat, [NoticeReceived(text)])
+
+    def wait(self, text: str) -> None:
+        """Show what the login waits for; a turn that is a login can be stopped to cancel it."""
+        if self._is_secret:
+            self._close_question()
+            self.tell(text)
+        else:
+            self._ask(f"{text} …", (CANCEL,), is_wait=True)
+
+    # --- what happens -----------------------------------------------------------------------------
+
+    def answered(self, question_id: str, text: str | None) -> bool:
+        """Handle the answer to one of our questions; None cancels the login."""
+        opened = self._open
+        if opened is not None and opened.id == question_id:
+            self._open = None
+            if text is None or opened.is_wait or not (opened.labels == () or text in opened.labels):
+                self.cancel()
+            else:
+                opened.answer = text
+                opened.arrived.set()
+        return question_id in self._asked
+
+    def take_way(self, way: str) -> bool:
+        """Answer the question for the way, if it is open and offers this one."""
+        opened = self._open
+        if opened is None or way not in opened.ways:
+            return False
+        label = opened.labels[opened.ways.index(way)]
+        self._chats.show(withdraw_question(self.chat, opened.id, now(), label))
+        return True
+
+    def terminal_ended(self, number: int, code: int) -> None:
+        """Note that the program has ended."""
+        if number == self._terminal:
+            self._code = code
+            self._ended.set()
+
+    def agent_ended(self) -> None:
+        """Cancel the login because the agent has ended, unless a program runs for it."""
+        if self._terminal is None:
+            self.cancel()
+
+    def cancel(self) -> None:
+        """Cancel the login."""
+        self.scope.cancel()
+
+    def failed(self, fault: str) -> None:
+        """End a try that failed, and say why."""
+        self.close(FAILED)
+        self._chats.apply(self.chat, [NoticeReceived(fault, is_error=True)])
+
+    def close(self, outcome: str | None = None) -> None:
+        """End what is open: a question, the terminal, the turn that was a login.
+
+        outcome: how the last step came out, None if it was cancelled.
+        """
+        self._close_question(outcome)
+        if self._terminal is not None and self._code is None:
+            self._view.push([EndLogin(self._terminal)])
+        self._terminal, self._code, self._ended = None, None, anyio.Event()
+        if self._is_secret and self.chat.turn.state in SECRET_TURNS:
+            self._chats.apply(self.chat, [TurnEnded()])
+        self._is_secret = False
+
+    def _ask(
+        self,
+        question: str,
+        options: tuple[tuple[str, str], ...],
+        *,
+        ways: Sequence[str] = (),
+        is_wait: bool = False,
+    ) -> _Question:
+        """Ask a question instead of the one before; one without options is answered by a text."""
+        self._close_question()
+        labels = tuple(label for label, _ in options)
+        opened = self._open = _Question(str(uuid4()), labels, ways, is_wait)
+        self._asked.add(opened.id)
+        asked = QuestionAsked(
+            opened.id, question, options, allow_freeform=not options, by_agent=not options
+        )
+        self._chats.apply(self.chat, [asked])
+        return opened
+
+    def _close_question(self, outcome: str | None = None) -> None:
+        opened, self._open = self._open, None
+        if opened is not None:
+            self._chats.show(withdraw_question(self.chat, opened.id, now(), outcome))
+
+
+class QuietUser:
+    """A user who is not asked (`agents.login.LoginUser`)."""
+
+    async def choose(self, question: str, offers: Sequence[tuple[str, str]]) -> int:  # noqa: ARG002
+        """Raise AgentRefused."""
+        raise AgentRefused(NEEDS_USER)
+
+    async def type(self, question: str) -> str:  # noqa: ARG002
+        """Raise AgentRefused."""
+        raise AgentRefused(NEEDS_USER)
+
+    async def run(self, command: LoginCommand) -> int:  # noqa: ARG002
+        """Raise AgentRefused."""
+        raise AgentRefused(NEEDS_USER)
+
+    def tell(self, text: str) -> None:
+        """Show nothing."""
+
+    def wait(self, text: str) -> None:
+        """Show nothing."""
+
+
+def _labels(names: Sequence[str]) -> list[str]:
+    """Return the names as they are shown, each of them different."""
+    labels: list[str] = []
+    for number, name in enumerate(names, 1):
+        label = truncate(one_line(name), LONGEST_TEXT) or str(number)
+        labels.append(
+            f"{label} ({number})" if label.casefold() in map(str.casefold, labels) else label
+        )
+    return labels
+
+
+def _shown(command: LoginCommand) -> str:
+    """Return what will run as one line. Raises AgentRefused if a line cannot show it exactly."""
+    added = [f"{name}={shlex.quote(value)}" for name, value in command.added.items()]
+    line = " ".join((*added, shlex.join(command.command)))
+    if "\n" in line or literal(line) != line or len(line) > LONGEST_COMMAND:
+        raise AgentRefused(UNSHOWN)
+    return line

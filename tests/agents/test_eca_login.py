@@ -1,0 +1,148 @@
+"""Logging in to a provider of an ECA server, with what the real server answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.agents.client import AgentClient, make_agent, running
+from tests.support import script
+from tests.support.factories import PrepareScript
+from tests.support.recording import read_recording
+from tests.support.screen import Value
+from tests.support.servers import RECORDINGS
+
+from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.eca import login
+from eca_nvim.agents.login import LoginCommand, LoginEnd
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+
+pytestmark = pytest.mark.anyio
+
+LIST, LOGIN, INPUT, LOGOUT = (f"providers/{it}" for it in ("list", "login", "loginInput", "logout"))
+URL = "https://claude.ai/oauth/authorize?code=true&state=" + "x" * 400
+
+
+class User:
+    """A user who takes the last offer and types what is prepared."""
+
+    def __init__(self, *typed: str) -> None:
+        self._typed = list(typed)
+        self.asked: list[str] = []
+        self.told: list[str] = []
+        self.waits = anyio.Event()
+
+    async def choose(self, question: str, offers: Sequence[tuple[str, str]]) -> int:
+        self.asked.append(question)
+        return len(offers) - 1
+
+    async def type(self, question: str) -> str:
+        self.asked.append(question)
+        return self._typed.pop(0)
+
+    async def run(self, command: LoginCommand) -> int:
+        raise AssertionError(command)
+
+    def tell(self, text: str) -> None:
+        self.told.append(text)
+
+    def wait(self, text: str) -> None:  # noqa: ARG002
+        self.waits.set()
+
+
+def recorded(method: str, /, **params: str) -> Value:
+    """Return what the real server answered to a request with these parameters."""
+    events = [event.message for event in read_recording(RECORDINGS / "providers.jsonl")]
+    asked = [it for it in events if it.get("method") == method]
+    number = next(it["id"] for it in asked if params.items() <= it["params"].items())
+    return next(it["result"] for it in events if it.get("id") == number and "result" in it)
+
+
+def answers(method: str, result: Value) -> script.Steps:
+    return [*script.expect(method), *script.reply(method, result)]
+
+
+def updated(status: str, provider: str = "anthropic") -> script.Steps:
+    return script.send("providers/updated", {"id": provider, "auth": {"status": status}})
+
+
+async def test_a_key_is_typed_and_sent(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    server = scripted_server(
+        *(script.handshake(), answers(LIST, recorded(LIST))),
+        answers(LOGIN, recorded(LOGIN, provider="openai")),
+        answers(LOGIN, recorded(LOGIN, provider="openai", method="api-key")),
+        answers(INPUT, recorded(INPUT, provider="openrouter")),
+        answers(LOGOUT, recorded(LOGOUT, provider="openrouter")),
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        ways = {way.id: way for way in await client.agent.login_ways()}
+        assert ways["anthropic"].name == "Anthropic"
+        assert ways["anthropic"].about == "unauthenticated"
+        assert ways["anthropic"].logged_in is False
+        user = User(" sk-test \n")
+        assert await client.agent.login("openai", user) is LoginEnd.DONE
+        assert user.asked == ["Log in to openai", "openai: API Key"]
+        await client.agent.logout("openai")
+        with pytest.raises(AgentRefused, match="which provider"):
+            await client.agent.logout()
+    assert [it["params"] for it in server.received(LOGIN)] == [
+        {"provider": "openai"},
+        {"provider": "openai", "method": "manual"},
+    ]
+    sent = {"provider": "openai", "data": {"api-key": "sk-test"}}
+    assert server.received(INPUT)[0]["params"] == sent
+    assert server.received(LOGOUT)[0]["params"] == {"provider": "openai"}
+
+
+async def in_browser(client: AgentClient, user: User) -> None:
+    """Log in as a user who has opened the page once it is waited for."""
+    async with anyio.create_task_group() as tasks:
+
+        async def go_on() -> None:
+            await user.waits.wait()
+            client.agent._running.connection.notify("go")  # type: ignore[attr-defined]
+
+        tasks.start_soon(go_on)
+        assert await client.agent.login("anthropic", user) is LoginEnd.DONE
+
+
+async def test_a_login_in_a_browser_shows_the_link_whole(
+    scripted_server: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = {"action": "authorize", "url": URL, "message": "Log in\nthere"}
+    device = {"action": "device-code", "url": "https://github.com/login/device", "code": "AB-12"}
+    code = page | {"fields": [{"key": "code", "label": "Code", "type": "secret"}]}
+    server = scripted_server(
+        *(script.handshake(), answers(LOGIN, page)),
+        *(script.expect("go"), updated("unauthenticated"), updated("authenticated", "other")),
+        *(updated("authenticated"), answers(LOGIN, device), script.expect("go")),
+        *(updated("authenticated"), answers(LOGIN, code), answers(INPUT, {"action": "done"})),
+        *(answers(LOGIN, page), answers(LOGIN, {"action": "dance"})),
+        *(script.expect(LOGIN), script.fail(LOGIN, METHOD_NOT_FOUND, "no such method")),
+        *(script.expect(LOGIN), script.leave(3)),
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        first, second, third = User(), User(), User("the code")
+        await in_browser(client, first)
+        assert first.told == [f"Log in there\nclaude.ai:\n{URL}"]
+        await in_browser(client, second)
+        assert "github.com:\nhttps://github.com/login/device" in second.told[0]
+        assert "AB-12" in second.told[0]
+        assert await client.agent.login("anthropic", third) is LoginEnd.DONE
+        assert third.told == first.told
+        with monkeypatch.context() as impatient:
+            impatient.setattr(login, "BROWSER_SECONDS", 0.05)
+            with pytest.raises(AgentRefused, match="no login after"):
+                await client.agent.login("anthropic", User())
+        with pytest.raises(AgentRefused, match="a step that this client does not know"):
+            await client.agent.login("anthropic", User())
+        with pytest.raises(AgentLacks, match="send the prompt /login"):
+            await client.agent.login("anthropic", User())
+        with pytest.raises(AgentRefused, match="the server has ended"):
+            await client.agent.login("anthropic", User())
+    sent = {"provider": "anthropic", "data": {"code": "the code"}}
+    assert server.received(INPUT)[0]["params"] == sent

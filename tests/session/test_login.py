@@ -1,0 +1,243 @@
+"""A login: what wants it, what it asks, what waits for it, and every way it can end."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from tests.session.rig import FakeAgent, Rig
+
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.base import AgentExit
+from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
+from eca_nvim.chat.vocabulary.effects import TellPrompt
+from eca_nvim.chat.vocabulary.history_intents import DeleteChat
+from eca_nvim.chat.vocabulary.intents import AnswerLogin, OpenChat, SendPrompt, StopTurn
+from eca_nvim.chat.vocabulary.login import (
+    EndLogin,
+    ListLogins,
+    LogIn,
+    LoginNeeded,
+    LogOut,
+    RunLogin,
+    TerminalEnded,
+)
+from eca_nvim.chat.vocabulary.ops import SetInput
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.session.login import RUNS
+from eca_nvim.session.login_dialog import BUSY, NO, RUN, UNSHOWN, WHICH, YES
+
+pytestmark = pytest.mark.anyio
+
+WAYS = [
+    LoginWay("self", "By itself", "in your browser", asks_nothing=True),
+    LoginWay("term", "By itself", "runs a program"),
+]
+HIDDEN_KEY = "sk-0123456789"
+
+
+def wants(agent: FakeAgent, chat: str, prompt: str | None = None, *, ways: bool = True) -> None:
+    agent.ways = WAYS if ways else []
+    told = None if prompt is None else TellPrompt(chat, prompt)
+    agent.emit([LoginNeeded(chat, "agent needs a login: no", told)])
+
+
+async def asked(rig: Rig, title: str) -> str:
+    """Wait for a question that begins like this; returns its id."""
+    await rig.view.until(lambda: any(title in str(it["title"]) for it in rig.view.pending))
+    return str(next(it["call"] for it in rig.view.pending if title in str(it["title"])))
+
+
+async def refused(rig: Rig, chat: str, text: str) -> FakeAgent:
+    """Send a prompt that the agent refuses until the user has logged in."""
+    agent = await rig.ready(chat) if not rig.agents else rig.agent
+    rig.do(OpenChat(chat), SendPrompt(chat, text))
+    await rig.done()
+    agent.say(chat, TurnBegan())
+    wants(agent, chat, text)
+    return agent
+
+
+def prompts(agent: FakeAgent) -> list[object]:
+    return [it[2] for it in agent.told if it[0] == "prompt"]
+
+
+def given_back(rig: Rig) -> list[tuple[str, str]]:
+    return [(op.chat, op.text) for op in rig.view.of(SetInput)]
+
+
+async def test_a_refused_prompt_waits_and_is_sent_once(rig: Rig) -> None:
+    agent = await refused(rig, "a", "hello")
+    question = await asked(rig, "agent needs a login: no")
+    [item] = rig.view.pending
+    assert item["detail"] == f"agent needs a login: no\n{WHICH}"
+    assert item["options"] == [
+        ["By itself", "in your browser"],
+        ["By itself (2)", "runs a program"],
+    ]
+    rig.do(rig.answer(question, "1"))
+    await rig.view.until(lambda: prompts(agent) == ["hello", "hello"])
+    assert ("login", "self") in agent.told
+    assert not rig.view.pending
+    assert "You are logged in." in rig.view.text()
+
+    wants(agent, "a", "hello")  # it is not content
+    await rig.view.until(lambda: given_back(rig) == [("a", "hello")])
+    assert "although you have logged in" in rig.view.text()
+    assert rig.status()["state"] == "idle"
+
+    rig.do(SendPrompt("a", "hello"))  # the user tries again, and is asked again
+    await rig.done()
+    wants(agent, "a", "hello")
+    await asked(rig, "agent needs a login: no")
+
+
+async def test_two_chats_wait_for_one_login(rig: Rig) -> None:
+    agent = await refused(rig, "a", "one")
+    question = await asked(rig, "agent needs a login")
+    await refused(rig, "b", "two")
+    await rig.view.until(lambda: "in another chat" in rig.view.text())
+    assert len(rig.view.pending) == 1
+    rig.do(rig.answer(question, "1"))
+    await rig.view.until(lambda: prompts(agent)[2:] == ["one", "two"])
+
+
+@pytest.mark.parametrize("how", ["question", "stop", "delete", "exit", "no way"])
+async def test_a_login_that_ends_gives_the_prompt_back(rig: Rig, how: str) -> None:
+    agent = await refused(rig, "a", "hello")
+    question = await asked(rig, "agent needs a login")
+    match how:
+        case "question":
+            rig.do(rig.answer(question, None))
+        case "stop":
+            rig.do(StopTurn("a"))
+        case "delete":
+            rig.do(StopTurn("a"), DeleteChat("a"))
+        case "exit":
+            agent.end(AgentExit("it crashed", 3))
+        case "no way":
+            rig.do(rig.answer(question, None))
+            await rig.view.until(lambda: given_back(rig))
+            rig.do(SendPrompt("a", "second"))
+            await rig.done()
+            wants(agent, "a", "second", ways=False)
+            await rig.view.until(lambda: "offers no way to log in" in rig.view.text())
+    await rig.view.until(lambda: ("a", "hello") in given_back(rig))
+    await rig.view.until(lambda: not rig.view.pending)
+    assert prompts(agent) == ["hello", *(["second"] if how == "no way" else [])]
+    if how != "delete":
+        await rig.view.until(lambda: rig.status()["state"] == "idle")
+
+
+async def test_what_worked_is_repeated_once_without_a_question(rig: Rig) -> None:
+    agent = await refused(rig, "a", "hello")
+    rig.do(rig.answer(await asked(rig, "agent needs a login"), "1"))
+    await rig.view.until(lambda: prompts(agent) == ["hello", "hello"])
+    agent.say("a", TurnEnded())
+    agent.end(AgentExit("it crashed", 3))
+    rig.do(SendPrompt("a", "again"))
+    agent = await rig.starting(2)
+    agent.ready()
+    await rig.view.until(lambda: prompts(agent) == ["again"])
+    wants(agent, "a", "again")
+    await rig.view.until(lambda: prompts(agent) == ["again", "again"])
+    assert not rig.view.pending
+    wants(agent, "a", "again")  # it was not enough this time
+    await asked(rig, "agent needs a login")
+    assert [it for it in agent.told if it[0] == "login"] == [("login", "self")]
+    rig.do(LogOut("a"))
+    await rig.view.until(lambda: ("logout", None) in agent.told)
+
+
+async def test_a_program_runs_as_it_was_shown_or_not_at_all(rig: Rig) -> None:
+    command = ["/bin/agent", "log in", "$(reboot)"]
+    shown = "/bin/agent 'log in' '$(reboot)'"
+    agent = await rig.ready("a")
+    agent.ways = WAYS
+
+    async def runs(_way: str, user: LoginUser) -> LoginEnd:
+        environment = {"FLAVOUR": "a b", "KEY": "mine"}
+        code = await user.run(LoginCommand("It", command, {"FLAVOUR": "a b"}, environment, "/work"))
+        if code != 0:
+            raise AgentRefused(f"exit code {code}")
+        return LoginEnd.RESTART
+
+    agent.log_in = runs
+    rig.do(LogIn("a", "term"))
+    question = await asked(rig, RUN)
+    assert rig.asked(question)["detail"] == f"{RUN}\nFLAVOUR='a b' {shown}"
+    assert not rig.view.of(RunLogin)
+    rig.do(rig.answer(question, NO[0]))
+    await rig.view.until(lambda: not rig.view.pending)
+    assert not rig.view.of(RunLogin)
+
+    rig.do(LogIn("a", "term"))
+    rig.do(rig.answer(await asked(rig, RUN), YES[0]))
+    await rig.view.until(lambda: rig.view.of(RunLogin))
+    [run] = rig.view.of(RunLogin)
+    assert (run.command, run.folder) == (command, "/work")
+    rig.do(LogIn("a", "self"))
+    await rig.view.until(lambda: RUNS in rig.lines())
+    rig.do(TerminalEnded(run.number + 1, 0), TerminalEnded(run.number, 4))
+    await rig.view.until(lambda: "exit code 4" in rig.view.text())
+
+    rig.do(LogIn("a", "term"))
+    rig.do(rig.answer(await asked(rig, RUN), YES[0]))
+    await rig.view.until(lambda: len(rig.view.of(RunLogin)) == 2)
+    rig.do(StopTurn("a"))
+    await rig.view.until(
+        lambda: rig.view.of(EndLogin) == [EndLogin(rig.view.of(RunLogin)[1].number)]
+    )
+
+    for odd in ("a\x1b[2Kb", "a\nb", "a\u202eb", "x" * 2000):
+        command[1] = odd
+        before = rig.view.text().count(UNSHOWN)
+        rig.do(LogIn("a", "term"))
+        await rig.view.until(lambda: rig.view.text().count(UNSHOWN) > before)  # noqa: B023
+    assert len(rig.view.of(RunLogin)) == 2
+
+    command[1] = "ok"
+    rig.do(LogIn("a", "term"))
+    rig.do(rig.answer(await asked(rig, RUN), YES[0]))
+    await rig.view.until(lambda: len(rig.view.of(RunLogin)) == 3)
+    rig.do(TerminalEnded(rig.view.of(RunLogin)[2].number, 0))
+    await rig.starting(2)
+    assert ("close",) in agent.told
+
+
+async def test_a_secret_goes_to_the_login_alone(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    typed: list[str] = []
+    may_go_on = anyio.Event()
+
+    async def asks(_way: str, user: LoginUser) -> LoginEnd:
+        typed.append(await user.type("the key"))
+        user.wait("it is checked")
+        await may_go_on.wait()
+        return LoginEnd.DONE
+
+    agent.log_in, agent.ways = asks, WAYS
+    rig.do(LogIn("a", "self"))
+    await asked(rig, "the key")
+    assert rig.status()["state"] == "login"
+    rig.do(AnswerLogin("a", HIDDEN_KEY))
+    await rig.view.until(lambda: typed == [HIDDEN_KEY])
+    await rig.view.until(lambda: "it is checked" in rig.view.text())
+    rig.do(AnswerLogin("a", "more of it"))  # nothing is asked now
+    await rig.view.until(lambda: any("was not sent" in it for it in rig.lines()))
+    may_go_on.set()
+    await rig.view.until(lambda: rig.status()["state"] == "idle")
+    assert HIDDEN_KEY not in rig.view.text()
+    assert HIDDEN_KEY not in rig.redactor.redact(f"it is {HIDDEN_KEY}")
+    assert [it[0] for it in agent.told] == ["login"]
+
+    rig.do(LogIn("a", "self"))
+    await asked(rig, "the key")
+    rig.do(StopTurn("a"))
+    await rig.view.until(lambda: rig.status()["state"] == "idle")
+
+    rig.do(SendPrompt("a", "hello"))
+    await rig.done()
+    rig.do(LogIn("a", "self"))
+    await rig.view.until(lambda: BUSY in rig.view.text())
+    rows = await rig.ask(ListLogins("a", 77))
+    assert [row["id"] for row in rows] == ["self", "term"]
