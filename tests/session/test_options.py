@@ -306,6 +306,21 @@ async def test_after_a_restart_it_is_set_again(rig: Rig) -> None:
     assert rig.view.text().count("stays") == 0
 
 
+async def test_a_mode_that_does_not_ask_is_set_again_only_if_the_user_chose_it(rig: Rig) -> None:
+    for number, (chosen, mode) in enumerate((("code", []), ("yolo", ["yolo"])), 1):
+        agent = await begun(rig, number=number)
+        rig.do(intents.SendPrompt("a", "hi"))
+        await choose(rig, "mode", chosen)
+        agent.listed["a"] = tuple(changed(agent.listed["a"], "mode-id", "yolo"))
+        agent.list("a")  # the agent did it
+        agent.end(AgentExit("gone"))
+        await rig.view.until(lambda: rig.states()[-1] == "failed")
+        rig.do(intents.StartServer(restart=False))
+        again = await rig.starting(number + 1)
+        again.ready()
+        assert [it[3] for it in again.told if it[0] == "set" and it[2] == "mode-id"] == mode
+
+
 async def test_options_stay_with_their_server(rig: Rig) -> None:
     await begun(rig)
     await choose(rig, "mode", "code")

@@ -3,7 +3,8 @@
 Rules kept here:
 - The agent lists the options of a chat. What is set is sent to it, and shown once it lists that.
 - What is set before there is a list waits for the first list. What was set in a chat is set again
-  after the agent has been started again.
+  after the agent has been started again; a value with which tools run without asking only if the
+  user has set it: the agent takes it for his choice.
 - A chat that the user begins gets the project's last choices for this server, as far as they are on
   offer. Trust is none of them, nor a value with which tools run without asking.
 - Values are sent one at a time: each may change what else is on offer.
@@ -58,13 +59,15 @@ class _State(Struct):
     """What a chat waits for, by id or category of an option.
 
     last: the project's last choices when the chat began. chosen: ids of options set in the chat.
-    is_listed: the running agent has listed the chat's options.
+    unasked: values with which tools run without asking that the user has set, by id. is_listed: the
+    running agent has listed the chat's options.
     """
 
     is_listed: bool = False
     last: LastChoices | None = None
     wanted: dict[str, _Wanted] = field(default_factory=dict)
     chosen: set[str] = field(default_factory=set)
+    unasked: dict[str, OptionValue] = field(default_factory=dict)
 
     def take(self, option: ChatOption) -> _Wanted | None:
         """Remove and return what an option waits for; what is quietly wanted waits for offers."""
@@ -77,6 +80,15 @@ class _State(Struct):
         self.wanted.pop(key, None)
         self.chosen.add(option.id)
         return wanted
+
+    def user_sets(self, option: ChatOption, value: OptionValue) -> None:
+        """Note what the user sets."""
+        if value in option.unasked:
+            self.unasked[option.id] = value
+
+    def is_restored(self, option: ChatOption) -> bool:
+        """Return whether the value of an option is set again when the agent is started again."""
+        return option.value not in option.unasked or self.unasked.get(option.id) == option.value
 
     def _last(self, option: ChatOption) -> _Wanted | None:
         last = None if self.last is None or option.id in self.chosen else self.last(option.id)
@@ -131,6 +143,7 @@ class Options:
             chat.asked_options.clear()
             for option in chat.options:
                 is_own = option.id in state.chosen or not chat.is_blank
+                is_own = is_own and state.is_restored(option)
                 if is_own and option.value and option.category != TRUST:
                     state.wanted.setdefault(option.id, _Wanted(option.value))
             if chat.trust:
@@ -206,6 +219,7 @@ class Options:
         state = self._state(chat)
         state.wanted.pop(option.id, None)
         state.chosen.add(option.id)
+        state.user_sets(option, value)
         if is_saved:
             chat.asked_options[option.id] = value
         agent.set_option(chat.id, option.id, value)
@@ -221,6 +235,7 @@ class Options:
             if option.accepts(value):
                 if wanted.asked:
                     chat.asked_options[option.id] = value
+                    state.user_sets(option, value)
                 agent.set_option(chat.id, option.id, value)
                 return
             if wanted.asked:
