@@ -12,9 +12,15 @@ step is one of
     {"withdraw": PARAMS}           the same, but take the request back once it was received
     {"request": [METHOD, PARAMS]}  send any request, and wait for the answer
     {"all": [[METHOD, PARAMS], …]} send requests at once, and wait for all answers
+    {"begin": [METHOD, PARAMS]}    send any request, and go on; its answer is reported when it comes
+    {"cancel": null}               take back the request that was begun last ($/cancel_request)
+    {"join": null}                 wait for the answers to all that was begun
     {"wait": "session/cancel"}     wait for a notification of the client
     {"end": REASON}                end the turn; without it the reason is end_turn
     {"fail": [CODE, MESSAGE]}      answer the prompt with an error
+
+In PARAMS, "TERMINAL" is the id of the terminal that was created last. Requests about terminals get
+the session's id. Further sessions are "scripted-2" and so on.
 
 `"login": {"refuses": [METHOD, …], "ways": {ID: null | [CODE, MESSAGE] | "slow"}, "key": PATH}` has
 these methods refused until the client has authenticated by a way whose value is null, or the file
@@ -71,6 +77,10 @@ ANSWERS: Mapping[str, type[BaseModel]] = {
     "fs/read_text_file": schema.ReadTextFileResponse,
     "fs/write_text_file": schema.WriteTextFileResponse,
     "terminal/create": schema.CreateTerminalResponse,
+    "terminal/output": schema.TerminalOutputResponse,
+    "terminal/wait_for_exit": schema.WaitForTerminalExitResponse,
+    "terminal/kill": schema.KillTerminalResponse,
+    "terminal/release": schema.ReleaseTerminalResponse,
 }
 SESSION = "scripted"
 
@@ -85,6 +95,9 @@ class Agent:
         self._notified: dict[str, asyncio.Event] = {}
         self._login = script.get("login", {})
         self._logged_in = False
+        self._terminal = "none"
+        self._begun: list[asyncio.Task[None]] = []
+        self._sessions = 0
         self._requests = 0
         """How many requests were sent; the SDK numbers them from 0."""
         self.connection: Connection
@@ -110,7 +123,9 @@ class Agent:
             case "initialize":
                 return {"protocolVersion": 1} | self._script.get("initialize", {})
             case "session/new":
-                return {"sessionId": SESSION} | self._script.get("session", {})
+                self._sessions += 1
+                name = SESSION if self._sessions == 1 else f"{SESSION}-{self._sessions}"
+                return {"sessionId": name} | self._script.get("session", {})
             case "session/prompt":
                 return await self._play()
             case "session/set_mode" | "session/close":
@@ -140,36 +155,57 @@ class Agent:
         for step in self._turns.pop(0) if self._turns else ():
             [(what, value)] = step.items()
             match what:
-                case "update":
-                    update = {"sessionId": SESSION, "update": value}
-                    await self.connection.send_notification("session/update", update)
-                case "ask":
-                    await self._request("session/request_permission", self._permission(value))
-                case "withdraw":
-                    await self._withdraw(self._permission(value))
-                case "request":
-                    await self._request(*value)
-                case "all":
-                    await asyncio.gather(*(self._request(*each) for each in value))
-                case "wait":
-                    await self._notification(value).wait()
                 case "end":
                     reason = value
                 case "fail":
                     raise RequestError(*value)
+                case _:
+                    await self._step(what, value)
         return {"stopReason": reason}
+
+    async def _step(self, what: str, value: Value) -> None:
+        match what:
+            case "update":
+                update = {"sessionId": SESSION, "update": self._filled(value)}
+                await self.connection.send_notification("session/update", update)
+            case "ask":
+                await self._request("session/request_permission", self._permission(value))
+            case "withdraw":
+                await self._withdraw(self._permission(value))
+            case "request":
+                await self._request(*value)
+            case "all":
+                await asyncio.gather(*(self._request(*each) for each in value))
+            case "begin":
+                self._begun.append(asyncio.create_task(self._request(*value)))
+                await asyncio.sleep(0)  # it is sent
+            case "cancel":
+                number = {"requestId": self._requests - 1}
+                await self.connection.send_notification("$/cancel_request", number)
+            case "join":
+                await asyncio.gather(*self._begun)
+            case "wait":
+                await self._notification(value).wait()
 
     def _permission(self, params: Value) -> Value:
         return {"sessionId": SESSION} | params
 
     async def _request(self, method: str, params: Value) -> None:
         self._requests += 1
+        if method.startswith("terminal/"):
+            params = {"sessionId": SESSION} | self._filled(params)
         try:
             answer = await self.connection.send_request(method, params)
         except RequestError as refused:
             self._note({"answer": {"error": str(refused), "code": refused.code}, "to": method})
             return
         self._note({"answer": answer, "to": method, "fault": _fault(ANSWERS, method, answer)})
+        if method == "terminal/create":
+            self._terminal = answer["terminalId"]
+
+    def _filled(self, value: Value) -> Value:
+        """Return a value with the id of the last terminal."""
+        return json.loads(json.dumps(value).replace('"TERMINAL"', json.dumps(self._terminal)))
 
     async def _withdraw(self, params: Value) -> None:
         """Request permission, and cancel the request once the client has received it.

@@ -5,8 +5,9 @@ message of the same method (or the answer to the same request of the agent), at 
 recorded message. "err" is standard error, "raw" are bytes on standard output. A "note" with `argv`
 begins a life: a recording may have several processes of one agent.
 
-Ids of requests and the working folder differ from run to run and are translated. Requests that do
-not occur later in the recording are answered at once. The report is that of `replay_server`.
+Ids of requests and terminals and the working folder differ from run to run and are translated.
+Requests that do not occur later in the recording are answered at once. The report is that of
+`replay_server`.
 """
 
 import argparse
@@ -38,6 +39,8 @@ COMPARED = {
     "session/set_config_option": ("sessionId", "configId", "value"),
     "session/request_permission": ("outcome",),
     "fs/read_text_file": ("content",),
+    "terminal/output": ("output", "truncated"),
+    "terminal/wait_for_exit": ("exitCode",),
 }
 """What is compared: parameters of the client's messages, results of its answers to the agent's."""
 POLITE = ("session/close", "session/delete", "session/set_mode", "authenticate", "logout")
@@ -80,6 +83,7 @@ class Player:
         self._request_ids: dict[str, Value] = {}
         self._asked: dict[str, str] = {}  # methods of the agent's requests
         self._folder = Folder(events)
+        self._terminals: dict[str, str] = {}  # live ids, by the recorded ones
         self._origin = (time.monotonic(), events[0].time if events else 0.0)
         self._position = self._sent = 0
         self.report = Report()
@@ -112,6 +116,8 @@ class Player:
         if "id" in event.message and "method" in event.message:
             self._request_ids[json.dumps(event.message["id"])] = live.get("id")
         self._folder.learn(event.message, live)
+        if (terminal := _terminal(event.message)) is not None:
+            self._terminals[terminal] = _terminal(live) or terminal
         self._compare(self._folder.apply(event.message), live)
         self._origin = (time.monotonic(), event.time)
 
@@ -150,6 +156,9 @@ class Player:
         key = json.dumps(event.message.get("id"))
         if "method" in message:
             self._asked[key] = message["method"]
+            terminal = _params(message).get("terminalId")
+            if terminal in self._terminals:
+                message["params"]["terminalId"] = self._terminals[terminal]
         elif key in self._request_ids:
             message["id"] = self._request_ids[key]
         else:
@@ -199,6 +208,12 @@ def _events(life: list[Message]) -> Iterator[Event]:
 def _params(message: Message) -> dict[str, Value]:
     found = message.get("params")
     return found if isinstance(found, dict) else {}
+
+
+def _terminal(message: Message) -> str | None:
+    """Return the terminal that an answer of a client has made."""
+    result = message.get("result")
+    return result.get("terminalId") if isinstance(result, dict) else None
 
 
 def _matches(recorded: Message, live: Message) -> bool:

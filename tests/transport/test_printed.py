@@ -11,7 +11,7 @@ def printed(limit: int, data: bytes, piece: int) -> tuple[str, bool]:
     kept = Printed(limit)
     for start in range(0, len(data), piece):
         kept.add(data[start : start + piece])
-    return kept.text()
+    return kept.text(1000)
 
 
 @pytest.mark.parametrize("piece", [1, 3, 7, 1 << 20])
@@ -41,4 +41,9 @@ def test_memory_does_not_grow() -> None:
     for _ in range(10_000):
         kept.add(b"0123456789" * 100)
     assert sum(map(len, kept._pieces)) < 1 << 18
-    assert kept.text() == ("0123456789" * 100, True)
+    assert kept.text(1 << 20) == ("0123456789" * 100, True)
+    kept.shrink(10)
+    assert sum(map(len, kept._pieces)) < 1 << 17
+    assert kept.text(1 << 20) == ("0123456789", True)
+    kept.add(b"next")
+    assert kept.text(3) == ("ext", True)

@@ -13,7 +13,8 @@ from tests.support import processes
 from tests.transport.harness import DEADLINE_S, Children
 
 from eca_nvim.spawn import StartError
-from eca_nvim.transport.terminal import MOST_AT_ONCE, Terminal, start_terminal
+from eca_nvim.transport.process import Exit
+from eca_nvim.transport.terminal import MOST_AT_ONCE, Terminal, kill_terminals, start_terminal
 
 pytestmark = pytest.mark.anyio
 
@@ -22,21 +23,26 @@ LEAVES = "sleep 300 & (trap '' HUP TERM; sleep 300) & echo left"
 
 
 class Watched:
-    """What a terminal says; `changed` is set with each word."""
+    """Listens to a terminal; `changed` is set with each word."""
 
     def __init__(self) -> None:
         self.output = b""
         self.most = 0
         self.waits: list[bool] = []
+        self.ending: Exit | None = None
         self.changed = anyio.Event()
 
-    def prints(self, data: bytes) -> None:
+    def printed(self, data: bytes) -> None:
         self.output += data
         self.most = max(self.most, len(data))
         self._change()
 
-    def waiting(self, waits: bool) -> None:
+    def awaits_input(self, *, waits: bool) -> None:
         self.waits.append(waits)
+        self._change()
+
+    def ended(self, ending: Exit) -> None:
+        self.ending = ending
         self._change()
 
     def _change(self) -> None:
@@ -48,6 +54,12 @@ class Watched:
             while text not in self.output:
                 await self.changed.wait()
 
+    async def end(self) -> Exit:
+        with anyio.fail_after(6 * DEADLINE_S):
+            while self.ending is None:
+                await self.changed.wait()
+        return self.ending
+
 
 @asynccontextmanager
 async def terminal(
@@ -56,9 +68,7 @@ async def terminal(
     """Run a command; what is left when the test ends is cancelled."""
     watched = Watched()
     environment: Mapping[str, str] = {**children.env, **env}
-    running = await start_terminal(
-        command, environment, cwd, on_output=watched.prints, on_waiting=watched.waiting
-    )
+    running = await start_terminal(command, environment, cwd, watched)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(running.run)
         yield running, watched
@@ -66,9 +76,8 @@ async def terminal(
 
 
 async def printed(children: Children, script: str, cwd: str = "/", **env: str) -> str:
-    async with terminal(children, "sh", "-c", script, cwd=cwd, **env) as (running, watched):
-        with anyio.fail_after(DEADLINE_S):
-            await running.wait()
+    async with terminal(children, "sh", "-c", script, cwd=cwd, **env) as (_, watched):
+        await watched.end()
     return watched.output.decode()
 
 
@@ -124,9 +133,7 @@ async def test_a_command_is_ended_by_a_ladder(
     async with terminal(children, "sh", "-c", script) as (running, watched):
         await watched.until(b"ready")
         running.end()
-        with anyio.fail_after(DEADLINE_S):
-            assert (await running.wait()).signal == ending
-        assert running.exit is not None
+        assert (await watched.end()).signal == ending
 
 
 async def test_what_is_cancelled_or_left_running_is_ended(children: Children) -> None:
@@ -135,7 +142,7 @@ async def test_what_is_cancelled_or_left_running_is_ended(children: Children) ->
     assert await printed(children, LEAVES) == "left\n"
     async with terminal(children, "sh", "-c", STUBBORN) as (running, watched):
         await watched.until(b"ready")
-        running.kill_now()
+        kill_terminals([running])
         assert not processes.marked(children.marker)
 
 
@@ -157,9 +164,8 @@ async def test_a_flood_is_read_whole_in_pieces(children: Children) -> None:
     code = (
         f"import os\nfor _ in range({count} >> 16): os.write(1, b'x' * 65536)\nos.write(1, b'end')"
     )
-    async with terminal(children, sys.executable, "-c", code) as (running, watched):
-        with anyio.fail_after(6 * DEADLINE_S):
-            assert (await running.wait()).code == 0
+    async with terminal(children, sys.executable, "-c", code) as (_, watched):
+        assert (await watched.end()).code == 0
     assert len(watched.output) == count + 3
     assert watched.output.endswith(b"xend")
     assert watched.most < 2 * MOST_AT_ONCE

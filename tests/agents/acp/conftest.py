@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from tests.agents.acp.scripted import Scripted
 from tests.support import servers
 from tests.support.script import Step
 from tests.support.servers import Replay, ScriptedServer
@@ -43,3 +44,9 @@ def scripted_acp(tmp_path: Path) -> PrepareScript:
         return servers.scripted_acp([*chain(*parts)], tmp_path / "agent")
 
     return prepare
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Scripted:
+    """Return the files of an agent on the official SDK."""
+    return Scripted(tmp_path)

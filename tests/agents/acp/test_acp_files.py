@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
-from tests.agents.acp.test_official_sdk import Scripted, requested, update
+from tests.agents.acp.scripted import Scripted
+from tests.agents.acp.test_official_sdk import requested, update
 from tests.agents.client import FakeEditor
 
 from eca_nvim.agents.base import FileChanged

@@ -77,6 +77,7 @@ def test_we_announce_what_we_read_and_nothing_else() -> None:
         "fs": {"readTextFile": True, "writeTextFile": True},
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "elicitation": {"form": {}, "url": {}},
+        "terminal": True,
     }
     kinds = map(type_info, get_args(SessionUpdate))
     variants = {str(kind.tag) for kind in kinds if isinstance(kind, StructType)}

@@ -46,7 +46,7 @@ def is_plain(message: Message) -> bool:
             return True
         case {"method": "initialize" | "session/new" | "session/cancel"}:
             return True
-        case {"result": {"outcome": _}}:
+        case {"result": {"outcome": _} | {"terminalId": _} | {"exitCode": _} | {"output": _}}:
             return True
         case {"result": {"content": str()}} | {"result": {}, "id": int()}:  # files
             return True
@@ -118,7 +118,7 @@ class Doer:
             case {"result": {"outcome": {"outcome": "cancelled"}}}:
                 self._answers += 1  # the stop did it
             case {"result": _} | {"error": _}:
-                pass  # we read and write files without the user's help
+                pass  # we read and write files and run commands without the user's help
             case _:
                 raise AssertionError(f"what did the client do? {message}")
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 from tests.agents.acp.acp_client import make_agent, running
-from tests.agents.acp.test_official_sdk import Scripted
+from tests.agents.acp.scripted import Scripted
 
 from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.chat.vocabulary.agent_events import MessageShown

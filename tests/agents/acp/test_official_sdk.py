@@ -1,14 +1,11 @@
 """An agent on the official SDK: what we send is valid, and what no recording shows works."""
 
-import json
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
-from tests.support import acp_agent
+from tests.agents.acp.scripted import Scripted
 
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.base import Prompt
@@ -34,36 +31,6 @@ CHOICES = [
     {"optionId": "there", "name": "Always there", "kind": "allow_always"},
     {"optionId": "no", "name": "No", "kind": "reject_once"},
 ]
-
-
-class Scripted:
-    """The agent's files: its script and what it reports."""
-
-    def __init__(self, folder: Path) -> None:
-        self._script, self._report = folder / "script.json", folder / "report.jsonl"
-        self.command = [sys.executable, acp_agent.__file__, str(self._script), str(self._report)]
-
-    def play(self, *turns: Sequence[Value], **more: Value) -> None:
-        """Set the script."""
-        self._script.write_text(json.dumps({"turns": turns} | more))
-
-    @property
-    def report(self) -> list[dict[str, Value]]:
-        """What it got so far."""
-        return [json.loads(line) for line in self._report.read_text().splitlines()]
-
-    def answers(self) -> list[Value]:
-        """Return the answers to its requests."""
-        return [it["answer"] for it in self.report if "answer" in it]
-
-    def faults(self) -> list[str]:
-        """Return what was not valid."""
-        return [it["fault"] for it in self.report if it.get("fault")]
-
-
-@pytest.fixture
-def scripted(tmp_path: Path) -> Scripted:
-    return Scripted(tmp_path)
 
 
 def asks(call: str) -> Value:

@@ -34,14 +34,19 @@ class Printed:
             self._size -= len(self._pieces.popleft())
             self._is_cut = True
 
-    def text(self) -> tuple[str, bool]:
-        """Return the text, and whether its beginning is missing."""
-        kept = b"".join(self._pieces)
-        text = _decoded(_end_of(kept, self._limit))
+    def shrink(self, limit: int) -> None:
+        """Keep no more than `limit` bytes from now on."""
+        self._limit = min(self._limit, limit)
+        self.add(b"")
+
+    def text(self, limit: int) -> tuple[str, bool]:
+        """Return at most `limit` bytes of text, and whether its beginning is missing."""
+        limit, kept = min(limit, self._limit), b"".join(self._pieces)
+        text = _decoded(_end_of(kept, limit))
         encoded = text.encode()
-        if len(encoded) > self._limit:  # bytes that are no text are longer as characters
-            text = _decoded(_end_of(encoded, self._limit))
-        return text, self._is_cut or len(encoded) > self._limit or len(kept) > self._limit
+        if len(encoded) > limit:  # bytes that are no text are longer as characters
+            text = _decoded(_end_of(encoded, limit))
+        return text, self._is_cut or len(encoded) > limit or len(kept) > limit
 
 
 def _end_of(data: bytes, limit: int) -> bytes:

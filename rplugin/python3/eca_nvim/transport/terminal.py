@@ -22,8 +22,8 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, Protocol
 
 import anyio
 
@@ -49,24 +49,31 @@ _OUTPUT_FLAGS: Final = 1
 _LAST_READS: Final = 64  # another process that has the terminal must not keep us reading for ever
 
 
-class Terminal:
-    """A running command; created by `start_terminal`.
+class Listener(Protocol):
+    """Is told what a command does."""
 
-    on_output: called with what it prints. on_waiting: called when it begins to wait for input, or
-    goes on.
-    """
+    def printed(self, data: bytes) -> None:
+        """Take the next piece of its output."""
+
+    def awaits_input(self, *, waits: bool) -> None:
+        """Note that it waits for input, or does so no longer."""
+
+    def ended(self, ending: Exit) -> None:
+        """Note how it ended; all of its output came before."""
+
+
+class Terminal:
+    """A running command; created by `start_terminal`."""
 
     def __init__(
         self,
         popen: subprocess.Popen[bytes],
         descriptor: int,
-        on_output: Callable[[bytes], None],
-        on_waiting: Callable[[bool], None],
+        listener: Listener,
     ) -> None:
         self._popen = popen
         self._descriptor = descriptor
-        self._on_output = on_output
-        self._on_waiting = on_waiting
+        self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._gathered: list[bytes] = []
         self._size = 0
@@ -76,15 +83,8 @@ class Terminal:
         self._waits = False
         self._in_line = False
         self._running = anyio.CancelScope()
-        self._exited = anyio.Event()
-        self._session_ended = False
-        self.exit: Exit | None = None
-        """How the command ended; None while it runs."""
-
-    @property
-    def pid(self) -> int:
-        """The id of the command's process and of its session."""
-        return self._popen.pid
+        self.session: int | None = popen.pid
+        """The id of its session and of the process that leads it; None once it has ended."""
 
     async def run(self) -> None:
         """Read until the command and its session have ended; cancelling it ends them."""
@@ -99,26 +99,15 @@ class Terminal:
                 self._finish()
                 await self._end_session()
 
-    async def wait(self) -> Exit:
-        """Wait for the end of the command."""
-        await self._exited.wait()
-        assert self.exit is not None
-        return self.exit
-
     def end(self) -> None:
-        """Begin to end the command; `wait` says when it has ended."""
+        """Begin to end the command; the listener learns when it has ended."""
         self._running.cancel()
-
-    def kill_now(self) -> None:
-        """End the command without an event loop; at most `2 * GRACE_S`."""
-        if not self._session_ended:
-            end_sessions([self.pid])
 
     async def _down_the_ladder(self) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._popen.poll() is not None:
                 return
-            signal_session(self.pid, number)
+            signal_session(self._popen.pid, number)
             with anyio.move_on_after(GRACE_S if number is signal.SIGTERM else math.inf):
                 await wait_for_exit(self._popen)
 
@@ -133,15 +122,14 @@ class Terminal:
         if self._looking is not None:
             self._looking.cancel()
         os.close(self._descriptor)
-        self.exit = exit_of(self._popen.returncode)
-        self._exited.set()
+        self._listener.ended(exit_of(self._popen.returncode))
 
     async def _end_session(self) -> None:
         """End the processes left running in the session."""
-        if signal_session(self.pid, signal.SIGTERM):
+        if signal_session(self._popen.pid, signal.SIGTERM):
             await anyio.sleep(GRACE_S)
-            signal_session(self.pid, signal.SIGKILL)
-        self._session_ended = True
+            signal_session(self._popen.pid, signal.SIGKILL)
+        self.session = None
 
     # --- output ---------------------------------------------------------------------------------
 
@@ -182,7 +170,7 @@ class Terminal:
         if self._looking is not None and self._looking.when() > self._passed_at + SILENCE_S:
             self._looking.cancel()
             self._look_after(SILENCE_S)
-        self._on_output(data)
+        self._listener.printed(data)
 
     # --- input ----------------------------------------------------------------------------------
 
@@ -201,16 +189,19 @@ class Terminal:
     def _set_waits(self, *, waits: bool) -> None:
         if waits is not self._waits:
             self._waits = waits
-            self._on_waiting(waits)
+            self._listener.awaits_input(waits=waits)
+
+
+def kill_terminals(terminals: Iterable[Terminal]) -> None:
+    """End commands without an event loop; at most `2 * GRACE_S`."""
+    end_sessions(it.session for it in terminals if it.session is not None)
 
 
 async def start_terminal(
     command: Sequence[str],
     env: Mapping[str, str],
     cwd: str,
-    *,
-    on_output: Callable[[bytes], None],
-    on_waiting: Callable[[bool], None],
+    listener: Listener,
     guard: Callable[[int], None] | None = None,
 ) -> Terminal:
     """Start a command in a terminal; its `run` must follow.
@@ -241,7 +232,7 @@ async def start_terminal(
         raise
     finally:
         os.close(faults)
-    return Terminal(popen, ours, on_output, on_waiting)
+    return Terminal(popen, ours, listener)
 
 
 def _set_up(ours: int, theirs: int) -> None:

@@ -77,6 +77,18 @@ class AcpAgent(ProcessAgent[Life]):
             self._life.sessions.close_all()
             await self._life.connection.aclose(EXIT_SECONDS)
 
+    def kill(self) -> None:
+        """End the agent and its commands at once, without the event loop."""
+        super().kill()
+        if self._life is not None:
+            self._life.terminals.kill_now()
+
+    def leave(self) -> None:
+        """Ask the agent to exit while our process ends; its commands end now."""
+        super().leave()
+        if self._life is not None:
+            self._life.terminals.kill_now()
+
     def open_chat(self, chat_id: str) -> None:
         """Make the session of a chat."""
         self._running.sessions.open_chat(chat_id)
@@ -84,7 +96,9 @@ class AcpAgent(ProcessAgent[Life]):
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat; requests of the agent in it are answered before."""
         life = self._running
-        life.requests.cancel(life.sessions.of_chat(chat_id))
+        session = life.sessions.of_chat(chat_id)
+        life.requests.cancel(session)
+        life.terminals.forget(session)
         life.sessions.forget(chat_id)
         self._options.kept.granted.forget(chat_id)
 
@@ -154,10 +168,19 @@ class AcpAgent(ProcessAgent[Life]):
         )
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> Life:
-        program = self._program
-        faults = Faults(program.name)
-        kept, mcp, services = self._options.kept, self._options.mcp, self._services
-        return Life(connection, tasks, self._workspace, program, faults, kept, mcp, services, emit)
+        program, options = self._program, self._options
+        return Life(
+            connection,
+            tasks,
+            self._workspace,
+            program,
+            Faults(program.name),
+            options.kept,
+            options.mcp,
+            self._services,
+            options.guard,
+            emit,
+        )
 
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)

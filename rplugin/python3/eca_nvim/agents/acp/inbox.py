@@ -20,6 +20,7 @@ from eca_nvim.agents.acp.updates.compactions import Compactions
 from eca_nvim.agents.acp.updates.content import unknown_line
 from eca_nvim.agents.acp.updates.messages import Messages
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
+from eca_nvim.agents.acp.updates.screens import Screens
 from eca_nvim.agents.acp.updates.tool_calls import ToolCalls
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus, ToolCall
@@ -113,6 +114,21 @@ class Inbox:
     def runs(self, call_id: str) -> bool:
         """Return whether a call has begun and not ended, by our id."""
         return self._calls.runs(call_id)
+
+    @property
+    def screens(self) -> Screens:
+        """The terminals of ours that calls may embed."""
+        return self._calls.screens
+
+    def show(self, terminal_id: str, call_id: str) -> Sequence[AgentEvent]:
+        """Show a terminal of ours in a call; `call_id`: the agent's."""
+        return self._events(self._calls.show(terminal_id, call_id))
+
+    def printed(
+        self, terminal_id: str, text: str, *, awaits_input: bool = False
+    ) -> Sequence[AgentEvent]:
+        """Add to what a terminal of ours has printed; no events if no call shows it."""
+        return self._events(self._calls.printed(terminal_id, text, awaits_input=awaits_input))
 
     def turn_began(self) -> Sequence[AgentEvent]:
         """Note that a prompt was sent."""

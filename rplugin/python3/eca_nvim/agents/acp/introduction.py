@@ -20,14 +20,19 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "session.compaction": "compaction_update",
     "elicitation.form": "elicitation/create",
     "elicitation.url": "elicitation/complete",
+    "terminal": "terminal/create",
 }
 """What we announce, as a path in `clientCapabilities`, and what we must read for it: the method of
 a request, or the variant of an update. A test compares them with what is read."""
 
 _FLAGS: Final = frozenset(
-    {"_meta.terminal-auth", "auth.terminal", "fs.readTextFile", "fs.writeTextFile"}
+    {"_meta.terminal-auth", "auth.terminal", "fs.readTextFile", "fs.writeTextFile", "terminal"}
 )
-"""Capabilities that are true or false; the others are objects."""
+"""Capabilities that are true or false; the others are objects.
+
+`_meta.terminal_output` is not announced: codex-acp 0.16 then never ends its calls. What agents send
+in `_meta` without it is shown all the same.
+"""
 
 _CLIENT: Final = Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
 

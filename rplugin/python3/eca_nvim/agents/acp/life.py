@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import get_args
 
 from anyio.abc import TaskGroup
 from msgspec import Struct, field
@@ -27,6 +28,7 @@ from eca_nvim.agents.acp.requests.elicitations import Elicitations
 from eca_nvim.agents.acp.requests.files import Files
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
+from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text
@@ -38,8 +40,9 @@ from eca_nvim.protocol.acp.elicitation import ElicitationCompleted
 from eca_nvim.protocol.acp.files import ReadTextFile, WriteTextFile
 from eca_nvim.protocol.acp.lifecycle import CancelRequest, Implementation, InitializeResult
 from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.registry import TerminalRequest
 from eca_nvim.protocol.acp.updates import SessionUpdated
-from eca_nvim.transport import Connection, Incoming
+from eca_nvim.transport import Connection, Guard, Incoming
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +67,7 @@ class Life:
         kept: KeptOfChats,
         mcp: McpOptions,
         services: EditorServices,
+        guard: Guard | None,
         emit: Emit,
     ) -> None:
         self.connection = connection
@@ -78,10 +82,12 @@ class Life:
         self.consents = Consents(permissions, kept.granted, workspace.folders, emit)
         files = Files(answers, self.consents, services, tasks, emit, self._gets_empty_text)
         self.elicitations = Elicitations(answers)
+        self.terminals = Terminals(answers, self.consents, tasks, guard, emit)
         handlers: dict[type, Handler] = {
             RequestPermission: permissions,
             ReadTextFile: files,
             WriteTextFile: files,
+            **dict.fromkeys(get_args(TerminalRequest), self.terminals),
         }
         self.requests = AgentRequests(answers, self.sessions, self.elicitations, handlers)
         self.outbox = Outbox(

@@ -144,6 +144,7 @@ def printed(update: Update, event: ToolOutput) -> None:
     if block.live is None or event.replaces:
         block.live = LiveOutput()
     block.live.feed(event.text)
+    block.awaits_input = event.awaits_input
     update.redraw(block, update.lane, with_body=block.is_open)
 
 

@@ -53,7 +53,7 @@ def _text_of(event: AgentEvent) -> object:
         return (ReasoningText, event.chat_id, event.parent_id, piece.id)
     if type(piece) is ToolPreparing:
         return (ToolPreparing, event.chat_id, event.parent_id, piece.call)
-    if type(piece) is ToolOutput and not piece.replaces:
+    if type(piece) is ToolOutput and not (piece.replaces or piece.awaits_input):
         return (ToolOutput, event.chat_id, event.parent_id, piece.call_id)
     return None
 

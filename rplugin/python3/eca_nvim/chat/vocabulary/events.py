@@ -102,12 +102,14 @@ class ToolRunning(Struct, frozen=True):
 class ToolOutput(Struct, frozen=True):
     """Output of a call that runs: raw text in pieces, which may be cut anywhere.
 
-    replaces: the text replaces all output so far.
+    replaces: the text replaces all output so far. awaits_input: nothing more comes without input
+    from the user, until the next event says otherwise.
     """
 
     call_id: str
     text: str
     replaces: bool = False
+    awaits_input: bool = False
 
 
 class ToolFinished(Struct, frozen=True):

@@ -46,3 +46,9 @@ def end(session: Session, call_id: str, fault: str | None = None) -> Sequence[Ag
         why = (CallContent(TextBlock(fault)),)
         ended = ToolCallChanged(tool_call_id=call_id, status=CallStatus.FAILED, content=why)
     return session.inbox.receive(ended)
+
+
+def end_printed(session: Session, call_id: str, *, failed: bool) -> Sequence[AgentEvent]:
+    """End a call of ours that shows a command: what that has printed stays."""
+    status = CallStatus.FAILED if failed else CallStatus.COMPLETED
+    return session.inbox.receive(ToolCallChanged(tool_call_id=call_id, status=status))

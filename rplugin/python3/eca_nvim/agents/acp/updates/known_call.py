@@ -13,7 +13,7 @@ from __future__ import annotations
 import posixpath
 import shlex
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ ORIGIN: Final = "acp"
 _COMMAND: Final = "command"
 _SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh"})
 _RUNS: Final = frozenset({"-c", "-lc", "-ic", "-lic"})
+_CHANGES_FILES: Final = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _NAMED_IN_TITLE: Final = 3
 """Files of a call that its title names, or that are looked for in it."""
 
@@ -63,6 +64,8 @@ class KnownCall:
         self._raw_output: object = None
         self._printed = deque[str]()  # by a terminal of the agent
         self._printed_size = 0
+        self._shown: dict[str, Callable[[], str]] = {}  # by terminals of ours
+        self._ran: str | None = None
         self._explains = True
         self._call: ToolCall | None = None
 
@@ -94,10 +97,23 @@ class KnownCall:
         while self._printed_size > MOST_PRINTED and len(self._printed) > 1:
             self._printed_size -= len(self._printed.popleft())
 
+    def show(self, terminal_id: str, command: str, text: Callable[[], str]) -> None:
+        """Show a terminal of ours; `text` returns what it has printed. The call runs a command."""
+        self._shown[terminal_id] = text
+        self._ran = self._ran or command
+        described = self._described()
+        if described != self._call:
+            self._call = described
+
+    def hide(self, terminal_id: str) -> None:
+        """Leave a terminal to another call."""
+        self._shown.pop(terminal_id, None)
+
     def ended(self) -> None:
         """Forget what the call has printed: the chat has it."""
         self.text, self._raw_output = "", None
         self._printed.clear()
+        self._shown.clear()
 
     def merge(self, update: ToolCallUpdate) -> bool:
         """Store what a message says; returns whether that describes the call differently."""
@@ -121,8 +137,9 @@ class KnownCall:
         """Return what the call has printed; the raw output only if it has no content."""
         if self.text:
             return (_unfenced(self.text),)
-        if self._printed:
-            return ("".join(self._printed),)
+        printed = ["".join(self._printed), *(text() for text in self._shown.values())]
+        if any(printed):
+            return ("\n".join(filter(None, printed)),)
         raw = "" if self._has_content else _raw_text(self._raw_output)
         return (raw,) if raw.strip() else ()
 
@@ -144,11 +161,13 @@ class KnownCall:
 
     def _described(self) -> ToolCall:
         said, kind = self._said, _kind(self._said.get("kind"))
+        if self._ran is not None and kind not in _CHANGES_FILES:
+            kind = ToolKind.EXECUTE  # whatever the agent says
         arguments = _arguments(said.get("raw_input"))
         paths = [it.path for it in said.get("locations") or ()]
         locations = tuple(self._locations())
         changes = file_changes(self._diffs, paths, self._folder)
-        command = _command(arguments) if kind is ToolKind.EXECUTE else None
+        command = (_command(arguments) or self._ran) if kind is ToolKind.EXECUTE else None
         return ToolCall(
             id=self.id,
             name=said.get("name"),

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import KnownCall
+from eca_nvim.agents.acp.updates.screens import Screen, Screens
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice
 from eca_nvim.chat.vocabulary.events import (
@@ -88,6 +89,7 @@ class ToolCalls:
         self._calls: dict[str, _Call] = {}  # by the agent's ids
         self._open: dict[str, _Call] = {}  # by our ids
         self._asked: dict[str, _Call] = {}  # by request
+        self.screens = Screens()
 
     def turn_began(self) -> None:
         """Note that another turn begins."""
@@ -101,6 +103,7 @@ class ToolCalls:
             call.request_id = None
         self._open.clear()
         self._asked.clear()
+        self.screens.clear()
         return events
 
     def updated(self, update: ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
@@ -165,6 +168,30 @@ class ToolCalls:
         call = self._open.get(call_id)
         return call is not None and call.phase is Phase.RUNNING
 
+    def show(self, terminal_id: str, call_id: str) -> Iterator[ChatEvent]:
+        """Show a terminal of ours in a call; `call_id`: the agent's."""
+        call = self._calls.get(call_id)
+        if call is None:
+            return
+        before = call.known.call
+        shown = [*self.screens.show(terminal_id, call.known)]
+        if call.phase in _MAY_BEGIN or (
+            call.phase is Phase.RUNNING and call.known.call is not before
+        ):
+            yield _runs(call)
+        yield from _printed_so_far(call, shown)
+
+    def printed(self, terminal_id: str, text: str, *, awaits_input: bool) -> Iterator[ChatEvent]:
+        """Add to what a terminal of ours has printed, if a call shows it."""
+        known = self.screens.call_of(terminal_id)
+        call = None if known is None else self._open.get(known.id)
+        if call is None:
+            return
+        if call.phase in _MAY_BEGIN:
+            yield _runs(call)
+        if call.phase in (Phase.RUNNING, Phase.ASKED):
+            yield ToolOutput(call.known.id, text, awaits_input=awaits_input)
+
     def _answered(self, request_id: str) -> _Call | None:
         call = self._asked.pop(request_id, None)
         if call is not None:
@@ -184,14 +211,17 @@ class ToolCalls:
         if call.phase in _MAY_BEGIN and (update.status in _ENDS or _says_it_runs(update)):
             call.known.runs()
         is_new = call.known.merge(update) or is_first
+        embedded = [*self.screens.embed(call.known, update.content or ())]
+        is_new = is_new or bool(embedded)
         if update.status in _ENDS:
             yield from self._end(call, update, is_first=is_first)
         elif call.phase is Phase.ASKED:
             call.began = call.began or update.status is CallStatus.IN_PROGRESS
             if is_new:
                 yield _asks(call)
-        elif call.phase is Phase.RUNNING or _says_it_runs(update):
+        elif call.phase is Phase.RUNNING or _says_it_runs(update) or embedded:
             yield from _go_on(call, update, is_new=is_new)
+            yield from _printed_so_far(call, embedded)
         elif call.phase is Phase.NEW:
             yield from _prepare(call, is_new=is_new)
 
@@ -266,6 +296,12 @@ def _go_on(call: _Call, update: ToolCallUpdate, *, is_new: bool) -> Iterator[Cha
     if call.phase is not Phase.RUNNING or is_new:
         yield _runs(call)
     yield from _printed(call, update.meta)
+
+
+def _printed_so_far(call: _Call, screens: Sequence[Screen]) -> Iterator[ChatEvent]:
+    texts = [screen.text() for screen in screens] if call.phase is Phase.RUNNING else []
+    for text in filter(None, texts):
+        yield ToolOutput(call.known.id, text)
 
 
 def _printed(call: _Call, meta: CallMeta | None) -> Iterator[ChatEvent]:

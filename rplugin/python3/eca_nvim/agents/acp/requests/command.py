@@ -1,0 +1,159 @@
+"""Command: one that an agent runs in a terminal of ours, as the agent and the chat learn of it.
+
+Rules kept here:
+- Memory is bounded: the last bytes of the output are kept, for the agent as many as it wants, for
+  the chat `SHOWN_BYTES`.
+- What the agent reads is what the command has printed. The chat also shows an end that was a
+  failure.
+"""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import signal
+from collections.abc import Sequence
+from typing import Final
+from uuid import uuid4
+
+from eca_nvim.agents.acp.requests import own_calls
+from eca_nvim.agents.acp.requests.acts import Act
+from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.base import Emit
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.jsonrpc import MessageId
+from eca_nvim.protocol.acp.terminal import ExitStatus, OutputSoFar
+from eca_nvim.transport import Exit
+from eca_nvim.transport.printed import Printed
+from eca_nvim.transport.terminal import Terminal
+
+MOST_BYTES: Final = 1 << 22
+"""Bytes of output that are kept for the agent, at most."""
+SHOWN_BYTES: Final = 1 << 18
+"""Bytes of output that are kept for the chat."""
+
+logger = logging.getLogger(__name__)
+
+
+class Command:
+    """A command; `limit`: so many bytes of output the agent wants to read, None if it says nothing.
+
+    Listens to its terminal, and is the screen that calls show.
+    """
+
+    def __init__(
+        self, session: Session, act: Act, limit: int | None, answers: Answers, emit: Emit
+    ) -> None:
+        self.id = f"terminal {uuid4()}"
+        self.session = session
+        self.terminal: Terminal | None = None
+        self.status: ExitStatus | None = None
+        """How it ended; None while it runs."""
+        self._act = act
+        self._limit = MOST_BYTES if limit is None else min(max(0, limit), MOST_BYTES)
+        self._printed = Printed(max(self._limit, SHOWN_BYTES))
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._last = ""
+        self._answers = answers
+        self._emit = emit
+        self._waits: list[MessageId] = []
+        self._own_call: str | None = None
+        self._is_settled = False  # which call shows it, unless the agent embeds it in another one
+
+    @property
+    def command(self) -> str:
+        """What it runs, as a shell line."""
+        return self._act.subject
+
+    def text(self) -> str:
+        """Return the end of what it has printed, and how it ended if it failed."""
+        return self._printed.text(SHOWN_BYTES)[0] + self._last
+
+    def output(self) -> OutputSoFar:
+        """Return what the agent wants to read."""
+        text, is_cut = self._printed.text(self._limit)
+        return OutputSoFar(text, is_cut, self.status)
+
+    def wait(self, request_id: MessageId) -> None:
+        """Answer a request when the command has ended."""
+        if self.status is None:
+            self._waits.append(request_id)
+        else:
+            self._answers.respond(request_id, self.status)
+
+    def wait_no_longer(self, request_id: MessageId) -> bool:
+        """Forget a request that waits; returns whether there was one."""
+        waits = request_id in self._waits
+        if waits:
+            self._waits.remove(request_id)
+        return waits
+
+    def end(self) -> None:
+        """Begin to end it."""
+        if self.terminal is not None:
+            self.terminal.end()
+
+    def released(self) -> None:
+        """Keep no more of the output than the chat shows: the agent reads no more."""
+        self._printed.shrink(SHOWN_BYTES)
+
+    def show(self, call_id: str, *, is_ours: bool) -> Sequence[AgentEvent]:
+        """Show it in a call, by the agent's id."""
+        self._is_settled = True
+        self._own_call = call_id if is_ours else None
+        return self.session.inbox.show(self.id, call_id)
+
+    def show_alone(self) -> Sequence[AgentEvent]:
+        """Show it in a call of ours, once, if no call shows it."""
+        if self._is_settled or self.session.inbox.screens.call_of(self.id) is not None:
+            return ()
+        call_id = own_calls.new_call_id()
+        begun = own_calls.begin(self.session, self._act, call_id)
+        return [*begun, *self.show(call_id, is_ours=True), *self._end_of_own_call()]
+
+    # --- what its terminal says -----------------------------------------------------------------
+
+    def printed(self, data: bytes) -> None:
+        """Take the next piece of its output."""
+        self._printed.add(data)
+        self._show(self._decoder.decode(data))
+
+    def awaits_input(self, *, waits: bool) -> None:
+        """Note that it waits for input, or does so no longer."""
+        self._show("", awaits_input=waits)
+
+    def ended(self, ending: Exit) -> None:
+        """Answer who waits for the end, and show it if it was a failure."""
+        self.status = _status(ending)
+        for request_id in self._waits:
+            self._answers.respond(request_id, self.status)
+        self._waits.clear()
+        rest = self._decoder.decode(b"", final=True)
+        if ending.code != 0:
+            break_ = "" if self._printed.text(1)[0] in ("", "\n") else "\n"
+            self._last = f"{break_}[{ending}]\n"
+        self._show(rest + self._last)
+        self._tell(self._end_of_own_call())
+
+    def _end_of_own_call(self) -> Sequence[AgentEvent]:
+        if self._own_call is None or self.status is None:
+            return ()
+        failed = self.status.exit_code != 0
+        return own_calls.end_printed(self.session, self._own_call, failed=failed)
+
+    def _show(self, text: str, *, awaits_input: bool = False) -> None:
+        self._tell(self.session.inbox.printed(self.id, text, awaits_input=awaits_input))
+
+    def _tell(self, events: Sequence[AgentEvent]) -> None:
+        if events and self.session.is_open:  # else its chat is gone
+            self._emit(events)
+
+
+def _status(ending: Exit) -> ExitStatus:
+    if ending.signal is None:
+        return ExitStatus(exit_code=ending.code)
+    try:
+        return ExitStatus(signal=signal.Signals(ending.signal).name)
+    except ValueError:  # a real-time signal
+        return ExitStatus(signal=f"SIG{ending.signal}")

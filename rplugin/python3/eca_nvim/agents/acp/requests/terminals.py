@@ -1,0 +1,257 @@
+"""Terminals: commands that an agent runs with terminals of ours (terminal/*).
+
+Rules kept here:
+- A command runs if the user has allowed exactly that, or is asked about it first (`consents`). What
+  is compared and shown is what runs: the program with its arguments, where, and the variables.
+- A command belongs to a turn and ends with it at the latest: nobody could see it afterwards, stop
+  it, or review what it changes.
+- A request to wait for the end of a command is answered when it has ended, for whatever reason.
+- An id is known in its own session, until it is released. The output stays in the chat.
+- If no call shows a command within `SHOWN_AFTER_S`, because the agent has not embedded it, a call
+  of ours does.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import anyio
+from anyio.abc import TaskGroup
+
+from eca_nvim.agents.acp.requests.acts import run_command
+from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.command import Command
+from eca_nvim.agents.acp.requests.consents import Consents
+from eca_nvim.agents.acp.requests.own_calls import end, new_call_id
+from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.base import Emit
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.environment import child_environment
+from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
+from eca_nvim.path_risks import real_path
+from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from eca_nvim.protocol.acp.registry import TerminalRequest
+from eca_nvim.protocol.acp.terminal import (
+    CreateTerminal,
+    KillTerminal,
+    ReadOutput,
+    ReleaseTerminal,
+    TerminalCreated,
+    TerminalDone,
+    WaitForExit,
+)
+from eca_nvim.transport import Guard, StartError
+from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
+
+MOST_TERMINALS: Final = 32
+"""Terminals of a session that are not released, at most."""
+SHOWN_AFTER_S: Final = 0.5
+"""Seconds after which a call of ours shows a command that no other call shows."""
+VARIABLES: Final[Mapping[str, str]] = {
+    "TERM": "xterm-256color",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+}
+"""Variables of every command: it may use colours, and no pager that would wait for keys."""
+
+_NOT_ALLOWED: Final = "the user has not allowed this command"
+_TOO_MANY: Final = f"there are {MOST_TERMINALS} terminals already: release those that have ended"
+_FAILED: Final = "the client failed to run the command"
+_CANCELLED: Final = "the turn was stopped or has ended"
+
+logger = logging.getLogger(__name__)
+
+
+class _Refused(Exception):
+    """Raised when a command is not run; the text is one line for the model."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+class _Starting(NamedTuple):
+    """A command that the user is asked about, or that is being started."""
+
+    session: Session
+    scope: anyio.CancelScope
+
+
+class Terminals:
+    """Answers the requests about terminals of one agent process."""
+
+    def __init__(
+        self,
+        answers: Answers,
+        consents: Consents,
+        tasks: TaskGroup,
+        guard: Guard | None,
+        emit: Emit,
+    ) -> None:
+        self._answers = answers
+        self._consents = consents
+        self._tasks = tasks
+        self._guard = guard
+        self._emit = emit
+        self._starting: dict[MessageId, _Starting] = {}
+        self._known: dict[str, Command] = {}
+        self._running: set[Command] = set()  # also released ones
+        self._do: Mapping[type, Callable[[MessageId, Command], None]] = {
+            ReadOutput: lambda request_id, it: answers.respond(request_id, it.output()),
+            WaitForExit: lambda request_id, it: it.wait(request_id),
+            KillTerminal: self._kill,
+            ReleaseTerminal: self._release,
+        }
+
+    def start(
+        self, request_id: MessageId, session: Session, asked: TerminalRequest
+    ) -> Sequence[AgentEvent]:
+        """Answer a request, or start to do so."""
+        if isinstance(asked, CreateTerminal):
+            if self._count(session) >= MOST_TERMINALS:
+                self._answers.refuse(request_id, INTERNAL_ERROR, _TOO_MANY)
+                return ()
+            scope = anyio.CancelScope()
+            self._starting[request_id] = _Starting(session, scope)
+            self._tasks.start_soon(self._create, request_id, session, asked, scope)
+            return ()
+        command = self._known.get(asked.terminal_id)
+        if command is None or command.session is not session:
+            reason = "there is no such terminal in this session"
+            self._answers.refuse(request_id, RESOURCE_NOT_FOUND, reason)
+        else:
+            self._do[type(asked)](request_id, command)
+        return ()
+
+    def cancel(self, session: Session) -> Sequence[AgentEvent]:
+        """End the commands of a session: its turn was stopped or has ended."""
+        for starting in self._starting.values():
+            if starting.session is session:
+                starting.scope.cancel()
+        events: list[AgentEvent] = []
+        for command in self._running:
+            if command.session is session:
+                events += command.show_alone()
+                command.end()
+        return events
+
+    def withdraw(self, request_id: MessageId) -> Sequence[AgentEvent] | None:
+        """Close a request that the agent has cancelled; None if it is none of these."""
+        starting = self._starting.get(request_id)
+        if starting is not None:
+            starting.scope.cancel()
+            return ()
+        if any(command.wait_no_longer(request_id) for command in self._known.values()):
+            self._answers.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
+            return ()
+        return None
+
+    def forget(self, session: Session) -> None:
+        """Forget the terminals of a session that is gone."""
+        for command in [*self._of(session)]:
+            del self._known[command.id]
+
+    def kill_now(self) -> None:
+        """End all commands without an event loop."""
+        kill_terminals(it.terminal for it in self._running if it.terminal is not None)
+
+    def _of(self, session: Session) -> Iterator[Command]:
+        return (it for it in self._known.values() if it.session is session)
+
+    def _count(self, session: Session) -> int:
+        starting = sum(it.session is session for it in self._starting.values())
+        return starting + sum(1 for _ in self._of(session))
+
+    def _kill(self, request_id: MessageId, command: Command) -> None:
+        command.end()
+        self._answers.respond(request_id, TerminalDone())
+
+    def _release(self, request_id: MessageId, command: Command) -> None:
+        command.end()
+        command.released()
+        del self._known[command.id]
+        self._answers.respond(request_id, TerminalDone())
+
+    async def _create(
+        self,
+        request_id: MessageId,
+        session: Session,
+        asked: CreateTerminal,
+        scope: anyio.CancelScope,
+    ) -> None:
+        """Start a command, and answer the request."""
+        with scope:
+            try:
+                command = await self._started(session, asked)
+            except _Refused as refused:
+                self._answers.refuse(request_id, refused.code, str(refused))
+            except Exception:  # a bug of ours; the agent waits for its answer
+                logger.exception("cannot run a command")
+                self._answers.refuse(request_id, INTERNAL_ERROR, _FAILED)
+            else:
+                self._answers.respond(request_id, TerminalCreated(command.id))
+        del self._starting[request_id]
+        if scope.cancelled_caught:
+            self._answers.refuse(request_id, REQUEST_CANCELLED, _CANCELLED)
+
+    async def _started(self, session: Session, asked: CreateTerminal) -> Command:
+        """Ask the user if that is needed, and start a command. Raises _Refused."""
+        folder = _folder(asked.cwd, session)
+        words, variables = (asked.command, *asked.args), {it.name: it.value for it in asked.env}
+        act = run_command(words, folder, variables)
+        if not session.turn_runs:
+            raise _Refused(REQUEST_CANCELLED, _CANCELLED)
+        shown_by, ours = self._consents.call_of(session, act), new_call_id()
+        if not await self._consents.allows(session, act, shown_by or ours):
+            raise _Refused(INTERNAL_ERROR, _NOT_ALLOWED)
+        was_asked = any(call_id == ours for call_id, _ in session.inbox.open_calls())
+        command = Command(session, act, asked.output_byte_limit, self._answers, self._emit)
+        environment = child_environment({**VARIABLES, **variables})
+        try:
+            terminal = await start_terminal(words, environment, folder, command, self._guard)
+        except StartError as fault:
+            if was_asked:
+                self._tell(end(session, ours, str(fault)))
+            raise _Refused(INTERNAL_ERROR, str(fault)) from fault
+        command.terminal = terminal
+        self._known[command.id] = command
+        self._running.add(command)
+        session.inbox.screens.add(command.id, command)
+        if shown_by is not None or was_asked:
+            self._tell(command.show(shown_by or ours, is_ours=shown_by is None))
+        self._tasks.start_soon(self._run, command, terminal)
+        return command
+
+    async def _run(self, command: Command, terminal: Terminal) -> None:
+        """Run a command to its end; a call of ours shows it if no other call does."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(terminal.run)
+                tasks.start_soon(self._show, command)
+        finally:
+            self._running.discard(command)
+
+    async def _show(self, command: Command) -> None:
+        await anyio.sleep(SHOWN_AFTER_S)
+        self._tell(command.show_alone())
+
+    def _tell(self, events: Sequence[AgentEvent]) -> None:
+        if events:
+            self._emit(events)
+
+
+def _folder(cwd: str | None, session: Session) -> str:
+    """Return the real path of the folder where a command runs. Raises _Refused."""
+    named = session.folder if cwd is None else cwd
+    if not named.startswith("/"):
+        raise _Refused(INVALID_PARAMS, f"cwd is not an absolute path: {named}")
+    try:
+        folder = real_path(named)
+    except ValueError as fault:
+        raise _Refused(INVALID_PARAMS, f"cwd is no path, {fault}: {named!r}") from fault
+    if not Path(folder).is_dir():
+        raise _Refused(INVALID_PARAMS, f"there is no such folder: {named}")
+    return folder

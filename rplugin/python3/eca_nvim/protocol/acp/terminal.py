@@ -1,0 +1,89 @@
+"""Terminal: terminal/*; the agent runs commands with a terminal of the client."""
+
+from typing import ClassVar
+
+from eca_nvim.protocol.base.types import Int, Request, Wire
+
+
+class TerminalVariable(Wire, frozen=True):
+    """A variable that is added to the environment of a command."""
+
+    name: str
+    value: str
+
+
+class TerminalCreated(Wire, frozen=True):
+    """The answer to terminal/create."""
+
+    terminal_id: str
+
+
+class CreateTerminal(Request[TerminalCreated], frozen=True):
+    """Start a command; `cwd` is absolute, None is the session's.
+
+    output_byte_limit: so many bytes of its output are kept, the last ones.
+    """
+
+    method: ClassVar[str] = "terminal/create"
+
+    session_id: str
+    command: str
+    args: tuple[str, ...] = ()
+    env: tuple[TerminalVariable, ...] = ()
+    cwd: str | None = None
+    output_byte_limit: Int | None = None
+
+
+class ExitStatus(Wire, frozen=True):
+    """How a command ended: with an exit code, or by the signal with this name."""
+
+    exit_code: Int | None = None
+    signal: str | None = None
+
+
+class OutputSoFar(Wire, frozen=True):
+    """What a command has printed; `exit_status` is missing while it runs."""
+
+    output: str
+    truncated: bool
+    exit_status: ExitStatus | None = None
+
+
+class ReadOutput(Request[OutputSoFar], frozen=True):
+    """Return the output at once."""
+
+    method: ClassVar[str] = "terminal/output"
+
+    session_id: str
+    terminal_id: str
+
+
+class WaitForExit(Request[ExitStatus], frozen=True):
+    """Answer when the command has ended."""
+
+    method: ClassVar[str] = "terminal/wait_for_exit"
+
+    session_id: str
+    terminal_id: str
+
+
+class TerminalDone(Wire, frozen=True):
+    """The answer to terminal/kill and terminal/release."""
+
+
+class KillTerminal(Request[TerminalDone], frozen=True):
+    """End the command; its output can still be read."""
+
+    method: ClassVar[str] = "terminal/kill"
+
+    session_id: str
+    terminal_id: str
+
+
+class ReleaseTerminal(Request[TerminalDone], frozen=True):
+    """End the command if it runs, and forget its id."""
+
+    method: ClassVar[str] = "terminal/release"
+
+    session_id: str
+    terminal_id: str

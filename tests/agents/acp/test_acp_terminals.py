@@ -1,0 +1,456 @@
+"""Commands that an agent runs in terminals of ours: what it is answered, and what the chat gets."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import anyio
+import pytest
+from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
+from tests.agents.acp.scripted import Scripted, Value
+from tests.support import processes
+
+from eca_nvim.agents.acp.requests.command import SHOWN_BYTES
+from eca_nvim.agents.acp.requests.terminals import MOST_TERMINALS
+from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.call_details import ToolKind
+from eca_nvim.chat.vocabulary.events import (
+    ToolFinished,
+    ToolOutput,
+    ToolRejected,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.chat.vocabulary.options import OptionsChanged
+from eca_nvim.chat.vocabulary.states import TurnEnd
+
+pytestmark = pytest.mark.anyio
+
+CHOICES = [
+    {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "no", "name": "No", "kind": "reject_once"},
+]
+STUBBORN = "trap '' TERM HUP; printf ready; while :; do sleep 1; done"
+WAIT = ["terminal/wait_for_exit", {"terminalId": "TERMINAL"}]
+READ = ["terminal/output", {"terminalId": "TERMINAL"}]
+KILL = ["terminal/kill", {"terminalId": "TERMINAL"}]
+RELEASE = ["terminal/release", {"terminalId": "TERMINAL"}]
+SHOWN = [{"type": "terminal", "terminalId": "TERMINAL"}]
+
+
+@pytest.fixture
+def marker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Mark the processes of a test; none may be left."""
+    marker = uuid4().hex
+    monkeypatch.setenv(processes.MARKER, marker)
+    yield marker
+    left = processes.wait_gone(processes.marked(marker) - {os.getpid()}, 10)
+    processes.end(left)
+    assert not left
+
+
+def asks(line: str, call: str = "c") -> Value:
+    """Request permission for a command."""
+    shown = {"toolCallId": call, "title": "run it", "kind": "execute"}
+    return {"ask": {"toolCall": shown | {"rawInput": {"command": line}}, "options": CHOICES}}
+
+
+def create(line: str, **more: Value) -> Value:
+    """Run a line as a shell does."""
+    return {"request": ["terminal/create", {"command": "/bin/sh", "args": ["-c", line], **more}]}
+
+
+def update(variant: str = "tool_call_update", call: str = "c", /, **members: Value) -> Value:
+    return {"update": {"sessionUpdate": variant, "toolCallId": call} | members}
+
+
+def ends(call: str) -> Value:
+    return update("tool_call_update", call, status="completed")
+
+
+def request(method_and_params: Value) -> Value:
+    return {"request": method_and_params}
+
+
+class Chatting:
+    """A client that answers what it is asked."""
+
+    def __init__(self, client: AcpClient, scripted: Scripted) -> None:
+        self.client = client
+        self.scripted = scripted
+        self._answered = 0
+
+    @property
+    def asked(self) -> list[ToolRequested]:
+        return [it for it in self.client.all(ToolRequested) if it.needs_approval]
+
+    @property
+    def printed(self) -> str:
+        return "".join(it.text for it in self.client.all(ToolOutput))
+
+    async def answer(self, place: int = 0) -> ToolRequested:
+        """Wait for the next question, and answer it."""
+        self._answered += 1
+        await self.client.until(lambda: len(self.asked) >= self._answered)
+        asked = self.asked[self._answered - 1]
+        self.client.agent.decide(CHAT, asked.call.id, asked.choices[place].id)
+        return asked
+
+    async def prints(self, text: str) -> None:
+        await self.client.until(lambda: text in self.printed)
+
+    async def ends(self, end: TurnEnd = TurnEnd.DONE) -> list[Value]:
+        """Wait for the end of the turn; returns the answers that the agent got."""
+        await self.client.until(lambda: self.client.ends)
+        assert self.client.ends == [end]
+        assert self.scripted.faults() == []
+        return self.scripted.answers()
+
+    async def finished(self) -> ToolFinished:
+        return await self.client.first(ToolFinished)
+
+
+async def chatting(client: AcpClient, scripted: Scripted) -> Chatting:
+    client.agent.open_chat(CHAT)
+    client.agent.prompt(Prompt(CHAT, "go"))
+    return Chatting(client, scripted)
+
+
+async def test_a_command_from_its_start_to_its_release(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    line = 'printf "out\\n"; pwd >&2; echo "$ADDED $TERM $PAGER${NVIM-}"; exit 3'
+    scripted.play(
+        [
+            asks(line),
+            create(line),
+            *map(request, (WAIT, READ, KILL, RELEASE, READ)),
+            update(status="failed"),
+        ]
+    )
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        _, created, waited, read, killed, released, unknown = await chat.ends()
+        printed = (await chat.finished()).outputs
+    assert created["terminalId"]
+    assert waited == {"exitCode": 3}
+    output = f"out\n{tmp_path}\n xterm-256color cat\n"
+    assert read == {"output": output, "truncated": False, "exitStatus": {"exitCode": 3}}
+    assert (killed, released) == ({}, {})
+    assert unknown == {"error": "there is no such terminal in this session", "code": -32002}
+    assert len(chat.asked) == 1, "the permission of the call covers it"
+    assert chat.printed == output + "[exit code 3]\n"
+    assert printed == (output + "[exit code 3]\n",), "it stays"
+
+
+async def test_what_no_permission_covers_is_asked_about_as_it_runs(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    (tmp_path / "sub").mkdir()
+    sub = str(tmp_path / "sub")
+    words = {"command": "printf", "args": ["%s", "a b; c"]}
+    variables = {"cwd": sub, "env": [{"name": "LESS", "value": "x y"}]}
+    scripted.play(
+        [
+            asks("printf one"),
+            request(["terminal/create", words]),
+            request(["terminal/create", words | variables]),
+            request(WAIT),
+            request(["terminal/create", words]),
+        ]
+    )
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        for place in (0, 2, 0, 2):
+            await chat.answer(place)
+        answers = await chat.ends()
+        ours = [it.call for it in chat.asked][1:]
+        assert [it.command for it in ours] == ["printf %s 'a b; c'"] * 3
+        assert [(it.arguments or {})["folder"] for it in ours] == [
+            str(tmp_path),
+            sub,
+            str(tmp_path),
+        ]
+        assert (ours[1].arguments or {})["variables"] == ("LESS=x y",)
+        assert all(it.kind is ToolKind.EXECUTE for it in ours)
+        assert chat.printed == "a b; c"
+        [done] = [it for it in client.all(ToolFinished) if it.call.id == ours[1].id]
+        assert (done.outputs, done.failed) == (("a b; c",), False)
+    refused = {"error": "the user has not allowed this command", "code": -32603}
+    assert (answers[1], answers[4]) == (refused, refused)
+    assert answers[3] == {"exitCode": 0}
+
+
+async def test_a_command_that_cannot_run_is_one_line(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    wrong = [
+        {"command": "no-such-program"},
+        {"command": "true", "cwd": "sub"},
+        {"command": "true", "cwd": "/no/such/folder"},
+        {"command": "true", "cwd": "/a\0b"},
+        {"command": "true", "env": [{"name": "A=B", "value": "x"}]},
+    ]
+    create_all = [request(["terminal/create", it]) for it in wrong]
+    others = {"sessionId": "another", "terminalId": "x"}
+    scripted.play([*create_all, request(["terminal/output", others])])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        await chat.answer()
+        answers = await chat.ends()
+        assert [it.failed for it in client.all(ToolFinished)] == [True, True]
+    assert [it["error"] for it in answers[1:4]] == [
+        "cwd is not an absolute path: sub",
+        "there is no such folder: /no/such/folder",
+        "cwd is no path, embedded null byte: '/a\\x00b'",
+    ]
+    assert "'no-such-program' is not on PATH" in answers[0]["error"]
+    assert "illegal environment variable name" in answers[4]["error"]
+    assert answers[5]["error"] == "there is no session another"
+
+
+async def test_the_output_is_cut_between_characters(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    line = "printf 'aä€😀ä€😀'"
+    scripted.play([asks(line), create(line, outputByteLimit=8), request(WAIT), request(READ)])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        answers = await chat.ends()
+        assert chat.printed == "aä€😀ä€😀"
+    assert answers[-1]["output"] == "€😀"
+    assert answers[-1]["truncated"] is True
+
+
+@pytest.mark.parametrize("early", [True, False], ids=["before", "after"])
+async def test_a_call_may_embed_a_terminal_before_or_after_it_prints(
+    scripted: Scripted, tmp_path: Path, marker: str, *, early: bool
+) -> None:
+    """The call says that it searches, and the user has allowed the command for another one."""
+    line = "printf 'first\\n'; printf second"
+    shows = update("tool_call", "shown", title="look", kind="search", content=SHOWN)
+    waits = [request(WAIT), request(RELEASE)]
+    scripted.play(
+        [
+            asks(line, "allowed"),
+            create(line),
+            *([shows, *waits] if early else [*waits, shows]),
+            ends("allowed"),
+            ends("shown"),
+        ]
+    )
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        await chat.ends()
+        done = {it.call.title: it for it in client.all(ToolFinished)}
+    shown = done[("look",)]
+    assert shown.outputs == ("first\nsecond",)
+    assert done[("run it",)].outputs == ()
+    assert (shown.call.kind, shown.call.command) == (ToolKind.EXECUTE, line)
+
+
+async def test_a_terminal_that_nobody_embeds_is_shown_by_a_call_of_ours(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    """The agent does not ask in this mode, and announces no call."""
+    named = [{"id": "ask", "name": "Ask"}, {"id": "yolo", "name": "YOLO"}]
+    modes = {"currentModeId": "ask", "availableModes": named}
+    scripted.play(
+        [create("echo one; exit 2"), request(WAIT), create(STUBBORN), {"wait": "session/cancel"}],
+        session={"modes": modes},
+    )
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        client.agent.open_chat(CHAT)
+        client.agent.set_option(CHAT, "mode", "yolo")
+        chat = await chatting(client, scripted)
+        await client.until(lambda: len(client.all(ToolFinished)) == 1)
+        await chat.prints("ready")
+        client.agent.stop(CHAT)
+        await chat.ends()
+        first, second = (it.call for it in client.all(ToolRunning))
+        assert not chat.asked
+        assert (first.command, second.command) == ("echo one; exit 2", STUBBORN)
+        assert client.all(ToolFinished)[0].outputs == ("one\n[exit code 2]\n",)
+
+
+async def stopped(client: AcpClient) -> None:
+    client.agent.stop(CHAT)
+
+
+async def forgotten(client: AcpClient) -> None:
+    client.agent.forget(CHAT)
+
+
+async def killed(client: AcpClient) -> None:
+    client.agent.kill()
+
+
+async def left(client: AcpClient) -> None:
+    client.agent.leave()
+
+
+async def closed(client: AcpClient) -> None:
+    await client.agent.close()
+
+
+async def died(client: AcpClient) -> None:
+    processes.end([client.agent._running.connection.pid])
+
+
+@pytest.mark.parametrize("end", [stopped, forgotten, killed, left, closed, died])
+async def test_however_it_ends_no_command_is_left(
+    scripted: Scripted, tmp_path: Path, marker: str, end: Callable[[AcpClient], Value]
+) -> None:
+    script = [asks(STUBBORN), create(STUBBORN), {"begin": WAIT}, {"wait": "session/cancel"}]
+    scripted.play([*script, {"join": None}])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        await chat.prints("ready")
+        commands = {it for it in processes.marked(marker) if is_command(it)}
+        assert commands
+        await end(client)
+        if end is stopped:
+            assert (await chat.ends())[-1] == {"signal": "SIGKILL"}
+        seconds = 0 if end in (killed, left) else 20
+        assert not await anyio.to_thread.run_sync(processes.wait_gone, commands, seconds)
+
+
+def is_command(pid: int) -> bool:
+    return processes.command_line(pid).startswith("/bin/sh")
+
+
+async def test_a_command_ends_with_its_turn(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    """The agent, which waits for it, learns that in the next turn."""
+    scripted.play([asks(STUBBORN), create(STUBBORN), {"begin": WAIT}], [{"join": None}])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        await chat.ends()
+        client.agent.prompt(Prompt(CHAT, "and?"))
+        await client.until(lambda: len(client.ends) == 2)
+    assert set(scripted.answers()[-1]) == {"signal"}
+
+
+async def test_a_request_can_be_taken_back(scripted: Scripted, tmp_path: Path, marker: str) -> None:
+    scripted.play(
+        [
+            asks(STUBBORN),
+            create(STUBBORN),
+            *({"begin": WAIT}, {"cancel": None}, {"join": None}),
+            *({"begin": create("true")["request"]}, {"cancel": None}, {"join": None}),
+            request(READ),
+        ]
+    )
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        *_, wait, again, read = await chat.ends()
+    assert (wait["code"], again["code"]) == (-32800, -32800)
+    assert "exitStatus" not in read
+
+
+async def test_a_terminal_is_one_of_its_session(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    theirs = {"sessionId": "scripted-2", "terminalId": "TERMINAL"}
+    methods = ("output", "wait_for_exit", "kill", "release")
+    scripted.play(
+        [
+            asks("exec cat"),
+            create("exec cat"),
+            *(request([f"terminal/{method}", theirs]) for method in methods),
+            request(READ),
+        ]
+    )
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        client.agent.open_chat(CHAT)
+        await client.until(lambda: len(client.all(OptionsChanged)) == 1)
+        client.agent.open_chat("another")
+        await client.until(lambda: len(client.all(OptionsChanged)) == 2)
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        answers = await chat.ends()
+    refused = {"error": "there is no such terminal in this session", "code": -32002}
+    assert answers[2:] == [*[refused] * 4, {"output": "", "truncated": False}]
+
+
+async def test_a_question_about_a_command_is_closed_by_a_stop(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    scripted.play(
+        [{"begin": create("true")["request"]}, {"wait": "session/cancel"}, {"join": None}]
+    )
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await client.until(lambda: chat.asked)
+        client.agent.stop(CHAT)
+        [refused] = await chat.ends()
+    assert refused["code"] in (-32800, -32603)
+
+
+async def test_a_command_that_waits_for_input_says_so_and_can_be_ended(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    line = "printf 'name? '; read -r name; echo no"
+    scripted.play([asks(line), create(line), {"begin": WAIT}, {"wait": "session/cancel"}])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        await client.until(lambda: client.all(ToolOutput)[-1:] and _waits(client))
+        client.agent.stop(CHAT)
+        await chat.ends()
+
+
+def _waits(client: AcpClient) -> bool:
+    return client.all(ToolOutput)[-1].awaits_input
+
+
+async def test_of_a_flood_the_end_is_kept(scripted: Scripted, tmp_path: Path, marker: str) -> None:
+    line = "yes 0123456789 | head -c 11000000; echo end"
+    ends = [request(WAIT), request(READ), update(status="completed")]
+    scripted.play([asks(line), create(line, outputByteLimit=16), *ends])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        answers = await chat.ends()
+        [shown] = (await chat.finished()).outputs
+        assert len(chat.printed) == 11_000_004
+    assert answers[-1]["output"] == "\n0123456789\nend\n"
+    assert answers[-1]["truncated"] is True
+    assert len(shown) == SHOWN_BYTES
+    assert shown.endswith("0123456789\nend\n")
+
+
+async def test_a_rejected_command_is_shown_as_such(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    scripted.play([create("true")])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer(2)
+        await chat.ends()
+        assert not client.all(ToolRunning)
+        assert not client.all(ToolRejected), "the chat knows it from the user"
+
+
+async def test_terminals_that_are_not_released_are_bounded(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    line = "sleep 300"
+    many = [create(line)["request"]] * (MOST_TERMINALS + 2)
+    scripted.play([asks(line), {"all": many}, request(RELEASE), create(line)])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        answers = await chat.ends()
+    refused = [it["error"] for it in answers if "error" in it]
+    assert refused == ["there are 32 terminals already: release those that have ended"] * 2
+    assert "terminalId" in answers[-1]
