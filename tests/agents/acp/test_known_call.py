@@ -3,8 +3,9 @@
 import pytest
 
 from eca_nvim.agents.acp.updates.known_call import KnownCall
+from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.vocabulary.call_details import FileName, Title
-from eca_nvim.protocol.acp.tool_call import CallDiff, CallLocation, ToolCallUpdate
+from eca_nvim.protocol.acp.tool_call import CallDiff, CallLocation, ToolCallUpdate, ToolKind
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,35 @@ def test_a_files_uri_is_its_path() -> None:
     places = (CallLocation(path="file:///etc/a%20b"), CallLocation(path="file://elsewhere/a"))
     call.merge(ToolCallUpdate(tool_call_id="t", locations=places))
     assert [it.path for it in call.call.locations or ()] == ["/etc/a b", "/w/file://elsewhere/a"]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["bash", "-lc", "rm x"], "rm x"),
+        (["/usr/bin/zsh", "-c", "rm x"], "rm x"),
+        (["./bash", "-c", "ls"], "./bash -c ls"),
+        (["/tmp/evil/bash", "-c", "ls"], "/tmp/evil/bash -c ls"),
+        (["bin/sh", "-c", "ls"], "bin/sh -c ls"),
+        (["sh", "-x", "ls"], "sh -x ls"),
+    ],
+)
+def test_only_a_shell_of_the_system_is_left_out(words: list[str], line: str) -> None:
+    call = KnownCall("t", "/w")
+    execute = ToolKind.EXECUTE
+    call.merge(ToolCallUpdate(tool_call_id="t", kind=execute, raw_input={"command": words}))
+    assert call.call.command == line
+
+
+def test_a_path_in_the_home_folder_leads_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    call = KnownCall("t", "/w")
+    places = tuple(CallLocation(path=path) for path in ("~/.ssh/id", "~", "~other", "a~/b"))
+    diffs = (CallDiff(path="~/.bashrc", new_text="evil"),)
+    call.merge(ToolCallUpdate(tool_call_id="t", locations=places, content=diffs))
+    paths = ["/home/me/.ssh/id", "/home/me", "/w/~other", "/w/a~/b"]
+    assert [it.path for it in call.call.locations or ()] == paths
+    assert [it.path for it in call.call.changes or ()] == ["/home/me/.bashrc"]
+    outside = ("/home/me/.bashrc", "/home/me/.ssh/id", "/home/me")
+    assert paths_outside(call.call, ("/w",)) == outside
+    assert paths_outside(call.call, ("/w", "/home/me")) == ()

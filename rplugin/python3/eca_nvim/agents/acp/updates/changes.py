@@ -4,7 +4,9 @@ Rules kept here:
 - A diff has the whole old and new text of a file, or those of a part of it. Which of the two, and
   where the part is, only the file tells: the session looks there, so no hunk is made here.
 - Without an old text, or with an empty one, the new text is that of the whole file.
-- Some agents name a file in a result by another path than in the request: by its end alone.
+- Some agents name a file in a result by another path than in the request: by its end alone. It is
+  looked for among the first files of the call.
+- `~` is the home folder, as in the tools of agents: the path leads out of the workspace.
 """
 
 from __future__ import annotations
@@ -12,10 +14,15 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
+from typing import Final
 
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.paths import NotAFile, path_of
 from eca_nvim.protocol.acp.tool_call import CallDiff
+
+MOST_KNOWN: Final = 100
+"""Paths of a call that a shorter one is compared with."""
 
 
 def file_changes(
@@ -30,12 +37,15 @@ def absolute(path: str, known: Iterable[str], folder: str) -> str:
 
     Some agents write a file's URI in place of a path.
     """
+    if path == "~" or path.startswith("~/"):
+        path = posixpath.expanduser(path)
     if posixpath.isabs(path):
         return path
     if path.startswith("file:"):
         with suppress(NotAFile):
             return path_of(path)
-    ends_so = (it for it in known if it.endswith(f"/{path}"))
+    end = f"/{path}"
+    ends_so = (it for it in islice(known, MOST_KNOWN) if it.endswith(end))
     return next(ends_so, None) or posixpath.join(folder, path)
 
 

@@ -10,7 +10,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import posixpath
 import shlex
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +33,12 @@ from eca_nvim.protocol.acp.tool_call import CallContent, CallDiff, CallTerminal,
 
 ORIGIN: Final = "acp"
 _COMMAND: Final = "command"
-_SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "fish", "ksh"})
+_SHELLS: Final = frozenset(
+    folder + name
+    for folder in ("", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/")
+    for name in ("sh", "bash", "dash", "zsh", "fish", "ksh")
+)
+"""Shells of the system. A file of the workspace may have the name of one."""
 _RUNS: Final = frozenset({"-c", "-lc", "-ic", "-lic"})
 _CHANGES_FILES: Final = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _NAMED_IN_TITLE: Final = 3
@@ -222,7 +226,7 @@ def shell_line(words: Sequence[str]) -> str:
 def line_of_shell(words: Sequence[str]) -> str | None:
     """Return the line that a shell is given to run; None if the program is no shell."""
     match words:
-        case [shell, flag, line] if posixpath.basename(shell) in _SHELLS and flag in _RUNS:
+        case [shell, flag, line] if shell in _SHELLS and flag in _RUNS:
             return line
         case _:
             return None
