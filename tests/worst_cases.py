@@ -15,7 +15,8 @@ from tests.support.calls import eca_call
 
 from eca_nvim import redaction
 from eca_nvim.agents import typed_tokens
-from eca_nvim.agents.acp.updates import known_call
+from eca_nvim.agents.acp import options as acp_options
+from eca_nvim.agents.acp.updates import changes, known_call
 from eca_nvim.agents.acp.updates.content import unknown_line
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.eca import replay
@@ -24,12 +25,15 @@ from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.prompt import mention_words, mentions
 from eca_nvim.chat.model import call_uses, outside_paths, used_files
 from eca_nvim.chat.render import arguments, diff, markdown
+from eca_nvim.chat.render.options import commands_of, option_rows
 from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans, output, safe_text
 from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.chat.vocabulary.file_uses import Use
+from eca_nvim.chat.vocabulary.options import ChatOption
 from eca_nvim.jsonrpc import framing
 from eca_nvim.mcp.tools import Place, column_of
+from eca_nvim.protocol.acp.tool_call import CallDiff
 from eca_nvim.protocol.base import body
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
@@ -212,7 +216,33 @@ def named(command: str) -> None:
     call_uses.named_by(ToolCall("t", command=command), ("/w",))
 
 
+def option_ids(size: int) -> Sequence[ChatOption]:
+    """Return many options of one category, none of them its first."""
+    return [ChatOption(str(number), "n", category=str(number)) for number in range(size // 50)]
+
+
+def mode_ids(size: int) -> Sequence[str]:
+    """Return many modes that are loud only beside another one, which is missing."""
+    return [f"x{number}#agent" for number in range(size // 50)]
+
+
+def ends(size: int) -> tuple[Sequence[CallDiff], Sequence[str]]:
+    """Return many changed files, none of which has the end of a known one."""
+    numbers = range(size // 500)
+    return [CallDiff(f"a/{it}", "") for it in numbers], [f"/w/{it}" for it in numbers]
+
+
 WORST: dict[str, Sequence[Worst]] = {
+    "eca_nvim.agents.acp.options": [
+        Worst(lambda it: list(acp_options._unasked("mode", it)), mode_ids),
+    ],
+    "eca_nvim.agents.acp.updates.changes": [
+        Worst(lambda it: changes.file_changes(it[0], it[1], "/w"), ends),
+    ],
+    "eca_nvim.chat.render.options": [
+        Worst(lambda it: list(commands_of(it)), option_ids),
+        Worst(option_rows, option_ids),
+    ],
     "eca_nvim.chat.model.call_uses": [
         Worst(named, repeated(piece)) for piece in ("a ", "'", '"a', "\\", "=", ":", "$(", "a=b:c;")
     ],

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, TypeAlias
 
 import pytest
-from tests.agents.acp.wire import NO, YES, Wired, shows
+from tests.agents.acp.wire import NO, YES, Wired, raw, shows
 
-from eca_nvim.chat.vocabulary.events import ToolFinished, ToolOutput, ToolRunning
+from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.grants import Granted
+from eca_nvim.agents.acp.requests.permissions import Permissions
+from eca_nvim.agents.acp.session import Session
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    ToolFinished,
+    ToolOutput,
+    ToolRequested,
+    ToolRunning,
+)
+from eca_nvim.jsonrpc import MessageId
+from eca_nvim.protocol.acp import decode_agent_request
+from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.base.types import Wire
 
 Fields: TypeAlias = dict[str, Any]
 RUN: Fields = {"title": "tidy up", "kind": "execute", "rawInput": {"command": "rm -rf x"}}
@@ -180,3 +195,43 @@ def test_a_command_that_also_shows_a_diff_is_shown_whole(wired: Wired) -> None:
 def test_a_title_alone_is_warned_about(wired: Wired) -> None:
     wired.asks(title="harmless", kind="execute")
     assert wired.driver.items[0]["warnings"] == ["only the title says what it will do"]
+
+
+class NoAnswers(Answers):
+    """Answers that go nowhere."""
+
+    def __init__(self) -> None:
+        pass
+
+    def respond(self, request_id: MessageId, result: Wire) -> None:
+        pass
+
+    def refuse(self, request_id: MessageId, code: int, message: str) -> None:
+        pass
+
+
+def test_an_answer_costs_the_same_however_many_requests_are_open() -> None:
+    def seconds(requests: int) -> float:
+        permissions = Permissions(NoAnswers(), Granted())
+        session = Session("chat", "/workspace")
+        calls: list[str] = []
+        for number in range(requests):
+            about = {"toolCallId": str(number), "title": "t", "kind": "other"}
+            params = raw({"sessionId": "s", "toolCall": about, "options": [YES]})
+            asked = decode_agent_request("session/request_permission", params)
+            assert isinstance(asked, RequestPermission)
+            (*_, event) = permissions.start(number, session, asked)
+            assert isinstance(event, Addressed)
+            assert isinstance(event.event, ToolRequested)
+            calls.append(event.event.call.id)
+        start = time.process_time()
+        for number, call in reversed(list(enumerate(calls))):
+            if number % 2:
+                assert permissions.withdraw(number) is not None
+            else:
+                assert permissions.decide(session, call, "y")
+        assert permissions.withdraw(0) is None
+        return time.process_time() - start
+
+    few = min(seconds(1_000) for _ in range(3))
+    assert min(seconds(10_000) for _ in range(2)) < 30 * few

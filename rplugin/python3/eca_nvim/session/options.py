@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.render.options import COMMANDS, command_of
+from eca_nvim.chat.render.options import COMMANDS, commands_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.chat.vocabulary.ops import Notify
@@ -186,12 +186,11 @@ class Options:
         asked = dict(chat.asked_options)
         before = {option.id: option.value for option in chat.options}
         self._chats.apply(chat, [event])
-        done = [it for it in chat.options if it.id in asked and it.value == asked[it.id]]
-        for option in chat.options if done else ():
-            if option in done or option.value != before.get(option.id):
+        done = {it.id for it in chat.options if it.id in asked and it.value == asked[it.id]}
+        for option, command in zip(chat.options, commands_of(chat.options), strict=True):
+            if done and (option.id in done or option.value != before.get(option.id)):
                 self._keep_last(option, option.value)
-        for option in done:
-            if command_of(chat.options, option) is None:  # else the winbar shows it
+            if option.id in done and command is None:  # else the winbar shows it
                 line = f"{option.name}: {option.name_of(option.value)}"
                 self._view.push([Notify("info", one_line(line))])
         agent, state = self._agent(), self._state(chat)

@@ -207,10 +207,10 @@ def _select(
 def _unasked(category: str, values: Sequence[str]) -> Iterator[str]:
     """Yield the values with which tools run unasked; of a URL its last part counts."""
     ids = {value: _last_part(value) for value in values}
-    known = UNASKED.get(category, frozenset())
+    known, shorts = UNASKED.get(category, frozenset()), {*ids.values()}
     for value, short in ids.items():
         beside = _UNASKED_BESIDE.get(short) if category == MODE else None
-        if short in known or (beside is not None and beside in ids.values()):
+        if short in known or (beside is not None and beside in shorts):
             yield value
 
 

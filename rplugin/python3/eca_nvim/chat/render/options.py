@@ -8,7 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from eca_nvim.chat.text.safe_text import one_line
@@ -34,14 +34,17 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 def option_rows(options: Sequence[ChatOption]) -> Sequence[Mapping[str, Any]]:
     """Return the tables of the op `options`."""
-    rows = [(_option_row(option), command_of(options, option)) for option in options]
+    rows = zip(map(_option_row, options), commands_of(options), strict=True)
     return [row if command is None else row | {"command": command} for row, command in rows]
 
 
-def command_of(options: Sequence[ChatOption], option: ChatOption) -> str | None:
-    """Return the subcommand of `:Eca` that sets an option, None if `:Eca options` does."""
-    is_first = first_of(options, option.category) is option
-    return COMMANDS.get(option.category) if is_first or option.category == TRUST else None
+def commands_of(options: Sequence[ChatOption]) -> Iterator[str | None]:
+    """Yield for each option the subcommand of `:Eca` that sets it, None if `:Eca options` does."""
+    categories: set[str] = set()
+    for category in (option.category for option in options):
+        is_first = category not in categories
+        categories.add(category)
+        yield COMMANDS.get(category) if is_first or category == TRUST else None
 
 
 def _option_row(option: ChatOption) -> dict[str, object]:

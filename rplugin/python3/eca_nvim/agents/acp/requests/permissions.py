@@ -64,6 +64,8 @@ class Permissions:
         self._granted = granted
         self._keys = count(1)
         self._open: dict[str, _Open] = {}
+        self._by_call: dict[tuple[str, str], _Open] = {}  # by chat and call
+        self._by_request: dict[MessageId, _Open] = {}
 
     def start(
         self, request_id: MessageId, session: Session, asked: RequestPermission
@@ -104,10 +106,10 @@ class Permissions:
 
     def withdraw(self, request_id: MessageId) -> Sequence[AgentEvent] | None:
         """Close a request that the agent has cancelled ($/cancel_request); None: it is not open."""
-        asked = next((it for it in self._open.values() if it.request_id == request_id), None)
+        asked = self._by_request.get(request_id)
         if asked is None:
             return None
-        del self._open[asked.key]
+        self._close(asked)
         self._answers.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
         return asked.session.inbox.withdrawn(asked.key)
 
@@ -116,7 +118,7 @@ class Permissions:
         asked = next((it for it in self._open.values() if it.answered is answered), None)
         if asked is None:
             return ()
-        del self._open[asked.key]
+        self._close(asked)
         return session.inbox.withdrawn(asked.key)
 
     def _ask(
@@ -133,7 +135,9 @@ class Permissions:
             call_id = requested.call.id
             self._supersede(session, call_id)
             open_ = _Open(request_id, key, session, call_id, requested.choices, answered)
-            self._open[key] = open_
+            self._open[key] = self._by_call[session.chat_id, call_id] = open_
+            if request_id is not None:
+                self._by_request[request_id] = open_
         return events
 
     def _answered(self, request_id: MessageId, choice: Choice | None) -> None:
@@ -143,16 +147,21 @@ class Permissions:
         """Answer an earlier request of the same call: the chat shows the newest alone."""
         asked = self._about(session, call_id)
         if asked is not None:
-            del self._open[asked.key]
+            self._close(asked)
             asked.answered(None)
 
     def _about(self, session: Session, call_id: str) -> _Open | None:
         """Return the open request of a call."""
-        open_ = (it for it in self._open.values() if it.session is session)
-        return next((it for it in open_ if it.call_id == call_id), None)
+        return self._by_call.get((session.chat_id, call_id))
+
+    def _close(self, asked: _Open) -> None:
+        del self._open[asked.key]
+        self._by_call.pop((asked.session.chat_id, asked.call_id), None)
+        if asked.request_id is not None:
+            self._by_request.pop(asked.request_id, None)
 
     def _answer(self, asked: _Open, choice: Choice | None) -> Sequence[AgentEvent]:
-        del self._open[asked.key]
+        self._close(asked)
         session = asked.session
         events = session.inbox.decided(asked.key, choice)
         allowed = _allowed(events)
