@@ -55,6 +55,16 @@ class SetConfigOption(
     """Either form of the request; the SDK has no name for both."""
 
 
+class ElicitationAnswer(
+    RootModel[
+        schema.AcceptElicitationResponse
+        | schema.DeclineElicitationResponse
+        | schema.CancelElicitationResponse
+    ]
+):
+    """The answers that a client may give; the SDK's own type takes any other one, too."""
+
+
 MODELS: Mapping[str, type[BaseModel]] = {
     "initialize": schema.InitializeRequest,
     "authenticate": schema.AuthenticateRequest,
@@ -81,6 +91,7 @@ ANSWERS: Mapping[str, type[BaseModel]] = {
     "terminal/wait_for_exit": schema.WaitForTerminalExitResponse,
     "terminal/kill": schema.KillTerminalResponse,
     "terminal/release": schema.ReleaseTerminalResponse,
+    "elicitation/create": ElicitationAnswer,
 }
 SESSION = "scripted"
 

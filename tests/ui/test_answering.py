@@ -1,5 +1,7 @@
 """The input while a question waits: it takes the answer, and never by accident."""
 
+from collections.abc import Mapping
+
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
@@ -105,3 +107,46 @@ def test_enter_on_the_block_that_asks_offers_its_options(stage: Neovim) -> None:
     stage.wait_screen("answer in my own words")
     stage.keys("1<CR>")
     assert wait_sent(stage, "answer")[0]["text"] == "red"
+
+
+def field(digest: str, **more: object) -> Mapping[str, object]:
+    """Return a field of a form; each one has a digest of its own."""
+    return {**question(digest=digest, picks=True), **more}
+
+
+def test_the_fields_of_a_form_follow_one_another_and_then_the_draft_is_back(stage: Neovim) -> None:
+    stage.keys("ihalf a thought<Esc>")
+    ask(stage, field("1", place="1 of 3"))
+    stage.wait_screen("the agent asks · 1 of 3")
+    stage.keys(":Eca approval<CR>imauve<C-s>")
+    assert wait_sent(stage, "answer")[0]["text"] == "mauve"
+    ask(stage, field("2", place="2 of 3", fault="no such colour", typed="mauve", empty="skip"))
+    stage.wait_screen("! no such colour")
+    stage.wait_screen("Answer> mauve")
+    stage.keys("<C-u><C-s>")
+    assert wait_sent(stage, "answer", 2)[1]["text"] == ""
+    ask(stage, field("3", place="3 of 3", secret=True))
+    stage.wait_screen("Answer> never shown or saved · <C-s> sends")
+    stage.keys("s3cret")
+    stage.wait_screen("••••••")
+    assert "s3cret" not in stage.screen
+    stage.keys("<C-s>")
+    assert wait_sent(stage, "answer", 3)[2]["text"] == "s3cret"
+    ask(stage)
+    stage.wait_screen("> half a thought")
+    assert sent(stage, "prompt") == []
+
+
+def test_a_secret_that_is_asked_for_no_more_is_no_prompt(stage: Neovim) -> None:
+    ask(stage, field("1", secret=True))
+    stage.wait_screen("Answer> never shown")
+    stage.keys("is3c")
+    stage.wait_screen("•••")
+    ask(stage)
+    stage.wait_screen(lambda screen: "the agent asks" not in screen)
+    stage.keys("ret<C-s>")
+    stage.wait_screen("> type here")
+    stage.keys("<Esc>")
+    stage.wait_screen("what you typed was not sent")
+    assert "s3c" not in stage.screen
+    assert sent(stage, "prompt") == sent(stage, "answer") == []

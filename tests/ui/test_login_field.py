@@ -100,7 +100,7 @@ def test_it_survives_that_its_buffer_is_emptied_or_wiped_out(start_nvim: StartNe
     assert wait_sent(nvim, "login", 2)[1]["text"] == KEY
     nvim.lua("require('eca.input.drafts').flush()")
     draw(nvim, ["input", CHAT, "given back"])
-    nvim.wait_until(f"require('eca.input.field').draft_before_login('{CHAT}'):find('given back')")
+    nvim.wait_until(f"require('eca.input.field').draft_before_secret('{CHAT}'):find('given back')")
     nvim.lua("require('eca.input.drafts').flush()")
     assert sent(nvim, "keep_draft")[-1]["text"] == "given back\ndraft"
     draw(nvim, ["status", CHAT, {"state": "idle"}])

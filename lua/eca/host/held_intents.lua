@@ -180,7 +180,7 @@ end
 function M.sent(intent)
   count_sent = count_sent + 1
   local text, chat = intent.payload[TEXT_FIELDS[intent.name]], intent.payload.chat
-  if text and not input_mode.is_login(chat) then
+  if text and not input_mode.secret(chat) then
     texts_sent[#texts_sent + 1] = { number = count_sent, intent = intent, text = text }
   end
 end

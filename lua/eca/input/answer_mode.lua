@@ -12,6 +12,11 @@ local open = require('eca.chat.open')
 
 local M = {}
 
+--- Loaded late: most questions ask for no secret.
+local function secret_mode()
+  return require('eca.input.secret_mode')
+end
+
 ---@class eca.AnswerMode
 ---@field item eca.Pending
 ---@field draft string what was in the input before
@@ -37,36 +42,24 @@ local function input_of(item)
   return buffers.ensure(item.chat).input
 end
 
+--- Put an answer that did not fit into the input if that is empty, to be corrected.
 ---@param item eca.Pending
----@param draft string
-local function begin(item, draft)
-  current[item.chat] = { item = item, draft = draft }
-  input_mode.set_question(item.chat, item)
-  field.mode_changed(input_of(item))
-end
-
---- Put an answer that did not fit back into the empty input, to be corrected.
----@param item eca.Pending
-local function restore_typed(item)
+local function show_typed(item)
   if item.typed and not field.draft(input_of(item)):find('%S') then
     field.put_back(input_of(item), item.typed)
   end
 end
 
---- Note that the question has changed: a form asks its next field, or this one again.
----@param answering eca.AnswerMode
----@param now eca.Pending
-local function change(answering, now)
-  local before, buf = answering.item, input_of(now)
-  answering.item = now -- also the same question; which subagent asks may be known only now
-  input_mode.set_question(now.chat, now)
-  if before.digest ~= now.digest then
-    if before.typed and field.draft(buf) == before.typed then
-      field.set_draft(buf, '') -- it was answered otherwise
-    end
-    restore_typed(now)
-    field.mode_changed(buf)
+---@param item eca.Pending
+---@param draft string
+local function begin(item, draft)
+  current[item.chat] = { item = item, draft = draft }
+  input_mode.set_question(item.chat, item)
+  if item.secret then
+    secret_mode().begin(item.chat, 'answer')
   end
+  show_typed(item)
+  field.mode_changed(input_of(item))
 end
 
 --- Let the input take prompts again, and restore what was in it.
@@ -76,10 +69,46 @@ local function finish(chat)
   local buf = input_of(answering.item)
   current[chat] = nil
   input_mode.set_question(chat, nil)
-  if answering.draft:find('%S') then
+  if input_mode.secret(chat) then
+    field.keep_aside(chat, answering.draft)
+    secret_mode().finish(chat)
+  elseif answering.draft:find('%S') then
     field.put_back(buf, answering.draft)
   end
   field.mode_changed(buf)
+end
+
+--- Let the input take the answer to a question; its text is restored afterwards.
+---@param item eca.Pending
+local function enter(item)
+  local buf = input_of(item)
+  local draft = field.draft(buf)
+  field.set_draft(buf, '')
+  begin(item, draft)
+end
+
+--- Note that the question has changed: a form asks its next field, or this one again. What is typed
+--- stays, but a secret never shows and no other text becomes one.
+---@param answering eca.AnswerMode
+---@param now eca.Pending
+local function change(answering, now)
+  local before, buf = answering.item, input_of(now)
+  if before.typed and field.draft(buf) == before.typed then
+    field.set_draft(buf, '') -- it was answered otherwise
+  end
+  if before.secret ~= now.secret then
+    finish(now.chat)
+    if not input_mode.secret(now.chat) then
+      enter(now)
+    end
+    return
+  end
+  answering.item = now -- also the same question; which subagent asks may be known only now
+  input_mode.set_question(now.chat, now)
+  if before.digest ~= now.digest then
+    show_typed(now)
+    field.mode_changed(buf)
+  end
 end
 
 ---@param chat string
@@ -98,19 +127,18 @@ end
 --- it for new ones if nothing is typed.
 ---@param items eca.Pending[]
 function M.update(items)
-  for chat, answering in pairs(current) do
+  for _, answering in ipairs(vim.tbl_values(current)) do
     local now = decide.now(answering.item)
     if now then
       change(answering, now)
     else
-      withdraw(chat)
+      withdraw(answering.item.chat)
     end
   end
   for _, item in ipairs(items) do
-    local free = takes_text(item) and not (current[item.chat] or input_mode.is_login(item.chat))
+    local free = takes_text(item) and not (current[item.chat] or input_mode.secret(item.chat))
     if free and not field.draft(input_of(item)):find('%S') then
       begin(item, '')
-      restore_typed(item)
     end
   end
 end
@@ -129,24 +157,45 @@ function M.write(item)
   local answering = current[item.chat]
   local is_ready = input_mode.is_login(item.chat) or (answering and answering.item.id == item.id)
   if not is_ready then
-    local buf = input_of(item)
-    local draft = answering and answering.draft or field.draft(buf)
-    field.set_draft(buf, '')
-    begin(item, draft)
+    if answering then
+      finish(item.chat)
+    end
+    enter(item)
   end
   open.chat(item.chat)
   vim.cmd.startinsert({ bang = true })
 end
 
---- Send what was typed as the answer.
+--- Send what was typed as the answer. The fields of a form follow one another: the input takes
+--- answers until the form is gone.
 ---@param chat string
 ---@param text string
 function M.submit(chat, text)
   local item = current[chat].item
   if decide.answer(item, text) then
     field.set_draft(input_of(item), '')
-    finish(chat)
+    if not item.picks then
+      finish(chat)
+    end
   end
+end
+
+--- Send the secret that was typed as the answer.
+---@param chat string
+---@return boolean sent false: nothing is typed
+function M.submit_secret(chat)
+  local text = secret_mode().text(chat)
+  if not text then
+    return true
+  end
+  local item = current[chat].item
+  if not text:find('%S') and not item.empty then
+    return false
+  end
+  if decide.answer(item, text) then
+    secret_mode().clear(chat)
+  end
+  return true
 end
 
 return M

@@ -41,7 +41,7 @@ end
 ---@param chat eca.Chat
 ---@return string
 function M.text(chat)
-  local input = field.draft_before_login(chat.id) or texts.text(chat.input)
+  local input = field.draft_before_secret(chat.id) or texts.text(chat.input)
   local draft, older_prompt = history.draft_before(chat.id)
   local parts = vim.tbl_map(function(source)
     return source(chat.id)
@@ -96,7 +96,7 @@ end
 ---@param chat eca.Chat
 ---@param gone? integer the input that is gone or was emptied: its text is restored
 function M.follow(chat, gone)
-  local is_secret = gone ~= chat.input and input_mode.is_login(chat.id)
+  local is_secret = gone ~= chat.input and input_mode.secret(chat.id) ~= nil
   local text = gone and not is_secret and texts.text(gone) or ''
   if text ~= '' then
     filled[chat.input] = true

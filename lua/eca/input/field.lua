@@ -2,8 +2,8 @@
 ---
 --- Rules kept here:
 --- - Text that is put back goes above the draft and never replaces it.
---- - The placeholder is virtual text; the buffer holds only the draft. During a login the buffer
----   holds a secret, which is not read here; the draft is kept aside.
+--- - The placeholder is virtual text; the buffer holds only the draft. While a secret is typed
+---   the buffer holds it; it is not read here; the draft is kept aside.
 local buffers = require('eca.chat.buffers')
 local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
@@ -20,10 +20,11 @@ local PLACEHOLDERS = {
   normal = 'type here with i · <CR> sends · g? keys',
   answer = 'type an answer · <C-s> sends',
   login = 'for the login, never shown or saved · <C-s> sends',
+  secret = 'never shown or saved · <C-s> sends',
 }
 local PLACEHOLDER_MARK = 1
 
-local before_login = {} ---@type table<string, string> drafts by chat
+local before_secret = {} ---@type table<string, string> drafts by chat
 local kept ---@type fun(chat: string)
 
 --- Set the function that is called when text is added to a draft that is not in the buffer.
@@ -32,17 +33,17 @@ function M.on_kept(callback)
   kept = callback
 end
 
---- The draft that is kept aside during a login.
+--- The draft that is kept aside while a secret is typed.
 ---@param chat string
 ---@return string?
-function M.draft_before_login(chat)
-  return before_login[chat]
+function M.draft_before_secret(chat)
+  return before_secret[chat]
 end
 
 ---@param chat string
----@param text? string nil: the login has ended
-function M.set_draft_before_login(chat, text)
-  before_login[chat] = text
+---@param text? string nil: the buffer holds the draft again
+function M.set_draft_before_secret(chat, text)
+  before_secret[chat] = text
 end
 
 --- The draft of an input.
@@ -50,7 +51,7 @@ end
 ---@return string
 function M.draft(buf)
   local chat = buffers.of_buffer(buf)
-  local before = chat and before_login[chat.id]
+  local before = chat and before_secret[chat.id]
   return before or table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
 end
 
@@ -86,13 +87,13 @@ local function place_of_word(buf)
   return row, column
 end
 
---- Insert a word into the draft, with blanks around it; the cursor goes behind it. During a login
---- it goes to the draft that is kept aside.
+--- Insert a word into the draft, with blanks around it; the cursor goes behind it. While a secret
+--- is typed it goes to the draft that is kept aside.
 ---@param buf integer
 ---@param word string
 function M.insert(buf, word)
   local chat = buffers.of_buffer(buf)
-  if chat and before_login[chat.id] then
+  if chat and before_secret[chat.id] then
     M.put_back(buf, word)
     return
   end
@@ -124,10 +125,11 @@ local function placeholder(buf, mode)
     return PLACEHOLDERS.login
   end
   local question = chat and input_mode.question(chat.id)
-  if question and question.empty then
-    return ('%s · empty: %s'):format(PLACEHOLDERS.answer, question.empty)
+  if not question then
+    return PLACEHOLDERS[mode]
   end
-  return PLACEHOLDERS[question and 'answer' or mode]
+  local shown = PLACEHOLDERS[question.secret and 'secret' or 'answer']
+  return question.empty and ('%s · empty: %s'):format(shown, question.empty) or shown
 end
 
 ---@param buf integer
@@ -164,24 +166,41 @@ function M.mode_changed(buf)
   M.changed(buf)
 end
 
---- Add text to the draft that is kept aside during a login.
+--- What a chat's input takes a secret for, in words.
+---@param chat string
+---@return string
+function M.taken(chat)
+  return input_mode.is_login(chat) and 'login in progress' or 'a hidden answer is asked for'
+end
+
+--- Add text to the draft that is kept aside while a secret is typed.
+---@param chat string
+---@param text string
+function M.keep_aside(chat, text)
+  local draft = before_secret[chat]
+  if text:find('%S') then
+    before_secret[chat] = draft:find('%S') and text .. '\n' .. draft or text
+    kept(chat)
+  end
+end
+
+--- Keep text aside, and say where it will be.
 ---@param chat string
 ---@param text string
 local function add_to_kept(chat, text)
-  local draft = before_login[chat]
-  before_login[chat] = draft:find('%S') and text .. '\n' .. draft or text
-  kept(chat)
-  require('eca.ui.notify').info('login in progress: your text will be in the input afterwards')
+  M.keep_aside(chat, text)
+  local why = M.taken(chat)
+  require('eca.ui.notify').info(why .. ': your text will be in the input afterwards')
 end
 
 --- Put text into the input, above the draft; the cursor stays in the draft. In an empty input the
---- cursor goes to the end of the text. During a login the text is added to the draft that is kept
---- aside.
+--- cursor goes to the end of the text. While a secret is typed the text is added to the draft that
+--- is kept aside.
 ---@param buf integer
 ---@param text string
 function M.put_back(buf, text)
   local chat = buffers.of_buffer(buf)
-  if chat and before_login[chat.id] then
+  if chat and before_secret[chat.id] then
     add_to_kept(chat.id, text)
     return
   end

@@ -29,7 +29,7 @@ local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ' }
 function M.attach(buf)
   vim.bo[buf].textwidth = 0
   local chat = buffers.of_buffer(buf)
-  if chat and input_mode.is_login(chat.id) then
+  if chat and input_mode.secret(chat.id) then
     require('eca.input.secret').begin(buf) -- late: most chats never log in
   end
   field.draw_placeholder(buf, 'normal')
@@ -57,7 +57,7 @@ function M.attach(buf)
 end
 
 --- Send the draft as a prompt, as the answer to the pending question, or to the running login, and
---- empty the input. An empty draft is not sent.
+--- empty the input. An empty draft is not sent, unless the question takes an empty answer.
 ---@param buf integer
 ---@param queue boolean send it after the running turn instead of steering the turn
 ---@return boolean sent false: nothing is typed
@@ -65,6 +65,8 @@ function M.submit(buf, queue)
   local chat = assert(buffers.of_buffer(buf))
   if input_mode.is_login(chat.id) then
     return require('eca.input.login').submit(chat.id)
+  elseif input_mode.secret(chat.id) then
+    return answer_mode.submit_secret(chat.id)
   end
   local text = field.draft(buf)
   local question = not queue and input_mode.question(chat.id)
@@ -118,8 +120,8 @@ end
 ---@param step -1|1 older or newer
 function M.recall(buf, step)
   local chat = assert(buffers.of_buffer(buf))
-  if input_mode.is_login(chat.id) then
-    require('eca.ui.notify').info('login in progress: the input is for the login')
+  if input_mode.secret(chat.id) then
+    require('eca.ui.notify').info(field.taken(chat.id) .. ': the input is for that')
     return
   end
   local text = history.step(chat.id, step, field.draft(buf))

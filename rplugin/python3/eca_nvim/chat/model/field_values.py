@@ -252,12 +252,16 @@ def _limits(field: FormField) -> str:
     if least is None and most is None:
         return ""
     if most is None:
-        return f"of at least {_plain(least or 0)}{unit}"
+        return f"of at least {_counted(least or 0, unit)}"
     if least is None:
-        return f"of at most {_plain(most)}{unit}"
+        return f"of at most {_counted(most, unit)}"
     if least == most:
-        return f"of exactly {_plain(most)}{unit}"
-    return f"{'of' if unit else 'from'} {_plain(least)} to {_plain(most)}{unit}"
+        return f"of exactly {_counted(most, unit)}"
+    return f"{'of' if unit else 'from'} {_plain(least)} to {_counted(most, unit)}"
+
+
+def _counted(number: float, unit: str) -> str:
+    return f"{_plain(number)} {unit}{'' if number == 1 else 's'}" if unit else _plain(number)
 
 
 def _plain(number: float) -> str:
@@ -272,7 +276,7 @@ _WHAT: Final[Mapping[FieldKind, str]] = {
     FieldKind.ONE: "one of the choices",
     FieldKind.SEVERAL: "a list",
 }
-_UNITS: Final = {FieldKind.TEXT: " characters", FieldKind.SEVERAL: " choices"}
+_UNITS: Final = {FieldKind.TEXT: "character", FieldKind.SEVERAL: "choice"}
 
 
 def _is_email(text: str) -> bool:
