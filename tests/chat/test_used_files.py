@@ -120,6 +120,15 @@ class TestSources:
         driver.hear(FileUsed("/workspace/b", Use.READ))
         assert counted(driver) == {"/workspace/b": {"read": 3, "written": 1}}
 
+    def test_a_call_that_ends_before_its_request_counts_once(self) -> None:
+        driver = Driver()
+        driver.run()
+        request = FileUsed("/workspace/b", Use.READ, by_request=True)
+        driver.hear(read("r1"), request)
+        assert counted(driver) == {"/workspace/b": {"read": 1}}
+        driver.hear(request, request, read("r2"))
+        assert counted(driver) == {"/workspace/b": {"read": 3}}
+
     def test_a_request_of_another_turn_is_another_use(self) -> None:
         driver = Driver()
         driver.run()
@@ -187,6 +196,14 @@ class TestSources:
         assert {"src/a.py", "b c", "d.txt", "e", "f.py"} <= names
         assert not any("no" in name and not name.startswith("~") for name in names)
         assert all(path.startswith("/workspace/") for path, _ in looked_for(driver))
+
+    def test_a_command_may_run_in_a_folder_of_its_own(self) -> None:
+        def paths(folder: object) -> list[str]:
+            call = ToolCall("t", kind=ToolKind.EXECUTE, command="x", arguments={"cwd": folder})
+            return [it.path for it in named_by(call, ("/w",))]
+
+        assert paths("/w/src") == ["/w/src/x", "/w/x"]
+        assert paths("/elsewhere") == paths("src") == paths(3) == ["/w/x"]
 
     def test_a_command_is_read_within_limits(self) -> None:
         def named(line: str) -> tuple[FileNamed, ...]:
@@ -269,7 +286,7 @@ class TestLimits:
         used.note_request(path, Use.READ)
         used.note_call(path, Use.READ, replayed=False)
         assert not used.files
-        assert not used.requested
+        assert not used.unmatched
 
     def test_the_coldest_are_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(used_files, "MOST_FILES", 100)

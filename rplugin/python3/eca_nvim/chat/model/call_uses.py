@@ -25,6 +25,8 @@ MOST_NAMED: Final = 100
 LONGEST_COMMAND: Final = 4096
 LONGEST_PATH: Final = 4096
 _STRUCTURE: Final = "();<>|&"
+_WORKING_FOLDER: Final = ("cwd", "workdir", "working_directory", "directory", "folder")
+"""Names of arguments that agents have for the folder of a command."""
 
 _USES: Mapping[ToolKind, Use] = {
     ToolKind.READ: Use.READ,
@@ -50,8 +52,9 @@ def named_by(call: ToolCall, folders: Sequence[str]) -> tuple[FileNamed, ...]:
     sure = {path for path, _ in call_uses(call)}
     use = _USES.get(call.kind or ToolKind.OTHER, Use.MENTIONED)
     places = (it.path for it in call.locations or () if it.path not in sure)
-    arguments = () if call.locations or sure else _inside(_texts(call), folders)
-    words = _inside(_words(call.command or ""), folders)
+    bases = (*_working_folder(call), *folders)
+    arguments = () if call.locations or sure else _inside(_texts(call), folders, bases)
+    words = _inside(_words(call.command or ""), folders, bases)
     named = [FileNamed(path, use) for path in islice(chain(places, arguments), MOST_NAMED)]
     named += [FileNamed(path, Use.RUN) for path in islice(words, MOST_NAMED)]
     return tuple(islice(dict.fromkeys(named), MOST_NAMED))
@@ -65,12 +68,21 @@ def _texts(call: ToolCall) -> Iterator[str]:
             yield value
 
 
-def _inside(words: Iterable[str], folders: Sequence[str]) -> Iterator[str]:
-    """Yield the paths inside the folders that words may name."""
+def _working_folder(call: ToolCall) -> Iterator[str]:
+    """Yield the folder in which a command runs, if its arguments name one."""
+    for name in _WORKING_FOLDER:
+        match (call.arguments or {}).get(name):
+            case str(folder) if folder.startswith("/") and len(folder) <= LONGEST_PATH:
+                yield folder
+                return
+
+
+def _inside(words: Iterable[str], folders: Sequence[str], bases: Sequence[str]) -> Iterator[str]:
+    """Yield the paths inside the folders that words may name; relative ones begin in a base."""
     for word in islice(dict.fromkeys(words), MOST_NAMED):
-        for folder in folders:
-            path = posixpath.normpath(posixpath.join(folder, word))
-            if path.startswith(f"{folder}/"):
+        for base in bases:
+            path = posixpath.normpath(posixpath.join(base, word))
+            if any(path.startswith(f"{folder}/") for folder in folders):
                 yield path
 
 

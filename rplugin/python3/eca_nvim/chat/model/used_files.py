@@ -4,6 +4,8 @@ Rules kept here:
 - Heat says how much a file matters now. Each use adds 1, each turn of the chat halves it. So it
   depends on turns alone, not on the clock, and no turn costs anything: a file keeps its heat as of
   the turn in which it was last used, and `cooled` computes the rest.
+- A call and the request that it makes for the same file count once: of both as many as there are of
+  the more frequent, turn by turn.
 - What is replayed counts, but does not warm: nobody knows how many turns ago it was.
 - Paths come from a model: unsafe and very long ones are not kept. If there are too many, the
   coldest are forgotten, many at once, so that a use costs the same however many files there are.
@@ -53,7 +55,8 @@ class UsedFiles(Struct):
     """All used files of a chat, by path.
 
     turn: the chat's. news: the paths of files that the view does not know as they are now. dropped:
-    those it still has to forget. is_stale: there is something to send to the view.
+    those it still has to forget. is_stale: there is something to send to the view. unmatched: of
+    this turn by file and use, how many more requests (or, below 0, calls) there were than calls.
     """
 
     files: dict[str, UsedFile] = field(default_factory=dict)
@@ -62,12 +65,12 @@ class UsedFiles(Struct):
     dropped: dict[str, None] = field(default_factory=dict)
     is_stale: bool = False
     characters: int = 0
-    requested: Counter[tuple[str, Use]] = field(default_factory=Counter)
+    unmatched: Counter[tuple[str, Use]] = field(default_factory=Counter)
 
     def begin_turn(self, number: int) -> None:
         """Note that another turn begins: everything cools."""
         self.turn, self.is_stale = number, True
-        self.requested.clear()
+        self.unmatched.clear()
 
     def clear(self) -> None:
         """Forget all files."""
@@ -75,22 +78,25 @@ class UsedFiles(Struct):
             self.dropped[path] = None
         self.files.clear()
         self.news.clear()
-        self.requested.clear()
+        self.unmatched.clear()
         self.characters, self.is_stale = 0, True
 
     def note_request(self, path: str, use: Use) -> None:
         """Note that the agent asked this client to use a file, in the turn that runs."""
-        self.note(path, use)
-        if (normal := _normal(path)) in self.files:
-            self.requested[normal, use] += 1
+        if self.unmatched[_normal(path), use] >= 0:  # else the call of it counts already
+            self.note(path, use)
+        self._match(path, use, 1)
 
     def note_call(self, path: str, use: Use, *, replayed: bool) -> None:
-        """Note that a call used a file; a request that the call made for it counts already."""
-        key = (_normal(path), use)
-        if self.requested[key] > 0:
-            self.requested[key] -= 1
-        else:
+        """Note that a call used a file."""
+        if replayed or self.unmatched[_normal(path), use] <= 0:  # else its request counts already
             self.note(path, use, replayed=replayed)
+        if not replayed:
+            self._match(path, use, -1)
+
+    def _match(self, path: str, use: Use, by: int) -> None:
+        if (normal := _normal(path)) in self.files:
+            self.unmatched[normal, use] += by
 
     def add_lines(self, path: str, added: int, removed: int) -> None:
         """Add the lines that a call has changed in a file."""
