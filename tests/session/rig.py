@@ -22,6 +22,7 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
+from eca_nvim.chat.vocabulary.forms import Value as FormValue
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
     AppendText,
@@ -144,6 +145,9 @@ class FakeAgent(Agent):
 
     def answer(self, question_id: str, text: str | None) -> None:
         self.told.append(("answer", question_id, text))
+
+    def answer_form(self, question_id: str, content: Mapping[str, FormValue] | None) -> None:
+        self.told.append(("form", question_id, content and {**content}))
 
     async def login_ways(self) -> Sequence[LoginWay]:
         return self.ways

@@ -118,6 +118,7 @@ class _Run:
         self.agent = agent
         self.timer = timer
         self.request: ServerRequest | None = None
+        self.has_spoken = False
         self.scope = anyio.CancelScope()
         self.started = anyio.Event()  # the agent is ready, or has ended
         self.ended = anyio.Event()
@@ -150,9 +151,9 @@ class Server:
 
     @property
     def asking(self) -> Agent | None:
-        """The agent if it may wait for an answer: also one that is not ready yet may ask."""
+        """The agent if it may wait for an answer: one that is not ready yet may have asked, too."""
         run = self._current
-        return run.agent if run is not None and run.request is None else None
+        return run.agent if run is not None and run.request is None and run.has_spoken else None
 
     @property
     def may_complete(self) -> bool:
@@ -242,6 +243,8 @@ class Server:
 
     def _receive(self, events: Sequence[AgentEvent]) -> None:
         self.used()
+        if self._current is not None:
+            self._current.has_spoken = True
         self._emit(events)
 
     async def _run_agent(self, run: _Run) -> None:
