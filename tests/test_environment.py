@@ -28,7 +28,8 @@ LUA_STARTERS = re.compile(
 LUA_MAY_START = {
     "host/process.lua": {"jobstart"},  # the host
     "commands/install.lua": {"vim.system"},  # the build step
-    "health.lua": {"vim.system"},  # asks the host's Python for its modules
+    "health/init.lua": {"vim.system"},  # asks the host's Python for its modules
+    "health/probes.lua": {"vim.system"},  # the probes, which start the servers
 }
 """Files of Lua that start a process: programs of the plugin, none of them in a terminal."""
 

@@ -61,6 +61,16 @@ def test_processes_are_told_apart_by_their_start(leader: int) -> None:
     assert guardian.start_time(NOBODY) is None
 
 
+SPAWNS = """
+import subprocess, sys
+output = subprocess.PIPE if sys.argv[1] == 'read' else subprocess.DEVNULL
+child = subprocess.Popen(['sleep', '99'], start_new_session=True, stdout=output, stderr=output)
+print(child.pid, flush=True)
+input()
+"""
+"""A server that runs a command in a session of its own."""
+
+
 def named(leader: int) -> int:
     """Return the reading end of a pipe whose writer has named a session and is gone."""
     reading, writing = os.pipe()
@@ -73,6 +83,28 @@ def test_a_session_that_was_named_ends_when_its_host_is_gone(leader: int) -> Non
     members = family(leader)
     guardian.guard(named(leader), NOBODY)
     assert not wait_gone(members, DEADLINE)
+
+
+@pytest.mark.skipif(not guardian.HAS_PROC, reason="there is no /proc")
+def test_what_a_session_runs_in_another_ends_with_it() -> None:
+    """Unless nobody was to read its output, or it belongs to another host."""
+    servers = [
+        subprocess.Popen(
+            [sys.executable, "-c", SPAWNS, output],
+            env={**os.environ, guardian.MARK: f"{host}.1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        for host, output in ((NOBODY, "read"), (NOBODY, "unread"), (NOBODY + 1, "read"))
+    ]
+    read, *others = (int(it.stdout.readline()) for it in servers if it.stdout)
+    guardian.guard(named(servers[0].pid), NOBODY)
+    assert not wait_gone({read}, DEADLINE)
+    assert wait_gone(others, 0) == set(others)
+    end(others)
+    for server in servers:
+        server.communicate()
 
 
 def test_a_stranger_with_the_id_of_a_session_stays(

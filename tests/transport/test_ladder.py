@@ -1,13 +1,17 @@
 """The close ladder, with an event loop and without one."""
 
+import os
 import signal
 import time
+from collections.abc import Sequence
+from typing import cast
 
 import anyio
 import pytest
 from tests.support import processes
 from tests.transport.harness import DEADLINE_S, Children, Inbox
 
+from eca_nvim.guardian import HAS_PROC
 from eca_nvim.transport import Goodbye
 
 pytestmark = pytest.mark.anyio
@@ -101,6 +105,27 @@ async def test_what_a_server_leaves_in_its_group_is_ended_without_a_loop(
         await inbox.wait_for("ready")
         connection.kill_now()
         assert not processes.wait_gone(processes.marked(children.marker), DEADLINE_S)
+
+
+@pytest.mark.parametrize("how", ["close", "kill", "crash"])
+@pytest.mark.skipif(not HAS_PROC, reason="there is no /proc")
+async def test_a_command_in_its_own_session_ends_with_the_server_and_a_daemon_stays(
+    children: Children, how: str
+) -> None:
+    inbox = Inbox()
+    async with children.open(inbox, "strays") as connection:
+        command, daemon = cast(Sequence[int], (await inbox.wait_for("ready")).params)
+        with anyio.fail_after(DEADLINE_S):
+            match how:
+                case "close":
+                    await connection.aclose()
+                case "kill":
+                    connection.kill_now()
+                case _:
+                    os.kill(connection.pid, signal.SIGKILL)
+    assert not processes.wait_gone({command}, DEADLINE_S)
+    assert processes.wait_gone({daemon}, 0) == {daemon}
+    processes.end({daemon})
 
 
 async def test_closing_twice_at_once_is_closing_once(children: Children) -> None:

@@ -14,7 +14,9 @@ functions of this file, too.
 Rules kept here:
 - It depends on no message but the ids of sessions: a pipe closes however its process ends.
 - It ends sessions, not process groups: a program may give its children a group of their own, as
-  `timeout` does. Only a process that starts a session of its own escapes.
+  `timeout` does.
+- Some agents run each command in a session of its own. A mark in the environment leads there from
+  the server (`strays`), on Linux. A daemon, whose output nobody was to read, is left alone.
 - Process ids are reused: a session is signalled only while its leader has the same start time, or
   is gone (an id is not reused while its session has members).
 - It ignores signals that ask it to end, and it imports little: it starts together with the host.
@@ -43,6 +45,9 @@ ASKED: Final = 0
 ID_BYTES: Final = 4
 """Bytes of a session's id in the pipe, so that one read returns one id."""
 
+MARK: Final = "ECA_NVIM_SERVER"
+"""The variable with the mark of a server, which all that it starts inherits."""
+
 POLL_S: Final = 0.01
 """Seconds between two checks whether a session is gone: there is no event for it."""
 PROC: Final = Path("/proc")
@@ -54,7 +59,7 @@ def end_sessions(sessions: Iterable[int]) -> None:
     left = set(sessions)
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + GRACE_S
-        left = _signal(left, number)
+        left = signal_sessions(left, number)
         while left and time.monotonic() < deadline:
             time.sleep(POLL_S)
             left = {*groups(left)}
@@ -62,10 +67,10 @@ def end_sessions(sessions: Iterable[int]) -> None:
 
 def signal_session(session: int, number: signal.Signals) -> bool:
     """Send a signal to all processes of a session; returns whether there were any."""
-    return bool(_signal({session}, number))
+    return bool(signal_sessions({session}, number))
 
 
-def _signal(sessions: Set[int], number: signal.Signals) -> set[int]:
+def signal_sessions(sessions: Set[int], number: signal.Signals) -> set[int]:
     """Send a signal to all processes of sessions; returns those that had any."""
     found = groups(sessions)
     for group in set[int]().union(*found.values()):
@@ -92,6 +97,43 @@ def processes() -> Iterator[int]:
     """Yield the ids of all processes."""
     names = (path.name for path in PROC.iterdir()) if HAS_PROC else _ps("-A", "-o", "pid=").split()
     return (int(name) for name in names if name.isdigit())
+
+
+def marked(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a server, with a mark: our process id, a dot, and a number."""
+    return {**environment, MARK: f"{os.getpid()}.{time.monotonic_ns()}"}
+
+
+def mark_of(pid: int) -> str:
+    """Return the mark of a process, "" without one; one that has just started may have none yet."""
+    name = f"{MARK}=".encode()
+    try:
+        variables = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return ""
+    return next((it.removeprefix(name).decode() for it in variables if it.startswith(name)), "")
+
+
+def strays(mark: str) -> set[int]:
+    """Return the sessions of processes with this mark whose output only their server reads.
+
+    The mark of a host, its process id, is that of all its servers.
+    """
+    found = set[int]()
+    for pid in processes() if mark and HAS_PROC else ():
+        with suppress(OSError, UnicodeDecodeError):  # the process has ended; the mark is not ours
+            if f"{mark_of(pid)}.".startswith(f"{mark}.") and any(map(_is_read, _streams(pid))):
+                found.add(os.getsid(pid))
+    return found
+
+
+def _streams(pid: int) -> Iterator[Path]:
+    """Yield where the standard output and the standard error of a process go."""
+    return ((PROC / str(pid) / "fd" / number).readlink() for number in ("1", "2"))
+
+
+def _is_read(target: Path) -> bool:
+    return str(target).startswith(("pipe:", "socket:", "/dev/pts/"))
 
 
 _ENDED: Final = frozenset("ZX")
@@ -124,9 +166,8 @@ def guard(pipe: int, host: int) -> None:
     if ASKED in leaders:
         del leaders[ASKED]
         _wait_for_exit(leaders)
-    end_sessions(
-        leader for leader, started in leaders.items() if start_time(leader) in (None, started)
-    )
+    own = {leader for leader, started in leaders.items() if start_time(leader) in (None, started)}
+    end_sessions(own | strays(str(host)))
 
 
 def _wait_for_exit(leaders: Mapping[int, str | None]) -> None:

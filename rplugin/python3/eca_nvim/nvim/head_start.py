@@ -17,6 +17,7 @@ from functools import cache
 from typing import NamedTuple
 
 from eca_nvim.environment import take_head_start
+from eca_nvim.guardian import marked
 from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.settings import read_settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, find_server
@@ -41,7 +42,7 @@ def head_start() -> HeadStart | None:
     settings = read_settings(wanted["settings"])
     try:
         server = find_server(settings.default_server, settings.servers)
-        process = spawn(server.command, server.environment, wanted["folder"])
+        process = spawn(server.command, marked(server.environment), wanted["folder"])
     except (BadServerOption, StartError):
         return None
     guardian().watch(process.pid)

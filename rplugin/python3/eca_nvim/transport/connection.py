@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, TypeAlias, assert_never
 import anyio
 
 from eca_nvim.environment import child_environment
-from eca_nvim.guardian import GRACE_S
+from eca_nvim.guardian import GRACE_S, MARK, mark_of, marked
 from eca_nvim.jsonrpc import (
     LANGUAGE_SERVER_CANCEL,
     CancelForm,
@@ -247,10 +247,13 @@ async def open_connection(
     error; default: the log. guard: called as soon as the server runs. Raises StartError.
     """
     if process is None:
-        process = spawn(command, child_environment() if env is None else env, cwd)
+        env = marked(child_environment() if env is None else env)
+        process, mark = spawn(command, env, cwd), env[MARK]
+    else:
+        mark = mark_of(process.pid)
     if guard is not None:
         guard(process.pid)
-    child = ChildProcess(process, on_stderr or _log_stderr)
+    child = ChildProcess(process, on_stderr or _log_stderr, mark)
     connection = Connection(child, Peer(codec, framing, cancel), handler)
     fault: BaseException | None = None
     try:

@@ -3,7 +3,7 @@
 Rules this file keeps:
 
 - The process leads a session of its own. Signals go to the whole session, and processes that it
-  leaves running in the session are ended, too.
+  leaves running in the session are ended, too, also those that it ran in sessions of their own.
 - It is closed by a ladder: close its standard input, 150 ms or longer, SIGTERM, 150 ms, SIGKILL.
   The layer that knows its protocol should ask it to exit before.
 - Its exit is a value, available only after all of its output has been read.
@@ -25,7 +25,13 @@ from typing import NamedTuple, cast
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.guardian import GRACE_S, end_sessions, signal_session
+from eca_nvim.guardian import (
+    GRACE_S,
+    end_sessions,
+    signal_session,
+    signal_sessions,
+    strays,
+)
 from eca_nvim.transport.pipes import ReadPipe, WritePipe
 from eca_nvim.transport.stderr_tail import StderrTail
 
@@ -44,10 +50,16 @@ class Exit(NamedTuple):
 
 
 class ChildProcess:
-    """A process spawned with three pipes, as the leader of its own session."""
+    """A process spawned with three pipes, as the leader of its own session.
 
-    def __init__(self, popen: subprocess.Popen[bytes], on_stderr: Callable[[str], None]) -> None:
+    mark: that of its environment (`guardian.marked`).
+    """
+
+    def __init__(
+        self, popen: subprocess.Popen[bytes], on_stderr: Callable[[str], None], mark: str = ""
+    ) -> None:
         self._popen = popen
+        self._mark = mark
         self.stdin = WritePipe(cast(FileIO, popen.stdin))
         self.stdout = ReadPipe(cast(FileIO, popen.stdout))
         self._stderr = ReadPipe(cast(FileIO, popen.stderr))
@@ -111,7 +123,7 @@ class ChildProcess:
             signal_session(self.pid, signum)
         else:
             self._exits_in_time()
-        end_sessions([self.pid])
+        end_sessions(self._sessions)
         self._session_ended = True
 
     async def _watch(self) -> None:
@@ -132,11 +144,16 @@ class ChildProcess:
             await pipe.ended.wait()
 
     async def _end_session(self) -> None:
-        """End the processes left running in the session."""
-        if signal_session(self.pid, signal.SIGTERM):
+        """End the processes left running in its sessions."""
+        if left := signal_sessions(self._sessions, signal.SIGTERM):
             await anyio.sleep(GRACE_S)
-            signal_session(self.pid, signal.SIGKILL)
+            signal_sessions(left, signal.SIGKILL)
         self._session_ended = True
+
+    @property
+    def _sessions(self) -> set[int]:
+        """Its session, and those of the processes that it ran elsewhere."""
+        return {self.pid} | strays(self._mark)
 
     def _exits_in_time(self) -> bool:
         with suppress(subprocess.TimeoutExpired):

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -51,4 +52,4 @@ async def _run(request: Mapping[str, Any]) -> None:
 
 if __name__ == "__main__":
     guardian().watch(os.getpid())
-    anyio.run(partial(_run, json.loads(sys.stdin.buffer.readline())))
+    asyncio.run(_run(json.loads(sys.stdin.buffer.readline())))
