@@ -16,13 +16,17 @@ KEY = "sk-scripted-model"
 
 @dataclass(frozen=True)
 class RealAgent:
-    """How an agent is started, and the names of its modes in which it asks, and does not ask."""
+    """How an agent is started, and the names of its modes in which it asks, and does not ask.
+
+    streams: it sends the output of a command while that runs.
+    """
 
     name: str
     command: list[str]
     env: Mapping[str, str]
     asks_in: str | None = None
     asks_nothing_in: str | None = None
+    streams: bool = False
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -73,7 +77,7 @@ def codex(home: Path, port: int) -> RealAgent:
     (home / "config.toml").write_text(CODEX.format(port=port))
     program = FOLDER / "node_modules" / ".bin" / "codex-acp"
     env = _env(home, port) | {"CODEX_HOME": str(home)}
-    return RealAgent("codex", [str(program)], env)
+    return RealAgent("codex", [str(program)], env, streams=True)
 
 
 AGENTS: tuple[Make, ...] = (qwen, codex)

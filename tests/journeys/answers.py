@@ -1,6 +1,7 @@
 """A chat with a real agent, and the answers to what it asks."""
 
 from tests.journeys.agents import RealAgent
+from tests.journeys.scripted_model import scripted
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import Value
@@ -28,3 +29,15 @@ def choose(nvim: Neovim, request: Value, kind: str) -> None:
     """Answer a request by the first choice of a kind."""
     [choice, *_] = [it["id"] for it in request["choices"] if it["kind"] == kind]
     nvim.lua("require('eca').choose(...)", {"id": request["id"], "choice": choice})
+
+
+def prompt(nvim: Neovim, *steps: Value) -> None:
+    """Send a prompt with a script for the model."""
+    nvim.lua("require('eca').send(...)", f"go\n{scripted(*steps)}")
+
+
+def ask_first(nvim: Neovim, agent: RealAgent) -> None:
+    """Choose the mode in which the agent asks, if it does not start in it."""
+    if agent.asks_in is not None:
+        nvim.keys(f":Eca agent {agent.asks_in}<CR>")
+        nvim.wait_until(f"require('eca').status().agent == '{agent.asks_in}'")

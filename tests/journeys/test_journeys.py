@@ -4,16 +4,11 @@ from pathlib import Path
 
 import pytest
 from tests.journeys.agents import RealAgent
-from tests.journeys.answers import choose, start, waits
+from tests.journeys.answers import ask_first, choose, prompt, start, waits
 from tests.journeys.scripted_model import scripted
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.talk import Value, lines_of, wait_idle, wait_line
-
-
-def prompt(nvim: Neovim, *steps: Value) -> None:
-    """Send a prompt with a script for the model."""
-    nvim.lua("require('eca').send(...)", f"go\n{scripted(*steps)}")
+from tests.ui.talk import lines_of, wait_idle, wait_line
 
 
 def test_stream(start_nvim: StartNeovim, agent: RealAgent) -> None:
@@ -128,13 +123,6 @@ def test_edits_are_listed_and_come_back(
 
     nvim.wait_for(is_undone, "the new file to be gone")
     nvim.wait_for(lambda: old.read_text() == before, "the old text to be back")
-
-
-def ask_first(nvim: Neovim, agent: RealAgent) -> None:
-    """Choose the mode in which the agent asks, if it does not start in it."""
-    if agent.asks_in is not None:
-        nvim.keys(f":Eca agent {agent.asks_in}<CR>")
-        nvim.wait_until(f"require('eca').status().agent == '{agent.asks_in}'")
 
 
 def test_a_mode_is_chosen_by_its_name(start_nvim: StartNeovim, agent: RealAgent) -> None:
