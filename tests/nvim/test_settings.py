@@ -48,6 +48,10 @@ from eca_nvim.server.find import ServerOptions
                 {"two": ServerOptions(mcp={"editor": True, "a": {"url": "https://a"}})},
             ),
         ),
+        (
+            {"servers": {"two": {"options": {"model": "m", "web": True, "n": 1}}}},
+            Settings({"two": ServerOptions(options={"model": "m", "web": True})}),
+        ),
         ({"servers": {"two": {"mcp": []}}}, Settings({"two": ServerOptions()})),
         ({"diagnostics": {"base": 0}}, Settings(diagnostics_base=0)),
         ({"diagnostics": {"base": 7}}, Settings()),

@@ -111,7 +111,7 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
         Ledger().record,
         lambda *_: Snapshot(None),
     )
-    options = Options("eca", chats, persistence, screen, lambda: None)
+    options = Options("eca", chats, persistence, screen, lambda: None, dict)
     trust = Trust("eca", chats, persistence)
     incoming = IncomingEvents("eca", chats, options, trust, screen, lambda _needed: None)
     calls = 0

@@ -331,3 +331,57 @@ async def test_options_stay_with_their_server(rig: Rig) -> None:
     other.ready()
     assert values(rig)["Mode"] == "Plan"
     assert other.told == []
+
+
+async def test_a_new_chat_gets_what_the_options_say(rig: Rig) -> None:
+    rig.session.configure({"eca": {"model": "small", "web": True, "mode": "yolo"}})
+    agent = await begun(rig)
+    assert agent.told == [
+        ("set", "a", "m", "small"),
+        ("set", "a", "mode-id", "yolo"),
+        ("set", "a", "web", True),
+    ]
+    last = rig.persistence.choices("eca")
+    assert [last("m"), last("web")] == [None, None]
+    assert rig.view.text() == ""
+    assert rig.status()["unasked"] == ["Yolo"]
+    await choose(rig, "m", "big")
+    agent.told.clear()
+    rig.do(intents.OpenChat("b"))
+    await rig.done()
+    assert agent.told == [
+        ("set", "b", "m", "small"),
+        ("set", "b", "mode-id", "yolo"),
+        ("set", "b", "web", True),
+    ]
+    assert rig.persistence.choices("eca")("m") == "big"
+    rig.do(intents.OpenChat("c", server="other"))
+    await rig.starting(2)
+    rig.agent.ready()
+    assert ("set", "c", "m", "small") not in rig.said()
+
+
+async def test_what_the_options_say_wrongly_is_said_in_the_chat(rig: Rig) -> None:
+    rig.session.configure({"eca": {"model": "huge", "modle": "big", "trust": True}})
+    agent = await begun(rig)
+    assert agent.told == []
+    assert sorted(rig.view.text().split("\n")) == [
+        "servers.eca.options.modle is not set: this server has no modle to choose",
+        "servers.eca.options.trust is not set: this server has no trust to choose",
+        "servers.eca.options: Model is Big: the server does not offer huge",
+    ]
+
+
+async def test_what_the_options_say_is_set_although_it_is_listed_late(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = Fictive.open_chat
+    monkeypatch.setattr(Fictive, "open_chat", lists_nothing)
+    rig.session.configure({"eca": {"model": "small"}})
+    agent = await begun(rig)
+    line = "servers.eca.options.model is not set: this server has no model to choose"
+    assert (agent.told, rig.view.text()) == ([], line)
+    agent.listed.clear()
+    lists(agent, "a")
+    assert agent.told == [("set", "a", "m", "small")]
+    assert rig.view.text() == line

@@ -147,22 +147,28 @@ OPTIONS: list[dict[str, object]] = [
         "currentValue": "low",
         "options": [{"value": "low", "name": "Low"}, {"value": "high", "name": "High"}],
     },
+    {"id": "web", "name": "Web search", "type": "boolean", "currentValue": True},
 ]
 
 
 def test_an_agent_lists_and_refuses(start_nvim: StartNeovim, tmp_path: Path) -> None:
-    planned = [OPTIONS[0] | {"currentValue": "plan"}, OPTIONS[1]]
+    high = [OPTIONS[0], OPTIONS[1] | {"currentValue": "high"}, OPTIONS[2]]
+    offline = [*high[:2], OPTIONS[2] | {"currentValue": False}]
+    planned = [OPTIONS[0] | {"currentValue": "plan"}, *offline[1:]]
     expect_set = script.expect("session/set_config_option")
     server = scripted_acp(
         [
             *agent.handshake(),
             *agent.session(configOptions=OPTIONS),
+            *(*expect_set, *script.reply("session/set_config_option", {"configOptions": high})),
+            *(*expect_set, *script.reply("session/set_config_option", {"configOptions": offline})),
             *(*expect_set, *script.reply("session/set_config_option", {"configOptions": planned})),
             *(*expect_set, *script.fail("session/set_config_option", -32602, "Not with it")),
         ],
         tmp_path / "agent",
     )
-    servers = {"mine": {"command": server.command, "protocol": "acp"}}
+    options = {"effort": "high", "web": False}
+    servers = {"mine": {"command": server.command, "protocol": "acp", "options": options}}
     nvim = start_nvim(settings={"server": "mine", "servers": servers}, columns=120, lines=30)
     nvim.keys(":EcaChat<CR>")
     nvim.wait_screen("Auto · ○ idle")  # before anything was asked of it
@@ -170,9 +176,11 @@ def test_an_agent_lists_and_refuses(start_nvim: StartNeovim, tmp_path: Path) -> 
     nvim.keys("<Esc>:Eca agent plan first<CR>")
     nvim.wait_screen("Plan first · ○ idle")
     assert nvim.lua("return require('eca').status().agent") == "Plan first"
-    nvim.keys(":Eca options effort high<CR>")
-    wait_line(nvim, "Effort stays Low: the agent refused it: Not with it")
+    nvim.keys(":Eca options effort low<CR>")
+    wait_line(nvim, "Effort stays High: the agent refused it: Not with it")
     assert [it["params"]["value"] for it in server.received("session/set_config_option")] == [
-        "plan",
         "high",
+        False,
+        "plan",
+        "low",
     ]

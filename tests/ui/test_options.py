@@ -122,6 +122,10 @@ def test_a_wrong_mcp_server_is_left_out_and_the_others_stay(start_nvim: StartNeo
     assert {name: kept[name] for name in right} == right
     assert not any(kept.get(name) for name in wrong)
     option = "servers.two.mcp"
+    _, wrong_options = view.nvim.lua(check, {"servers": {"two": {"options": {"model": 7}}}})
+    assert wrong_options == [
+        "option 'servers.two.options' must contain only strings or booleans, not 7"
+    ]
     assert complaints == [
         f"option '{option}.b.headers' must contain only strings, not 1",
         f"option '{option}.c' must be a table",

@@ -41,7 +41,7 @@ local M = {}
 ---@field env? table<string, string>
 ---@field download? boolean
 ---@field protocol? 'eca'|'acp'
----@field options? table<string, any>
+---@field options? table<string, string|boolean> of new chats, by id or category
 ---@field mcp? table<string, boolean|eca.options.McpServer> by name; `editor = true` is our own
 ---@field idle? number minutes without use after which it is ended; 0: never
 
@@ -58,7 +58,7 @@ local M = {}
 ---@field values? any[] the only allowed ones
 ---@field least? number
 ---@field list? boolean
----@field open? boolean a table with any keys, of strings
+---@field open? string[] a table with any keys: the types of its values
 ---@field each? table<string, eca.options.Entry> a table of tables by name: what is in each
 ---@field switches? table<string, true> names that may be booleans in such a table
 
@@ -66,7 +66,7 @@ local M = {}
 M.entries = {
   server = { types = { 'table', 'string' } },
   ['server.command'] = { types = { 'table' }, list = true },
-  ['server.env'] = { types = { 'table' }, default = {}, open = true },
+  ['server.env'] = { types = { 'table' }, default = {}, open = { 'string' } },
   ['server.download'] = { types = { 'boolean' }, default = true },
   ['server.idle'] = { types = { 'number' }, default = 0, least = 0 },
   servers = {
@@ -74,18 +74,18 @@ M.entries = {
     default = {},
     each = {
       command = { types = { 'table' }, list = true },
-      env = { types = { 'table' }, open = true },
+      env = { types = { 'table' }, open = { 'string' } },
       protocol = { types = { 'string' }, values = { 'eca', 'acp' } },
-      options = { types = { 'table' } },
+      options = { types = { 'table' }, open = { 'string', 'boolean' } },
       mcp = {
         types = { 'table' },
         switches = { editor = true },
         each = {
           command = { types = { 'table' }, list = true },
-          env = { types = { 'table' }, open = true },
+          env = { types = { 'table' }, open = { 'string' } },
           url = { types = { 'string' } },
           type = { types = { 'string' }, values = { 'http', 'sse' } },
-          headers = { types = { 'table' }, open = true },
+          headers = { types = { 'table' }, open = { 'string' } },
         },
       },
       idle = { types = { 'number' }, least = 0 },
@@ -101,7 +101,7 @@ M.entries = {
   ['input.min'] = { types = { 'number' }, default = 3 },
   ['input.max'] = { types = { 'number' }, default = 12 },
   ['input.insert'] = { types = { 'boolean' }, default = false },
-  icons = { types = { 'table' }, default = {}, open = true },
+  icons = { types = { 'table' }, default = {}, open = { 'string' } },
   keymaps = { types = { 'boolean' }, default = true },
   ['approval.float'] = { types = { 'boolean' }, default = true },
   ['approval.guard'] = { types = { 'number' }, default = 300 },
@@ -179,9 +179,11 @@ local function fault_of(entry, value)
   if entry.list and not vim.islist(value) then
     return 'must be a list of strings'
   end
-  for _, item in pairs((entry.list or entry.open) and value or {}) do
-    if type(item) ~= 'string' then
-      return ('must contain only strings, not %s'):format(vim.inspect(item))
+  local inside = entry.open or (entry.list and { 'string' })
+  for _, item in pairs(inside and value or {}) do
+    if not vim.list_contains(inside, type(item)) then
+      local wanted = table.concat(inside, 's or ')
+      return ('must contain only %ss, not %s'):format(wanted, vim.inspect(item))
     end
   end
 end

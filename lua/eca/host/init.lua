@@ -91,7 +91,9 @@ local function without_functions(value)
   if type(value) == 'table' then
     return vim.tbl_map(without_functions, value)
   end
-  return type(value) ~= 'function' and value or nil
+  if type(value) ~= 'function' then
+    return value
+  end
 end
 
 ---@return eca.Intent
@@ -190,7 +192,11 @@ end
 ---@return eca.HeadStart? head_start nil if no server is needed
 local function head_start(server)
   if server then
-    local settings = { server = server, servers = without_functions(servers.options()) }
+    local described = without_functions(servers.options()) ---@type table<string, table>
+    for _, each in pairs(described) do
+      each.mcp, each.options = nil, nil -- for sessions; the environment is no place for secrets
+    end
+    local settings = { server = server, servers = described }
     return { settings = settings, folder = workspace.folders()[1] }
   end
 end

@@ -96,6 +96,7 @@ class App:
             self._agents.settings = settings
             self._session.follow(wanted=settings.follow)
             self._session.default_server(settings.default_server)
+            self._session.configure(settings.options)
             self._session.template_folders = _template_folders(settings)
             self._run(ALIVE, [])
             return
@@ -116,6 +117,7 @@ class App:
             self._agents, self._editor, self._frames, rendering, persistence, self._redactor
         )
         self._session.default_server(settings.default_server)
+        self._session.configure(settings.options)
         self._session.template_folders = _template_folders(settings)
         atexit.register(self._guardian.wake)
         atexit.register(self._session.kill)

@@ -44,6 +44,11 @@ class Settings(NamedTuple):
     templates_project: str | None = None
 
     @property
+    def options(self) -> Mapping[str, Mapping[str, str | bool]]:
+        """What new chats of each server begin with."""
+        return {name: server.options for name, server in self.servers.items()}
+
+    @property
     def secrets(self) -> Iterator[str]:
         """The values of variables and headers of MCP servers that are long enough for secrets."""
         for server in self.servers.values():
@@ -88,6 +93,7 @@ def _servers(options: Mapping[str, object]) -> Mapping[str, ServerOptions]:
             str(told["protocol"]) if "protocol" in told else None,
             _minutes(told.get("idle")),
             _table(told.get("mcp")),
+            _choices(told.get("options")),
         )
         for name, told in tables.items()
     }
@@ -120,6 +126,10 @@ def _minutes(value: object) -> float:
             return max(0, value)
         case _:
             return 0
+
+
+def _choices(value: object) -> Mapping[str, str | bool]:
+    return {key: item for key, item in _table(value).items() if isinstance(item, str | bool)}
 
 
 def _texts(value: object) -> Mapping[str, str]:

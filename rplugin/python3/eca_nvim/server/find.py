@@ -54,7 +54,7 @@ class ServerOptions(NamedTuple):
     `command`: its command line, None to search for one; `environment`: variables added to its
     environment; `protocol`: 'eca' or 'acp', None for what is usual for its name; `idle`: minutes
     without use after which it is ended, 0 for never; `mcp`: the MCP servers for its sessions, by
-    name, as the user describes them.
+    name, as the user describes them; `options`: what is set in new chats, by id or category.
     """
 
     command: tuple[str, ...] | None = None
@@ -62,6 +62,7 @@ class ServerOptions(NamedTuple):
     protocol: str | None = None
     idle: float = 0
     mcp: Mapping[str, object] = MappingProxyType({})
+    options: Mapping[str, str | bool] = MappingProxyType({})
 
 
 class ServerCommand(NamedTuple):

@@ -5,14 +5,16 @@ Rules kept here:
 - What is set before there is a list waits for the first list. What was set in a chat is set again
   after the agent has been started again; a value with which tools run without asking only if the
   user has set it: the agent takes it for his choice.
-- A chat that the user begins gets the project's last choices for this server, as far as they are on
-  offer. Trust is none of them, nor a value with which tools run without asking.
+- A chat that the user begins gets what the option `servers.NAME.options` says, else the project's
+  last choices for this server, as far as they are on offer. Trust is none of them, nor is a value
+  with which tools run without asking a last choice.
 - Values are sent one at a time: each may change what else is on offer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -48,11 +50,27 @@ class NotOffered(Exception):
     """Raised when an option cannot be set; the text tells the user why."""
 
 
+class _Why(Enum):
+    """Why a value is to be set: the user has just set it, his options say so, or it was set before.
+
+    Only what he asks for is waited for, and kept as the last choice.
+    """
+
+    ASKED = auto()
+    CONFIGURED = auto()
+    KEPT = auto()
+
+
 class _Wanted(Struct, frozen=True):
-    """A value to set once the agent lists the option. asked: the user waits for it."""
+    """A value to set once the agent lists the option."""
 
     value: OptionValue
-    asked: bool = False
+    why: _Why = _Why.KEPT
+
+    @property
+    def asked(self) -> bool:
+        """Whether the user waits for it."""
+        return self.why is _Why.ASKED
 
 
 class _State(Struct):
@@ -108,8 +126,10 @@ class Options:
         persistence: Persistence,
         view: View,
         agent: Callable[[], Agent | None],
+        configured: Callable[[], Mapping[str, OptionValue]],
     ) -> None:
         self._server = server
+        self._configured = configured
         self._chats = chats
         self._persistence = persistence
         self._view = view
@@ -118,7 +138,10 @@ class Options:
 
     def begin(self, chat: Chat) -> None:
         """Prepare a chat that the user has begun."""
-        self._state(chat).last = self._persistence.choices(self._server)
+        state = self._state(chat)
+        state.last = self._persistence.choices(self._server)
+        for key, value in self._configured().items():
+            state.wanted.setdefault(key, _Wanted(value, _Why.CONFIGURED))
         self.open_chat(chat)
 
     def open_chat(self, chat: Chat) -> None:
@@ -139,7 +162,7 @@ class Options:
             state = self._state(chat)
             state.is_listed = False
             for option_id, value in chat.asked_options.items():
-                state.wanted[option_id] = _Wanted(value, asked=True)
+                state.wanted[option_id] = _Wanted(value, _Why.ASKED)
             chat.asked_options.clear()
             for option in chat.options:
                 is_own = option.id in state.chosen or not chat.is_blank
@@ -207,7 +230,8 @@ class Options:
         self, chat: Chat, option: ChatOption, value: OptionValue, *, is_saved: bool
     ) -> None:
         """Show a value that the agent gets when it is ready."""
-        self._state(chat).wanted[option.id] = _Wanted(value, asked=is_saved)
+        why = _Why.ASKED if is_saved else _Why.KEPT
+        self._state(chat).wanted[option.id] = _Wanted(value, why)
         options = chat.options if option in chat.options else (*chat.options, option)
         shown = [replace(it, value=value) if it is option else it for it in options]
         self._chats.apply(chat, [OptionsChanged(tuple(shown))])
@@ -231,17 +255,37 @@ class Options:
             if wanted is None:
                 continue
             value = option.meant(wanted.value)  # without the list the user can only name it
-            if option.accepts(value):
+            is_set = value == option.value and value not in option.unasked
+            if is_set and wanted.why is _Why.CONFIGURED:
+                continue
+            if option.accepts(value) and not _is_trust(option, wanted):
                 if wanted.asked:
                     chat.asked_options[option.id] = value
+                if wanted.why is not _Why.KEPT:
                     state.user_sets(option, value)
                 agent.set_option(chat.id, option.id, value)
                 return
             if wanted.asked:
                 self._complain(chat, _not_set(option, wanted.value))
-        for key in [key for key, wanted in state.wanted.items() if wanted.asked]:
-            del state.wanted[key]
-            self._complain(chat, _no_option(key))
+            elif wanted.why is _Why.CONFIGURED:
+                self._complain(chat, self._not_configured(option, wanted))
+        self._give_up(chat, state)
+
+    def _give_up(self, chat: Chat, state: _State) -> None:
+        """Say which options the agent does not have; those of the user's options may come later."""
+        for key, wanted in tuple(state.wanted.items()):
+            if wanted.asked:
+                del state.wanted[key]
+                self._complain(chat, _no_option(key))
+            elif wanted.why is _Why.CONFIGURED and find_option(chat.options, key) is None:
+                state.wanted[key] = _Wanted(wanted.value)
+                line = f"servers.{self._server}.options.{key} is not set: {_no_option(key)}"
+                self._complain(chat, one_line(line))
+
+    def _not_configured(self, option: ChatOption, wanted: _Wanted) -> str:
+        if _is_trust(option, wanted):
+            return f"servers.{self._server}.options does not set trust: :Eca trust does"
+        return f"servers.{self._server}.options: {_not_set(option, wanted.value)}"
 
     def _complain(self, chat: Chat, line: str) -> None:
         self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
@@ -249,6 +293,11 @@ class Options:
     def _keep_last(self, option: ChatOption, value: OptionValue) -> None:
         if option.accepts(value) and value not in option.unasked and option.category != TRUST:
             self._persistence.keep_choice(self._server, option.id, value)
+
+
+def _is_trust(option: ChatOption, wanted: _Wanted) -> bool:
+    """Return whether the options want to switch trust, which the user does in each chat."""
+    return option.category == TRUST and wanted.why is _Why.CONFIGURED
 
 
 def _no_option(key: str) -> str:

@@ -11,7 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from functools import partial
 
 import anyio
@@ -30,7 +30,7 @@ from eca_nvim.chat.vocabulary.effects import (
 )
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
-from eca_nvim.chat.vocabulary.options import OptionsChanged
+from eca_nvim.chat.vocabulary.options import OptionsChanged, OptionValue
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
@@ -74,7 +74,12 @@ class NamedServer:
             self._open_chats,
         )
         self.options = Options(
-            name, self._chats, servers.persistence, self._view, lambda: self.process.agent
+            name,
+            self._chats,
+            servers.persistence,
+            self._view,
+            lambda: self.process.agent,
+            lambda: servers.configured.get(name, {}),
         )
         self.incoming = IncomingEvents(
             name, self._chats, self.options, self.trust, self._view, self.login.needed
@@ -234,6 +239,8 @@ class Servers:
         self.persistence = persistence
         self.redactor = redactor
         self.perform = perform
+        self.configured: Mapping[str, Mapping[str, OptionValue]] = {}
+        """The options of new chats, as the user's options say, by server."""
         self.has_started = anyio.Event()
         """Set once a server has started, or could not."""
         self._named: dict[str, NamedServer] = {}

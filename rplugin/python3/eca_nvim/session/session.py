@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain
@@ -41,6 +41,7 @@ from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.login import TerminalEnded
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
+from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.query_intents import ContentRequest
 from eca_nvim.chat.vocabulary.review_intents import FileWritten
 from eca_nvim.chat.vocabulary.states import Turn
@@ -236,6 +237,10 @@ class Session:
     def default_server(self, name: str) -> None:
         """Set the server of chats that name none."""
         self._chats.default_server = name
+
+    def configure(self, options: Mapping[str, Mapping[str, OptionValue]]) -> None:
+        """Set what new chats of each server, by its name, begin with."""
+        self._servers.configured = options
 
     @cached_property
     def _requests(self) -> RequestHandlers:
