@@ -202,8 +202,9 @@ class TestSources:
             call = ToolCall("t", kind=ToolKind.EXECUTE, command="x", arguments={"cwd": folder})
             return [it.path for it in named_by(call, ("/w",))]
 
-        assert paths("/w/src") == ["/w/src/x", "/w/x"]
-        assert paths("/elsewhere") == paths("src") == paths(3) == ["/w/x"]
+        assert paths("/w/src") == ["/w/src/x"]
+        assert paths("/elsewhere") == []
+        assert paths("src") == paths(3) == ["/w/x"]
 
     def test_a_command_is_read_within_limits(self) -> None:
         def named(line: str) -> tuple[FileNamed, ...]:

@@ -52,7 +52,7 @@ def named_by(call: ToolCall, folders: Sequence[str]) -> tuple[FileNamed, ...]:
     sure = {path for path, _ in call_uses(call)}
     use = _USES.get(call.kind or ToolKind.OTHER, Use.MENTIONED)
     places = (it.path for it in call.locations or () if it.path not in sure)
-    bases = (*_working_folder(call), *folders)
+    bases = tuple(_working_folder(call)) or folders
     arguments = () if call.locations or sure else _inside(_texts(call), folders, bases)
     words = _inside(_words(call.command or ""), folders, bases)
     named = [FileNamed(path, use) for path in islice(chain(places, arguments), MOST_NAMED)]
