@@ -13,7 +13,6 @@ local drafts = require('eca.input.drafts')
 local expected = require('eca.state.expected')
 local field = require('eca.input.field')
 local fields = require('eca.view.fields')
-local files_used = require('eca.state.files_used')
 local input = require('eca.input')
 local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
@@ -62,9 +61,12 @@ function M.settle()
     winbar.refresh(id)
   end
   stale, all_stale = {}, false
-  files_used.announce(function(data)
-    emit('EcaFilesUsed', data)
-  end)
+  local files_used = package.loaded['eca.state.files_used']
+  if files_used then
+    files_used.announce(function(data)
+      emit('EcaFilesUsed', data)
+    end)
+  end
 end
 
 local function settle_soon()
@@ -248,7 +250,7 @@ function draw.files(chat, paths, moved)
 end
 
 function draw.used(chat, turn, files, dropped)
-  files_used.set(chat, turn, files, dropped)
+  require('eca.state.files_used').set(chat, turn, files, dropped) -- late: not before a turn
   settle_soon()
 end
 

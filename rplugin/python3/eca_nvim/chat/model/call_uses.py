@@ -9,7 +9,6 @@ Rules kept here:
 from __future__ import annotations
 
 import posixpath
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
@@ -100,7 +99,9 @@ def _is_name(word: str) -> bool:
 
 
 def _split(command: str) -> list[str]:
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=_STRUCTURE)
+    from shlex import shlex  # noqa: PLC0415 - not needed at start
+
+    lexer = shlex(command, posix=True, punctuation_chars=_STRUCTURE)
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
