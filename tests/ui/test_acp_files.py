@@ -75,6 +75,12 @@ def test_unsaved_text_is_read_changed_and_comes_back(
     assert "+THREE" in screen
     assert "-one" not in screen
     assert scripted.answers() == [{"content": TYPED}]
+    nvim.keys("g<CR>d")
+    screen = nvim.wait_screen("proposed")
+    assert screen.text().count("one, typed") == 2
+    assert "THREE" in screen
+    assert "1 2 3 R q" in screen
+    nvim.keys("q")
     nvim.keys(":Eca choose 2<CR>")
     wait_idle(nvim)
     assert (file.read_text(), new.read_text(), text()) == (WRITTEN, "new\n", WRITTEN)

@@ -21,7 +21,7 @@ local M = {}
 
 ---@class eca.DiffAction
 ---@field key string
----@field text string
+---@field text? string in the winbar; nil: it is not listed there
 ---@field run fun()
 
 --- What a diff tab needs to know about the request that it shows; it knows no approval itself.

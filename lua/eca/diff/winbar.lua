@@ -36,12 +36,15 @@ local function captions(tab)
 end
 
 --- The keys with what they do; the keys alone, or nothing, if there is too little room.
----@param list eca.DiffAction[]
+---@param list eca.DiffAction[] those without a text are left out, as in the footer of a float
 ---@param room integer cells
 ---@return string
 local function keys_text(list, room)
   local long, short, long_cells, short_cells = {}, {}, 0, 0
-  for index, action in ipairs(list) do
+  local shown = vim.tbl_filter(function(action)
+    return action.text ~= nil
+  end, list)
+  for index, action in ipairs(shown) do
     long[index] = ('%%#EcaKey#%s%%* %s'):format(action.key, action.text)
     short[index] = ('%%#EcaKey#%s%%*'):format(action.key)
     long_cells = long_cells + #action.key + 1 + #action.text + 2

@@ -148,9 +148,9 @@ async def test_a_write_without_a_call_becomes_one_that_asks(run: Run) -> None:
         client.agent.open_chat(CHAT)
         client.prompt("go")
         asked = await answer(client, 1, "once")
-        assert asked.call.changes == (FileChange(str(new), "", 0, 0, None, "new\n"),)
+        assert asked.call.changes == (FileChange(str(new), "", 0, 0, None, "new\n", is_whole=True),)
         assert (await answer(client, 2, "once")).call.changes == (
-            FileChange(str(old), "", 0, 0, "one\n", "two\n"),
+            FileChange(str(old), "", 0, 0, "one\n", "two\n", is_whole=True),
         )
         await answer(client, 3, "reject")
         await client.until(lambda: client.ends == [TurnEnd.DONE])

@@ -65,7 +65,8 @@ class FileChange(Struct, frozen=True):
 
     old, new: the texts, if the agent sends them. `new` replaces `old` in the file, everywhere if
     `every` is set; without `old` it is the whole new text of the file. placed: the line numbers of
-    the diff are those of the file; if not, nobody knows where in the file the change is.
+    the diff are those of the file; if not, nobody knows where in the file the change is. is_whole:
+    `old` and `new` are the whole texts, the old one with the user's unsaved changes.
     """
 
     path: str
@@ -76,6 +77,7 @@ class FileChange(Struct, frozen=True):
     new: str | None = None
     every: bool = False
     placed: bool = True
+    is_whole: bool = False
 
     @property
     def whole(self) -> str | None:

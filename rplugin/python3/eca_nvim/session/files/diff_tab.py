@@ -2,7 +2,7 @@
 
 Rules kept here:
 - The change is applied to the file on disk, as the tool will do. Unsaved changes in the buffer are
-  left out, and a remark says so.
+  left out, and a remark says so, unless the editor itself makes the change.
 - Tools read UTF-8: other bytes reach them as U+FFFD, and that is what they write back.
 - If there is nothing to compare, one line says why.
 - The pending request is stored with the two texts, so that an answer is for what they show.
@@ -54,11 +54,15 @@ class EditorFiles(Protocol):
 
 
 class _Sides(Struct, frozen=True):
-    """The file, the two texts and the remarks of a diff tab."""
+    """The file, the two texts and the remarks of a diff tab.
+
+    has_unsaved: the text before has the user's unsaved changes.
+    """
 
     path: str
     shown: Versions
     remarks: Sequence[str] = ()
+    has_unsaved: bool = False
 
 
 async def diff(
@@ -73,7 +77,8 @@ async def diff(
         place, sides = _next_sides(block, intent.file, chat.settings, read)
     except NothingToShow as reason:
         return Notify("warn", str(reason))
-    unsaved = [UNSAVED] if await files.unsaved([sides.path]) else []
+    is_unsaved = not sides.has_unsaved and await files.unsaved([sides.path])
+    unsaved = [UNSAVED] if is_unsaved else []
     return ShowDiff(
         chat=chat.id,
         id=f"call {block.id}",
@@ -182,6 +187,8 @@ def _content(path: str, read: ReadSnapshot) -> bytes | None:
 
 
 def _changed(change: FileChange, read: ReadSnapshot, *, applied: bool) -> _Sides:
+    if change.is_whole and change.new is not None and not applied:
+        return _Sides(change.path, rewritten(change.old, change.new), has_unsaved=True)
     content = _content(change.path, read)
     text = None if content is None else content.decode(errors="replace")
     if change.whole is None or applied:

@@ -90,6 +90,8 @@ def _with_diff(
 ) -> FileChange:
     if change.new is None or (change.diff and change.whole is None):
         return change
+    if change.is_whole:
+        return replace(change, **_counted(change.old or "", change.new))
     before = read_before(change.path)
     text = None if before.blob is None else text_of(before.blob.read())
     if change.old is not None:

@@ -16,11 +16,12 @@ from pathlib import PurePath
 from msgspec import Struct
 from msgspec.structs import replace
 
+from eca_nvim.agents.acp.updates.changes import WholeDiff
 from eca_nvim.agents.acp.updates.known_call import line_of_shell, shell_line
 from eca_nvim.chat.model.call_files import changed_paths
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp.tool_call import CallDiff, CallLocation, ToolCallUpdate, ToolKind
+from eca_nvim.protocol.acp.tool_call import CallLocation, ToolCallUpdate, ToolKind
 
 
 class ActKind(Enum):
@@ -64,12 +65,17 @@ def read_file(path: str, line: int | None = None) -> Act:
 
 
 def write_file(path: str, old: str | None, new: str) -> Act:
-    """Return the act of giving a file a new text; `path` is real, `old` is None if it is new."""
+    """Return the act of giving a file a new text; `path` is real, `old` is None if it is new.
+
+    A file with CRLF at the ends of its lines keeps it: that is shown as no change.
+    """
+    if old and old.count("\r\n") == old.count("\n"):
+        old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     shown = ToolCallUpdate(
         tool_call_id="",
         title=PurePath(path).name,
         kind=ToolKind.EDIT,
-        content=(CallDiff(path, new, old),),
+        content=(WholeDiff(path, new, old),),
         locations=(CallLocation(path),),
         raw_input={"path": path},
     )

@@ -4,6 +4,7 @@ Rules kept here:
 - A diff has the whole old and new text of a file, or those of a part of it. Which of the two, and
   where the part is, only the file tells: the session looks there, so no hunk is made here.
 - Without an old text, or with an empty one, the new text is that of the whole file.
+- A write through the editor has both whole texts.
 - Some agents name a file in a result by another path than in the request: by its end alone. It is
   looked for among the first files of the call.
 - `~` is the home folder, as in the tools of agents: the path leads out of the workspace.
@@ -23,6 +24,10 @@ from eca_nvim.protocol.acp.tool_call import CallDiff
 
 MOST_KNOWN: Final = 100
 """Paths of a call that a shorter one is compared with."""
+
+
+class WholeDiff(CallDiff, frozen=True, tag_field="type", tag="diff"):
+    """A change of all the text of a file, which we make for the agent."""
 
 
 def file_changes(
@@ -51,4 +56,6 @@ def absolute(path: str, known: Iterable[str], folder: str) -> str:
 
 def _change(diff: CallDiff, known: Sequence[str], folder: str) -> FileChange:
     path = absolute(diff.path, known, folder)
-    return FileChange(path, "", 0, 0, diff.old_text or None, diff.new_text)
+    is_whole = isinstance(diff, WholeDiff)
+    old = diff.old_text if is_whole else diff.old_text or None
+    return FileChange(path, "", 0, 0, old, diff.new_text, is_whole=is_whole)
