@@ -308,6 +308,19 @@ async def test_a_stop_and_a_withdrawal_answer_what_waits(run: Run) -> None:
     assert not file.exists()
 
 
+async def test_a_chat_that_is_forgotten_answers_and_shows_nothing_more(run: Run) -> None:
+    file = run.folder / "a.txt"
+    async with run.start([write(file, "x")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await requested(client, 1)
+        shown = len(client.events)
+        client.agent.forget(CHAT)
+    assert client.events[shown:] == []
+    assert "error" in run.answers[0]
+    assert not file.exists()
+
+
 async def test_many_at_once_are_all_answered(run: Run) -> None:
     """Writes of one file come in their order, and the user is asked once."""
     file = run.folder / "a.txt"

@@ -34,6 +34,7 @@ from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import EditorServices, Emit, Workspace
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.jsonrpc import Notification, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
 from eca_nvim.protocol.acp.elicitation import ElicitationCompleted
@@ -79,10 +80,11 @@ class Life:
         self.logins = Logins(connection, program)
         answers = Answers(connection)
         permissions = Permissions(answers, kept.granted)
-        self.consents = Consents(permissions, kept.granted, workspace.folders, emit)
-        files = Files(answers, self.consents, services, tasks, emit, self._gets_empty_text)
+        folders, tell = workspace.folders, self._tell
+        self.consents = Consents(permissions, kept.granted, folders, tell)
+        files = Files(answers, self.consents, services, tasks, tell, self._gets_empty_text)
         self.elicitations = Elicitations(answers)
-        self.terminals = Terminals(answers, self.consents, tasks, guard, emit)
+        self.terminals = Terminals(answers, self.consents, tasks, guard, tell)
         handlers: dict[type, Handler] = {
             RequestPermission: permissions,
             ReadTextFile: files,
@@ -151,6 +153,13 @@ class Life:
             case Unknown(method):
                 logger.debug("skipped %s: it is not known here", method)
                 return ()
+
+    def _tell(self, events: Sequence[AgentEvent]) -> None:
+        """Emit events about requests, which may end after their chat was forgotten."""
+        has_chat = self.sessions.has_chat
+        known = [it for it in events if not isinstance(it, Addressed) or has_chat(it.chat_id)]
+        if known:
+            self._emit(known)
 
     def _gets_empty_text(self) -> bool:
         agent = self._agent

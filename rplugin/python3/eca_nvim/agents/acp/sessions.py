@@ -75,6 +75,10 @@ class Sessions:
             self._by_chat[chat_id] = Session(chat_id, self._setup.cwd)
         return self._by_chat[chat_id]
 
+    def has_chat(self, chat_id: str | None) -> bool:
+        """Return whether a chat has a session here, and was not forgotten."""
+        return chat_id in self._by_chat
+
     def of_id(self, session_id: str) -> Session | None:
         """Return a session by the agent's id."""
         return self._openings.by_id.get(session_id)
