@@ -109,6 +109,17 @@ def test_enter_on_the_block_that_asks_offers_its_options(stage: Neovim) -> None:
     assert wait_sent(stage, "answer")[0]["text"] == "red"
 
 
+def test_enter_on_what_was_left_out_of_a_question_shows_all_of_it(stage: Neovim) -> None:
+    header = [["? Which colour?", "EcaQuestion"]]
+    body = ["body", CHAT, 1, ["1. red", "… 9 more lines"], [[1, 0, -1, "EcaMore"]], ""]
+    draw(stage, ["open", CHAT, 1, "tool", header, 0, None], body)
+    draw(stage, ["pending", [question(block=1)]])
+    stage.wait_screen("Answer>")
+    stage.keys("<C-w>kG<CR>")
+    assert wait_sent(stage, "output") == [{"chat": CHAT, "block": 1, "row": 1}]
+    assert "answer in my own words" not in stage.screen
+
+
 def field(digest: str, **more: object) -> Mapping[str, object]:
     """Return a field of a form; each one has a digest of its own."""
     return {**question(digest=digest, picks=True), **more}

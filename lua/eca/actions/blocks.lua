@@ -107,15 +107,15 @@ function M.act()
   local asked = question_in(block)
   if ACTS[block.kind] then
     host.send('act', { chat = block.chat, block = block.id })
+  elseif transcript.is_cut(vim.api.nvim_get_current_buf(), cursor_row()) then
+    local row = cursor_row() - (block.header and block.header + 1 or block.first)
+    host.send('output', { chat = block.chat, block = block.id, row = row })
   elseif asked then
     question.open(asked)
   elseif block.kind == 'older' then
     host.send('older', { chat = block.chat })
   elseif block.header == cursor_row() then
     set_open(nil)
-  elseif transcript.is_cut(vim.api.nvim_get_current_buf(), cursor_row()) then
-    local row = cursor_row() - (block.header and block.header + 1 or block.first)
-    host.send('output', { chat = block.chat, block = block.id, row = row })
   elseif url then
     external.open(url)
   elseif file then

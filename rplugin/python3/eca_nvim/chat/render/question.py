@@ -10,12 +10,15 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.field_values import offers_of
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.body import Body
-from eca_nvim.chat.text.output import cut
+from eca_nvim.chat.text.output import cut, cut_characters
 from eca_nvim.chat.text.safe_text import body_lines, one_line, truncate
 from eca_nvim.chat.vocabulary.forms import FormField, Offer
 from eca_nvim.chat.vocabulary.ops import Segment
 
 CELLS = 120
+FLOAT_LINES: Final = 30
+FLOAT_CHARACTERS: Final = 800
+"""Most of one text of a form that a float shows: the block in the chat has all of it."""
 
 _LOOKS: Mapping[QuestionState, tuple[str, str]] = {
     QuestionState.WAITING: ("question", "EcaToolWaiting"),
@@ -51,12 +54,13 @@ def stopped_question(question: Question, settings: RenderSettings) -> Sequence[S
 
 
 def question_body(question: Question, limit: int | None) -> Body:
-    """Return the body: a question of several lines, the options, and a free-text answer.
+    """Return the body: a question too long for the header, the options, and a free-text answer.
 
     Of a form: the answers so far, and the field that is asked with its choices.
     """
     asked = question.asked
-    lines = [*cut(body_lines(asked.question), limit).lines] if "\n" in asked.question else []
+    is_long = "\n" in asked.question or len(asked.question) > CELLS
+    lines = [*cut(body_lines(asked.question), limit).lines] if is_long else []
     if question.progress is not None:
         return cut([*lines, *_form_lines(question, question.progress)], limit, language="")
     if asked.link is not None:
@@ -88,14 +92,18 @@ def _offer_line(offer: Offer) -> str:
     return one_line(offer.name) + tail
 
 
-def field_text(question: Question, field: FormField | None, limit: int) -> str:
-    """Return what the agent says of a question, or of a form's field: clean text.
+def field_text(question: Question, field: FormField | None) -> str:
+    """Return what the agent says of a question, or of a form's field, for a float: clean text.
 
-    limit: most lines of each of its texts.
+    A link is whole; of other texts it has the beginning.
     """
-    texts = [question.asked.question, question.asked.link or ""]
+    texts = [question.asked.question]
     if field is not None:
         texts += [field.title, field.description]
         texts.append(f"pattern: {field.pattern}" if field.pattern else "")
-    bodies = (cut(body_lines(text), limit) for text in texts if text)
-    return "\n".join(line for content in bodies for line in content.lines)
+    lines = [line for text in texts if text for line in _beginning(text)]
+    return "\n".join([*lines, one_line(question.asked.link)] if question.asked.link else lines)
+
+
+def _beginning(text: str) -> Sequence[str]:
+    return cut_characters(cut(body_lines(text), FLOAT_LINES), FLOAT_CHARACTERS).lines

@@ -19,8 +19,6 @@ from eca_nvim.chat.vocabulary.forms import FieldKind, FormField
 
 ACCEPT: Final = "accept"
 OPEN: Final = "open this page"
-MOST_LINES: Final = 30
-"""Most lines of one text of the agent."""
 MOST_LISTED: Final = 200
 """Most choices that are listed; the others can be typed."""
 _CELLS: Final = 30
@@ -51,7 +49,7 @@ def _consent(question: Question) -> dict[str, object]:
     """Return the keys of a link, or of a form without fields: yes or no."""
     link = question.asked.link
     return {
-        "detail": field_text(question, None, MOST_LINES),
+        "detail": field_text(question, None),
         "options": [[ACCEPT if link is None else OPEN, ""]],
         "freeform": False,
         "notes": [] if link is None else [f"host: {urlsplit(link).hostname}"],
@@ -63,7 +61,7 @@ def _field(question: Question, progress: FormProgress, field: FormField) -> dict
     offers = offers_of(field)[:MOST_LISTED]
     return {
         "title": truncate(one_line(field.title), CELLS),
-        "detail": field_text(question, field, MOST_LINES),
+        "detail": field_text(question, field),
         "options": [
             [truncate(one_line(it.name), CELLS), truncate(one_line(it.description), CELLS)]
             for it in offers
