@@ -144,5 +144,9 @@ def test_the_view_keeps_the_files_and_announces_them_once_a_frame(stage: Neovim)
     stage.wait_until("#vim.g.heard == 2")
     assert [it["path"] for it in files()] == ["/w/a", "/w/replayed"]
     assert heard()[1]["files"] == [{**none, **file("/w/a", 3, 1.25, read=2)}]
+    stage.lua("require('eca.view.host_gone').show()")
+    assert files() == [], "another host counts its turns from 1 again"
+    draw(stage, ["used", CHAT, 1, [a], []])
+    stage.wait_until("#require('eca').files('c1') == 1")
     draw(stage, ["forget", CHAT])
     stage.wait_until("#require('eca').files('c1') == 0")

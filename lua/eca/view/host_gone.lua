@@ -29,6 +29,7 @@ local function end_turn(id)
   status.elapsed, status.activity, status.retrying = nil, nil, nil
   draw({ 'queue', id, {} })
   draw({ 'plan', id, nil })
+  require('eca.state.files_used').forget(id) -- another host counts from 1 again
   draw({ 'status', id, status })
 end
 
