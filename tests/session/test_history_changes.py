@@ -9,6 +9,7 @@ from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talki
 from eca_nvim.agents.archive import AgentRefused, OpenedChat
 from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.events import FlagReceived
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
@@ -75,6 +76,17 @@ class TestRevising:
         assert "does not know" in await warned(rig, asks.ForkChat("a", 1))
         assert rig.view.of(ShowChat) == [ShowChat("copy")]
         assert rig.view.of(SetInput) == []
+
+    async def test_fork_of_a_whole_chat(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        archive.opened = OpenedChat(page("copy", prompt("old", "u1")), "Copy")
+        rig.agent.announce(AbilitiesChanged(ALL_ABILITIES - {Ability.FORK_HERE}))
+        assert (await asked(rig, asks.ForkChat("a", 1)))[-1] == ("fork", "a", None)
+        await rig.view.until(lambda: ShowChat("copy") in rig.view.ops)
+        assert rig.status("copy")["title"] == "Copy"
+        rig.do(intents.SendPrompt("a", "go on"))
+        rig.agent.say("a", RUNNING)
+        assert "a turn is running" in await warned(rig, asks.ForkChat("a", 1))
 
     async def test_no_fork_without_a_name(self, rig: Rig) -> None:
         archive = await talking(rig)

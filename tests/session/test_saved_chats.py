@@ -19,8 +19,16 @@ from eca_nvim.agents.base import AgentExit, AgentFault
 from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, ChatOpened, TitleChanged
+from eca_nvim.chat.vocabulary.events import (
+    ChatCleared,
+    ChatDeleted,
+    ChatOpened,
+    Role,
+    TextReceived,
+    TitleChanged,
+)
 from eca_nvim.chat.vocabulary.ops import Answer, ClearChat, Emit, ForgetChat, OpenBlock, RemoveBlock
+from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 
 pytestmark = pytest.mark.anyio
 
@@ -109,6 +117,37 @@ class TestResume:
         await talking(rig)
         await asked(rig, asks.ResumeChat("b", instead="a"))
         assert rig.view.of(ForgetChat) == []
+
+    async def test_a_prompt_typed_meanwhile_stays_below(self, rig: Rig) -> None:
+        agent = await rig.ready()
+        agent.archive.opened = OpenedChat(page("b", prompt("old", "u1"), older="c1"), "Fix")
+        agent.archive.gate = anyio.Event()
+        rig.do(intents.OpenChat("b"))
+        await asked(rig, asks.ResumeChat("b"))
+        rig.do(intents.SendPrompt("b", "typed meanwhile"))
+        await rig.view.until(lambda: ("prompt", "b", "typed meanwhile") in agent.told)
+        agent.say("b", RUNNING, TextReceived(Role.ASSISTANT, "an "))
+        agent.archive.gate.set()
+        await rig.view.until(lambda: rig.status("b").get("title") == "Fix")
+        agent.say("b", TextReceived(Role.ASSISTANT, "answer"), ENDED)
+        transcript = await rig.ask(RequestTranscript("b", 77))
+        places = [transcript.index(it) for it in ("old", "typed meanwhile", "an answer")]
+        assert places == sorted(places)
+        last_clear = max(n for n, op in enumerate(rig.view.ops) if isinstance(op, ClearChat))
+        drawn = [op for op in rig.view.ops[last_clear:] if isinstance(op, OpenBlock)]
+        assert [op.kind for op in drawn] == ["older", "user", "user", "assistant"]
+
+    async def test_it_keeps_what_it_was_used_with(self, rig: Rig) -> None:
+        rig.persistence.keep_choice("eca", "model", "m2")
+        agent = await rig.ready()
+        for fault in (None, ChatUnknown("it is new")):
+            agent.archive.gate, agent.archive.fault = anyio.Event(), fault
+            rig.do(intents.OpenChat("b"))
+            await asked(rig, asks.ResumeChat("b", quiet=True))
+            agent.announce(Announced(models=("m1", "m2"), model="m1"))
+            agent.archive.gate.set()
+            await rig.done()
+            assert ("set", "b", "model", "m2") not in agent.told
 
     async def test_a_chat_that_may_be_new(self, rig: Rig) -> None:
         archive = (await rig.ready()).archive

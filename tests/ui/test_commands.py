@@ -62,7 +62,7 @@ CONTRACT = [
     "help",
 ]
 BEYOND = ["conflicts", "grep", "options", "paste", "prompts", "template", "undo-turn", "unqueue"]
-BEYOND += ["usage"]
+BEYOND += ["older", "usage"]
 """Subcommands that the contract does not name."""
 
 

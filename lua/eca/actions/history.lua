@@ -264,12 +264,16 @@ function M.rollback()
   end)
 end
 
---- Continue from here in a new chat.
+--- Continue from here in a new chat; from the end if the server copies whole chats only.
 function M.fork()
   if is_lacking('fork') then
     return
   end
-  local block = block_here()
+  local block, id = block_here(), windows.current_chat()
+  if id and not abilities.has(id, 'fork_here') then
+    send('fork', { chat = id, block = 0 })
+    return
+  end
   if block then
     send('fork', { chat = block.chat, block = block.id })
     return

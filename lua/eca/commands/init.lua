@@ -128,6 +128,7 @@ M.subcommands = {
       manage('delete', call.bang)
     end,
   },
+  older = { text = 'load older messages', run = action('Older') },
   history = { text = 'go to a prompt or a flag', run = action('History') },
   rollback = { text = 'roll back to before a prompt', run = action('Rollback') },
   fork = { text = 'continue from here in a new chat', run = action('Fork') },

@@ -5,7 +5,7 @@ local mirror = require('eca.state.mirror')
 
 local M = {}
 
----@alias eca.Ability 'steer'|'rollback'|'fork'|'flags'|'clear'|'rename'|'delete'|'list'
+---@alias eca.Ability 'steer'|'rollback'|'fork'|'fork_here'|'flags'|'clear'|'rename'|'delete'|'list'
 ---|'login'|'logout'
 
 ---@type table<eca.Ability, string>
@@ -13,6 +13,7 @@ M.CANNOT = {
   steer = 'cannot be steered',
   rollback = 'cannot roll back messages',
   fork = 'cannot fork chats',
+  fork_here = 'forks whole chats only',
   flags = 'has no flags',
   clear = 'cannot clear chats',
   rename = 'cannot rename chats',

@@ -13,12 +13,14 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum, auto
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.options import COMMANDS, commands_of
@@ -143,6 +145,20 @@ class Options:
         for key, value in self._configured().items():
             state.wanted.setdefault(key, _Wanted(value, _Why.CONFIGURED))
         self.open_chat(chat)
+
+    @contextmanager
+    def kept_as_used(self, chat_id: str) -> Iterator[None]:
+        """Set nothing in a chat that is opened again, as in a new one, unless that is refused."""
+        state = self._states.setdefault(chat_id, _State())
+        last, state.last = state.last, None
+        configured = {key: it for key, it in state.wanted.items() if it.why is _Why.CONFIGURED}
+        for key in configured:
+            del state.wanted[key]
+        try:
+            yield
+        except AgentRefused:
+            state.last, state.wanted = last, configured | state.wanted
+            raise
 
     def open_chat(self, chat: Chat) -> None:
         """Ask the agent for the options of a chat; one that is not ready is asked later."""

@@ -23,6 +23,7 @@ from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, OlderMessages
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.vocabulary.events import Addressed, ChatCleared
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
@@ -45,13 +46,33 @@ def show_history(chat: Chat, page: Page, now: int) -> Changes:
     """Replace a chat's blocks by its newest page."""
     update = Update(chat, chat.root, now)
     chat_cleared(update, ChatCleared())
+    _add_newest(update, page)
+    return update.finish()
+
+
+def show_above(chat: Chat, page: Page, now: int) -> Changes:
+    """Show the newest page above what was said while it was loaded."""
+    update, lane = Update(chat, chat.root, now), chat.root
+    later, current_text = lane.blocks, lane.current_text
+    task_list, task_list_block = chat.task_list, chat.task_list_block
+    lane.blocks, lane.current_text = [], None
+    _add_newest(update, page)
+    lane.blocks, lane.current_text = [*lane.blocks, *later], current_text
+    if task_list is not None:
+        chat.task_list, chat.task_list_block = task_list, task_list_block
+    update.finish()  # all of it is drawn again: no op places a block above the first one
+    return redraw(chat, now)
+
+
+def _add_newest(update: Update, page: Page) -> None:
+    """Add the newest page, below a placeholder for the older ones."""
+    chat = update.chat
     if page.older is not None:
         block = OlderBlock(update.new_block_id(), BlockKind.OLDER)
         _count(block, page, page.total)
         chat.older = OlderMessages(page.older, block)
         update.add(block)
     _replay(update, page.events)
-    return update.finish()
 
 
 def show_older(chat: Chat, page: Page, now: int) -> Changes:

@@ -17,7 +17,12 @@ from eca_nvim.agents.archive import AgentRefused, Archive, ChatSummary, CursorEx
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.user_actions.earlier_messages import show_history, show_loading, show_older
+from eca_nvim.chat.user_actions.earlier_messages import (
+    show_above,
+    show_history,
+    show_loading,
+    show_older,
+)
 from eca_nvim.chat.vocabulary import history_intents as intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, TitleChanged
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
@@ -99,8 +104,10 @@ class SavedChats:
             return
         try:
             chat = self._chats.table.get(intent.chat)
-            archive = await self._archive_of(intent.server if chat is None else chat.server_name)
-            opened = await archive.open_chat(intent.chat, PAGE)
+            server = self._servers.get(intent.server if chat is None else chat.server_name)
+            archive = await self._archive_of(server.name)
+            with server.options.kept_as_used(intent.chat):
+                opened = await archive.open_chat(intent.chat, PAGE)
         except AgentRefused:
             if not intent.quiet:
                 raise
@@ -115,9 +122,13 @@ class SavedChats:
             self._servers.of(chat).forget(chat)
             self._chats.forget(chat.id)
 
-    def _show(self, chat: Chat, opened: OpenedChat) -> None:
-        """Show the newest page of a chat, its title and its options."""
-        self._chats.show(show_history(chat, opened.page, now()))
+    def _show(self, chat: Chat, opened: OpenedChat, *, replaces: bool = False) -> None:
+        """Show the newest page of a chat, its title and its options.
+
+        replaces: instead of what is shown. Else that was said meanwhile, and stays below.
+        """
+        show_page = show_history if replaces or chat.is_blank else show_above
+        self._chats.show(show_page(chat, opened.page, now()))
         if opened.title is not None:
             self._chats.apply(chat, [TitleChanged(opened.title)])
         self._servers.of(chat).options.open_chat(chat)
@@ -142,7 +153,8 @@ class SavedChats:
         """Show the newest page of a chat again, after its history was changed elsewhere."""
         self._chats.show(show_loading(chat, now(), loading=False))
         history_changes.require_idle(chat)
-        self._show(chat, await (await self._archive(chat)).open_chat(chat.id, PAGE))
+        opened = await (await self._archive(chat)).open_chat(chat.id, PAGE)
+        self._show(chat, opened, replaces=True)
         line = "this chat's history has changed: its newest messages are shown again"
         self._view.push([Notify("info", line)])
 

@@ -1,0 +1,123 @@
+"""An agent that keeps its sessions in a folder and answers every prompt, on the official SDK.
+
+`python acp_keeper.py FOLDER [METHOD …]`: it announces the methods `session/METHOD` of all that it
+has, and does not know those that are named here.
+
+A prompt gets the answer "reply N to: TEXT", where N counts the prompts of the session; `hang` is
+begun and not ended. FOLDER has a JSON file for each session and `journal`, a line for each message.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from acp import RequestError
+from acp.connection import Connection
+from acp.stdio import stdio_streams
+from tests.support.acp_agent import MODELS
+
+Value: TypeAlias = Any
+
+METHODS = ("list", "resume", "fork", "delete", "close")
+
+
+def _chunk(variant: str, text: str) -> Value:
+    return {"sessionUpdate": variant, "content": {"type": "text", "text": text}}
+
+
+class Keeper:
+    """The agent on a connection."""
+
+    def __init__(self, folder: Path, unknown: list[str]) -> None:
+        self._folder = folder
+        self._unknown = {f"session/{name}" for name in unknown}
+        self.connection: Connection
+
+    async def handle(self, method: str, params: Value, is_notification: bool) -> Value:
+        """Handle a message of the client (`acp.connection.MethodHandler`)."""
+        MODELS[method].model_validate(params)
+        with (self._folder / "journal").open("a") as journal:
+            journal.write(f"{method} {params.get('sessionId', '')}\n")
+        if is_notification:
+            return None
+        if method in self._unknown:
+            raise RequestError.method_not_found(method)
+        return self._known(method, params) or await self._in_session(method, params)
+
+    def _known(self, method: str, params: Value) -> Value:
+        """Answer what needs no session."""
+        match method:
+            case "initialize":
+                can = {"loadSession": True, "sessionCapabilities": {name: {} for name in METHODS}}
+                return {"protocolVersion": 1, "agentCapabilities": can}
+            case "session/new":
+                return {"sessionId": self._make(params["cwd"], [])}
+            case "session/list":
+                return {"sessions": [*self._listed()]}
+        return None
+
+    async def _in_session(self, method: str, params: Value) -> Value:
+        session_id = params["sessionId"]
+        kept = self._read(session_id)
+        match method:
+            case "session/fork":
+                return {"sessionId": self._make(kept["cwd"], kept["said"])}
+            case "session/load":
+                for update in kept["said"]:
+                    await self._send(session_id, update)
+            case "session/delete":
+                self._path(session_id).unlink()
+            case "session/prompt":
+                await self._answer(session_id, kept, params["prompt"][0]["text"])
+                return {"stopReason": "end_turn"}
+        return {}
+
+    async def _answer(self, session_id: str, kept: Value, text: str) -> None:
+        number = sum(it["sessionUpdate"] == "user_message_chunk" for it in kept["said"]) + 1
+        answer = _chunk("agent_message_chunk", f"reply {number} to: {text}")
+        kept["said"] += [_chunk("user_message_chunk", text), answer]
+        self._path(session_id).write_text(json.dumps(kept))
+        await self._send(session_id, answer)
+        if text == "hang":
+            await asyncio.Event().wait()
+
+    async def _send(self, session_id: str, update: Value) -> None:
+        message = {"sessionId": session_id, "update": update}
+        await self.connection.send_notification("session/update", message)
+
+    def _make(self, cwd: str, said: Value) -> str:
+        session_id = f"kept-{len([*self._folder.glob('*.json')]) + 1}"
+        self._path(session_id).write_text(json.dumps({"cwd": cwd, "said": said}))
+        return session_id
+
+    def _listed(self) -> Iterator[Value]:
+        for number, path in enumerate(sorted(self._folder.glob("*.json"))):
+            kept = json.loads(path.read_text())
+            if kept["said"]:
+                title, when = kept["said"][0]["content"]["text"], f"2026-01-01T00:00:{number:02}Z"
+                facts = {"cwd": kept["cwd"], "title": title, "updatedAt": when}
+                yield {"sessionId": path.stem, **facts}
+
+    def _read(self, session_id: str) -> Value:
+        path = self._path(session_id)
+        if not path.exists():
+            raise RequestError(-32002, f"no session {session_id}")
+        return json.loads(path.read_text())
+
+    def _path(self, session_id: str) -> Path:
+        return self._folder / f"{session_id}.json"
+
+
+async def main(folder: Path, unknown: list[str]) -> None:
+    """Serve on standard input and output until it ends."""
+    reader, writer = await stdio_streams(limit=50 << 20)
+    agent = Keeper(folder, unknown)
+    agent.connection = Connection(agent.handle, writer, reader, listening=False)
+    await agent.connection.main_loop()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))

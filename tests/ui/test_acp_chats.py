@@ -1,0 +1,100 @@
+"""Chats of an ACP agent that go on: after its death, that of the host, and in other Neovims."""
+
+import os
+import signal
+from pathlib import Path
+
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.servers import module_command
+from tests.ui.remembered import Reader
+from tests.ui.talk import host_of, lines_of, say, wait_idle, wait_line
+
+
+def start(start_nvim: StartNeovim, folder: Path, *unknown: str) -> Neovim:
+    """Start a Neovim with an agent that keeps its sessions in a folder; `unknown`: its lacks."""
+    sessions = folder / "sessions"
+    sessions.mkdir(exist_ok=True)
+    command = module_command("tests.support.acp_keeper", str(sessions), *unknown)
+    servers = {"keeper": {"command": command, "protocol": "acp"}}
+    state = {"XDG_STATE_HOME": str(folder / "state")}
+    settings = {"server": "keeper", "servers": servers}
+    nvim = start_nvim(settings=settings, columns=120, lines=40, environment=state)
+    nvim.keys(":EcaChat<CR>")
+    return nvim
+
+
+def journal(folder: Path) -> list[str]:
+    """Return what the agents were asked for, with the id of the session."""
+    return (folder / "sessions" / "journal").read_text().splitlines()
+
+
+def talk(nvim: Neovim, text: str, number: int) -> None:
+    say(nvim, text)
+    wait_line(nvim, f"reply {number} to: {text}")
+
+
+def kill_agent(nvim: Neovim) -> None:
+    """Kill the only agent of a Neovim."""
+    [agent] = [
+        pid
+        for pid in nvim.child.descendants()
+        if b"acp_keeper" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
+    os.kill(agent, signal.SIGKILL)
+
+
+def resume(nvim: Neovim, title: str) -> list[str]:
+    """Resume a saved chat; returns what was offered."""
+    nvim.keys(":Eca resume<CR>")
+    return Reader(nvim).choose("Resume", title)
+
+
+def test_a_chat_goes_on_whatever_ends(start_nvim: StartNeovim, tmp_path: Path) -> None:
+    nvim = start(start_nvim, tmp_path)
+    talk(nvim, "one", 1)
+    wait_idle(nvim)
+    talk(nvim, "hang", 2)
+    kill_agent(nvim)
+    wait_line(nvim, "the agent ended, signal 9")
+    talk(nvim, "three", 3)
+    wait_idle(nvim)
+    assert journal(tmp_path).count("session/resume kept-1") == 1
+    os.kill(host_of(nvim), signal.SIGKILL)
+    nvim.wait_screen("the plugin host")
+    nvim.take_errors()
+    nvim.keys("<Esc>:Eca restart<CR>")
+    talk(nvim, "four", 4)
+    wait_idle(nvim)
+    nvim.finish()
+    assert journal(tmp_path).count("session/new ") == 1
+
+    later = start(start_nvim, tmp_path)
+    [offered] = resume(later, "one")
+    assert offered.startswith("one")
+    wait_line(later, "reply 4 to: four")
+    assert [line for line in lines_of(later) if line.startswith("reply")] == [
+        *("reply 1 to: one", "reply 2 to: hang", "reply 3 to: three", "reply 4 to: four")
+    ]
+    talk(later, "five", 5)
+    wait_idle(later)
+
+    other = start(start_nvim, tmp_path)
+    resume(other, "one")
+    wait_line(other, "Another Neovim uses this chat, too")
+    talk(other, "six", 6)
+    wait_idle(other)
+    assert "Another Neovim" not in "\n".join(lines_of(later))
+    other.finish()
+
+    later.keys(":Eca fork<CR>")
+    later.wait_until("#require('eca').chats() == 2")
+    wait_line(later, "reply 6 to: six")
+    talk(later, "elsewhere", 7)
+    wait_idle(later)
+    later.keys(":Eca delete!<CR>")
+    later.wait_until("#require('eca').chats() == 1")
+    [copy] = [it.split()[1] for it in journal(tmp_path) if it.startswith("session/delete")]
+    later.wait_for(lambda: f"session/close {copy}" in journal(tmp_path), "the copy to be closed")
+    assert not (tmp_path / "sessions" / f"{copy}.json").exists()
+    assert (tmp_path / "sessions" / "kept-1.json").exists()
