@@ -97,7 +97,7 @@ def play(nvim: Neovim, name: str) -> str:
 
 
 def test_agents_read_as_before(start_nvim: StartNeovim, workspace: Path, tmp_path: Path) -> None:
-    (workspace / "old.txt").write_text("one\ntwo\nthree\n")
+    edited = workspace / "old.txt"
     servers = {}
     for name in NAMES:
         path = tmp_path / f"{name}.jsonl"
@@ -109,7 +109,12 @@ def test_agents_read_as_before(start_nvim: StartNeovim, workspace: Path, tmp_pat
     nvim = start_nvim(settings=settings, columns=120, lines=40)
     nvim.lua(WATCH)
     for name in NAMES:
+        edited.write_text("one\ntwo\nthree\n")
         assert_golden(play(nvim, name), GOLDEN / f"{name}.txt")
+        if name in ("claudezed-edit-diff", "qwen-edit-diff"):  # they write through the editor
+            assert edited.read_text() == "one\nTWO\nthree\n"
+            [used] = nvim.lua("return require('eca').files(require('eca').status().chat)")
+            assert used["written"] == 1
     for name in NAMES:
         nvim.keys(f":Eca quit {name}<CR>")
     for name in NAMES:

@@ -280,6 +280,21 @@ async def test_what_is_outside_is_asked_about_by_its_real_path(run: Run) -> None
     assert secret.read_text() == "key\n"
 
 
+async def test_a_link_that_is_made_while_the_user_reads_is_not_followed(run: Run) -> None:
+    folder = run.folder / "src"
+    folder.mkdir()
+    async with run.start([write(folder / "a.txt", "x")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        asked = await requested(client, 1)
+        folder.rmdir()
+        folder.symlink_to(run.outside)
+        client.agent.decide(CHAT, asked.call.id, "once")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+    assert "a link leads elsewhere now" in run.answers[0]["error"]
+    assert not [*run.outside.iterdir()]
+
+
 async def test_a_missing_file_is_an_error_or_an_empty_text(run: Run) -> None:
     missing = run.folder / "missing"
     async with run.start([read(missing)]) as client:

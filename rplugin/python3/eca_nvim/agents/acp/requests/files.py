@@ -193,6 +193,8 @@ class Files:
         fault: str | None = FAILED
         try:
             await self._require(open_, act, call_id)
+            if real_path(act.subject) != act.subject:
+                raise FileRefused(f"not done, a link leads elsewhere now: {act.subject}")
             if is_ours:
                 self._emit(own_calls.begin(session, act, call_id))
             yield
