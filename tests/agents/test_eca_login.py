@@ -138,7 +138,7 @@ async def test_a_login_in_a_browser_shows_the_link_whole(
             impatient.setattr(login, "BROWSER_SECONDS", 0.05)
             with pytest.raises(AgentRefused, match="no login after"):
                 await client.agent.login("anthropic", User())
-        with pytest.raises(AgentRefused, match="a step that this client does not know"):
+        with pytest.raises(AgentRefused, match="a step that this client cannot do"):
             await client.agent.login("anthropic", User())
         with pytest.raises(AgentLacks, match="send the prompt /login"):
             await client.agent.login("anthropic", User())

@@ -29,7 +29,7 @@ from eca_nvim.session.login_dialog import BUSY, NO, RUN, UNSHOWN, WHICH, YES
 pytestmark = pytest.mark.anyio
 
 WAYS = [
-    LoginWay("self", "By itself", "in your browser", asks_nothing=True),
+    LoginWay("self", "By itself", "in your browser"),
     LoginWay("term", "By itself", "runs a program"),
 ]
 HIDDEN_KEY = "sk-0123456789"

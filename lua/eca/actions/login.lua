@@ -2,6 +2,7 @@
 ---
 --- Rules kept here: what a login asks, it asks in the chat.
 local choose = require('eca.ui.choose')
+local display_width = require('eca.ui.display_width')
 local eca = require('eca')
 local host = require('eca.host')
 local mirror = require('eca.state.mirror')
@@ -11,6 +12,9 @@ local sanitize = require('eca.ui.sanitize')
 local windows = require('eca.window')
 
 local M = {}
+
+--- Columns that Neovim's own list needs for numbers.
+local MARGIN = 5
 
 ---@class eca.LoginWay
 ---@field id string
@@ -36,7 +40,7 @@ end
 ---@return string
 local function row(way)
   local about = way.about ~= '' and ('  ' .. way.about) or ''
-  return sanitize.line(way.name .. about)
+  return display_width.cut(sanitize.line(way.name .. about), vim.o.columns - MARGIN)
 end
 
 ---@param ways eca.LoginWay[]

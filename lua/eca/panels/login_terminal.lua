@@ -71,7 +71,7 @@ local function open(login)
   vim.bo[buf].bufhidden = 'wipe'
   vim.cmd.sbuffer({ args = { buf }, mods = { tab = vim.api.nvim_tabpage_get_number(0) } })
   local title = sanitize.line(login.title):gsub('%%', '%%%%')
-  local keys = '%=:q cancels '
+  local keys = '%=<C-\\><C-n>:q cancels '
   vim.wo[0][0].winbar = (' login: %s%s'):format(title, keys)
   return { buf = buf, origin = origin }
 end

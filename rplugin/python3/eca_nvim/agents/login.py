@@ -18,21 +18,24 @@ from msgspec import Struct
 class LoginWay(Struct, frozen=True):
     """A way to log in; `about` says in one line what it does or needs.
 
-    asks_nothing: it may work without the user, so it can be repeated when the agent starts again.
     logged_in: whether the user is logged in this way, None if that is not known.
     """
 
     id: str
     name: str
     about: str = ""
-    asks_nothing: bool = False
     logged_in: bool | None = None
 
 
 class LoginEnd(Enum):
-    """How a login succeeded. RESTART: the agent knows of it once it is started again."""
+    """How a login succeeded.
+
+    REPEATABLE: without asking anything, so it can be repeated when the agent has started again.
+    RESTART: the agent knows of it once it is started again.
+    """
 
     DONE = auto()
+    REPEATABLE = auto()
     RESTART = auto()
 
 

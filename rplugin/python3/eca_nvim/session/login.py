@@ -12,7 +12,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from functools import partial
 from itertools import chain
 from typing import Final, TypeAlias
@@ -20,10 +20,11 @@ from typing import Final, TypeAlias
 import anyio
 
 from eca_nvim.agents.archive import AgentRefused
-from eca_nvim.agents.base import Agent, AgentFault
-from eca_nvim.agents.login import LoginEnd, LoginWay
+from eca_nvim.agents.base import AgentFault
+from eca_nvim.agents.login import LoginEnd
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.text.safe_text import clean, one_line
+from eca_nvim.chat.text.safe_text import clean, one_line, truncate
+from eca_nvim.chat.vocabulary.agent_events import WorkChanged
 from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt
 from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.chat.vocabulary.login import LoginNeeded, TerminalEnded
@@ -31,7 +32,7 @@ from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.login_dialog import DONE, FAILED, LoginDialog, QuietUser
+from eca_nvim.session.login_dialog import LoginDialog, QuietUser
 from eca_nvim.session.outgoing import HeldEffects
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import Server, ServerRequest, ServerState
@@ -42,9 +43,12 @@ BACK: Final = "your prompt is back in the input; :Eca login asks again"
 ELSEWHERE: Final = "This prompt waits: a login for this server runs in another chat."
 RUNS: Final = "a login for this server runs already: <C-c> in its chat cancels it"
 NO_WAYS: Final = "it offers no way to log in here: log in with its own program, then :Eca restart"
+CANCELLED: Final = "The login was cancelled"
 NOT_ASKED: Final = "nothing is asked now: what you typed was not sent"
 LOGGED_IN: Final = "You are logged in."
 LOGGED_OUT: Final = "You are logged out."
+LONGEST_LINE: Final = 500
+"""Cells of what an agent says about a login."""
 REPEAT_SECONDS: Final = 30.0
 """Time for a login that asks nothing; then the user is asked."""
 
@@ -67,6 +71,7 @@ class Login:
         start: Callable[[Job], None],
         perform: Callable[[Effect, str], None],
         open_again: Callable[[], None],
+        work: Callable[[WorkChanged], None],
     ) -> None:
         self._name = name
         self._chats = chats
@@ -77,6 +82,7 @@ class Login:
         self._start = start
         self._perform = perform
         self._open_again = open_again
+        self._work = work
         self._dialog: LoginDialog | None = None
         self._waiting: set[str] = set()  # chats whose prompt is held until the login
         self._sent_again: dict[str, TellPrompt] = {}  # by chat, prompts sent after a login
@@ -99,10 +105,10 @@ class Login:
             self._held.hold(event.prompt)
             self._waiting.add(chat.id)
             if again and self._dialog is None:
-                self._give_back(chat, f"{event.reason} ({AGAIN}): {BACK}")
+                self._give_back(chat, f"{_line(event.reason)} ({AGAIN}): {BACK}")
                 return
         if self._dialog is None:
-            self._begin(chat, None, event.reason)
+            self._begin(chat, None, _line(event.reason))
         elif event.prompt is not None and self._dialog.chat is not chat:
             self._chats.apply(chat, [NoticeReceived(ELSEWHERE)])
 
@@ -135,9 +141,10 @@ class Login:
     def typed(self, chat_id: str, text: str | None) -> bool:
         """Handle what was typed while a login asks nothing, None if it was cancelled.
 
-        Returns whether a login runs in the chat. What was typed is dropped: it may be a secret.
+        Returns whether a login of ours asks for secrets in the chat. What was typed is dropped: it
+        may be one of them.
         """
-        if self._dialog is None or self._dialog.chat.id != chat_id:
+        if self._dialog is None or self._dialog.secret_chat != chat_id:
             return False
         if text is None:
             self._dialog.cancel()
@@ -167,7 +174,7 @@ class Login:
     # --- one login --------------------------------------------------------------------------------
 
     def _begin(self, chat: Chat, way: str | None, reason: str) -> None:
-        dialog = self._dialog = LoginDialog(chat, self._chats, self._view)
+        dialog = self._dialog = LoginDialog(chat, self._chats, self._view, self._work)
         self._start(partial(self._run, dialog, way, reason))
 
     async def _run(self, dialog: LoginDialog, way: str | None, reason: str) -> None:
@@ -178,8 +185,8 @@ class Login:
                 with dialog.scope:
                     end = await self._log_in(dialog, way, reason)
             except (AgentRefused, AgentFault) as refused:
-                fault = one_line(str(refused))
-        dialog.close(DONE if end is not None else FAILED if fault else None)
+                fault = _line(str(refused))
+        dialog.close()
         self._dialog = None
         if end is None:
             self._not_logged_in(dialog.chat, fault)
@@ -188,44 +195,47 @@ class Login:
 
     async def _log_in(self, dialog: LoginDialog, way: str | None, reason: str) -> LoginEnd:
         """Log in. Raises AgentRefused, and AgentFault if the agent does not start."""
-        agent = await self._process().ready()
-        ways = await agent.login_ways()
-        if way is None and await self._repeat(agent, ways):
+        if way is None and await self._repeat():
             return LoginEnd.DONE
-        if not ways:
-            raise AgentRefused(f"{reason}; {NO_WAYS}" if reason else NO_WAYS)
         while True:
-            chosen = way or await dialog.choose_way(ways, reason)
+            chosen = way or await self._ask(dialog, reason)
             try:
-                end = await agent.login(chosen, dialog)
+                end = await (await self._process().ready()).login(chosen, dialog)
             except AgentRefused as refused:
                 if not self._waiting:
                     raise
-                dialog.failed(one_line(str(refused)))
-                reason, way = "", None
+                reason, way = _line(str(refused)), None
+                dialog.failed(reason)
             else:
-                self._succeeded(dialog.chat, ways, chosen, end)
+                self._succeeded(dialog.chat, chosen, end)
                 return end
 
-    async def _repeat(self, agent: Agent, ways: Sequence[LoginWay]) -> bool:
+    async def _ask(self, dialog: LoginDialog, reason: str) -> str:
+        """Ask for the way to log in; returns its id. Raises AgentRefused if there is none."""
+        ways = await (await self._process().ready()).login_ways()
+        if not ways:
+            raise AgentRefused(f"{reason}; {NO_WAYS}" if reason else NO_WAYS)
+        return await dialog.choose_way(ways, reason)
+
+    async def _repeat(self) -> bool:
         """Log in as it worked before, without a question; returns whether that worked."""
         saved = self._persistence.login_way(self._process().identity)
-        if not self._may_repeat or not any(it.id == saved and it.asks_nothing for it in ways):
+        if saved is None or not self._may_repeat:
             return False
         self._may_repeat = False
+        agent = await self._process().ready()
         with anyio.move_on_after(REPEAT_SECONDS):
             try:
-                await agent.login(saved or "", QuietUser())
+                await agent.login(saved, QuietUser())
             except AgentRefused as refused:
                 log.info("the login that worked before was refused: %s", refused)
             else:
                 return True
         return False
 
-    def _succeeded(self, chat: Chat, ways: Sequence[LoginWay], chosen: str, end: LoginEnd) -> None:
-        """Say so, save the way, and note which prompts are sent again."""
-        is_repeatable = any(it.id == chosen and it.asks_nothing for it in ways)
-        if is_repeatable and end is LoginEnd.DONE:
+    def _succeeded(self, chat: Chat, chosen: str, end: LoginEnd) -> None:
+        """Say so, save a way that can be repeated, and note which prompts are sent again."""
+        if end is LoginEnd.REPEATABLE:
             self._may_repeat = False
             self._persistence.keep_login(self._process().identity, chosen)
         for effect in self._held.effects:
@@ -244,12 +254,12 @@ class Login:
             self._perform(effect, self._name)
 
     def _not_logged_in(self, chat: Chat, fault: str) -> None:
-        """Give back what waited for the login, and say why it failed; a cancelled one has none."""
-        if fault and chat.id not in self._waiting:
-            self._chats.apply(chat, [NoticeReceived(fault, is_error=True)])
+        """Give back what waited for the login, and say how it ended; without a fault: cancelled."""
+        if chat.id not in self._waiting and chat.id in self._chats.table:
+            self._chats.apply(chat, [NoticeReceived(fault or CANCELLED, is_error=bool(fault))])
         for chat_id in sorted(self._waiting):
             if (waiting := self._chats.table.get(chat_id)) is not None:
-                self._give_back(waiting, f"{fault}: {BACK}" if fault else f"Not logged in: {BACK}")
+                self._give_back(waiting, f"{fault or CANCELLED}: {BACK}")
         self._waiting.clear()
 
     def _give_back(self, chat: Chat, line: str) -> None:
@@ -259,3 +269,8 @@ class Login:
         if prompts:
             self._view.push([SetInput(chat.id, clean(prompt.text)) for prompt in prompts])
             self._chats.apply(chat, [TurnEnded(TurnEnd.FAILED, line)])
+
+
+def _line(text: str) -> str:
+    """Put what an agent says on one line that is not too long."""
+    return truncate(one_line(text), LONGEST_LINE)

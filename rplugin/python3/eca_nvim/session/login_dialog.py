@@ -1,8 +1,8 @@
 """Login dialog: asks the user in a chat what one login needs (`agents.login.LoginUser`).
 
 Rules kept here:
-- Each step is a question in the chat, so it waits in the float and takes no focus. A step replaces
-  the one before. Cancelling a question, or stopping the turn, cancels the login.
+- Each question is one of the chat, so it waits in the float and takes no focus. A step replaces the
+  one before. Cancelling a question, or a stop in the chat, cancels the login.
 - A secret is typed while the chat's turn is a login, which hides it (`lua/eca/input/login.lua`).
 - A program runs only after the user has seen its command as it is, and has agreed.
 """
@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import uuid4
 
@@ -22,6 +22,7 @@ from eca_nvim.agents.login import LoginCommand, LoginWay
 from eca_nvim.chat.handlers.questions import withdraw_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal, one_line, truncate
+from eca_nvim.chat.vocabulary.agent_events import WorkChanged
 from eca_nvim.chat.vocabulary.events import NoticeReceived, QuestionAsked
 from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
 from eca_nvim.chat.vocabulary.states import SECRET_TURNS, Turn
@@ -33,12 +34,7 @@ WHICH: Final = "How do you want to log in?"
 RUN: Final = "Run this program in a terminal to log in?"
 YES: Final = ("Run it", "in a tab page; its exit code says whether you are logged in")
 NO: Final = ("Cancel", "run nothing")
-CANCEL: Final = ("Cancel", "end this login")
-DONE: Final = "done"
-FAILED: Final = "failed"
-IN_TERMINAL: Final = (
-    "The login runs in a terminal, in a tab page of its own; <C-c> here cancels it."
-)
+IN_TERMINAL: Final = "The login runs in a terminal, in a tab page of its own"
 UNSHOWN: Final = "the agent's program for this login cannot be shown as it is: it was not run"
 BUSY: Final = "a turn runs in this chat: stop it first, or log in from another chat (:Eca new)"
 NEEDS_USER: Final = "this login asks for something"
@@ -54,7 +50,6 @@ class _Question(Struct):
     id: str
     labels: Sequence[str]
     ways: Sequence[str] = ()
-    is_wait: bool = False
     answer: str = ""
     arrived: anyio.Event = field(default_factory=anyio.Event)
 
@@ -62,8 +57,13 @@ class _Question(Struct):
 class LoginDialog:
     """The dialog of one login, in one chat; cancelling `scope` ends the login."""
 
-    def __init__(self, chat: Chat, chats: Chats, view: View) -> None:
+    def __init__(
+        self, chat: Chat, chats: Chats, view: View, work: Callable[[WorkChanged], None]
+    ) -> None:
         self.chat = chat
+        self._id = str(uuid4())
+        self._work = work
+        self._waits = False
         self.scope = anyio.CancelScope()
         self._chats = chats
         self._view = view
@@ -73,6 +73,11 @@ class LoginDialog:
         self._terminal: int | None = None
         self._code: int | None = None
         self._ended = anyio.Event()
+
+    @property
+    def secret_chat(self) -> str | None:
+        """The id of the chat if the login has asked for a secret there."""
+        return self.chat.id if self._is_secret else None
 
     # --- what a login asks ------------------------------------------------------------------------
 
@@ -94,7 +99,7 @@ class LoginDialog:
             (label, truncate(one_line(about), LONGEST_TEXT))
             for label, (_, about) in zip(labels, offers, strict=True)
         )
-        opened = self._ask(question, options, ways=ways)
+        opened = self._ask(question, options, ways)
         await opened.arrived.wait()
         return labels.index(opened.answer)
 
@@ -124,7 +129,7 @@ class LoginDialog:
             RunLogin(self._terminal, one_line(command.title), command.command,
                      command.environment, command.folder)
         ])  # fmt: skip
-        self.tell(IN_TERMINAL)
+        self.wait(IN_TERMINAL)
         await self._ended.wait()
         assert self._code is not None
         return self._code
@@ -134,12 +139,13 @@ class LoginDialog:
         self._chats.apply(self.chat, [NoticeReceived(text)])
 
     def wait(self, text: str) -> None:
-        """Show what the login waits for; a turn that is a login can be stopped to cancel it."""
-        if self._is_secret:
-            self._close_question()
-            self.tell(text)
-        else:
-            self._ask(f"{text} …", (CANCEL,), is_wait=True)
+        """Show what the login waits for, in the chat and until the next step in the winbar.
+
+        It is no question: the end of a turn would answer it.
+        """
+        self._close_question()
+        self.tell(f"{text}; <C-c> in this chat cancels it.")
+        self._show_work(text)
 
     # --- what happens -----------------------------------------------------------------------------
 
@@ -148,7 +154,7 @@ class LoginDialog:
         opened = self._open
         if opened is not None and opened.id == question_id:
             self._open = None
-            if text is None or opened.is_wait or not (opened.labels == () or text in opened.labels):
+            if text is None or not (opened.labels == () or text in opened.labels):
                 self.cancel()
             else:
                 opened.answer = text
@@ -181,15 +187,12 @@ class LoginDialog:
 
     def failed(self, fault: str) -> None:
         """End a try that failed, and say why."""
-        self.close(FAILED)
+        self.close()
         self._chats.apply(self.chat, [NoticeReceived(fault, is_error=True)])
 
-    def close(self, outcome: str | None = None) -> None:
-        """End what is open: a question, the terminal, the turn that was a login.
-
-        outcome: how the last step came out, None if it was cancelled.
-        """
-        self._close_question(outcome)
+    def close(self) -> None:
+        """End what is open: a question, a wait, the terminal, the turn that was a login."""
+        self._close_question()
         if self._terminal is not None and self._code is None:
             self._view.push([EndLogin(self._terminal)])
         self._terminal, self._code, self._ended = None, None, anyio.Event()
@@ -201,14 +204,12 @@ class LoginDialog:
         self,
         question: str,
         options: tuple[tuple[str, str], ...],
-        *,
         ways: Sequence[str] = (),
-        is_wait: bool = False,
     ) -> _Question:
         """Ask a question instead of the one before; one without options is answered by a text."""
         self._close_question()
         labels = tuple(label for label, _ in options)
-        opened = self._open = _Question(str(uuid4()), labels, ways, is_wait)
+        opened = self._open = _Question(str(uuid4()), labels, ways)
         self._asked.add(opened.id)
         asked = QuestionAsked(
             opened.id, question, options, allow_freeform=not options, by_agent=not options
@@ -216,10 +217,18 @@ class LoginDialog:
         self._chats.apply(self.chat, [asked])
         return opened
 
-    def _close_question(self, outcome: str | None = None) -> None:
+    def _close_question(self) -> None:
+        """End the step before: its question, or what it waited for."""
         opened, self._open = self._open, None
         if opened is not None:
-            self._chats.show(withdraw_question(self.chat, opened.id, now(), outcome))
+            self._chats.show(withdraw_question(self.chat, opened.id, now()))
+        self._show_work(None)
+
+    def _show_work(self, text: str | None) -> None:
+        """Show in the winbar what the login waits for; None: nothing any more."""
+        if text is not None or self._waits:
+            self._waits = text is not None
+            self._work(WorkChanged(self._id, one_line(text or ""), done=text is None))
 
 
 class QuietUser:
@@ -259,6 +268,8 @@ def _shown(command: LoginCommand) -> str:
     """Return what will run as one line. Raises AgentRefused if a line cannot show it exactly."""
     added = [f"{name}={shlex.quote(value)}" for name, value in command.added.items()]
     line = " ".join((*added, shlex.join(command.command)))
-    if "\n" in line or literal(line) != line or len(line) > LONGEST_COMMAND:
+    is_named = all(name.isidentifier() and name.isascii() for name in command.added)
+    is_plain = "\n" not in line and literal(line) == line and len(line) <= LONGEST_COMMAND
+    if not is_named or not is_plain:
         raise AgentRefused(UNSHOWN)
     return line

@@ -72,6 +72,7 @@ class NamedServer:
             servers.start,
             servers.perform,
             self._open_chats,
+            lambda work: self.incoming.receive([work]),
         )
         self.options = Options(
             name,

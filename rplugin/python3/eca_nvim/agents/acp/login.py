@@ -93,7 +93,7 @@ class Logins:
         self._require_variables(method)
         user.wait(f"{self._program.name} logs in: {method.name}")
         await self._authenticate(method)
-        return LoginEnd.DONE
+        return LoginEnd.REPEATABLE
 
     async def log_out(self) -> None:
         """Log out. Raises AgentRefused."""
@@ -143,9 +143,7 @@ class Logins:
             about = f"needs {' and '.join(f'${name}' for name in missing)}, not set"
         else:
             about = method.description or ""
-        return LoginWay(
-            method.id, one_line(method.name), one_line(about), asks_nothing=command is None
-        )
+        return LoginWay(method.id, one_line(method.name), one_line(about))
 
     def _command(self, method: AuthMethod) -> LoginCommand | None:
         """Return what a way runs in a terminal; None if it runs nothing."""

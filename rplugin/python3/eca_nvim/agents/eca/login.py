@@ -16,7 +16,7 @@ import anyio
 
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.base.types import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
@@ -31,13 +31,19 @@ from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
 
 MOST_STEPS: Final = 20
 """Steps of one login."""
+MOST_CHOICES: Final = 20
+"""Methods to choose from, and fields to fill."""
+LONGEST_MESSAGE: Final = 500
+"""Cells of what the server says about a link."""
+LONGEST_LINK: Final = 8000
+"""Characters of a link that is shown."""
 BROWSER_SECONDS: Final = 900.0
 """Time for the user to log in in a browser."""
 REQUEST_SECONDS: Final = 120.0
 """Time for the server to answer."""
 
 _LOGGED_IN: Final = frozenset({"authenticated", "expiring", "local"})
-_STRANGE: Final = "the server wants a step that this client does not know: send the prompt /login"
+_STRANGE: Final = "the server wants a step that this client cannot do: send the prompt /login"
 
 Result = TypeVar("Result")
 
@@ -80,21 +86,22 @@ class ProviderLogins:
             match step:
                 case eca.LoginDone():
                     return
-                case eca.ChooseMethod(methods=methods) if methods:
+                case eca.ChooseMethod(methods=methods) if 0 < len(methods) <= MOST_CHOICES:
                     offers = [(it.label or it.key, "") for it in methods]
                     chosen = methods[await user.choose(f"Log in to {provider}", offers)].key
                     request = eca.ProvidersLoginParams(provider=provider, login_method=chosen)
                     step = await self._ask(request)
-                case eca.AskInput(fields=fields) if fields:
+                case eca.AskInput(fields=fields) if 0 < len(fields) <= MOST_CHOICES:
                     step = await self._fill(provider, fields, user)
-                case eca.Authorize(url=url, message=message, fields=fields):
+                case eca.Authorize(url=url, message=message, fields=fields) if _is_link(url):
                     user.tell(_link(url, message))
                     if not fields:
                         await self._browser(provider, user)
                         return
                     step = await self._fill(provider, fields, user)
-                case eca.DeviceCode(url=url, code=code, message=message):
-                    user.tell(f"{_link(url, message)}\nThe code to type there: {one_line(code)}")
+                case eca.DeviceCode(url=url, code=code, message=message) if _is_link(url):
+                    to_type = truncate(one_line(code), LONGEST_MESSAGE)
+                    user.tell(f"{_link(url, message)}\nThe code to type there: {to_type}")
                     await self._browser(provider, user)
                     return
                 case _:
@@ -153,9 +160,18 @@ def _is_logged_in(provider: Provider) -> bool:
     return provider.auth is not None and provider.auth.status in _LOGGED_IN
 
 
+def _is_link(url: str) -> bool:
+    """Return whether a link leads to a host in the web, and can be shown whole."""
+    if len(url) > LONGEST_LINK or not url.isascii() or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
 def _link(url: str, message: str | None) -> str:
     """Return a link with its host, whole; the user opens it."""
-    parts = urlsplit(url) if url else None
-    host = parts.hostname if parts is not None else None
-    told = one_line(message or "Open this page to log in")
-    return f"{told}\n{host or 'the link'}:\n{one_line(url)}"
+    told = truncate(one_line(message or "Open this page to log in"), LONGEST_MESSAGE)
+    return f"{told}\n{urlsplit(url).hostname}:\n{url}"

@@ -71,7 +71,7 @@ def replayed_question(dialogue: Dialogue) -> Question:
 
 
 def withdraw_question(chat: Chat, question_id: str, now: int, answer: str | None = None) -> Changes:
-    """Close a question by the id its asker gave it; `answer` shows how it came out."""
+    """Close a question by the id its asker gave it, with an answer that came otherwise, or none."""
     update = Update(chat, chat.root, now)
     for block, lane in list(chat.live.values()):
         question = open_question(block)

@@ -6,10 +6,11 @@ from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.agents.login import LoginWay
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LoginIntent, LogOut
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.session.chats import Chats
+from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View, isolated
 
@@ -47,7 +48,7 @@ class LoginRequests:
 def _row(way: LoginWay) -> dict[str, object]:
     return {
         "id": way.id,
-        "name": one_line(way.name),
-        "about": one_line(way.about),
+        "name": truncate(one_line(way.name), LONGEST_TEXT),
+        "about": truncate(one_line(way.about), LONGEST_TEXT),
         "logged_in": way.logged_in,
     }
