@@ -193,8 +193,6 @@ class Files:
         fault: str | None = FAILED
         try:
             await self._require(open_, act, call_id)
-            if real_path(act.subject) != act.subject:
-                raise FileRefused(f"not done, a link leads elsewhere now: {act.subject}")
             if is_ours:
                 self._emit(own_calls.begin(session, act, call_id))
             yield
@@ -207,7 +205,7 @@ class Files:
                 self._emit(own_calls.end(session, call_id, fault))
 
     async def _require(self, open_: _Open, act: Act, call_id: str) -> None:
-        """Raise _NotAllowed unless the user allows something."""
+        """Raise FileRefused unless the user allows something, and its path leads there still."""
         allowed = False
         with open_.asking:
             allowed = await self._consents.allows(open_.session, act, call_id)
@@ -215,6 +213,8 @@ class Files:
             raise _NotAllowed(WITHDRAWN)
         if not allowed:
             raise _NotAllowed(STOPPED if open_.session.is_stopping else REJECTED)
+        if real_path(act.subject) != act.subject:
+            raise FileRefused(f"not done, a link leads elsewhere now: {act.subject}")
 
     def _note_use(self, session: Session, used: FileUsed) -> None:
         self._emit([Addressed(session.chat_id, used)])
