@@ -1,0 +1,142 @@
+"""What was said in a session, read from the updates of a load and given by page."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from tests.agents.acp.wire import raw, shows, text
+
+from eca_nvim.agents.acp import replay as replays
+from eca_nvim.agents.acp.replay import LEFT_OUT, Replay
+from eca_nvim.agents.archive import CursorExpired
+from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary.events import (
+    ChatEvent,
+    NoticeReceived,
+    ReasoningFinished,
+    ReasoningText,
+    TextReceived,
+    ToolFinished,
+    ToolPreparing,
+)
+from eca_nvim.protocol.acp import decode_notification
+from eca_nvim.protocol.acp.updates import SessionUpdated
+
+
+def user(words: str) -> dict[str, Any]:
+    return {"sessionUpdate": "user_message_chunk", "content": text(words)}
+
+
+def answer(words: str) -> dict[str, Any]:
+    return {"sessionUpdate": "agent_message_chunk", "content": text(words)}
+
+
+def thought(words: str) -> dict[str, Any]:
+    return {"sessionUpdate": "agent_thought_chunk", "content": text(words)}
+
+
+def call(call_id: str, **fields: object) -> dict[str, Any]:
+    return {"sessionUpdate": "tool_call", "toolCallId": call_id, "title": call_id, **fields}
+
+
+def changed(call_id: str, **fields: object) -> dict[str, Any]:
+    return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, **fields}
+
+
+def read(updates: Iterable[dict[str, Any]]) -> Replay:
+    replay = Replay("chat", "/workspace")
+    for update in updates:
+        params = raw({"sessionId": "s", "update": update})
+        message = decode_notification("session/update", params)
+        assert isinstance(message, SessionUpdated)
+        replay.add(message.update, len(params))
+    replay.finish()
+    return replay
+
+
+def events(page: Page) -> Sequence[ChatEvent]:
+    return [it.event for it in page.events]
+
+
+def texts(page: Page) -> list[str]:
+    return [it.text for it in events(page) if isinstance(it, (TextReceived, NoticeReceived))]
+
+
+def test_each_message_is_in_one_page_in_order() -> None:
+    said = [it for n in range(7) for it in (user(f"p{n}"), answer("a"), answer(f"{n}"))]
+    replay = read(said)
+    page, found, sizes = replay.page(5), list[str](), list[int | None]()
+    while True:
+        found[:0] = texts(page)
+        sizes.append(page.returned)
+        if page.older is None:
+            break
+        page = replay.page(5, page.older)
+    assert found == [it for n in range(7) for it in (f"p{n}", f"a{n}")]
+    assert sizes == [5, 5, 4]
+    assert page.total == 14
+
+
+def test_a_call_and_a_thought_are_whole_where_they_began() -> None:
+    replay = read(
+        [
+            user("go"), thought("hm "), call("t1", kind="read"), thought("well"), answer("so"),
+            call("t2", kind="execute"), changed("t1", status="completed", content=[shows("out")]),
+            answer("!"), {"sessionUpdate": "current_mode_update", "currentModeId": "plan"},
+            changed("t2", status="failed"),
+        ]
+    )  # fmt: skip
+    newest = replay.page(2)
+    [t2, *_, last] = events(newest)
+    assert isinstance(t2, ToolPreparing)
+    assert isinstance(last, TextReceived)
+    assert any(isinstance(it, ToolFinished) and it.failed for it in events(newest))
+    older = events(replay.page(None, newest.older))
+    assert [it.text for it in older if isinstance(it, ReasoningText)] == ["hm ", "well"]
+    assert sum(isinstance(it, ReasoningFinished) for it in older) == 2
+    [done] = [it for it in older if isinstance(it, ToolFinished)]
+    assert done.outputs == ("out",)
+    assert older.index(done) < [*map(type, older)].index(TextReceived, 2)
+
+
+def test_a_cursor_is_checked_and_what_is_shown_is_forgotten() -> None:
+    replay = read(answer("a") if n % 2 else user("p") for n in range(10))
+    replay.page(4)
+    replay.page(4, "6")
+    for cursor in ("7", "x", "-1"):
+        with pytest.raises(CursorExpired):
+            replay.page(4, cursor)
+    assert len(replay) == 6
+
+
+def test_a_session_that_is_too_large_loses_its_oldest_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(replays, "MOST_BYTES", 20_000)
+    said = [
+        it for n in range(200) for it in (user(f"p{n} {'x' * 300}"), call(f"t{n}"), answer("a"))
+    ]
+    page = read(said).page(None)
+    assert texts(page)[0] == LEFT_OUT
+    assert texts(page)[-2].startswith("p199")
+    assert sum(map(len, texts(page))) < 20_000
+    endless = read([user("p"), *(answer("y" * 1000) for _ in range(100))]).page(None)
+    assert texts(endless)[0] == LEFT_OUT
+    assert sum(map(len, texts(endless))) < 22_000
+    unread = read(user("z" * 1000) for _ in range(100)).page(None)
+    assert sum(map(len, texts(unread))) < 22_000
+
+
+def test_to_read_costs_the_same_for_each_message() -> None:
+    def seconds(count: int) -> float:
+        said = [it for n in range(count) for it in (user("p"), call(f"t{n}"), answer("a"))]
+        started = time.process_time()
+        replay = read(said)
+        page = replay.page(100)
+        while page.older is not None:
+            page = replay.page(100, page.older)
+        return time.process_time() - started
+
+    few = max(0.01, min(seconds(300) for _ in range(3)))
+    assert min(seconds(3000) for _ in range(2)) < 30 * few
