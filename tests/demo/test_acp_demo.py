@@ -16,7 +16,7 @@ Value: TypeAlias = Any
 
 
 class Client:
-    """A client that answers every request for permission with one choice."""
+    """A client that answers every request for permission, and every form, in one way."""
 
     def __init__(self, folder: Path) -> None:
         options = ServerOptions(environment={DEMO_FOLDER: str(folder)})
@@ -32,6 +32,7 @@ class Client:
         )
         self._last_id = 0
         self.choice = "once"
+        self.answer: Value = {"action": "decline"}
         self.asked: list[Value] = []
         self.updates: list[Value] = []
         self.request("initialize", protocolVersion=1)
@@ -64,8 +65,12 @@ class Client:
             schema.SessionNotification.model_validate(params)
             self.updates.append(params["update"])
             return
-        schema.RequestPermissionRequest.model_validate(params)
         self.asked.append(params)
+        if message["method"] == "elicitation/create":
+            schema.ElicitationFormMode.model_validate(params)
+            self.send(id=message["id"], result=self.answer)
+            return
+        schema.RequestPermissionRequest.model_validate(params)
         if self.choice == "cancel":
             self.send(method="session/cancel", params={"sessionId": self.session})
             outcome: Mapping[str, str] = {"outcome": "cancelled"}
@@ -140,8 +145,15 @@ def test_a_no_goes_on_and_a_cancel_ends_the_turn(client: Client) -> None:
     client.choice = "once"
     assert client.prompt("delegate")["result"] == DONE
     assert "Hello, reader!" in client.text
-    assert client.prompt("ask me something")["result"] == DONE
     assert client.prompt("diagnostics")["result"] == DONE
+
+
+def test_a_question_is_a_form(client: Client) -> None:
+    assert client.prompt("ask me something")["result"] == DONE
+    assert client.text == "Never mind, then."
+    client.answer = {"action": "accept", "content": {"part": "Lua", "note": "it is small"}}
+    assert client.prompt("ask me something")["result"] == DONE
+    assert client.text == "**Lua (it is small)**: a fine choice."
 
 
 def test_plans_and_errors_of_the_model(client: Client) -> None:

@@ -107,7 +107,7 @@ def test_a_form_is_filled_in_field_by_field(
     nvim.wait_screen("3 of 6")
     nvim.wait_screen("<CR> take 8080")
     nvim.keys("<CR>")
-    nvim.wait_screen("4 of 6")
+    nvim.wait_screen("y yes  n no  i type answer  b back")
     nvim.keys("y")
     nvim.wait_screen("5 of 6")
     nvim.keys("b")
@@ -150,6 +150,7 @@ def test_a_form_is_filled_in_field_by_field(
     nvim.lua(OPENER)
     nvim.keys(":EcaChat sign in<CR>")
     screen = nvim.wait_screen("host: accounts.example.com")
+    assert "1 open this page  x decline  q hide" in screen
     assert URL in "".join(line.strip("│↳ ") for line in screen.lines())  # wrapped, but whole
     assert nvim.lua("return _G.opened") == []
     nvim.keys(":EcaChat<CR>g<CR>1")

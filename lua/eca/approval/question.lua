@@ -113,15 +113,16 @@ local function option_choices(item, first_row)
       end,
     }
   end
-  if choices[1] then
-    choices[1].label = count > 1 and '1-' .. count or '1'
-    choices[1].text = item.several and 'pick' or 'choose'
+  if choices[1] and not item.yes_no then
+    local is_consent = item.declines and not item.picks
+    choices[1].label = count > 1 and '1-' .. count or nil
+    choices[1].text = is_consent and item.options[1][1] or item.several and 'pick' or 'choose'
     choices[1].about = item.several and 'pick an option, or no longer' or 'choose an option'
   end
   for index, key in ipairs(item.yes_no and { 'y', 'n' } or {}) do
     choices[#choices + 1] = {
       key = key,
-      about = item.options[index][1],
+      text = item.options[index][1],
       run = function()
         answer_with(item, index)
       end,

@@ -39,6 +39,7 @@ INTRODUCTION: Params = {
 COMMANDS = (
     ("fix", "Fix a bug in a file, after approval", None),
     ("run", "Run a command, after approval", None),
+    ("ask", "Ask you two questions", None),
     ("plan", "Work through a list of tasks", None),
     ("tokens", "Stream many tokens", "how many"),
 )

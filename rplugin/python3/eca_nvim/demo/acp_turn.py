@@ -1,7 +1,7 @@
 """A turn of the demo as an agent of the Agent Client Protocol tells it.
 
 The scenes and tools are those of the other protocol: each content that they send becomes a
-session/update, a question to the user a session/request_permission.
+session/update, a request to run a tool a session/request_permission, a question a form.
 
 Rules kept here: what this protocol has no message for is left out. An error of the model is the
 answer to the prompt.
@@ -108,9 +108,17 @@ class AcpTurn(Turn):
         raise ModelFailed(text.strip())
 
     async def ask(self, question: str, options: Sequence[str]) -> str | None:
-        """Name the question as text, because there is no way to ask; return None."""
-        await self.say(f"I would ask: {question} ({', '.join(options)}). ")
-        return None
+        """Ask with a form of two fields; returns None if the user gives no answer."""
+        chosen = {"type": "string", "title": question, "enum": options}
+        note = {"type": "string", "title": "Why?", "maxLength": 80}
+        schema = {"properties": {"part": chosen, "note": note}, "required": ["part"]}
+        form = {"mode": "form", "message": "I have two questions.", "requestedSchema": schema}
+        params = {"sessionId": self._session_id, **form}
+        answer = await self._wire.request("elicitation/create", params)
+        content = answer.get("content") if isinstance(answer, dict) else None
+        if not isinstance(content, dict) or "part" not in content:
+            return None
+        return f"{content['part']} ({content['note']})" if "note" in content else content["part"]
 
     async def editor(self, method: str, params: Table) -> object:
         """Raise RequestFailed: this protocol has no such request."""
