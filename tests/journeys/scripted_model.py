@@ -9,6 +9,7 @@ JSON list of steps in base 64, so that the prompt does not contain what the mode
     {"read": PATH}               a file, which some agents want before they change it
     {"write": [PATH, TEXT]}      a new file
     {"edit": [PATH, OLD, NEW]}   a change of a file
+    {"diagnose": PATH}           what the editor's MCP server knows of a file
     {"slowly": COUNT}            COUNT lines, 20 a second
     {"fail": STATUS}             an HTTP error
 
@@ -65,6 +66,13 @@ TOOLS: Mapping[str, Mapping[str, Arguments]] = {
         "exec_command": lambda path, old, new: {
             "cmd": f"apply_patch <<'EOF'\n{_change(path, old, new)}\nEOF"
         },
+    },
+    "diagnose": {
+        "tool_call": lambda path: {
+            "name": "mcp__editor__diagnostics",
+            "arguments": {"path": path},
+        },
+        "mcp__editor": lambda path: {"tool": "diagnostics", "path": path},
     },
 }
 """For each kind of step the tools that do it, with their arguments."""
@@ -312,6 +320,9 @@ def _message(response: Table, answer: Answer) -> Iterator[Table]:
 def _call(call: tuple[str, Table], offered: Mapping[str, Table]) -> dict[str, Any]:
     name, arguments = call
     fixed = {"call_id": f"call{next(_numbers)}", "name": name, "status": "completed"}
+    if offered[name].get("type") == "namespace":
+        fixed |= {"namespace": name, "name": arguments["tool"]}
+        arguments = {key: value for key, value in arguments.items() if key != "tool"}
     if offered[name].get("type") == "custom":
         return fixed | {"type": "custom_tool_call", "input": arguments["input"]}
     return fixed | {"type": "function_call", "arguments": json.dumps(arguments)}

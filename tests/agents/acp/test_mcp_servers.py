@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.agents.acp.acp_client import make_agent, running
+from tests.agents.acp.acp_client import CHAT, make_agent, remembering, running
+from tests.agents.acp.conftest import PrepareScript
 from tests.agents.acp.scripted import Scripted
+from tests.agents.acp.test_acp_sessions import BOUND, OLD, opens, refuses
+from tests.support import acp_script as agent
 
 from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
@@ -61,8 +64,8 @@ async def test_an_agent_gets_what_it_can_use(
     caplog.set_level(logging.DEBUG, "eca_nvim")
     capabilities = {"mcpCapabilities": can}
     scripted.play([], initialize={"agentCapabilities": capabilities})
-    agent = make_agent(scripted.command, tmp_path, mcp=McpOptions(OPTION, FOLDER))
-    async with running(agent) as client:
+    made = make_agent(scripted.command, tmp_path, mcp=McpOptions(OPTION, FOLDER))
+    async with running(made) as client:
         await client.say("hi")
         lines = [it.text for it in client.all(MessageShown)]
     [opened] = [it["params"] for it in scripted.report if it.get("method") == "session/new"]
@@ -74,6 +77,25 @@ async def test_an_agent_gets_what_it_can_use(
     assert "mcpServers" in caplog.text
     assert SECRET not in without_keys(caplog.text)
     assert SECRET not in str(lines)
+
+
+@pytest.mark.anyio
+async def test_each_way_to_open_a_session_names_the_same_servers(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_acp(
+        agent.handshake(**agent.can("resume", "fork", load=True)),
+        refuses("session/resume"), refuses("session/load"), agent.session(OLD), agent.turn(),
+        opens("session/fork", agent.said("old", "text", "copy"), sessionId="copy"),
+    )  # fmt: skip
+    memory, mcp = remembering(BOUND, shown=True), McpOptions({"local": OPTION["local"]}, FOLDER)
+    made = make_agent(server.command, tmp_path, memory=memory, mcp=mcp)
+    async with running(made) as client:
+        await client.say("hi")
+        await client.agent.archive.fork(CHAT, None)
+    for way in ("resume", "load", "new", "fork"):
+        [opened] = server.received(f"session/{way}")
+        assert opened["params"]["mcpServers"] == [WIRE["local"]]
 
 
 def usable(told: object) -> tuple[Sequence[object], list[str]]:
