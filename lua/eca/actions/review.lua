@@ -55,7 +55,7 @@ function M.undo(turn)
   end)
 end
 
---- List the files that the chat's tools read and changed.
+--- List the files that the agent has used.
 function M.files()
   with_chat(function(chat)
     files.open(chat)
