@@ -182,6 +182,26 @@ async def test_a_chat_is_loaded_with_its_newest_messages_and_older_ones_by_page(
     assert sent(server) == ["load", "prompt"]
 
 
+async def test_an_edit_of_the_past_has_the_diff_of_its_texts(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    (tmp_path / "io.py").write_text("another text by now\n")
+    path = str(tmp_path / "io.py")
+    diff = {"type": "diff", "path": path, "oldText": "one\ntwo\n", "newText": "one\n2\n"}
+    call = {"toolCallId": "t", "kind": "edit", "status": "completed", "content": [diff]}
+    server = scripted_acp(
+        agent.handshake(**agent.can("list")),
+        opens("session/load", agent.update("tool_call", OLD, **call)),
+    )
+    memory = remembering(BOUND)
+    async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
+        opened = await client.agent.archive.open_chat(CHAT, 100)
+    ends = [it.event for it in opened.page.events if isinstance(it.event, ToolFinished)]
+    [change] = ends[0].call.changes or ()
+    assert change.diff == "@@ -1,2 +1,2 @@\n one\n-two\n+2"
+    assert (change.path, change.added, change.removed, change.placed) == (path, 1, 1, False)
+
+
 async def test_a_chat_that_cannot_be_loaded_is_not_lost(
     scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:

@@ -16,8 +16,10 @@ from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from eca_nvim.agents.acp.inbox import Inbox
+from eca_nvim.agents.acp.updates.changes import of_the_past
 from eca_nvim.agents.archive import CursorExpired
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.user_actions.earlier_messages import Page
@@ -45,6 +47,7 @@ MOST_BYTES: Final = 64 << 20
 """Most bytes of updates that are kept of one session."""
 LEFT_OUT: Final = "Older messages of this chat are left out: it is larger than 64 MB."
 
+_OF_CALLS: Final = (ToolPreparing, ToolRequested, ToolRunning, ToolFinished, ToolRejected)
 _PRESENT: Final = (
     updates.AvailableCommands,
     updates.ConfigOptions,
@@ -112,7 +115,8 @@ class Replay:
             self._messages.pop()
         begin = 0 if limit is None else max(0, end - limit)
         shown = islice(self._messages, begin, end)
-        events = [*_addressed(join_text(chain.from_iterable(it.events for it in shown)))]
+        said = _addressed(join_text(chain.from_iterable(it.events for it in shown)))
+        events = [_with_diffs(it) for it in said]
         if begin == 0 and self._is_cut:
             events.insert(0, Addressed(self._chat_id, NoticeReceived(LEFT_OUT)))
         return Page(events, str(begin) if begin else None, self._total, end - begin)
@@ -157,6 +161,15 @@ def _addressed(events: Iterable[AgentEvent]) -> Iterator[Addressed]:
     return (event for event in events if isinstance(event, Addressed))
 
 
+def _with_diffs(addressed: Addressed) -> Addressed:
+    """Return an event whose changes have their diffs."""
+    event = addressed.event
+    if not isinstance(event, _OF_CALLS) or not event.call.changes:
+        return addressed
+    changes = tuple(map(of_the_past, event.call.changes))
+    return replace(addressed, event=replace(event, call=replace(event.call, changes=changes)))
+
+
 def _goes_on(message: _Message, event: ChatEvent) -> bool:
     """Return whether an event is the next piece of the answer that a message is."""
     last = message.events[-1].event
@@ -174,13 +187,7 @@ def _key(event: ChatEvent) -> str | None:
             return key
         case ToolOutput(call_id=key):
             return key
-        case (
-            ToolPreparing(call=call)
-            | ToolRequested(call=call)
-            | ToolRunning(call=call)
-            | ToolFinished(call=call)
-            | ToolRejected(call=call)
-        ):
-            return call.id
+        case _ if isinstance(event, _OF_CALLS):
+            return event.call.id
         case _:
             return None

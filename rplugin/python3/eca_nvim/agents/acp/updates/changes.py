@@ -7,6 +7,7 @@ Rules kept here:
 - A write through the editor has both whole texts.
 - Some agents name a file in a result by another path than in the request: by its end alone. It is
   looked for among the first files of the call.
+- The file of an earlier change tells nothing now: its diff is that of its two texts.
 - `~` is the home folder, as in the tools of agents: the path leads out of the workspace.
 """
 
@@ -18,6 +19,9 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
+from msgspec.structs import replace
+
+from eca_nvim.chat.text.hunks_between import hunks_between
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.paths import NotAFile, path_of
 from eca_nvim.protocol.acp.tool_call import CallDiff
@@ -35,6 +39,14 @@ def file_changes(
 ) -> tuple[FileChange, ...]:
     """Return diffs as changes; `known`: absolute paths, `folder`: where relative ones begin."""
     return tuple(_change(diff, known, folder) for diff in diffs)
+
+
+def of_the_past(change: FileChange) -> FileChange:
+    """Return a change that was made earlier with its diff, whose place in the file is unknown."""
+    if change.new is None:
+        return change
+    diff, added, removed = hunks_between(change.old or "", change.new)
+    return replace(change, diff=diff, added=added, removed=removed, placed=False)
 
 
 def absolute(path: str, known: Iterable[str], folder: str) -> str:
