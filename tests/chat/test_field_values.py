@@ -62,6 +62,7 @@ FORMATS = {it: field(FieldKind.TEXT, format=it) for it in TextFormat}
         (SEVERAL, "light blue, red, 1", ("lb", "r")),
         (SEVERAL, "Green, yellow", ("3",)),
         (FORMATS[TextFormat.EMAIL], "a@b.example", "a@b.example"),
+        (FORMATS[TextFormat.EMAIL], " a@b \n", "a@b"),
         (FORMATS[TextFormat.URI], "urn:isbn:1", "urn:isbn:1"),
         (FORMATS[TextFormat.DATE], "2026-02-28", "2026-02-28"),
         (FORMATS[TextFormat.DATE_TIME], "2026-02-28T01:02:03+01:00", "2026-02-28T01:02:03+01:00"),

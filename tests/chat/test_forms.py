@@ -159,6 +159,10 @@ def test_a_secret_is_shown_nowhere_and_kept_nowhere() -> None:
     assert driver.view.lines[1:] == ["✓ I need this. → *****, 1"]
     assert "s3cr3t" not in transcript(driver.chat, driver.now)
     assert "s3cr3t" not in repr(driver.chat.blocks)
+    declined = Asked(form(KEY, PORT))
+    declined.answer("q", "s3cr3t")
+    declined.answer("q", None)
+    assert "s3cr3t" not in repr(declined.chat.blocks)
     late = Asked(form(KEY))
     shown = (late.shown("q")[0], "another digest")
     ops = answers.answer_question(late.chat, *shown, "s3cr3t", late.now).ops
@@ -190,6 +194,9 @@ def test_a_link_is_shown_whole_with_its_host_and_opened_by_the_answer_alone() ->
     driver.hear(QuestionClosed("q", is_done=True))
     assert driver.view.lines[1:] == ["✓ Sign in → done"]
     declined = Asked(LINK)
+    block, _ = declined.shown("q")
+    late = answers.answer_question(declined.chat, block, "another", "open this page", 1)
+    assert not any(isinstance(op, OpenExternal | SetInput) for op in late.ops)
     declined.answer("q", None)
     assert declined.sent == [None]
 

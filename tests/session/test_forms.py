@@ -7,7 +7,7 @@ from tests.session.rig import Rig
 
 from eca_nvim.chat.vocabulary.events import QuestionAsked, QuestionClosed
 from eca_nvim.chat.vocabulary.forms import FieldKind, FormField
-from eca_nvim.chat.vocabulary.intents import AnswerQuestion, OpenChat, PreviousField
+from eca_nvim.chat.vocabulary.intents import AnswerQuestion, OpenChat, PreviousField, SendPrompt
 from eca_nvim.redaction import HIDDEN
 
 pytestmark = pytest.mark.anyio
@@ -42,6 +42,14 @@ async def test_a_form_that_no_chat_can_show_gets_one(rig: Rig) -> None:
     rig.do(AnswerQuestion(chat, rig.asked("q")["block"], rig.asked("q")["digest"]))
     await rig.done()
     assert agent.told == [("form", "q", None)]
+
+
+async def test_a_form_is_not_lost_with_a_chat_that_went_to_another_server(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    rig.do(SendPrompt("a", "hello", server="other"))
+    await rig.starting(2)
+    agent.say(None, form("q", NAME))
+    assert rig.asked("q")["chat"] != "a"
 
 
 async def test_what_is_withdrawn_leaves_the_chat_that_shows_it(rig: Rig) -> None:

@@ -167,7 +167,9 @@ class IncomingEvents:
         if isinstance(event, QuestionClosed):
             chats = self._chats.of(self._server)
             return next((it.id for it in chats if find_question(it, event.id) is not None), None)
-        if isinstance(event, QuestionAsked) and self.last_used_chat is None:
+        used = self._chats.table.get(self.last_used_chat or "")
+        is_ours = used is not None and used.server_name == self._server
+        if isinstance(event, QuestionAsked) and not is_ours:
             return str(uuid4())
         return self.last_used_chat
 

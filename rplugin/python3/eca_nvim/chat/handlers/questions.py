@@ -127,6 +127,8 @@ def finish_question(
     question = open_question(block)
     assert question is not None
     question.state, question.answer = state, answer
+    if question.progress is not None:
+        question.progress.forget_secrets()
     if isinstance(block, QuestionBlock):
         update.chat.live.pop(block.id, None)
     update.chat.pending.pop(block.id, None)

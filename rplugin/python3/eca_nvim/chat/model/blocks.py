@@ -59,6 +59,12 @@ class Question(Struct):
     answer: str | None = None
     progress: FormProgress | None = None
 
+    @property
+    def asks_consent(self) -> bool:
+        """Whether it can only be accepted or declined: a link, or a form without fields."""
+        is_empty_form = self.progress is not None and not self.progress.fields
+        return is_empty_form or self.asked.link is not None
+
     def option(self, answer: str) -> str | None:
         """Return the option that an answer names by its label, or by its number (1-based)."""
         labels = [label for label, _ in self.asked.options]

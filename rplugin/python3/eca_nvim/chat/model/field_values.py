@@ -115,8 +115,8 @@ def shown_value(field: FormField, value: Value) -> str:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _text(_field: FormField, typed: str) -> str:
-    return typed
+def _text(field: FormField, typed: str) -> str:
+    return typed.strip() if field.format else typed
 
 
 def _whole(field: FormField, typed: str) -> int:

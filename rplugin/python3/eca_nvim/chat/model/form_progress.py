@@ -107,7 +107,7 @@ class FormProgress(Struct):
         self.at, self.fault, self.typed = max(0, self.at - 1), "", ""
 
     def forget_secrets(self) -> None:
-        """Replace the secrets among the answers; they were sent."""
+        """Replace the secrets among the answers: the form was sent, or will not be."""
         for each in self.fields:
             if each.secret and self.values.get(each.name) is not None:
                 self.values[each.name] = HIDDEN

@@ -83,6 +83,8 @@ def _form_lines(question: Question, progress: FormProgress) -> Iterator[str]:
         yield one_line(field.title)
         if field.description:
             yield from (f"  {line}" for line in body_lines(field.description))
+        if field.pattern:
+            yield f"  pattern: {one_line(field.pattern)}"
         for number, offer in enumerate(offers_of(field), 1):
             yield f"  {number}. {_offer_line(offer)}"
 

@@ -99,7 +99,6 @@ def _fill_in(
         update.tell(TellForm(question.asked.id, None))
     elif progress.take(answer):
         content = progress.content
-        progress.forget_secrets()
         finish_question(update, block, lane, QuestionState.ANSWERED, progress.summary)
         update.tell(TellForm(question.asked.id, content))
     else:
@@ -124,8 +123,10 @@ def _follow(
 def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:
     """Return an answer that may go back into the input: free text, and not a secret."""
     question = _question_of(chat, block_id)
-    is_option = question is not None and text is not None and question.offers(text)
-    return None if is_option or asks_secret(chat, block_id) else text
+    if question is None or text is None:
+        return text
+    is_chosen = question.asks_consent or question.offers(text)
+    return None if is_chosen or asks_secret(chat, block_id) else text
 
 
 def _question_of(chat: Chat, block_id: int) -> Question | None:

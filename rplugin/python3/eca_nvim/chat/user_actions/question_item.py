@@ -31,7 +31,7 @@ def question_item(question: Question) -> dict[str, object]:
     if progress is not None and progress.current is not None:
         return item | _field(question, progress, progress.current)
     item["title"] = one_line(asked.question)
-    if progress is not None or asked.link is not None:
+    if question.asks_consent:
         return item | _consent(question)
     return item | {
         "detail": clean(asked.question),
@@ -69,7 +69,7 @@ def _field(question: Question, progress: FormProgress, field: FormField) -> dict
         "freeform": True,
         "notes": [" · ".join(_notes(progress, field))],
         "fault": progress.fault or None,
-        "typed": progress.typed or None,
+        "typed": clean(progress.typed) or None,
         "place": progress.place or None,
         "empty": _empty(progress, field),
         "back": progress.at > 0 or None,

@@ -74,6 +74,7 @@ class Elicitations:
     ) -> Sequence[AgentEvent]:
         """Ask the user; returns the events that do it."""
         if (session is not None and session.is_stopping) or len(self._open) >= MOST_OPEN:
+            logger.info("cancelled an elicitation: a stop is under way, or too many are open")
             self._answers.respond(request_id, ElicitationResult("cancel"))
             return ()
         chat_id = None if session is None else session.chat_id
@@ -134,18 +135,16 @@ class Elicitations:
 
     def _question(self, asked: CreateElicitation) -> tuple[QuestionAsked, NoticeReceived | None]:
         """Return what to ask, and what to say about it. Raises CannotAsk."""
-        match asked.mode:
-            case str(mode) if mode == URL:
-                return self._new(asked, link=_link(asked.url or "")), None
-            case str(mode) if mode == FORM and asked.requested_schema is not None:
-                form = read_form(asked.requested_schema)
-                left_out = f"The agent's form is asked without {', '.join(form.left_out)}."
-                notice = NoticeReceived(left_out) if form.left_out else None
-                return self._new(asked, form=form.fields), notice
-            case str(mode) if mode == FORM:
-                raise CannotAsk("its fields cannot be read")
-            case _:
-                raise CannotAsk("it is neither a form nor a link")
+        if asked.mode == URL:
+            return self._new(asked, link=_link(asked.url or "")), None
+        if asked.mode != FORM:
+            raise CannotAsk("it is neither a form nor a link")
+        if asked.requested_schema is None:
+            raise CannotAsk("its fields cannot be read")
+        form = read_form(asked.requested_schema)
+        left_out = f"The agent's form is asked without {', '.join(form.left_out)}."
+        notice = NoticeReceived(left_out) if form.left_out else None
+        return self._new(asked, form=form.fields), notice
 
     def _new(
         self,
