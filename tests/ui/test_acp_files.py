@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.test_acp_files import read, write
+from tests.agents.acp.test_official_sdk import CHOICES, update
 from tests.support.factories import StartNeovim
 from tests.ui.talk import wait_idle, wait_line
 
@@ -45,6 +46,15 @@ vim.api.nvim_create_autocmd('BufWritePre', {
 TEXT = "one\ntwo\nthree\n"
 TYPED = "one, typed\ntwo\nthree\n"
 WRITTEN = "one, typed\ntwo\nTHREE\n"
+MINE = "one, typed\ntwo\nmine\nthree\n"
+DONE = update("tool_call_update", toolCallId="t", status="completed")
+
+
+def edits(path: Path, old: str, new: str) -> dict[str, Any]:
+    """Request permission for an edit."""
+    diff = {"type": "diff", "path": str(path), "oldText": old, "newText": new}
+    shown = {"toolCallId": "t", "title": "edit", "kind": "edit", "content": [diff]}
+    return {"toolCall": shown, "options": CHOICES}
 
 
 def test_unsaved_text_is_read_changed_and_comes_back(
@@ -57,6 +67,7 @@ def test_unsaved_text_is_read_changed_and_comes_back(
         [read(file), write(file, WRITTEN), write(new, "new\n")],
         [read(file)],
         [write(file, "late\n")],
+        [{"ask": edits(file, MINE, "late\n")}, read(file), write(file, "late\n"), DONE],
     )
     servers = {"sdk": {"command": scripted.command, "protocol": "acp"}}
     settings: dict[str, Any] = {"server": "sdk", "servers": servers, "approval": {"guard": 0}}
@@ -109,4 +120,15 @@ def test_unsaved_text_is_read_changed_and_comes_back(
     nvim.keys(":EcaChat write<CR>")
     wait_idle(nvim)
     assert "it has changed since you read it" in scripted.answers()[-1]["error"]
-    assert "mine\n" in text()
+    assert text() == MINE
+
+    nvim.keys(":EcaChat in a call of yours<CR>")
+    nvim.wait_screen("allow this?")
+    nvim.keys(":Eca choose 1<CR>")
+    wait_line(nvim, "✓ edit code.txt +1 -4")
+    wait_idle(nvim)
+    assert (file.read_text(), text()) == ("late\n", "late\n")
+    nvim.keys(":Eca undo-turn<CR>")
+    nvim.wait_screen("undo turn 4: in a call of yours")
+    nvim.keys("u")
+    nvim.wait_for(lambda: (file.read_text(), text()) == (MINE, MINE), "what the user had typed")
