@@ -130,7 +130,8 @@ async def test_faults_of_a_call_are_results_for_the_model(
     editor.fault = RuntimeError("a bug")
     client.call(3)
     await client.until(lambda: len(client.answers) == 3)
-    assert client.answers[-1]["error"] == {"code": -32603, "message": "the editor could not answer"}
+    failed = client.answers[-1]["result"]
+    assert (failed["isError"], failed["content"][0]["text"]) == (True, conversation.NO_ANSWER)
     assert "a bug" in caplog.text
 
 

@@ -12,13 +12,13 @@ from shutil import rmtree
 import anyio
 import pytest
 from anyio.abc import Process
+from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult, TextContent
 from tests.agents.client import FakeEditor
 
 from eca_nvim.agents.base import Diagnostic
 from eca_nvim.mcp import bridge
 from eca_nvim.mcp.editor_socket import EditorSocket
-from mcp import Client, StdioServerParameters
 
 pytestmark = pytest.mark.anyio
 

@@ -9,18 +9,20 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 from tests.support import acp_script as agent
+from tests.support import processes
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer, scripted_acp
+from tests.ui.talk import host_of
 from tests.ui.test_editor_services import TOY_SERVER, finding, published
-
-from mcp import Client, StdioServerParameters
 
 pytestmark = pytest.mark.anyio
 
+PATIENCE = 60
 SECRET = "Bearer of-a-secret"
 OTHERS: Value = {
     "far": {"url": "https://example.com", "headers": {"X-Who": SECRET}},
@@ -55,7 +57,7 @@ async def connected(told: Value) -> AsyncIterator[Callable[..., Value]]:
         assert isinstance(content, TextContent)
         return f"error: {content.text}" if result.is_error else content.text
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         async with Client(parameters) as client:
             yield call
 
@@ -124,5 +126,7 @@ async def test_our_server_goes_with_neovim_and_is_off_unless_it_is_named(
     socket = Path(told["args"][-1])
     async with connected(told) as call:
         assert await call("diagnostics") == "no diagnostics"
+        host = host_of(nvim)
         nvim.quit()
+    assert not processes.wait_gone([host], PATIENCE)
     assert not socket.parent.exists()

@@ -117,6 +117,7 @@ def test_a_wrong_mcp_server_is_left_out_and_the_others_stay(start_nvim: StartNeo
         "c": True,
         "d e": {},
         "f": {"type": "ws"},
+        "g": {"env": {"KEY": ["secret"]}},
     }
     kept, complaints = view.nvim.lua(check, {"servers": {"two": {"mcp": {**right, **wrong}}}})
     assert {name: kept[name] for name in right} == right
@@ -131,5 +132,6 @@ def test_a_wrong_mcp_server_is_left_out_and_the_others_stay(start_nvim: StartNeo
         f"option '{option}.c' must be a table",
         f"option '{option}.d e' must have a name without spaces",
         f'option \'{option}.f.type\' must be one of "http", "sse", not "ws"',
+        f"option '{option}.g.env' must contain only strings, not a table",
         f"unknown option '{option}.a.comand' (did you mean '{option}.a.command'?)",
     ]

@@ -183,7 +183,8 @@ local function fault_of(entry, value)
   for _, item in pairs(inside and value or {}) do
     if not vim.list_contains(inside, type(item)) then
       local wanted = table.concat(inside, 's or ')
-      return ('must contain only %ss, not %s'):format(wanted, vim.inspect(item))
+      local shown = type(item) == 'table' and 'a table' or vim.inspect(item)
+      return ('must contain only %ss, not %s'):format(wanted, shown)
     end
   end
 end

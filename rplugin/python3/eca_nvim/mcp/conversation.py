@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, assert_never
 
 from eca_nvim.jsonrpc import (
-    INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     ErrorResponse,
     Event,
@@ -38,6 +37,7 @@ LONGEST_REQUEST: Final = 1 << 20
 """Bytes."""
 MOST_CALLS: Final = 32
 """Calls of an agent that are answered at a time."""
+NO_ANSWER: Final = "the editor does not answer now: try again later"
 BUSY: Final = "too many calls at a time: wait for some answers"
 SERVER: Final = {"name": "editor", "title": "The user's Neovim", "version": "1"}
 INSTRUCTIONS: Final = (
@@ -48,14 +48,6 @@ INSTRUCTIONS: Final = (
 Params: TypeAlias = Mapping[str, Any]
 
 logger = logging.getLogger(__name__)
-
-
-class _Refused(Exception):
-    """Raised when a request gets an error."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class Conversation:
@@ -114,25 +106,17 @@ class Conversation:
 
     async def _run(self, request_id: MessageId, params: Params) -> None:
         try:
-            result = await self._result(params)
-        except _Refused as refused:
-            self._refuse(request_id, refused.code, str(refused))
-        else:
-            self._respond(request_id, result)
-        self._calls.pop(request_id, None)
-
-    async def _result(self, params: Params) -> Params:
-        """Call a tool. Raises _Refused."""
-        try:
             text = await self._tools.call(params.get("name"), params.get("arguments"))
-        except ToolFault as fault:
-            return _result(str(fault), is_error=True)
         except UnknownTool as fault:
-            raise _Refused(INVALID_PARAMS, str(fault)) from fault
-        except Exception as fault:
+            self._refuse(request_id, INVALID_PARAMS, str(fault))
+        except ToolFault as fault:
+            self._respond(request_id, _result(str(fault), is_error=True))
+        except Exception:  # Neovim waits for the user, or a bug
             logger.exception("a tool failed")
-            raise _Refused(INTERNAL_ERROR, "the editor could not answer") from fault
-        return _result(text)
+            self._respond(request_id, _result(NO_ANSWER, is_error=True))
+        else:
+            self._respond(request_id, _result(text))
+        self._calls.pop(request_id, None)
 
     def _cancel(self, request_id: object) -> None:
         """Stop a call, which gets no response then."""

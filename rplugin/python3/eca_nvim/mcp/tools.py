@@ -12,8 +12,8 @@ Rules kept here:
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Final, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -36,6 +36,9 @@ _UNANSWERED: Final[Mapping[NoAnswer, str]] = {
     NoAnswer.STARTING: "the language server is starting: try again in some seconds",
     NoAnswer.NO_SERVER: "the editor has no language server for this file",
 }
+
+
+Found = TypeVar("Found", Diagnostic, Location, OpenBuffer)
 
 
 class ToolFault(Exception):
@@ -153,7 +156,7 @@ class EditorTools:
     async def _diagnostics(self, asked: File) -> str:
         path = None if asked.path is UNSET else await self._known(asked.path)
         found = await self._services.diagnostics(path)
-        return _text(map(self._diagnostic, found), "no diagnostics")
+        return _text(found, self._diagnostic, "no diagnostics")
 
     async def _definition(self, asked: Place) -> str:
         return await self._locations("definition", asked)
@@ -163,8 +166,8 @@ class EditorTools:
 
     async def _open_buffers(self, _asked: Nothing) -> str:
         found = await self._services.open_buffers()
-        inside = (it for it in found if is_inside(it.path, self._folders))
-        return _text(map(self._open_buffer, inside), "no file of the workspace is open")
+        inside = [it for it in found if is_inside(it.path, self._folders)]
+        return _text(inside, self._open_buffer, "no file of the workspace is open")
 
     async def _locations(self, kind: str, asked: Place) -> str:
         path = await self._known(asked.path)
@@ -173,7 +176,7 @@ class EditorTools:
         found = await self._services.locations(kind, path, asked.line, column)
         if isinstance(found, NoAnswer):
             raise ToolFault(_UNANSWERED[found])
-        return _text(map(self._location, found), f"no {kind} found")
+        return _text(found, self._location, f"no {kind} found")
 
     async def _known(self, path: str) -> str:
         """Return the real path of a file that may be asked about. Raises ToolFault, NotAFile."""
@@ -238,9 +241,8 @@ def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _text(lines: Iterable[str], nothing: str) -> str:
-    """Join lines up to the limit; `nothing` stands for none."""
-    found = list(lines)
+def _text(found: Sequence[Found], line: Callable[[Found], str], nothing: str) -> str:
+    """Return a line for each thing up to the limit; `nothing` stands for none."""
     left_out = len(found) - MOST_LINES
-    more = [f"… and {left_out} more: ask about one file"] if left_out > 0 else []
-    return "\n".join((*found[:MOST_LINES], *more)) or nothing
+    more: Sequence[str] = [f"… and {left_out} more: ask about one file"] if left_out > 0 else []
+    return "\n".join((*map(line, found[:MOST_LINES]), *more)) or nothing
