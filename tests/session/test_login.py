@@ -101,7 +101,7 @@ async def test_two_chats_wait_for_one_login(rig: Rig) -> None:
     await rig.view.until(lambda: prompts(agent)[2:] == ["one", "two"])
 
 
-@pytest.mark.parametrize("how", ["question", "stop", "delete", "exit", "no way"])
+@pytest.mark.parametrize("how", ["question", "stop", "delete", "exit", "exit meanwhile", "no way"])
 async def test_a_login_that_ends_gives_the_prompt_back(rig: Rig, how: str) -> None:
     agent = await refused(rig, "a", "hello")
     question = await asked(rig, "agent needs a login")
@@ -114,6 +114,20 @@ async def test_a_login_that_ends_gives_the_prompt_back(rig: Rig, how: str) -> No
             rig.do(StopTurn("a"), DeleteChat("a"))
         case "exit":
             agent.end(AgentExit("it crashed", 3))
+        case "exit meanwhile":
+            gone = anyio.Event()
+
+            async def waits(_way: str, user: LoginUser) -> LoginEnd:
+                user.wait("it logs in")
+                await gone.wait()
+                raise AgentRefused("the agent has ended")
+
+            agent.log_in = waits
+            rig.do(rig.answer(question, "1"))
+            await rig.view.until(lambda: "it logs in; <C-c>" in rig.view.text())
+            gone.set()
+            agent.end(AgentExit("it crashed", 3))
+            await rig.view.until(lambda: "it crashed" in rig.view.text())
         case "no way":
             rig.do(rig.answer(question, None))
             await rig.view.until(lambda: given_back(rig))
@@ -123,6 +137,7 @@ async def test_a_login_that_ends_gives_the_prompt_back(rig: Rig, how: str) -> No
             await rig.view.until(lambda: "offers no way to log in" in rig.view.text())
     await rig.view.until(lambda: ("a", "hello") in given_back(rig))
     await rig.view.until(lambda: not rig.view.pending)
+    assert len(rig.agents) == 1
     assert prompts(agent) == ["hello", *(["second"] if how == "no way" else [])]
     if how != "delete":
         await rig.view.until(lambda: rig.status()["state"] == "idle")
@@ -241,3 +256,10 @@ async def test_a_secret_goes_to_the_login_alone(rig: Rig) -> None:
     await rig.view.until(lambda: BUSY in rig.view.text())
     rows = await rig.ask(ListLogins("a", 77))
     assert [row["id"] for row in rows] == ["self", "term"]
+
+
+async def test_a_saved_chat_that_needs_a_login_asks_in_a_chat_that_is_there(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    wants(agent, "a saved chat")
+    await asked(rig, "agent needs a login")
+    assert [it["chat"] for it in rig.view.pending] == ["a"]

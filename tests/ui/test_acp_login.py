@@ -21,6 +21,18 @@ WAYS: list[dict[str, Any]] = [
 ]
 ANSWER = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "At work."}}
 
+RUN_LOGIN = """
+local number, command = ...
+require('eca.view')
+require('eca.panels.login_terminal').run({
+  number = number,
+  title = '100%{x}',
+  command = command,
+  environment = { NVIM = '', PATH = vim.env.PATH },
+  folder = '/',
+})
+"""
+
 
 class LockedAgent:
     """An agent that wants a login; `refuses`: the methods that do not work without."""
@@ -136,3 +148,28 @@ def test_a_login_in_a_terminal(start_nvim: StartNeovim, tmp_path: Path) -> None:
     assert len(agent.got("initialize")) == 2
     texts = [it["prompt"][0]["text"] for it in agent.got("session/prompt")]
     assert texts == ["hello", "hello"]  # refused, and sent again
+
+
+def test_the_terminal_takes_no_keys_of_somebody_who_types(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(columns=80, lines=24)
+    nvim.keys(":EcaChat<CR>ihello")
+    nvim.lua(RUN_LOGIN, 1, ["sh", "-c", "read x"])
+    assert nvim.mode == "i"
+    nvim.keys(" world<Esc>")
+    nvim.wait_screen("hello world")
+    nvim.keys("gt")
+    nvim.wait_screen("login: 100%{x}")
+    nvim.lua("require('eca.panels.login_terminal').finish(1)")  # it was cancelled
+    assert nvim.eval("tabpagenr('$')") == 1
+    assert nvim.mode == "n"
+
+    nvim.lua(RUN_LOGIN, 2, ["/no/such"])
+    nvim.wait_screen("cannot run /no/such: it is not found, or not executable")
+    assert nvim.eval("tabpagenr('$')") == 1
+
+    nvim.lua(RUN_LOGIN, 3, ["sh", "-c", "read x"])
+    nvim.wait_for(lambda: nvim.mode == "t", "the terminal")
+    nvim.input("\r")
+    nvim.wait_until("vim.fn.tabpagenr('$') == 1")
+    nvim.wait_for(lambda: nvim.mode == "n", "the mode before")
+    assert draft(nvim) == "hello world"

@@ -26,7 +26,7 @@ local CLOSED = -1
 ---@class eca.LoginTab
 ---@field buf integer
 ---@field job? integer
----@field origin eca.Origin
+---@field origin? eca.Origin where the user was when it took the focus
 
 local tabs = {} ---@type table<integer, eca.LoginTab> of the programs that run, by number
 
@@ -46,7 +46,7 @@ local function close(tab)
   end
   local inside = vim.api.nvim_get_current_buf() == tab.buf
   vim.api.nvim_buf_delete(tab.buf, { force = true })
-  if inside then
+  if inside and tab.origin then
     return_window.go_back(tab.origin)
   end
 end
@@ -66,14 +66,13 @@ end
 ---@param login eca.Login
 ---@return eca.LoginTab
 local function open(login)
-  local origin = return_window.here()
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   vim.cmd.sbuffer({ args = { buf }, mods = { tab = vim.api.nvim_tabpage_get_number(0) } })
   local title = sanitize.line(login.title):gsub('%%', '%%%%')
   local keys = '%=<C-\\><C-n>:q cancels '
   vim.wo[0][0].winbar = (' login: %s%s'):format(title, keys)
-  return { buf = buf, origin = origin }
+  return { buf = buf }
 end
 
 ---@param tab eca.LoginTab
@@ -104,8 +103,8 @@ local function run(tab, login)
     tab.job = job
     return
   end
-  local fault = started and 'it is not executable' or tostring(job)
-  notify.warn(('cannot run %s: %s'):format(sanitize.line(login.command[1]), sanitize.line(fault)))
+  local program = sanitize.line(login.command[1])
+  notify.warn(('cannot run %s: it is not found, or not executable'):format(program))
   close(tab)
   report(login.number, NOT_STARTED)
 end
@@ -113,8 +112,9 @@ end
 --- Run the program of a login in a tab page.
 ---@param login eca.Login
 function M.run(login)
-  local takes_focus = vim.api.nvim_get_mode().mode == 'n'
+  local origin, takes_focus = return_window.here(), vim.api.nvim_get_mode().mode == 'n'
   local tab = open(login)
+  tab.origin = takes_focus and origin or nil
   tabs[login.number] = tab
   run(tab, login)
   if not tab.job then
@@ -122,7 +122,7 @@ function M.run(login)
   elseif takes_focus then
     vim.cmd.startinsert()
   else
-    return_window.go_back(tab.origin)
+    return_window.go_back(origin)
     notify.info('the login waits in the next tab page: gt goes there')
   end
 end

@@ -97,8 +97,9 @@ class Login:
 
     def needed(self, event: LoginNeeded) -> None:
         """Hold the prompt that the agent has refused, and log in unless that runs already."""
-        chat = self._chats.table.get(event.chat)
-        if chat is None:
+        chat = self._chats.table.get(event.chat, next(iter(self._chats.of(self._name)), None))
+        if chat is None:  # the agent was asked for a saved chat, and there is no other
+            self._view.push([Notify("warn", f"{_line(event.reason)}: :Eca login")])
             return
         if event.prompt is not None:
             again = self._sent_again.pop(chat.id, None) == event.prompt
@@ -206,6 +207,7 @@ class Login:
                     raise
                 reason, way = _line(str(refused)), None
                 dialog.failed(reason)
+                await anyio.lowlevel.checkpoint()  # ends here if the agent has ended
             else:
                 self._succeeded(dialog.chat, chosen, end)
                 return end

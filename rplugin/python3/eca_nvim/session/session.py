@@ -228,10 +228,9 @@ class Session:
         chat = self._chat(intent.chat, server)
         self._servers.of(chat).incoming.last_used_chat = chat.id
         hide_answers(chat, intent, self._redactor)
-        cancelled = isinstance(intent, intents.StopTurn) and self._servers.of(chat).login.cancel(
-            chat.id
-        )
-        if not cancelled or chat.turn.state is not Turn.IDLE:
+        is_stop = isinstance(intent, intents.StopTurn)
+        was_login = is_stop and self._servers.of(chat).login.cancel(chat.id)
+        if not was_login or chat.turn.state is not Turn.IDLE:
             self._chats.show(apply_intent(chat, intent, self._chats, self._contexts.read))
 
     def default_server(self, name: str) -> None:
