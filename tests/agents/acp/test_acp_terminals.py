@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import anyio
+import anyio.lowlevel
 import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.scripted import Scripted, Value
@@ -405,8 +406,12 @@ async def test_a_command_that_waits_for_input_says_so_and_can_be_ended(
         chat = await chatting(client, scripted)
         await chat.answer()
         await client.until(lambda: client.all(ToolOutput)[-1:] and _waits(client))
+        assert client.agent.is_busy, "it must not be sent to sleep"
         client.agent.stop(CHAT)
         await chat.ends()
+        with anyio.fail_after(10):
+            while client.agent.is_busy:
+                await anyio.lowlevel.checkpoint()
 
 
 def _waits(client: AcpClient) -> bool:

@@ -139,6 +139,11 @@ class AcpAgent(ProcessAgent[Life]):
         await self._running.logins.log_out()
 
     @property
+    def is_busy(self) -> bool:
+        """Whether a command runs in a terminal of ours."""
+        return self._life is not None and self._life.terminals.is_running
+
+    @property
     def title(self) -> str:
         """What the agent calls itself, with its version."""
         return "" if self._life is None else self._life.title

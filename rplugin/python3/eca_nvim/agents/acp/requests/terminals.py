@@ -106,6 +106,11 @@ class Terminals:
             ReleaseTerminal: self._release,
         }
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a command runs, or is about to."""
+        return bool(self._running or self._starting)
+
     def start(
         self, request_id: MessageId, session: Session, asked: TerminalRequest
     ) -> Sequence[AgentEvent]:
