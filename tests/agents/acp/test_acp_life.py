@@ -9,6 +9,7 @@ from typing import Any, get_args
 import anyio
 import pytest
 from msgspec.inspect import StructType
+from msgspec.structs import fields
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, remembering, running
 from tests.agents.acp.conftest import PrepareScript
 from tests.support import acp_script as agent
@@ -29,6 +30,7 @@ from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.registry import AGENT_NOTIFICATIONS, AGENT_REQUESTS
+from eca_nvim.protocol.acp.tool_call import CallMeta
 from eca_nvim.protocol.acp.updates import SessionUpdate
 from eca_nvim.protocol.base.lenient import type_info
 from eca_nvim.redaction import Redactor
@@ -41,6 +43,7 @@ KEY = "sk-ant-api03-0123456789abcdef0123456789abcdef"
 IN_TERMINALS = {"a login in a terminal", "a login in a terminal, in its older form"}
 """What `test_acp_login.py` sees kept."""
 PROMISED = {
+    "_meta.terminal_output": "terminal_output",
     "_meta.terminal-auth": "a login in a terminal, in its older form",
     "auth.terminal": "a login in a terminal",
     "elicitation.form": "elicitation/create",
@@ -72,7 +75,7 @@ def test_we_announce_what_we_read_and_nothing_else() -> None:
     assert sent["protocolVersion"] == 1
     assert sent["clientInfo"]["name"] == "eca-nvim"
     assert sent["clientCapabilities"] == {
-        "_meta": {"terminal-auth": True},
+        "_meta": {"terminal-auth": True, "terminal_output": True},
         "auth": {"terminal": True},
         "fs": {"readTextFile": True, "writeTextFile": True},
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
@@ -81,7 +84,8 @@ def test_we_announce_what_we_read_and_nothing_else() -> None:
     }
     kinds = map(type_info, get_args(SessionUpdate))
     variants = {str(kind.tag) for kind in kinds if isinstance(kind, StructType)}
-    read = variants | AGENT_REQUESTS.keys() | AGENT_NOTIFICATIONS.keys() | IN_TERMINALS
+    meta = {field.encode_name for field in fields(CallMeta)}
+    read = variants | AGENT_REQUESTS.keys() | AGENT_NOTIFICATIONS.keys() | IN_TERMINALS | meta
     announced = {path: it for path, it in PROMISED.items() if it in read}
     assert announced == introduction.CAPABILITIES
 

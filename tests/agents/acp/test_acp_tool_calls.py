@@ -11,6 +11,9 @@ from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import MOST_PRINTED
 from eca_nvim.chat.vocabulary.call_details import FileChange, FileName, Location, ToolKind
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolOutput
+from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.protocol.acp.prompt import StopReason
 
 Fields: TypeAlias = dict[str, Any]
 RUN: Fields = {"title": "tidy up", "kind": "execute", "rawInput": {"command": "rm -rf x"}}
@@ -72,9 +75,16 @@ def test_a_call_that_is_announced_twice_is_one(wired: Wired) -> None:
 def test_a_result_may_come_after_the_end_of_the_turn(wired: Wired) -> None:
     wired.call(status="in_progress", **RUN)
     wired.end()
-    assert wired.lines == ["⊘ $ rm -rf x stopped"]
+    assert wired.lines == ["· $ rm -rf x no result"], "codex 0.16 forgets many ends"
     wired.changes(status="completed")
     assert wired.lines == ["✓ $ rm -rf x"]
+
+
+def test_a_call_that_was_running_is_stopped_with_its_turn(wired: Wired) -> None:
+    wired.call(status="in_progress", **RUN)
+    wired.take(wired.inbox.turn_ended(StopReason.CANCELLED))
+    wired.driver.hear_exactly(TurnEnded(TurnEnd.STOPPED))
+    assert wired.lines == ["⊘ $ rm -rf x stopped"]
 
 
 def test_a_call_that_is_still_written_ends_with_its_turn(wired: Wired) -> None:

@@ -14,6 +14,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "fs.readTextFile": "fs/read_text_file",
     "fs.writeTextFile": "fs/write_text_file",
     "_meta.terminal-auth": "a login in a terminal, in its older form",
+    "_meta.terminal_output": "terminal_output",
     "auth.terminal": "a login in a terminal",
     "session.configOptions.boolean": "config_option_update",
     "session.notices": "notice",
@@ -26,13 +27,12 @@ CAPABILITIES: Final[Mapping[str, str]] = {
 a request, or the variant of an update. A test compares them with what is read."""
 
 _FLAGS: Final = frozenset(
-    {"_meta.terminal-auth", "auth.terminal", "fs.readTextFile", "fs.writeTextFile", "terminal"}
+    {
+        *("_meta.terminal-auth", "_meta.terminal_output", "auth.terminal"),
+        *("fs.readTextFile", "fs.writeTextFile", "terminal"),
+    }
 )
-"""Capabilities that are true or false; the others are objects.
-
-`_meta.terminal_output` is not announced: codex-acp 0.16 then never ends its calls. What agents send
-in `_meta` without it is shown all the same.
-"""
+"""Capabilities that are true or false; the others are objects."""
 
 _CLIENT: Final = Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
 

@@ -23,6 +23,7 @@ _FOLDS: Mapping[CallState, Fold] = {
     CallState.FAILED: Fold.OPEN,
     CallState.REJECTED: Fold.CLOSED,
     CallState.STOPPED: Fold.CLOSED,
+    CallState.UNREPORTED: Fold.CLOSED,
 }
 
 _OUTCOMES: Mapping[CallState, str] = {
@@ -33,6 +34,7 @@ _OUTCOMES: Mapping[CallState, str] = {
     CallState.REFUSED: "rejected",
     CallState.REJECTED: "rejected",
     CallState.STOPPED: "stopped",
+    CallState.UNREPORTED: "approved",
 }
 
 

@@ -18,7 +18,8 @@ INCOMPLETE = (
 def settle(update: Update, only: Lane | None = None, *, completed: bool = False) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
-    completed: the turn ended by itself, so a call that was still being written has failed.
+    completed: the turn ended by itself, so a call that was still being written has failed, and one
+    that ran is over.
     """
     for block, lane in list(update.chat.live.values()):
         if only is not None and lane is not only:
@@ -41,6 +42,8 @@ def _end_of(block: ToolBlock, *, completed: bool) -> CallState:
             return CallState.REJECTED
         case CallState.PREPARING if completed:
             return CallState.FAILED
+        case CallState.RUNNING if completed:
+            return CallState.UNREPORTED
         case _:
             return CallState.STOPPED
 

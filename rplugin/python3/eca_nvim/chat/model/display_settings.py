@@ -27,6 +27,7 @@ DEFAULT_ICONS: Mapping[str, str] = MappingProxyType(
         "failed": "✗",
         "rejected": "⊘",
         "stopped": "⊘",
+        "unreported": "·",
         "question": "?",
         "hook": "⚙",
         "image": "▣",

@@ -48,11 +48,15 @@ _GROUPS: Mapping[CallState, str] = {
     CallState.FAILED: "EcaToolFailed",
     CallState.REJECTED: "EcaToolRejected",
     CallState.STOPPED: "EcaToolRejected",
+    CallState.UNREPORTED: "EcaMuted",
 }
 _NAMED_STATES = frozenset(
-    {CallState.WAITING, CallState.REFUSED, CallState.REJECTED, CallState.STOPPED}
+    {
+        *(CallState.WAITING, CallState.REFUSED, CallState.REJECTED),
+        *(CallState.STOPPED, CallState.UNREPORTED),
+    }
 )
-_STATE_WORDS = {CallState.REFUSED: "rejected"}
+_STATE_WORDS = {CallState.REFUSED: "rejected", CallState.UNREPORTED: "no result"}
 
 
 # --- header -------------------------------------------------------------------------------------

@@ -86,7 +86,8 @@ class CallState(StrEnum):
     """The state of a tool call.
 
     APPROVED: it may run but has not begun. REFUSED: the user rejected it and the agent has not
-    confirmed. STOPPED: its turn ended first.
+    confirmed. STOPPED: its turn was ended first. UNREPORTED: its turn ended by itself, so the call
+    is over, but the agent did not say how it ended.
     """
 
     PREPARING = "preparing"
@@ -98,9 +99,15 @@ class CallState(StrEnum):
     FAILED = "failed"
     REJECTED = "rejected"
     STOPPED = "stopped"
+    UNREPORTED = "unreported"
 
 
-_ENDS = frozenset({CallState.DONE, CallState.FAILED, CallState.REJECTED, CallState.STOPPED})
+_ENDS = frozenset(
+    {
+        *(CallState.DONE, CallState.FAILED, CallState.REJECTED),
+        *(CallState.STOPPED, CallState.UNREPORTED),
+    }
+)
 
 CALL_STEPS: Mapping[CallState, frozenset[CallState]] = {
     CallState.PREPARING: _ENDS | {CallState.WAITING, CallState.APPROVED, CallState.RUNNING},
@@ -115,6 +122,7 @@ CALL_STEPS: Mapping[CallState, frozenset[CallState]] = {
     CallState.REJECTED: frozenset(),
     # its result may still arrive, and then counts
     CallState.STOPPED: frozenset({CallState.DONE, CallState.FAILED}),
+    CallState.UNREPORTED: frozenset({CallState.DONE, CallState.FAILED}),
 }
 
 ENDED_CALLS = _ENDS
