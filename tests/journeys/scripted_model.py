@@ -11,6 +11,7 @@ JSON list of steps in base 64, so that the prompt does not contain what the mode
     {"edit": [PATH, OLD, NEW]}   a change of a file
     {"diagnose": PATH}           what the editor's MCP server knows of a file
     {"slowly": COUNT}            COUNT lines, 20 a second
+    {"recall": WORD}             "I remember WORD" if an earlier message has it, else that not
     {"fail": STATUS}             an HTTP error
 
 Each agent has its own names for tools, so a step asks for the first tool of `TOOLS` that the agent
@@ -163,7 +164,11 @@ def answer_to(messages: Sequence[Table], offered: Mapping[str, Table]) -> Answer
             done += 1
     if steps is None or not offered:
         return Answer({"say": "a title"}, offered)
-    return Answer(steps[done] if done < len(steps) else {"say": "done"}, offered)
+    step = steps[done] if done < len(steps) else {"say": "done"}
+    if "recall" in step:
+        knows = any(step["recall"] in text_of(it.get("content")) for it in messages)
+        step = {"say": f"I {'remember' if knows else 'do not know'} {step['recall']}"}
+    return Answer(step, offered)
 
 
 RESULTS = ("function_call_output", "custom_tool_call_output")

@@ -1,0 +1,44 @@
+"""Chats of real agents go on: after a restart, and in another Neovim."""
+
+from pathlib import Path
+
+from tests.journeys.agents import RealAgent
+from tests.journeys.answers import prompt, start
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.talk import wait_idle, wait_line
+
+WORD = "pumpernickel"
+
+
+def test_a_chat_goes_on_after_a_restart_and_in_another_neovim(
+    start_nvim: StartNeovim, agent: RealAgent, tmp_path: Path
+) -> None:
+    nvim = start(start_nvim, agent, tmp_path / "state")
+    prompt(nvim, {"say": f"the word is {WORD}"})
+    wait_line(nvim, f"the word is {WORD}")
+    wait_idle(nvim)
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    recalls(nvim)
+    nvim.finish()
+
+    nvim = start(start_nvim, agent, tmp_path / "state")
+    nvim.lua("vim.ui.select = function(items, _, chosen) chosen(items[1], 1) end")
+    nvim.keys(":Eca resume<CR>")
+    wait_line(nvim, f"I remember {WORD}")
+    recalls(nvim)
+
+
+def recalls(nvim: Neovim) -> None:
+    """Check that the model gets what was said before, and that it is shown once."""
+    remembered = shown(nvim, f"I remember {WORD}")
+    prompt(nvim, {"recall": WORD})
+    nvim.wait_for(lambda: shown(nvim, f"I remember {WORD}") > remembered, "the model to remember")
+    wait_idle(nvim)
+    assert shown(nvim, f"the word is {WORD}") == 1
+
+
+def shown(nvim: Neovim, text: str) -> int:
+    """Return how often a text is in the chat."""
+    return str(nvim.lua("return require('eca').transcript()")).count(text)
