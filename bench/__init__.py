@@ -32,6 +32,8 @@ Figures
     completion          after an `@` in the input, in a workspace of 100,000 files: from each key to
                         the cursor behind it, and from the `@` to a menu. Its floor has a list of
                         the paths in Neovim and searches it by `matchfuzzy()` (`completion.py`).
+    flood               a command of an agent prints 50 MB in a chat. Its floor is Neovim's own
+                        `:terminal` with the same command (`flood.py`).
     prompt ready        from `:EcaChat` to the moment at which a prompt would be sent at once. The
                         server is ready at once, or after 60 ms, which are subtracted. The floor
                         is a remote plugin with one function in a host that Neovim starts itself:

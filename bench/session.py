@@ -8,10 +8,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import completion, figures, opening, startup, workloads
+from bench import completion, figures, flood, opening, startup, workloads
 from bench.completion import Completed
 from bench.editor import Unmeasurable
 from bench.figures import Figure, median, percentile, ratio
+from bench.flood import Flooded
 from bench.opening import Opening
 from bench.run import Sample, run
 from bench.sides import Floor, Ours, Side, WindowSize
@@ -20,6 +21,7 @@ from bench.workloads import WORKLOADS, Least, Workload
 STALL_TARGET_MS = {"0.10.4": 20.0, "0.12.4": 8.0}
 OPENINGS = 15
 COMPLETIONS = 3
+FLOODS = 3
 
 RATIOS = (
     (workloads.BURST, "2,000 chunks at full speed, time to last text / floor", 1.6),
@@ -49,7 +51,8 @@ class Session:
     openings: list[Opening] = field(default_factory=list)
     startup: list[float] = field(default_factory=list)
     completions: list[tuple[Completed, Completed]] = field(default_factory=list)
-    """Ours and the floor's."""
+    floods: list[tuple[Flooded, Flooded]] = field(default_factory=list)
+    """Ours and the floor's, as those before."""
 
     def measure(self, names: Collection[str], runs: int | None) -> None:
         """Do all runs of some workloads.
@@ -64,6 +67,8 @@ class Session:
             self.openings = [opening.measure(self.version) for _ in range(runs or OPENINGS)]
         if "completion" in names:
             self._complete(runs or COMPLETIONS)
+        if "flood" in names:
+            self._flood(runs or FLOODS)
         if "startup" in names:
             self.say(f"{self.version} startup")
             with tempfile.TemporaryDirectory(prefix="eca-bench-") as folder:
@@ -75,6 +80,12 @@ class Session:
                 self.say(f"{self.version} completion {number + 1}/{runs}")
                 pair = completion.ours(self.version, folder), completion.floor(self.version, folder)
                 self.completions.append(pair)
+
+    def _flood(self, runs: int) -> None:
+        for number in range(runs):
+            self.say(f"{self.version} flood {number + 1}/{runs}")
+            mine = flood.ours(self.version)
+            self.floods.append((mine, flood.floor(self.version, mine.size)))
 
     def _alternate(self, workload: Workload, runs: int) -> None:
         plan = workload.plan()
@@ -99,7 +110,10 @@ class Session:
             for key, name, target in RATIOS
             if self.ours[key.name]
         ]
-        parts = (self._cpu, self._buffers, self._stalls, self._keys, self._completion, self._starts)
+        parts = (
+            *(self._cpu, self._buffers, self._stalls, self._keys),
+            *(self._completion, self._floods, self._starts),
+        )
         for compute in parts:
             found += compute()
         return found
@@ -164,6 +178,20 @@ class Session:
             ratio(f"{name} key to screen / a plain list", keys[0], keys[1], 1.0),
             ratio(f"{name} first menu / a plain list", menus[0], menus[1], 4.0),
             ratio(f"{name} first menu with files / git's listing", files[0], files[1], 6.0),
+        ]
+
+    def _floods(self) -> list[Figure]:
+        if not self.floods:
+            return []
+        mine, least = zip(*self.floods, strict=True)
+        name, own = "a command that prints 50 MB:", "Neovim's :terminal"
+        stalls = [[run.stall for run in side] for side in (mine, least)]
+        times = [[run.seconds for run in side] for side in (mine, least)]
+        keys = [[percentile(run.keys, 99) for run in side] for side in (mine, least)]
+        return [
+            ratio(f"{name} longest stall / {own}", stalls[0], stalls[1], 1.0),
+            ratio(f"{name} key to screen, p99 / {own}", keys[0], keys[1], 1.0),
+            ratio(f"{name} time to last line / {own}", times[0], times[1], 1.0),
         ]
 
     def _starts(self) -> list[Figure]:
