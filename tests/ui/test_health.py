@@ -73,7 +73,7 @@ def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartN
     assert "can: prompt.embeddedContext, session.close" in demo
     assert "it is ended after 30 minutes without use" in demo
     assert "MCP servers that it gets: here" in demo
-    assert "it does not get the MCP server 'web': the agent takes none of the type http" in demo
+    assert "servers.acp-demo.mcp.web is left out: the agent takes none of the type http" in demo
     assert "it speaks the protocol of ECA, answered after" in section(nvim, "Server demo")
     failed = section(nvim, "Server bad")
     assert "it ended before it answered, exit code 3: cannot read its settings" in failed

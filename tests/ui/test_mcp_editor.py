@@ -81,9 +81,9 @@ async def test_an_agent_sees_what_the_editor_knows(start_nvim: StartNeovim, tmp_
     mcp = given(nvim, server)
     assert [*mcp] == ["editor", "far"]
     assert mcp["far"]["headers"] == [{"name": "X-Who", "value": SECRET}]
-    nvim.wait_until("vim.fn.execute('messages'):find('MCP server .lost.')")
+    nvim.wait_until("vim.fn.execute('messages'):find('servers.mine.mcp.lost is left out')")
     messages = nvim.lua("return vim.fn.execute('messages')")
-    assert "does not get the MCP server 'old': the agent takes none of the type sse" in messages
+    assert "servers.mine.mcp.old is left out: the agent takes none of the type sse" in messages
 
     async with connected(mcp["editor"]) as call:
         diagnosed = "src/calc.py:2:2: warning: bad name [lint E1]"

@@ -98,7 +98,7 @@ def make_agent(
         guard=guard,
         see_off=see_off,
         kept=KeptOfChats(memory or remembering()),
-        mcp=mcp or McpOptions(),
+        mcp=mcp or McpOptions("mine"),
     )
     workspace = Workspace((str(folder),), "Neovim 0.12.4", 4711)
     return AcpAgent(options, workspace, services or FakeEditor())

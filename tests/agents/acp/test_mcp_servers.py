@@ -64,15 +64,15 @@ async def test_an_agent_gets_what_it_can_use(
     caplog.set_level(logging.DEBUG, "eca_nvim")
     capabilities = {"mcpCapabilities": can}
     scripted.play([], initialize={"agentCapabilities": capabilities})
-    made = make_agent(scripted.command, tmp_path, mcp=McpOptions(OPTION, FOLDER))
+    made = make_agent(scripted.command, tmp_path, mcp=McpOptions("mine", OPTION, FOLDER))
     async with running(made) as client:
         await client.say("hi")
         lines = [it.text for it in client.all(MessageShown)]
     [opened] = [it["params"] for it in scripted.report if it.get("method") == "session/new"]
     assert opened["mcpServers"] == [WIRE[name] for name in gets]
     assert scripted.faults() == []
-    assert [line.split(":")[0].split()[-1] for line in lines] == [
-        f"'{name}'" for name in ("far", "old") if name not in gets
+    assert [line.split()[0] for line in lines] == [
+        f"servers.mine.mcp.{name}" for name in ("far", "old") if name not in gets
     ]
     assert "mcpServers" in caplog.text
     assert SECRET not in without_keys(caplog.text)
@@ -88,7 +88,10 @@ async def test_each_way_to_open_a_session_names_the_same_servers(
         refuses("session/resume"), refuses("session/load"), agent.session(OLD), agent.turn(),
         opens("session/fork", agent.said("old", "text", "copy"), sessionId="copy"),
     )  # fmt: skip
-    memory, mcp = remembering(BOUND, shown=True), McpOptions({"local": OPTION["local"]}, FOLDER)
+    memory, mcp = (
+        remembering(BOUND, shown=True),
+        McpOptions("mine", {"local": OPTION["local"]}, FOLDER),
+    )
     made = make_agent(server.command, tmp_path, memory=memory, mcp=mcp)
     async with running(made) as client:
         await client.say("hi")
@@ -99,7 +102,7 @@ async def test_each_way_to_open_a_session_names_the_same_servers(
 
 
 def usable(told: object) -> tuple[Sequence[object], list[str]]:
-    return McpOptions({"it": told}, FOLDER).usable(ALL, "agent")
+    return McpOptions("mine", {"it": told}, FOLDER).usable(ALL)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +120,7 @@ def usable(told: object) -> tuple[Sequence[object], list[str]]:
 def test_a_server_that_is_wrong_is_left_out_with_a_line(told: object, why: str) -> None:
     servers, [line] = usable(told)
     assert servers == ()
-    assert line.startswith(f"agent does not get the MCP server 'it': {why}")
+    assert line.startswith(f"servers.mine.mcp.it is left out: {why}")
     assert "\n" not in line
 
 
@@ -134,12 +137,12 @@ def test_a_project_brings_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_our_own_server_is_started_when_it_is_named() -> None:
     own = {"name": "editor", "command": "/python", "args": ["bridge", "socket"], "env": []}
-    options = McpOptions({"editor": True}, editor=lambda: ("/python", "bridge", "socket"))
-    assert options.usable(ALL, "agent") == ((own,), [])
-    assert McpOptions({"editor": False}, editor=_fails).usable(ALL, "agent") == ((), [])
-    servers, [line] = McpOptions({"editor": True}, editor=_fails).usable(ALL, "agent")
+    options = McpOptions("mine", {"editor": True}, editor=lambda: ("/python", "bridge", "socket"))
+    assert options.usable(ALL) == ((own,), [])
+    assert McpOptions("mine", {"editor": False}, editor=_fails).usable(ALL) == ((), [])
+    servers, [line] = McpOptions("mine", {"editor": True}, editor=_fails).usable(ALL)
     assert servers == ()
-    assert line.endswith("'editor': it does not start, No space left on device")
+    assert line.endswith("mcp.editor is left out: it does not start, No space left on device")
 
 
 def _fails() -> Sequence[str]:

@@ -117,7 +117,7 @@ class Agents:
             on_stderr=on_stderr,
             kept=self._kept[server],
             mcp=McpOptions(
-                self._told(server).mcp, found.environment.get("PATH"), self._editor_server
+                server, self._told(server).mcp, found.environment.get("PATH"), self._editor_server
             ),
         )
         return AcpAgent(options, self._workspace, self._services)

@@ -56,7 +56,7 @@ class AcpOptions(ProcessOptions, frozen=True, kw_only=True):
     """
 
     kept: KeptOfChats
-    mcp: McpOptions = McpOptions()
+    mcp: McpOptions = McpOptions("")
 
 
 class AcpAgent(ProcessAgent[Life]):

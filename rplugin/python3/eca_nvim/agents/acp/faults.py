@@ -10,17 +10,17 @@ from eca_nvim.transport import RemoteError
 
 
 class Faults:
-    """Words the errors of one agent: its `program`."""
+    """Words the errors of one agent."""
 
     def __init__(self, program: str) -> None:
-        self.program = program
+        self._program = program
 
     def line(self, what: str, fault: RemoteError | DecodeError) -> str:
         """Return what went wrong in one line; `what` says which action failed."""
         if isinstance(fault, DecodeError):
-            return f"{what}: {self.program} sent an answer that cannot be read: {one_line(fault)}"
+            return f"{what}: {self._program} sent an answer that cannot be read: {one_line(fault)}"
         if needs_login(fault):
-            return f"{self.program} needs a login: {one_line(told(fault))}"
+            return f"{self._program} needs a login: {one_line(told(fault))}"
         return f"{what}: {one_line(told(fault))}"
 
 

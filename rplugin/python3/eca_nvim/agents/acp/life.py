@@ -115,7 +115,7 @@ class Life:
         self._agent = result.agent_info
         self.sessions.introduced(can)
         self.outbox.can_prompt = can.prompt_capabilities
-        usable, left_out = self._mcp.usable(can.mcp_capabilities, self.faults.program)
+        usable, left_out = self._mcp.usable(can.mcp_capabilities)
         self.setup.mcp_servers = usable
         self.abilities.announce({*of_sessions(can.session_capabilities), *self.logins.abilities})
         self._emit([MessageShown("warn", line) for line in left_out])

@@ -41,22 +41,24 @@ class _LeftOut(Exception):
 class McpOptions(Struct, frozen=True):
     """What an agent may get.
 
-    servers: the option `mcp`, by name. path: PATH of the agent. editor: starts our own server;
-    returns the command that connects to it. Raises OSError.
+    agent: the name of the agent in the options. servers: its option `mcp`, by name. path: PATH of
+    the agent. editor: starts our own server; returns the command that connects to it. Raises
+    OSError.
     """
 
+    agent: str
     servers: Mapping[str, object] = {}
     path: str | None = None
     editor: Callable[[], Sequence[str]] | None = None
 
-    def usable(self, can: McpCapabilities, agent: str) -> tuple[tuple[Wired, ...], list[str]]:
+    def usable(self, can: McpCapabilities) -> tuple[tuple[Wired, ...], list[str]]:
         """Return the servers that an agent can use, and a line about each other one."""
         usable, lines = list[Wired](), list[str]()
         for name, told in sorted(self.servers.items()):
             try:
                 usable += (encode(it) or {} for it in self._server(name, told, can))
             except _LeftOut as why:
-                lines.append(one_line(f"{agent} does not get the MCP server {name!r}: {why}"))
+                lines.append(one_line(f"servers.{self.agent}.mcp.{name} is left out: {why}"))
         return tuple(usable), lines
 
     def _server(

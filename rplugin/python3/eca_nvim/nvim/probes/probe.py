@@ -168,8 +168,9 @@ class Probe:
         result = decode_result(InitializeParams, answer)
         rows = acp_rows(result, answer, anyio.current_time() - began)
         told = self._servers.get(self._name, ServerOptions()).mcp
-        mcp = McpOptions(told, found.environment.get("PATH"), editor=lambda: (EDITOR,))
-        usable, left_out = mcp.usable(result.agent_capabilities.mcp_capabilities, "it")
+        path = found.environment.get("PATH")
+        mcp = McpOptions(self._name, told, path, editor=lambda: (EDITOR,))
+        usable, left_out = mcp.usable(result.agent_capabilities.mcp_capabilities)
         return [*rows, *mcp_rows([server["name"] for server in usable], left_out)]
 
     def _fault(self, found: ServerCommand, what: str, words: Sequence[str]) -> Row:
