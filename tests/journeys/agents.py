@@ -18,7 +18,8 @@ KEY = "sk-scripted-model"
 class RealAgent:
     """How an agent is started, and the names of its modes in which it asks, and does not ask.
 
-    streams: it sends the output of a command while that runs.
+    streams: it sends the output of a command while that runs. edits_buffers: it reads and writes
+    files through Neovim.
     """
 
     name: str
@@ -27,6 +28,7 @@ class RealAgent:
     asks_in: str | None = None
     asks_nothing_in: str | None = None
     streams: bool = False
+    edits_buffers: bool = False
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def qwen(home: Path, port: int) -> RealAgent:
     """Qwen Code; it starts in a mode that asks for little."""
     program = FOLDER / "node_modules" / ".bin" / "qwen"
     command = [str(program), "--acp", "--auth-type=openai"]
-    return RealAgent("qwen", command, _env(home, port), "Default", "YOLO")
+    return RealAgent("qwen", command, _env(home, port), "Default", "YOLO", edits_buffers=True)
 
 
 CODEX = """

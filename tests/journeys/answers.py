@@ -6,7 +6,7 @@ from tests.journeys.agents import RealAgent
 from tests.journeys.scripted_model import scripted
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.talk import Value
+from tests.ui.talk import Value, lines_of, wait_idle
 
 WIDTH = 120
 
@@ -44,3 +44,15 @@ def ask_first(nvim: Neovim, agent: RealAgent) -> None:
     if agent.asks_in is not None:
         nvim.keys(f":Eca agent {agent.asks_in}<CR>")
         nvim.wait_until(f"require('eca').status().agent == '{agent.asks_in}'")
+
+
+def allow_all(nvim: Neovim, done: str) -> None:
+    """Allow what is asked, each call once, until a line is in the transcript."""
+
+    def is_done() -> bool:
+        for request in nvim.lua("return require('eca').pending()"):
+            choose(nvim, request, "allow_once")
+        return any(done in line for line in lines_of(nvim))
+
+    nvim.wait_for(is_done, f"{done!r} with all requests answered")
+    wait_idle(nvim)

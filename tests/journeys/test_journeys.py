@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 from tests.journeys.agents import RealAgent
-from tests.journeys.answers import ask_first, choose, prompt, start, waits
+from tests.journeys.answers import allow_all, ask_first, choose, prompt, start, waits
 from tests.journeys.scripted_model import scripted
-from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import lines_of, wait_idle, wait_line
 
@@ -80,18 +79,6 @@ def test_an_error_of_the_model_is_said_and_the_chat_goes_on(
     wait_idle(nvim)
     prompt(nvim, {"say": "still here"})
     wait_line(nvim, "still here")
-    wait_idle(nvim)
-
-
-def allow_all(nvim: Neovim, done: str) -> None:
-    """Allow what is asked, each call once, until a line is in the transcript."""
-
-    def is_done() -> bool:
-        for request in nvim.lua("return require('eca').pending()"):
-            choose(nvim, request, "allow_once")
-        return any(done in line for line in lines_of(nvim))
-
-    nvim.wait_for(is_done, f"{done!r} with all requests answered")
     wait_idle(nvim)
 
 
