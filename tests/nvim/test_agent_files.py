@@ -13,6 +13,7 @@ from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.digests import text_digest
 from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.editor_calls import EditorCalls
+from eca_nvim.review.text_changes import text_of
 
 OBSERVE = """
 _G.events = {}
@@ -168,10 +169,10 @@ def test_what_is_not_written_leaves_buffer_and_file_as_they_were(shown: Open) ->
 def test_a_file_keeps_its_form(
     nvim: Neovim, workspace: Path, before: bytes, text: str, after: bytes
 ) -> None:
-    """Through its buffer and on disk."""
+    """Through its buffer, by an agent that has read it on the disk."""
     shown = Open(nvim, workspace / "file.txt")
     shown.edit(before)
-    assert shown.write(text)["state"] == "written"
+    assert shown.write(text, text_of(before))["state"] == "written"
     assert shown.path.read_bytes() == after
     assert nvim.lua("return require('eca.editor.agent_files').unsaved({ ... })", "x") == []
 

@@ -31,14 +31,16 @@ local function is_empty(buf)
   end)
 end
 
---- The text of a loaded buffer as it would be written.
+--- The text of a loaded buffer: as it would be written if it has unsaved changes, else as the file
+--- has it. They differ if the last line has no end, which Vim adds when it writes.
 ---@param buf integer
 ---@return string
 local function text_of(buf)
   local options = vim.bo[buf]
   local ending = ENDINGS[options.fileformat]
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true)
-  local ends = options.endofline or (options.fixendofline and not options.binary)
+  local adds_end = options.modified and options.fixendofline and not options.binary
+  local ends = options.endofline or adds_end
   if #lines == 1 and lines[1] == '' and is_empty(buf) then
     return ''
   end
