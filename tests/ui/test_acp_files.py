@@ -68,6 +68,7 @@ def test_unsaved_text_is_read_changed_and_comes_back(
         [read(file)],
         [write(file, "late\n")],
         [{"ask": edits(file, MINE, "late\n")}, read(file), write(file, "late\n"), DONE],
+        [write(tmp_path / "outside.txt", "trusted\n")],
     )
     servers = {"sdk": {"command": scripted.command, "protocol": "acp"}}
     settings: dict[str, Any] = {"server": "sdk", "servers": servers, "approval": {"guard": 0}}
@@ -132,3 +133,8 @@ def test_unsaved_text_is_read_changed_and_comes_back(
     nvim.wait_screen("undo turn 4: in a call of yours")
     nvim.keys("u")
     nvim.wait_for(lambda: (file.read_text(), text()) == (MINE, MINE), "what the user had typed")
+
+    nvim.keys(":Eca trust<CR>:EcaChat outside<CR>")
+    wait_line(nvim, "outside.txt +1 -0")
+    wait_idle(nvim)
+    assert (tmp_path / "outside.txt").read_text() == "trusted\n"

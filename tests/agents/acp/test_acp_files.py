@@ -336,6 +336,36 @@ async def test_a_chat_that_is_forgotten_answers_and_shows_nothing_more(run: Run)
     assert not file.exists()
 
 
+async def test_a_question_ends_with_the_agent(run: Run) -> None:
+    async with run.start([write(run.folder / "a.txt", "x")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await requested(client, 1)
+        client.agent.kill()
+        await client.until(lambda: client.exit)
+    assert not (run.folder / "a.txt").exists()
+
+
+async def test_a_mode_counts_once_the_user_has_set_it(run: Run) -> None:
+    mode = {
+        "id": "mode", "name": "Mode", "category": "mode", "type": "select",
+        "currentValue": "bypassPermissions",
+        "options": [{"value": "bypassPermissions", "name": "Bypass"}],
+    }  # fmt: skip
+    turns = [[write(run.outside / name, "x")] for name in "ab"]
+    async with run.start(*turns, session={"configOptions": [mode]}) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await answer(client, 1, "reject")
+        await client.until(lambda: len(client.ends) == 1)
+        client.agent.set_option(CHAT, "mode", "bypassPermissions")
+        await client.say("again")
+        asked = [it for it in client.all(ToolRequested) if it.needs_approval]
+        assert len(asked) == 1
+        assert changed_paths(client.all(ToolRunning)[-1].call) == (str(run.outside / "b"),)
+    assert [it.name for it in run.outside.iterdir()] == ["b"]
+
+
 async def test_many_at_once_are_all_answered(run: Run) -> None:
     """Writes of one file come in their order, and the user is asked once."""
     file = run.folder / "a.txt"
