@@ -14,7 +14,7 @@ WORD = "pumpernickel"
 def test_a_chat_goes_on_after_a_restart_and_in_another_neovim(
     start_nvim: StartNeovim, agent: RealAgent, tmp_path: Path
 ) -> None:
-    nvim = start(start_nvim, agent, tmp_path / "state")
+    nvim = start(start_nvim, agent, state=tmp_path / "state")
     prompt(nvim, {"say": f"the word is {WORD}"})
     wait_line(nvim, f"the word is {WORD}")
     wait_idle(nvim)
@@ -23,7 +23,7 @@ def test_a_chat_goes_on_after_a_restart_and_in_another_neovim(
     recalls(nvim)
     nvim.finish()
 
-    nvim = start(start_nvim, agent, tmp_path / "state")
+    nvim = start(start_nvim, agent, state=tmp_path / "state")
     nvim.lua("vim.ui.select = function(items, _, chosen) chosen(items[1], 1) end")
     nvim.keys(":Eca resume<CR>")
     wait_line(nvim, f"I remember {WORD}")

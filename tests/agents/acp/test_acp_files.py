@@ -14,6 +14,7 @@ from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.test_official_sdk import requested, update
 from tests.agents.client import FakeEditor
 
+from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.model.call_files import changed_paths
 from eca_nvim.chat.vocabulary.call_details import FileChange
@@ -301,11 +302,13 @@ async def test_a_missing_file_is_an_error_or_an_empty_text(run: Run) -> None:
         await client.say("go")
     assert run.answers[-1]["code"] == -32002
     assert "Resource not found" in run.answers[-1]["error"]
-    for version, fails in (("0.35.3", False), ("0.36.0", True), ("0.35.3-preview.1", False)):
-        info = {"agentInfo": {"name": "gemini-cli", "version": version}}
-        async with run.start([read(missing)], initialize=info) as client:
-            await client.say("go")
-        assert ("error" in run.answers[-1]) is fails, version
+    info = {"agentInfo": {"name": "gemini-cli", "version": "0.35.3"}}
+    async with run.start([read(missing)], initialize=info) as client:
+        await client.say("go")
+    assert run.answers[-1] == {"content": ""}
+    needs_text = [gets_empty_text("gemini-cli", it) for it in ("0.9", "0.35.3-preview.1", "0.36.0")]
+    assert needs_text == [True, True, False]
+    assert not gets_empty_text("qwen-code", "0.1")
 
 
 async def test_a_stop_and_a_withdrawal_answer_what_waits(run: Run) -> None:
