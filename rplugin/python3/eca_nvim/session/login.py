@@ -97,11 +97,12 @@ class Login:
 
     def needed(self, event: LoginNeeded) -> None:
         """Hold the prompt that the agent has refused, and log in unless that runs already."""
-        chat = self._chats.table.get(event.chat, next(iter(self._chats.of(self._name)), None))
-        if chat is None:  # the agent was asked for a saved chat, and there is no other
+        known = self._chats.table.get(event.chat)  # None: a saved chat that is not shown yet
+        chat = known or next(iter(self._chats.of(self._name)), None)
+        if chat is None:
             self._view.push([Notify("warn", f"{_line(event.reason)}: :Eca login")])
             return
-        if event.prompt is not None:
+        if event.prompt is not None and known is not None:
             again = self._sent_again.pop(chat.id, None) == event.prompt
             self._held.hold(event.prompt)
             self._waiting.add(chat.id)
@@ -125,7 +126,8 @@ class Login:
     async def log_out(self, chat: Chat, way: str | None) -> None:
         """Log out. Raises AgentRefused, AgentFault."""
         await (await self._process().ready()).logout(way)
-        self._persistence.keep_login(self._process().identity, None)
+        if self._persistence.login_way(self._process().identity) is not None:
+            self._persistence.keep_login(self._process().identity, None)
         self._chats.apply(chat, [NoticeReceived(LOGGED_OUT)])
 
     def sending(self, prompt: TellPrompt) -> None:

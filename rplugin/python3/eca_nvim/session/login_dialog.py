@@ -111,7 +111,7 @@ class LoginDialog:
                 raise AgentRefused(BUSY)
             self._is_secret = True
             self._chats.apply(self.chat, [LoginBegan()])
-        opened = self._ask(question, ())
+        opened = self._ask(truncate(one_line(question), LONGEST_TEXT), ())
         await opened.arrived.wait()
         return opened.answer
 
@@ -125,10 +125,9 @@ class LoginDialog:
             self.cancel()
             await anyio.lowlevel.checkpoint()
         self._terminal = uuid4().int >> 97
-        self._view.push([
-            RunLogin(self._terminal, one_line(command.title), command.command,
-                     command.environment, command.folder)
-        ])  # fmt: skip
+        title = truncate(one_line(command.title), LONGEST_TEXT)
+        what = (command.command, command.environment, command.folder)
+        self._view.push([RunLogin(self._terminal, title, *what)])
         self.wait(IN_TERMINAL)
         await self._ended.wait()
         assert self._code is not None
@@ -144,8 +143,9 @@ class LoginDialog:
         It is no question: the end of a turn would answer it.
         """
         self._close_question()
-        self.tell(f"{text}; <C-c> in this chat cancels it.")
-        self._show_work(text)
+        line = truncate(one_line(text), LONGEST_TEXT)
+        self.tell(f"{line}; <C-c> in this chat cancels it.")
+        self._show_work(line)
 
     # --- what happens -----------------------------------------------------------------------------
 
@@ -228,7 +228,7 @@ class LoginDialog:
         """Show in the winbar what the login waits for; None: nothing any more."""
         if text is not None or self._waits:
             self._waits = text is not None
-            self._work(WorkChanged(self._id, one_line(text or ""), done=text is None))
+            self._work(WorkChanged(self._id, text or "", done=text is None))
 
 
 class QuietUser:
@@ -258,9 +258,9 @@ def _labels(names: Sequence[str]) -> list[str]:
     labels: list[str] = []
     for number, name in enumerate(names, 1):
         label = truncate(one_line(name), LONGEST_TEXT) or str(number)
-        labels.append(
-            f"{label} ({number})" if label.casefold() in map(str.casefold, labels) else label
-        )
+        while label.casefold() in map(str.casefold, labels):
+            label += f" ({number})"
+        labels.append(label)
     return labels
 
 
