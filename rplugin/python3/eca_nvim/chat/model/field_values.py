@@ -188,10 +188,11 @@ class _Named:
         self._values = dict[str, str]()
         for offer in offers:
             self._values.setdefault(offer.value, offer.value)
-        for offer in offers:
-            self._values.setdefault(one_line(offer.name), offer.value)
-        for offer in offers:
-            self._values.setdefault(one_line(offer.name).casefold(), offer.value)
+        named = [(one_line(offer.name), offer.value) for offer in offers]
+        for name, value in named:
+            self._values.setdefault(name, value)
+        for name, value in named:
+            self._values.setdefault(name.casefold(), value)
         for number, offer in enumerate(offers, 1):
             self._values.setdefault(str(number), offer.value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Final
 
 from eca_nvim.chat.model.blocks import Question, QuestionState
@@ -62,7 +63,7 @@ def question_body(question: Question, limit: int | None) -> Body:
     is_long = "\n" in asked.question or len(asked.question) > CELLS
     lines = [*cut(body_lines(asked.question), limit).lines] if is_long else []
     if question.progress is not None:
-        return cut([*lines, *_form_lines(question, question.progress)], limit, language="")
+        return cut([*lines, *_form_lines(question, question.progress, limit)], limit, language="")
     if asked.link is not None:
         return cut([*lines, one_line(asked.link)], limit, language="")
     for number, (label, description) in enumerate(asked.options, 1):
@@ -73,7 +74,8 @@ def question_body(question: Question, limit: int | None) -> Body:
     return Body(lines)
 
 
-def _form_lines(question: Question, progress: FormProgress) -> Iterator[str]:
+def _form_lines(question: Question, progress: FormProgress, limit: int | None) -> Iterator[str]:
+    """Yield the lines of a form; choices beyond the limit are counted, not written out."""
     for each in progress.fields[: progress.at]:
         shown = progress.shown(each)
         answer = "skipped" if shown is None else shown
@@ -85,8 +87,10 @@ def _form_lines(question: Question, progress: FormProgress) -> Iterator[str]:
             yield from (f"  {line}" for line in body_lines(field.description))
         if field.pattern:
             yield f"  pattern: {one_line(field.pattern)}"
-        for number, offer in enumerate(offers_of(field), 1):
+        offers = offers_of(field)
+        for number, offer in enumerate(offers[:limit], 1):
             yield f"  {number}. {_offer_line(offer)}"
+        yield from repeat("", len(offers[limit:]) if limit is not None else 0)
 
 
 def _offer_line(offer: Offer) -> str:
