@@ -12,9 +12,8 @@ from shutil import rmtree
 import anyio
 import pytest
 from anyio.abc import Process
-from mcp import Client, StdioServerParameters
-from mcp.types import CallToolResult, TextContent
 from tests.agents.client import FakeEditor
+from tests.support.mcp_client import PATIENCE, connected
 
 from eca_nvim.agents.base import Diagnostic
 from eca_nvim.mcp import bridge
@@ -22,7 +21,6 @@ from eca_nvim.mcp.editor_socket import EditorSocket
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE = 30
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 PONG = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
 
@@ -35,12 +33,6 @@ async def server(tmp_path: Path) -> AsyncIterator[EditorSocket]:
         yield server
     server.close()
     await anyio.wait_all_tasks_blocked()
-
-
-def text_of(result: CallToolResult) -> str:
-    [content] = result.content
-    assert isinstance(content, TextContent)
-    return content.text
 
 
 def mode(path: Path) -> int | None:
@@ -66,15 +58,12 @@ async def ping(process: Process) -> None:
 
 
 async def test_the_official_client_uses_our_tools(server: EditorSocket) -> None:
-    program, *arguments = server.command()
-    async with Client(StdioServerParameters(command=program, args=arguments)) as client:
-        names = [tool.name for tool in (await client.list_tools()).tools]
-        found = await client.call_tool("diagnostics", {})
-        wrong = await client.call_tool("diagnostics", {"path": "/etc/passwd"})
-    assert names == ["diagnostics", "definition", "references", "open_buffers"]
-    assert text_of(found) == "ä b.py:1:1: error: ünknown 😀"
-    assert wrong.is_error
-    assert text_of(wrong) == "neither in the workspace nor open in the editor: '/etc/passwd'"
+    async with connected(server.command()) as client:
+        assert await client.tools() == ["diagnostics", "definition", "references", "open_buffers"]
+        assert await client.call("diagnostics") == "ä b.py:1:1: error: ünknown 😀"
+        assert await client.call("diagnostics", path="/etc/passwd") == (
+            "error: neither in the workspace nor open in the editor: '/etc/passwd'"
+        )
 
 
 async def test_a_host_has_one_socket_which_only_the_user_can_open(server: EditorSocket) -> None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import anyio
 import pytest
-from mcp import Client, StdioServerParameters
-from mcp.types import TextContent
 from tests.support import acp_script as agent
 from tests.support import processes
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.support.mcp_client import PATIENCE, connected
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer, scripted_acp
 from tests.ui.talk import host_of
@@ -22,7 +18,6 @@ from tests.ui.test_editor_services import TOY_SERVER, finding, published
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE = 60
 SECRET = "Bearer of-a-secret"
 OTHERS: Value = {
     "far": {"url": "https://example.com", "headers": {"X-Who": SECRET}},
@@ -46,20 +41,9 @@ def given(nvim: Neovim, server: ScriptedServer) -> dict[str, Value]:
     return {it["name"]: it for it in made["params"]["mcpServers"]}
 
 
-@asynccontextmanager
-async def connected(told: Value) -> AsyncIterator[Callable[..., Value]]:
-    """Start a server as an agent does; yields a function that calls a tool."""
-    parameters = StdioServerParameters(command=told["command"], args=told["args"])
-
-    async def call(tool: str, **arguments: object) -> str:
-        result = await client.call_tool(tool, arguments)
-        [content] = result.content
-        assert isinstance(content, TextContent)
-        return f"error: {content.text}" if result.is_error else content.text
-
-    with anyio.fail_after(PATIENCE):
-        async with Client(parameters) as client:
-            yield call
+def command_of(told: Value) -> list[str]:
+    """Return the command by which an agent starts a server."""
+    return [told["command"], *told["args"]]
 
 
 async def test_an_agent_sees_what_the_editor_knows(start_nvim: StartNeovim, tmp_path: Path) -> None:
@@ -85,27 +69,27 @@ async def test_an_agent_sees_what_the_editor_knows(start_nvim: StartNeovim, tmp_
     messages = nvim.lua("return vim.fn.execute('messages')")
     assert "servers.mine.mcp.old is left out: the agent takes none of the type sse" in messages
 
-    async with connected(mcp["editor"]) as call:
+    async with connected(command_of(mcp["editor"])) as client:
         diagnosed = "src/calc.py:2:2: warning: bad name [lint E1]"
-        assert await call("diagnostics") == diagnosed
-        assert await call("diagnostics", path="src/calc.py") == diagnosed
-        assert await call("diagnostics", path="README.md") == "no diagnostics"
-        assert "nobody's business" in await call("diagnostics", path=str(outside))
-        opened = (await call("open_buffers")).split("\n")
+        assert await client.call("diagnostics") == diagnosed
+        assert await client.call("diagnostics", path="src/calc.py") == diagnosed
+        assert await client.call("diagnostics", path="README.md") == "no diagnostics"
+        assert "nobody's business" in await client.call("diagnostics", path=str(outside))
+        opened = (await client.call("open_buffers")).split("\n")
         assert opened[0] == "README.md:2 (visible) (modified)"
         assert opened[1].startswith("src/calc.py:1")
         assert not any("outside" in it for it in opened)
         place = {"path": "src/calc.py", "line": 9, "symbol": "add"}
-        found = await call("definition", **place)
+        found = await client.call("definition", **place)
         while found.startswith("error: the language server is starting"):
-            found = await call("definition", **place)
+            found = await client.call("definition", **place)
         assert found == "src/calc.py:5:5"
         assert nvim.lua("return _G.asked.position") == {"line": 8, "character": 6}
-        assert await call("references", **place) == "src/calc.py:5:5"
-        assert await call("references", path="README.md", line=2, symbol="more") == (
+        assert await client.call("references", **place) == "src/calc.py:5:5"
+        assert await client.call("references", path="README.md", line=2, symbol="more") == (
             "error: the editor has no language server for this file"
         )
-        assert (await call("definition", path="/etc/passwd", line=1, column=1)).startswith(
+        assert (await client.call("definition", path="/etc/passwd", line=1, column=1)).startswith(
             "error: neither in the workspace nor open in the editor"
         )
     log = nvim.lua("return table.concat(vim.fn.readfile(require('eca.host.log').path()), '\\n')")
@@ -124,8 +108,8 @@ async def test_our_server_goes_with_neovim_and_is_off_unless_it_is_named(
     told = given(nvim, on)["editor"]
     assert (told["command"], told["args"][:2]) == (sys.executable, ["-I", "-S"])
     socket = Path(told["args"][-1])
-    async with connected(told) as call:
-        assert await call("diagnostics") == "no diagnostics"
+    async with connected(command_of(told)) as client:
+        assert await client.call("diagnostics") == "no diagnostics"
         host = host_of(nvim)
         nvim.quit()
     assert not processes.wait_gone([host], PATIENCE)

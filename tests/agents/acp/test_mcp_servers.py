@@ -49,7 +49,6 @@ def scripted(tmp_path: Path) -> Scripted:
 @pytest.mark.parametrize(
     ("can", "gets"),
     [
-        ({}, ["local"]),
         ({"http": True}, ["far", "local"]),
         ({"sse": True, "http": True}, ["far", "local", "old"]),
     ],
@@ -88,10 +87,8 @@ async def test_each_way_to_open_a_session_names_the_same_servers(
         refuses("session/resume"), refuses("session/load"), agent.session(OLD), agent.turn(),
         opens("session/fork", agent.said("old", "text", "copy"), sessionId="copy"),
     )  # fmt: skip
-    memory, mcp = (
-        remembering(BOUND, shown=True),
-        McpOptions("mine", {"local": OPTION["local"]}, FOLDER),
-    )
+    memory = remembering(BOUND, shown=True)
+    mcp = McpOptions("mine", {"local": OPTION["local"]}, FOLDER)
     made = make_agent(server.command, tmp_path, memory=memory, mcp=mcp)
     async with running(made) as client:
         await client.say("hi")
