@@ -176,7 +176,8 @@ class TestSources:
     def test_arguments_are_looked_for_if_a_call_says_nothing_else(self) -> None:
         driver = Driver()
         driver.run()
-        given = {"path": "src/a", "text": "/etc/x", "n": 3, "long": "x" * 9999}
+        given = {"filePath": "src/a", "path": "/etc/x", "file": 3, "pattern": "b"}
+        given["long_path"] = "x" * 9999
         for kind in (ToolKind.READ, ToolKind.EDIT, ToolKind.FETCH):
             driver.hear(ToolFinished(ToolCall(kind.value, kind=kind, arguments=given)))
         read_b = ToolCall(

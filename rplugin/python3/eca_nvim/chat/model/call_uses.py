@@ -27,6 +27,9 @@ _STRUCTURE: Final = "();<>|&"
 _WORKING_FOLDER: Final = ("cwd", "workdir", "working_directory", "directory", "folder")
 """Names of arguments that agents have for the folder of a command."""
 
+_PATH: Final = ("path", "file")
+"""Words in the names of arguments that are paths."""
+
 _USES: Mapping[ToolKind, Use] = {
     ToolKind.READ: Use.READ,
     ToolKind.SEARCH: Use.READ,
@@ -60,10 +63,11 @@ def named_by(call: ToolCall, folders: Sequence[str]) -> tuple[FileNamed, ...]:
 
 
 def _texts(call: ToolCall) -> Iterator[str]:
-    """Yield the arguments that may be paths, of a call that says nothing else of its files."""
-    values = (call.arguments or {}).values() if call.kind in _USES and not call.command else ()
-    for value in islice(values, MOST_NAMED):
-        if isinstance(value, str) and 0 < len(value) <= LONGEST_PATH:
+    """Yield the arguments that are called paths, of a call that says nothing else of its files."""
+    given = (call.arguments or {}).items() if call.kind in _USES and not call.command else ()
+    for name, value in islice(given, MOST_NAMED):
+        is_called_path = any(word in name.lower() for word in _PATH)
+        if is_called_path and isinstance(value, str) and 0 < len(value) <= LONGEST_PATH:
             yield value
 
 
