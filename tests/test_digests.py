@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from eca_nvim import digests
 from eca_nvim.digests import name_digest
 
 OF_BYTES = bytes(range(256))
@@ -31,7 +32,9 @@ def test_a_digest_begins_the_sha_256_of_the_name() -> None:
 def test_a_python_without_a_sha_256_of_its_own_has_hashlib(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("_sha2", "_sha256"):
         monkeypatch.setitem(sys.modules, module, None)
+    digests._module.cache_clear()
     assert name_digest(OF_BYTES) == sha256(OF_BYTES).hexdigest()[:16]
+    digests._module.cache_clear()
 
 
 def test_nothing_at_the_start_loads_openssl() -> None:

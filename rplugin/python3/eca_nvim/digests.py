@@ -8,7 +8,9 @@ the version; a Python without it has `hashlib`.
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
+from typing import Any
 
 _MODULES = ("_sha2", "_sha256", "hashlib")
 
@@ -23,7 +25,13 @@ def text_digest(text: str) -> str:
 
 def name_digest(name: bytes) -> str:
     """Return 16 hexadecimal digits of the SHA-256 of a short text."""
+    return str(_module().sha256(name).hexdigest()[:16])
+
+
+@cache
+def _module() -> Any:  # noqa: ANN401 - a module
+    """Return the first module that there is: to look for one that is missing takes long."""
     for module in _MODULES:
         with suppress(ImportError):
-            return str(import_module(module).sha256(name).hexdigest()[:16])
+            return import_module(module)
     raise ImportError("this Python has no SHA-256")

@@ -8,9 +8,12 @@ import pytest
 from tests.agents.acp.wire import raw, shows, text
 
 from eca_nvim.agents.acp import replay as replays
+from eca_nvim.agents.acp.prompt import PromptWriter, typed_text
 from eca_nvim.agents.acp.replay import LEFT_OUT, Replay
 from eca_nvim.agents.archive import CursorExpired
+from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary.contexts import CursorContext, Position
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     NoticeReceived,
@@ -20,7 +23,10 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolPreparing,
 )
+from eca_nvim.chat.vocabulary.received import LinkReceived
 from eca_nvim.protocol.acp import decode_notification
+from eca_nvim.protocol.acp.content import TextBlock
+from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 
@@ -98,6 +104,39 @@ def test_a_call_and_a_thought_are_whole_where_they_began() -> None:
     [done] = [it for it in older if isinstance(it, ToolFinished)]
     assert done.outputs == ("out",)
     assert older.index(done) < [*map(type, older)].index(TextReceived, 2)
+
+
+def link(uri: str) -> dict[str, Any]:
+    content = {"type": "resource_link", "uri": uri, "name": "io.py"}
+    return {"sessionUpdate": "user_message_chunk", "content": content}
+
+
+def test_a_prompt_is_shown_as_typed() -> None:
+    place = "The cursor is in line 3, column 14 of /src/io.py."
+    selected = "Selected in /src/io.py: from line 1, column 1 to before line 2, column 1."
+    replay = read(
+        [
+            *(user("one"), user(place), link("file:///src/io.py#L3"), answer("a")),
+            *(user(f"two {selected}"), link("file:///src/io.py#L1"), answer("b")),
+            *(user("three"), link("file:///b"), user(place), link("file:///c"), answer("c")),
+            *(user("The cursor is in line 3, why?"), link("file:///d"), answer("d")),
+        ]
+    )
+    shown = events(replay.page(None))
+    said = [it.text for it in shown if isinstance(it, TextReceived)]
+    assert said == ["one", "a", "two", "b", "three", "c", "The cursor is in line 3, why?", "d"]
+    assert [it.url for it in shown if isinstance(it, LinkReceived)] == ["file:///b", "file:///d"]
+
+
+def test_the_cursor_is_cut_off_as_it_is_written() -> None:
+    for cursor in (
+        CursorContext("/a b.py", Position(3, 14), Position(3, 14)),
+        CursorContext("/a b.py", Position(3, 14), Position(4, 1)),
+    ):
+        written = PromptWriter().write(Prompt("chat", "hi", (cursor,)), PromptCapabilities())
+        words = "\n".join(it.text for it in written.blocks if isinstance(it, TextBlock))
+        assert words != "hi"
+        assert typed_text(words) == "hi"
 
 
 def test_a_cursor_is_checked_and_what_is_shown_is_forgotten() -> None:

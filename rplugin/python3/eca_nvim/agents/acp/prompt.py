@@ -11,9 +11,10 @@ Rules kept here:
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Hashable, Sequence
 from pathlib import PurePath
-from typing import assert_never
+from typing import Final, assert_never
 
 from msgspec import Struct
 
@@ -33,6 +34,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     WebContext,
 )
 from eca_nvim.paths import uri_of
+from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.acp.content import (
     ContentBlock,
     EmbeddedResource,
@@ -130,6 +132,20 @@ def _fragment(first: int | None, last: int | None) -> str:
     if first is None and last is None:
         return ""
     return f"#L{first or 1}" + ("" if last is None else f"-L{last}")
+
+
+_PLACE: Final = late_pattern(
+    r"(The cursor is in line \d+, column \d+ of |Selected in ).*\.", re.DOTALL
+)
+
+
+def typed_text(text: str) -> str:
+    """Return what the user typed of a prompt that an agent replays, without `_place` at its end."""
+    for words in ("The cursor is in line ", "Selected in "):
+        start = text.rfind(words)
+        if start >= 0 and _PLACE.fullmatch(text, start):
+            return text[:start].rstrip()
+    return text
 
 
 def _place(cursor: CursorContext) -> str:

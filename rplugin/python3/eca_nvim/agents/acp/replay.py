@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.agents.acp.inbox import Inbox
+from eca_nvim.agents.acp.prompt import typed_text
 from eca_nvim.agents.acp.updates.changes import of_the_past
 from eca_nvim.agents.archive import CursorExpired
 from eca_nvim.chat.text.joined_text import join_text
@@ -41,6 +42,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
+from eca_nvim.chat.vocabulary.received import LinkReceived
 from eca_nvim.protocol.acp import updates
 
 MOST_BYTES: Final = 64 << 20
@@ -84,6 +86,7 @@ class Replay:
         """Bytes of updates that have given no event yet."""
         self._total = 0
         self._is_cut = False
+        self._follows_cursor = False
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -127,14 +130,29 @@ class Replay:
         return int(before)
 
     def _place(self, events: Iterable[AgentEvent]) -> None:
-        for event in _addressed(events):
-            if isinstance(event.event, OptionsChanged):  # of then, not of now
-                continue
+        for event in filter(None, map(self._as_said, _addressed(events))):
             message = self._message_of(event.event)
             message.events.append(event)
             message.size += self._unread
             self._size += self._unread
             self._unread = 0
+
+    def _as_said(self, event: Addressed) -> Addressed | None:
+        """Return an event as it is shown; None: it is not.
+
+        Left out are options of then, and what we added to a prompt about the cursor: words, a link.
+        """
+        follows_cursor, self._follows_cursor = self._follows_cursor, False
+        match event.event:
+            case TextReceived(role=Role.USER, text=text):
+                typed = typed_text(text)
+                self._follows_cursor = typed != text
+                return replace(event, event=replace(event.event, text=typed)) if typed else None
+            case LinkReceived() if follows_cursor:
+                return None
+            case OptionsChanged():
+                return None
+        return event
 
     def _message_of(self, event: ChatEvent) -> _Message:
         """Return the message that an event belongs to, which may be new."""
