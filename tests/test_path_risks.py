@@ -103,7 +103,13 @@ def test_what_runs_in_the_editor_or_configures_the_agent(inside: Path) -> None:
         assert kinds(name, inside) == {PathRisk.EDITOR}
     (inside / "plain").symlink_to(".nvim.lua")
     assert kinds("plain", inside) == {PathRisk.EDITOR}
-    assert kinds(".eca/config.json", inside) == {PathRisk.AGENT}
+    for name in (".eca/config.json", "src/.claude/settings.json", ".mcp.json", ".QWEN/a.json"):
+        assert kinds(name, inside) == {PathRisk.AGENT}
+    tree = inside / ".claude" / "worktrees"
+    tree.mkdir(parents=True)
+    (inside / "tree").symlink_to(tree)
+    assert kinds("a.py", tree) == kinds("a.py", inside / "tree") == set()
+    assert kinds(inside / ".claude" / "settings.json", tree) == {PathRisk.AGENT}
     assert kinds("nvim.lua", inside) == kinds("eca/config.json", inside) == set()
 
 

@@ -21,7 +21,13 @@ _LONGEST: Final = 4096  # bytes of a path (PATH_MAX)
 _GIT: Final = ".git"
 _IN_GIT_FOLDERS: Final = ("HEAD", "objects", "refs")
 _OF_EDITOR: Final = frozenset({".nvim.lua", ".nvimrc", ".exrc"})  # see 'exrc'
-_OF_AGENT: Final = ".eca"
+_OF_AGENTS: Final = frozenset(
+    {
+        *(".claude", ".codex", ".copilot", ".eca", ".gemini", ".goose", ".opencode", ".qwen"),
+        ".mcp.json",
+    }
+)
+"""In a workspace; it may itself be in a folder with such a name."""
 
 
 class PathRisk(Enum):
@@ -75,12 +81,19 @@ def _risks(
         yield PathRisk.GIT
     if {real.name.casefold(), written.name.casefold()} & _OF_EDITOR:
         yield PathRisk.EDITOR
-    if _OF_AGENT in names:
+    below = {name.casefold() for path in (real, written) for name in _below(path, folders)}
+    if below & _OF_AGENTS:
         yield PathRisk.AGENT
 
 
 def _is_in(path: PurePosixPath, folders: Iterable[str]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _below(path: PurePosixPath, folders: Sequence[str]) -> Sequence[str]:
+    """Return the names of a path below the workspace, all if it is outside."""
+    inside = (it for it in (*folders, *map(real_path, folders)) if path.is_relative_to(it))
+    return path.relative_to(next(inside, "/")).parts
 
 
 def _is_git_folder(folder: PurePosixPath) -> bool:

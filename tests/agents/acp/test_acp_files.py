@@ -124,8 +124,8 @@ async def test_reads_are_lines_of_what_the_user_sees(run: Run) -> None:
     latin.write_bytes("ä\n".encode("latin-1"))
     turn = [
         read(file), read(file, line=2), read(file, line=2, limit=1), read(file, limit=1),
-        read(file, line=4), read(file, line=0, limit=-1), read(unsaved), read(latin),
-        read(f"file://{file}", line=3),
+        read(file, line=4), read(file, line=0, limit=-1), read(file, line=2, limit=2**63 - 1),
+        read(unsaved), read(latin), read(f"file://{file}", line=3),
     ]  # fmt: skip
     async with run.start(turn) as client:
         assert (await client.say("go")).end is TurnEnd.DONE
@@ -136,7 +136,17 @@ async def test_reads_are_lines_of_what_the_user_sees(run: Run) -> None:
             (str(path), Use.READ, True) for path in (file, unsaved, latin)
         }
     assert [it["content"] for it in run.answers] == [
-        *("one\r\ntwo\nthree", "two\nthree", "two\n", "one\r\n", "", "", "not saved\n", "ä\n"),
+        *(
+            "one\r\ntwo\nthree",
+            "two\nthree",
+            "two\n",
+            "one\r\n",
+            "",
+            "",
+            "two\nthree",
+            "not saved\n",
+            "ä\n",
+        ),
         "three",
     ]
 

@@ -83,9 +83,10 @@ class Consents:
             return True
         if self._permissions.count(session) >= MOST_ASKED:
             return False
-        choice = await self._ask(session, act, call_id)
+        of_workspace = self._is_of_workspace(act)
+        always = _ALWAYS_OF_WORKSPACE if of_workspace else _ALWAYS[act.kind]
+        choice = await self._ask(session, act, call_id, always)
         if choice is not None and choice.kind is ChoiceKind.ALLOW_ALWAYS:
-            of_workspace = self._is_of_workspace(act)
             self._granted.allow_always(session, scope_of_act(act, is_of_workspace=of_workspace))
         return choice is not None and choice.kind.allows
 
@@ -111,9 +112,7 @@ class Consents:
         is_write = act.kind is ActKind.WRITE and is_inside(act.subject, self._folders)
         return is_write and not path_risks(act.subject, self._folders)
 
-    async def _ask(self, session: Session, act: Act, call_id: str) -> Choice | None:
-        of_workspace = self._is_of_workspace(act)
-        always = _ALWAYS_OF_WORKSPACE if of_workspace else _ALWAYS[act.kind]
+    async def _ask(self, session: Session, act: Act, call_id: str, always: str) -> Choice | None:
         asked = RequestPermission(session.id, act.call(call_id), _options(always))
         answer = _Answer()
         answered = answer.fill

@@ -260,6 +260,7 @@ def _lines(text: str, line: int | None, limit: int | None) -> str:
     """Return `limit` lines of a text from `line` on (1-based), with their ends; None: all."""
     if line is None and limit is None:
         return text
-    first = max(1, line or 1) - 1
-    last = None if limit is None else first + max(0, limit)
+    most = len(text)  # there are no more lines; an agent may name any number
+    first = min(max(1, line or 1) - 1, most)
+    last = first + (most if limit is None else min(max(0, limit), most))
     return "".join(islice(StringIO(text, newline="\n"), first, last))
