@@ -319,13 +319,17 @@ def page(*sessions: Value, cursor: str | None = None) -> Steps:
 async def test_all_pages_of_this_folder_are_listed(
     scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:
-    here = {"cwd": str(tmp_path)}
+    here, link = {"cwd": str(tmp_path)}, tmp_path / "link"
+    link.symlink_to(tmp_path)
     many = [{"sessionId": f"s{n}", **here, "updatedAt": "2026-01-01T00:00:00Z"} for n in range(99)]
     newest = {"sessionId": "b", **here, "title": "b\x1b[31m\n", "updatedAt": "2026-11-20T10:00:00"}
     server = scripted_acp(
         agent.handshake(**agent.can("list")),
         page({"sessionId": OLD, **here}, {"sessionId": "x", "cwd": "/else"}, None, cursor="2"),
-        page(newest, {"sessionId": OLD, **here, "title": "twice"}, {"cwd": "no id"}, cursor="3"),
+        page(
+            *({"sessionId": "n", "cwd": "\0"}, {"sessionId": "linked", "cwd": f"{link}/"}, newest),
+            *({"sessionId": OLD, **here, "title": "twice"}, {"cwd": "no id"}), cursor="3",
+        ),
         page(*many, {"sessionId": "late", **here, "updatedAt": "yesterday"}, cursor="2"),
         refuses("session/list", -32603, "no disk"),
         refuses("session/list"),
@@ -333,7 +337,7 @@ async def test_all_pages_of_this_folder_are_listed(
     async with running(make_agent(server.command, tmp_path, memory=remembering(BOUND))) as client:
         archive = client.agent.archive
         listed = await archive.list_chats()
-        assert len(listed) == 102
+        assert len(listed) == 103
         assert (listed[0].id, listed[0].updated_ms) == ("chat of b", 1_795_168_800_000)
         assert [it.title for it in listed if it.id == CHAT] == ["twice"]
         with pytest.raises(AgentRefused, match=r"^session/list failed: no disk$"):

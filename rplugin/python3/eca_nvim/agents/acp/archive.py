@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeVar
 
@@ -34,6 +35,7 @@ from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.events import Addressed, TitleChanged
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.sessions import (
     DeleteSessionParams,
@@ -89,7 +91,9 @@ class AcpArchive:
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
         """Return the sessions of this folder, newest first (session/list)."""
-        found = {it.session_id: it for it in await self._listed() if it.cwd in ("", self._cwd)}
+        sessions = await self._listed()
+        here = {cwd for cwd in {it.cwd for it in sessions} if self._is_here(cwd)}
+        found = {it.session_id: it for it in sessions if it.cwd in here}
         chats = self._memory.kept.chats_of(found)
         listed = dict(zip(chats, found.values(), strict=True))
         self._memory.listed = {
@@ -163,6 +167,12 @@ class AcpArchive:
     async def remove_flag(self, chat_id: str, flag_id: str) -> NoReturn:  # noqa: ARG002
         """Raise AgentLacks."""
         raise AgentLacks("this agent has no flags")
+
+    def _is_here(self, cwd: str) -> bool:
+        """Return whether a session's folder is ours; some agents resolve links, or name none."""
+        with suppress(ValueError):  # no file can have this path
+            return not cwd or real_path(cwd) == real_path(self._cwd)
+        return False
 
     def _shown(self, session: Session, limit: int | None) -> OpenedChat:
         """Return the newest messages of a session that was opened to be shown."""
