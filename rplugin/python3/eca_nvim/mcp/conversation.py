@@ -93,7 +93,7 @@ class Conversation:
             case "ping":
                 self._respond(request_id, {})
             case "tools/list":
-                self._respond(request_id, {"tools": self._tools.listed()})
+                self._respond(request_id, {"tools": self._tools.listed})
             case _:
                 self._refuse(request_id, METHOD_NOT_FOUND, f"{method} is not known here")
 

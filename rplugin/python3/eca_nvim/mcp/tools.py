@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -32,6 +33,8 @@ from eca_nvim.paths import LARGEST_LOADED, NotAFile, path_of, require_file
 MOST_LINES: Final = 200
 LONGEST_MESSAGE: Final = 500
 """Characters of a diagnostic's message that are sent."""
+LONGEST_NAME: Final = 100
+"""Characters of an unknown tool's name that are sent back."""
 _UNANSWERED: Final[Mapping[NoAnswer, str]] = {
     NoAnswer.STARTING: "the language server is starting: try again in some seconds",
     NoAnswer.NO_SERVER: "the editor has no language server for this file",
@@ -137,15 +140,16 @@ class EditorTools:
         )
         self._tools = {tool.name: tool for tool in tools}
 
-    def listed(self) -> list[dict[str, object]]:
-        """Return the tools as `tools/list` has them."""
+    @cached_property
+    def listed(self) -> Sequence[Mapping[str, object]]:
+        """The tools as `tools/list` has them."""
         return [tool.listed() for tool in self._tools.values()]
 
     async def call(self, name: object, arguments: object) -> str:
         """Call a tool. Raises UnknownTool, ToolFault."""
         tool = self._tools.get(name) if isinstance(name, str) else None
         if tool is None:
-            raise UnknownTool(f"there is no tool {name!r}")
+            raise UnknownTool(f"there is no tool {str(name)[:LONGEST_NAME]!r}")
         try:
             return await tool.run(msgspec.convert(arguments or {}, tool.arguments))
         except msgspec.ValidationError as fault:
