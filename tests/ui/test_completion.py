@@ -91,6 +91,13 @@ def test_it_stays_out_of_the_way(start_nvim: StartNeovim) -> None:
     nvim.keys("<C-n><C-s>")
     assert text(nvim) == ""
     assert sent(nvim, "prompt")[-1]["text"] == "x @README.md"
+    count = len(asked(nvim))
+    nvim.keys("```py<CR>@s")
+    assert menu(nvim) == []
+    assert len(asked(nvim)) == count, "in a code block it is code"
+    nvim.keys("<CR>```<CR>@s")
+    assert menu(nvim) == ["src/", "src/io.py", "src/calc.py"]
+    nvim.keys("<Esc>ggdGi")
     nvim.keys("abc abd a<C-n>")
     assert menu(nvim) == ["abc", "abd"]
     nvim.keys("<C-e><CR>@<C-x><C-f>")

@@ -2,32 +2,14 @@
 --- word that reads as a file, folder or buffer that does not exist is marked, with a note after the
 --- line. A note also names the buffers that are meant by their numbers.
 ---
---- Rules kept here: nothing but which rows are code is stored, so nothing can differ from the text.
---- The cost depends on the rows on the screen alone, and once per change on the length of the text.
+--- Rules kept here: nothing is stored, so nothing can differ from the text. The cost depends on the
+--- rows on the screen alone, and once per change on the length of the text (`code_rows`).
+local code_rows = require('eca.context.code_rows')
 local missing = require('eca.context.missing')
 local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
-local words = require('eca.context.words')
 
 local namespace = vim.api.nvim_create_namespace('eca.context.highlight')
-
----@class eca.KnownCode
----@field tick integer
----@field rows table<integer, true>
-
-local code = {} ---@type table<integer, eca.KnownCode> by buffer
-
---- The rows of a buffer in code blocks.
----@param buf integer
----@return table<integer, true> rows 1-based
-local function code_rows(buf)
-  local tick = vim.api.nvim_buf_get_changedtick(buf)
-  if not code[buf] or code[buf].tick ~= tick then
-    local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-    code[buf] = { tick = tick, rows = words.code_rows(lines) }
-  end
-  return code[buf].rows
-end
 
 ---@param buf integer
 ---@param row integer 0-based
@@ -82,7 +64,7 @@ vim.api.nvim_set_decoration_provider(namespace, {
   end,
   on_line = function(_, _, buf, row)
     local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
-    if line:find('[@#]') and not code_rows(buf)[row + 1] then
+    if line:find('[@#]') and not code_rows.of(buf)[row + 1] then
       draw(buf, row, line)
     end
   end,
