@@ -15,7 +15,7 @@ from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.consents import MOST_ASKED, Consents
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import ChoiceKind
 from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn, ToolRequested

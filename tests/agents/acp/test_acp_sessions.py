@@ -19,7 +19,8 @@ from tests.support import script
 from tests.support.script import Steps, Value
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.acp.openings import CANNOT_OPEN, ELSEWHERE, GONE, LOST, NOT_SENT
+from eca_nvim.agents.acp.archive import NOT_SENT
+from eca_nvim.agents.acp.openings import CANNOT_OPEN, ELSEWHERE, GONE, LOST
 from eca_nvim.agents.acp.sessions import SLOW
 from eca_nvim.agents.archive import AgentLacks, AgentRefused, OpenedChat
 from eca_nvim.agents.base import Prompt

@@ -33,7 +33,7 @@ from eca_nvim.agents.archive import (
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.abilities import Ability
-from eca_nvim.chat.vocabulary.events import Addressed, TitleChanged
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TitleChanged
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
@@ -52,6 +52,7 @@ MOST_PAGES: Final = 2_000
 ANSWER_SECONDS: Final = 60.0
 """Time for the answer to each request here."""
 
+NOT_SENT: Final = "The agent knows what was said in this chat, but has not sent it."
 NEWEST: Final = 100
 """Messages that are shown of a copy at first."""
 
@@ -178,9 +179,10 @@ class AcpArchive:
         """Return the newest messages of a session that was opened to be shown."""
         listed = self._memory.listed.get(session.chat_id)
         replay = self._memory.replays.get(session.chat_id)
-        page = Page() if replay is None else replay.page(limit)
-        notices = [Addressed(session.chat_id, it) for it in session.take_notices()]
-        shown = replace(page, events=[*page.events, *notices])
+        page = replay.page(limit) if replay else Page()
+        notices = [*([] if replay else [NoticeReceived(NOT_SENT)]), *session.take_notices()]
+        below = [Addressed(session.chat_id, it) for it in notices]
+        shown = replace(page, events=[*page.events, *below])
         return OpenedChat(shown, None if listed is None else listed.title)
 
     async def _listed(self) -> Sequence[SessionSummary]:

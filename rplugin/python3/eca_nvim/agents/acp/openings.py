@@ -43,7 +43,6 @@ from eca_nvim.transport import (
 )
 
 LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
-NOT_SENT: Final = "The agent knows what was said in this chat, but has not sent it."
 TAKEN: Final = "no session: the agent has given it to another chat; :Eca restart starts it again"
 GONE: Final = "the agent has ended"
 CANNOT_OPEN: Final = "this agent cannot open saved chats"
@@ -192,8 +191,9 @@ class Openings:
             session.id = made.session_id
         if session.state is SessionState.OPENING:
             self._opened(session, way, made)
-        elif session.id not in self.by_id:
-            self._awaited.discard(session)
+            return
+        self._awaited.discard(session)
+        if session.id not in self.by_id:  # else it is another chat's now
             self._close(session)
 
     def _forked(self, copy: Session, pending: PendingRequest) -> None:
@@ -262,8 +262,6 @@ class Openings:
         if session.replay is not None:
             session.replay.finish()
             self._memory.replays[session.chat_id] = session.replay
-        if session.wants_text and not session.replay:
-            self._say(session, NOT_SENT)
         session.replay = session.copied = None
         self._receive(self._early.take(session.id))
         session.wake(None)

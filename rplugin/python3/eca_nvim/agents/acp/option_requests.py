@@ -11,7 +11,8 @@ from typing import Final
 
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.options import SetOption
-from eca_nvim.agents.acp.sessions import Session, Sessions
+from eca_nvim.agents.acp.session import Session
+from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged

@@ -37,8 +37,6 @@ SLOW_SECONDS: Final = 10.0
 """Seconds after which a session that is not open is reported as slow."""
 FORGOTTEN: Final = "the chat is gone"
 
-__all__ = ["Session", "Sessions"]
-
 
 class Sessions:
     """The sessions of one agent process; the arguments are those of `Openings`."""

@@ -19,7 +19,7 @@ from uuid import uuid4
 from eca_nvim.agents.acp.requests import own_calls
 from eca_nvim.agents.acp.requests.acts import Act
 from eca_nvim.agents.acp.requests.answers import Answers
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import MessageId

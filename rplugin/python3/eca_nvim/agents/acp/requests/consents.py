@@ -30,7 +30,7 @@ from eca_nvim.agents.acp.options import Unasked
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by
 from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
 from eca_nvim.agents.acp.requests.permissions import Permissions
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind

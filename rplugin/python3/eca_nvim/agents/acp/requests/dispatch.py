@@ -15,7 +15,8 @@ from typing import Any, Protocol
 
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.elicitations import Elicitations
-from eca_nvim.agents.acp.sessions import Session, Sessions
+from eca_nvim.agents.acp.session import Session
+from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_agent_request

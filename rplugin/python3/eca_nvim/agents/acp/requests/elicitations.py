@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.form_schema import CannotAsk, read_form
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import (
     Addressed,

@@ -30,7 +30,7 @@ from eca_nvim.agents.acp.requests import own_calls
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, write_file
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.consents import Consents
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import EditorServices, Emit, FileChanged, FileMissing, FileRefused
 from eca_nvim.chat.model.call_files import is_safe_path
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent

@@ -15,7 +15,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_command, real_paths
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.model.call_files import changed_paths
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from eca_nvim.agents.acp.requests.acts import Act
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.tool_call import CallContent, CallStatus

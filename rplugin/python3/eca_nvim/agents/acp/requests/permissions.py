@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.grants import Granted
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind

@@ -26,7 +26,7 @@ from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.command import Command
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.own_calls import end, new_call_id
-from eca_nvim.agents.acp.sessions import Session
+from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.environment import child_environment
