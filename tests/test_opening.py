@@ -39,7 +39,7 @@ UNUSED = """
 dofile expand expandcmd feedkeys finddir findfile glob globpath jump_to_location loadfile loadstring
 locations_to_items nvim_call_dict_function nvim_call_function nvim_cmd nvim_command nvim_eval
 nvim_exec nvim_exec2 nvim_input nvim_open_term nvim_parse_cmd popen readblob show_document
-systemlist termopen uri_to_bufnr
+systemlist uri_to_bufnr
 """
 TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} | {
     "bufadd": {HOME},
@@ -49,7 +49,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "filename": {"diff/sides.lua", "context/missing.lua"},  # for file types; lists use buffers
     "fs_open": OWN_FILES,
     "io": {HOME, "commands/headless.lua", "host/draft_file.lua", "context/checks.lua"},
-    "jobstart": {"host/process.lua"},
+    "jobstart": {"host/process.lua", "panels/login_terminal.lua"},
     "nvim_buf_set_name": {HOME},
     "nvim_feedkeys": {
         "context/selection.lua",
@@ -59,6 +59,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "readfile": {"markdown/queries.lua"},  # Neovim's own
     "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},
+    "termopen": {"panels/login_terminal.lua"},  # of Neovim 0.10, what the user has agreed to
     "uri_to_fname": {"editor/locations.lua"},  # a path to answer with
     "writefile": {HOME},
 }

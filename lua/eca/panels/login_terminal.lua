@@ -66,9 +66,9 @@ end
 ---@param login eca.Login
 ---@return eca.LoginTab
 local function open(login)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = 'wipe'
-  vim.cmd.sbuffer({ args = { buf }, mods = { tab = vim.api.nvim_tabpage_get_number(0) } })
+  vim.cmd.tabnew()
+  local buf = vim.api.nvim_get_current_buf()
+  vim.bo[buf].bufhidden, vim.bo[buf].buflisted, vim.bo[buf].swapfile = 'wipe', false, false
   local title = sanitize.line(login.title):gsub('%%', '%%%%')
   local keys = '%=<C-\\><C-n>:q cancels '
   vim.wo[0][0].winbar = (' login: %s%s'):format(title, keys)
