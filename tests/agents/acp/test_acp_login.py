@@ -107,7 +107,8 @@ def test_the_ways_of_real_agents(name: str) -> None:
     ids=["of the protocol", "of qwen", "of copilot"],
 )
 async def test_a_login_in_a_terminal(way: dict[str, Any], command: tuple[str, ...]) -> None:
-    logins, user = logins_of(introduces(**way), {"KEY": "of mine"}), User()
+    mine = {"KEY": "of mine", "ODD": "\udcff"}
+    logins, user = logins_of(introduces(**way), mine), User()
     assert await logins.log_in("x", user) is LoginEnd.RESTART
     [run] = user.commands
     assert (run.command, run.folder) == (command, "/workspace")

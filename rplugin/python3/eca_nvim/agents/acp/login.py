@@ -160,5 +160,15 @@ class Logins:
     def _run(
         self, method: AuthMethod, command: Sequence[str], added: Mapping[str, str]
     ) -> LoginCommand:
-        environment = {**self._environment(), **added, _TO_NEOVIM: ""}
+        whole = {**self._environment(), **added, _TO_NEOVIM: ""}
+        environment = {name: it for name, it in whole.items() if _is_text(name) and _is_text(it)}
         return LoginCommand(method.name, command, added, environment, self._program.folder)
+
+
+def _is_text(value: str) -> bool:
+    """Return whether Neovim can get a value: one of odd bytes is no text."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
