@@ -81,7 +81,9 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     assert found[:5] == ["changes", "undo-turn", "new", "resume", "model"]
     assert {"tasks", "rollback", "rename", "restart", "quit"} <= set(found)
     assert not {"agent", "variant", "chats", "stop", "approve", "answer", "add"} & set(found)
-    assert not {"start", "install", "toggle", "conflicts", "unqueue"} & set(found)
+    assert not {"start", "install", "toggle", "conflicts", "unqueue", "older"} & set(found)
+    view.draw(ops.OpenBlock(CHAT, 3, ops.BlockKind.OLDER, (("older messages", ""),), 0))
+    assert "older" in names(view)
 
 
 def test_what_the_server_cannot_do_is_not_offered_and_the_command_says_why(

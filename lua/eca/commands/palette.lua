@@ -34,12 +34,13 @@ local MARGIN, OVERHEAD = 5, 4
 ---@field shown boolean the chat is on the screen
 ---@field pending table<'approval'|'question', integer> number of requests in all chats
 
---- Has a chat a prompt?
+--- Has a chat a block of a kind?
 ---@param buf integer its transcript
+---@param kind string
 ---@return boolean
-local function has_prompt(buf)
+local function has_block(buf, kind)
   local rows = vim.api.nvim_buf_line_count(buf)
-  return transcript.find(buf, rows, 'user', -1) ~= nil
+  return transcript.find(buf, rows, kind, -1) ~= nil
 end
 
 ---@return eca.Situation
@@ -54,7 +55,7 @@ local function look()
     chat = id,
     status = status,
     busy = status.state ~= 'idle',
-    prompted = chat ~= nil and has_prompt(chat.buf),
+    prompted = chat ~= nil and has_block(chat.buf, 'user'),
     shown = windows.chat_shown() ~= nil,
     pending = pending,
   }
@@ -105,6 +106,9 @@ local IF = {
   end,
   prompted = function(now)
     return now.prompted
+  end,
+  older = function(now)
+    return now.chat ~= nil and has_block(chats.get(now.chat).buf, 'older')
   end,
   settled = function(now)
     return now.prompted and not now.busy
@@ -196,6 +200,7 @@ M.rows = {
   { name = 'options', applies = IF.options, action = 'Options' },
   { name = 'trust', applies = IF.chat, action = 'Trust' },
   { name = 'tasks', applies = IF.plan, action = 'Tasks' },
+  { name = 'older', applies = IF.older, action = 'Older' },
   { name = 'history', applies = IF.prompted, action = 'History' },
   { name = 'prompts', applies = IF.prompts, action = 'Prompts' },
   { name = 'template', applies = IF.always },
