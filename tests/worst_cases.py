@@ -16,6 +16,7 @@ from tests.support.calls import eca_call
 from eca_nvim import redaction
 from eca_nvim.agents import typed_tokens
 from eca_nvim.agents.acp import options as acp_options
+from eca_nvim.agents.acp.requests import acts, files
 from eca_nvim.agents.acp.updates import changes, known_call
 from eca_nvim.agents.acp.updates.content import unknown_line
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
@@ -232,9 +233,19 @@ def ends(size: int) -> tuple[Sequence[CallDiff], Sequence[str]]:
     return [CallDiff(f"a/{it}", "") for it in numbers], [f"/w/{it}" for it in numbers]
 
 
+LIST_FILES = acts.run_command(["ls", "-l"], "/w", {})
+
 WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.acp.options": [
         Worst(lambda it: list(acp_options._unasked("mode", it)), mode_ids),
+    ],
+    "eca_nvim.agents.acp.requests.acts": [
+        Worst(lambda it: acts.is_command(LIST_FILES, it), repeated(piece))
+        for piece in ("a", "a ", "'", "\\", "'a\"")
+    ],
+    "eca_nvim.agents.acp.requests.files": [
+        Worst(lambda it: files._lines(it, 2, 9**9), repeated(piece))
+        for piece in ("a", "\n", "a\r\n")
     ],
     "eca_nvim.agents.acp.updates.changes": [
         Worst(lambda it: changes.file_changes(it[0], it[1], "/w"), ends),

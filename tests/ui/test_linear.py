@@ -15,6 +15,18 @@ MOST = 20
 LEAST_S = 0.01
 
 WORST = {
+    "agent_files.write": (
+        (
+            "local path = vim.fn.tempname()\n"
+            "vim.fn.writefile(vim.split(text, '\\n'), path)\n"
+            "vim.cmd.edit(path)\n"
+            "local new = text:gsub('a', 'b')\n"
+            "local write = { path = path, text = new, expires = os.time() + 99 }\n"
+            "require('eca.editor.agent_files').write(write)\n"
+            "vim.cmd('bwipeout!')"
+        ),
+        ["a", "é", "a\n", "a\r\n"],
+    ),
     "cells.cut": ("require('eca.ui.display_width').cut(text, 20)", ["a", "́"]),
     "cells.pad_path": ("require('eca.ui.display_width').pad_path(text, 20)", ["a/", "́"]),
     "context_tokens": (

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import PurePath
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +23,9 @@ from eca_nvim.chat.model.call_files import changed_paths
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp.tool_call import CallLocation, ToolCallUpdate, ToolKind
+
+LONGEST_SPLIT: Final = 4096
+"""Characters of a shell line that is compared by its words: to split it takes quadratic time."""
 
 
 class ActKind(Enum):
@@ -113,6 +117,8 @@ def is_command(act: Act, line: str) -> bool:
     """Return whether a command is exactly a shell line, or the words of one."""
     if line == act.subject:
         return True
+    if len(line) > LONGEST_SPLIT:
+        return False
     with suppress(ValueError):  # a quote is not closed
         return bool(act.words) and tuple(shlex.split(line)) == act.words
     return False
