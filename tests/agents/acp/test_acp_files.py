@@ -14,6 +14,8 @@ from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.test_official_sdk import requested, update
 from tests.agents.client import FakeEditor
 
+from eca_nvim.agents.acp.requests import files
+from eca_nvim.agents.acp.requests.files import STOPPED
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.model.call_files import changed_paths
@@ -347,6 +349,20 @@ async def test_a_chat_that_is_forgotten_answers_and_shows_nothing_more(run: Run)
     assert client.events[shown:] == []
     assert "error" in run.answers[0]
     assert not file.exists()
+
+
+async def test_more_requests_than_some_are_refused_at_once(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_OPEN", 3)
+    turn = [{"all": [write(run.folder / str(it), "x")["request"] for it in range(5)]}]
+    async with run.start(turn) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await requested(client, 3)
+        client.agent.stop(CHAT)
+        await client.until(lambda: client.ends)
+    assert sorted(run.refusals) == [STOPPED] * 3 + ["too many requests wait"] * 2
 
 
 async def test_a_question_ends_with_the_agent(run: Run) -> None:
