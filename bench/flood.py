@@ -26,17 +26,24 @@ BYTES = 50_000_000
 LINE = "\x1b[32m{:07}\x1b[0m the quick brown fox jumps over the lazy dog, again and again\n"
 MARK = "Ω"
 STARTED, FLOOD = "started", "flood"
-COMMAND = rf"cut -d' ' -f1 /proc/uptime >{STARTED}; cat {FLOOD}; printf '\316\251\n'"
-"""Notes when it starts, in seconds, and ends with the mark, which its own text does not have."""
+COMMAND = rf"cut -d' ' -f1 /proc/uptime >{STARTED}; cat {FLOOD}; printf '\316\251\n'; sleep 1"
+"""Notes when it starts, in seconds, and ends with the mark, which its own text does not have.
+
+It stays a while, because Neovim 0.10 loses the last output of a program that has ended, and a chat
+shows the last line only of a call that runs.
+"""
 PATIENCE = 300.0
 OPEN_TERMINAL = """
     local columns, rows, command = ...
     vim.cmd('vsplit | enew')
     vim.api.nvim_win_set_width(0, columns)
     vim.api.nvim_win_set_height(0, rows)
+    local win = vim.api.nvim_get_current_win()
     vim.fn.termopen({ '/bin/sh', '-c', command })
-    vim.cmd('normal! G')
-    vim.cmd('wincmd w | startinsert')"""
+    vim.cmd('wincmd w | startinsert')
+    vim.defer_fn(function() -- Neovim 0.10 follows the end only from the last line
+      vim.api.nvim_win_set_cursor(win, { vim.fn.line('$', win), 0 })
+    end, 200)"""
 SIZE = """
     local win = require('eca.window').shown()
     return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }"""

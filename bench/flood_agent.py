@@ -1,20 +1,16 @@
 """The fake agent of the flood, `python -I -S flood_agent.py LINE`: runs a shell line once allowed.
 
-The client runs it in a terminal, which the call embeds. The call ends a second after the command,
-so that the client shows the last line.
+The client runs it in a terminal, which the call embeds.
 """
 
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 
 SESSION = "bench"
 CALL = "flood"
 READ_BYTES = 1 << 16
-LAST_S = 1.0
-"""Seconds in which the last line is shown."""
 
 
 def send(**message: object) -> None:
@@ -62,7 +58,6 @@ def main(line: str) -> None:
                 update(status="in_progress", content=shown)
                 ask(3, "terminal/wait_for_exit", terminalId=terminal)
             case {"id": 3, "result": _}:
-                time.sleep(LAST_S)
                 update(status="completed")
                 send(id=prompt, result={"stopReason": "end_turn"})
             case {"method": str(), "id": request}:
