@@ -56,7 +56,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         "|\x9b[0-?]{0,64}[ -/]{0,8})\\Z": BOUNDED,
         "[\ud800-\udbff][\udc00-\udfff]": NO_REPEAT,
         r"[ \t\n\v\f\r]+": "nothing follows its repeat",
-        r"\x1b\[([0-9;:]{0,64})m": BOUNDED,
+        r"\x1b\[(?:([0-9;:]{0,64})m|([02]?)K)|(\r)": BOUNDED,
     },
     "eca_nvim.chat.text.invisible": {
         f"[{ALWAYS}]": NO_REPEAT,

@@ -50,7 +50,7 @@ _LAST_READS: Final = 64  # another process that has the terminal must not keep u
 
 
 class Listener(Protocol):
-    """Is told what a command does."""
+    """Learns what a command does."""
 
     def printed(self, data: bytes) -> None:
         """Take the next piece of its output."""
