@@ -1,6 +1,6 @@
 """Kept sessions: which session of an agent each chat of the project is bound to.
 
-Rule kept here: a session that another running Neovim uses is used here, too; its user is told once.
+Rule kept here: a session that another running Neovim uses is used here, too; a line says so once.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ GONE: Final = "the agent has ended"
 CANNOT_OPEN: Final = "this agent cannot open saved chats"
 ELSEWHERE: Final = (
     "Another Neovim uses this chat, too (process {}): the agent gets the prompts of both, and "
-    "neither shows what the other is told."
+    "each shows only its own answers."
 )
 
 _FAILED: Final[Mapping[Way, str]] = {
