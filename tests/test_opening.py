@@ -187,11 +187,7 @@ def test_what_takes_no_name_is_free(code: str) -> None:
 READS = {"open", "fdopen", "FileIO", "read_text", "read_bytes", "write_text", "write_bytes"}
 OWN_NAMES = {
     "paths.py": {"open", "fdopen"},
-<<<<<<< Updated upstream
     "guardian.py": {"read_text", "read_bytes"},  # the kernel's files about processes
-=======
-    "guardian.py": {"read_bytes", "read_text"},  # the kernel's files about processes
->>>>>>> Stashed changes
     "agents/acp/requests/files.py": {"read_text", "write_text"},  # by the editor
     "agents/acp/sessions.py": {"open"},  # of a session
     "disk/private.py": {"open"},
@@ -204,7 +200,6 @@ OWN_NAMES = {
     "session/requests/images.py": {"write_bytes"},
     "transport/pipes.py": {"FileIO"},
     "transport/process.py": {"FileIO"},
-    "transport/terminal_input.py": {"read_text"},  # the kernel's files about processes
     "transport/terminal_input.py": {"read_text"},  # the kernel's files about processes
 }
 
