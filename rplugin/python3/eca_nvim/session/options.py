@@ -288,7 +288,7 @@ class Options:
         self._give_up(chat, state)
 
     def _give_up(self, chat: Chat, state: _State) -> None:
-        """Say which options the agent does not have; those of the user's options may come later."""
+        """Name the options that the agent does not have; the user's own ones may come later."""
         for key, wanted in tuple(state.wanted.items()):
             if wanted.asked:
                 del state.wanted[key]

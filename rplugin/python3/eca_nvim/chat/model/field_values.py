@@ -93,7 +93,7 @@ def form_fault(fields: Sequence[FormField], values: Mapping[str, Value]) -> tupl
 
 
 def requirement(field: FormField) -> str:
-    """Say what fits a field: "a whole number from 1 to 10"."""
+    """Return what fits a field: "a whole number from 1 to 10"."""
     what = _FORMATS[field.format][0] if field.format else _WHAT[field.kind]
     limits = _limits(field)
     return f"{what} {limits}" if limits else what

@@ -82,7 +82,7 @@ def _field(question: Question, progress: FormProgress, field: FormField) -> dict
 
 
 def _notes(progress: FormProgress, field: FormField) -> list[str]:
-    """Say whether an answer is required and what fits."""
+    """Return whether an answer is required, and what fits."""
     notes = ["required" if field.required else "optional"]
     if field.kind in _SAID or field.format or field.least is not None or field.most is not None:
         notes.append(requirement(field))
@@ -102,7 +102,7 @@ _SAID: Final = frozenset({FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.SEVERAL})
 
 
 def _empty(progress: FormProgress, field: FormField) -> str | None:
-    """Say what an empty answer does; None if it is not one."""
+    """Return what an empty answer does; None if it is not one."""
     value = progress.empty_answer
     if value is not None:
         shown = HIDDEN if field.secret else truncate(shown_value(field, value), _CELLS)

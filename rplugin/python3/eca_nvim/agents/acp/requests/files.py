@@ -49,7 +49,7 @@ MOST_OPEN: Final = 1000
 MOST_AT_ONCE: Final = 8
 """Files that are read at the same time, at most."""
 MOST_READ: Final = 10_000
-"""Files of a session of which it is known what the agent has read, at most."""
+"""Files of a session whose text is kept as the agent has read it, at most."""
 
 STOPPED: Final = "not done, the user has stopped the turn"
 WITHDRAWN: Final = "not done, the request was cancelled"
