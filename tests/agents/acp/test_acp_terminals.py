@@ -216,13 +216,13 @@ async def test_a_command_that_cannot_run_is_one_line(
 async def test_the_output_is_cut_between_characters(
     scripted: Scripted, tmp_path: Path, marker: str
 ) -> None:
-    line = "printf 'aä€😀ä€😀'"
+    line = "printf 'aä€😀ä€😀'; exit 1"
     scripted.play([asks(line), create(line, outputByteLimit=8), request(WAIT), request(READ)])
     async with running(make_agent(scripted.command, tmp_path)) as client:
         chat = await chatting(client, scripted)
         await chat.answer()
         answers = await chat.ends()
-        assert chat.printed == "aä€😀ä€😀"
+        assert chat.printed == "aä€😀ä€😀\n[exit code 1]\n"
     assert answers[-1]["output"] == "€😀"
     assert answers[-1]["truncated"] is True
 

@@ -131,7 +131,8 @@ class Command:
         self._waits.clear()
         rest = self._decoder.decode(b"", final=True)
         if ending.code != 0:
-            break_ = "" if self._printed.text(1)[0] in ("", "\n") else "\n"
+            last = self._printed.text(4)[0][-1:]  # a character has at most four bytes
+            break_ = "" if last in ("", "\n") else "\n"
             self._last = f"{break_}[{ending}]\n"
         self._show(rest + self._last)
         self._tell(self._end_of_own_call())
