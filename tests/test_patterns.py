@@ -27,6 +27,9 @@ DEMO = "eca_nvim.demo.scenes"
 LATE = "eca_nvim.patterns"
 
 ALLOWED: dict[str, dict[str | bytes, str]] = {
+    "eca_nvim.agents.acp.prompt": {
+        r"(The cursor is in line \d+, column \d+ of |Selected in ).*\.": AT_ONE_PLACE,
+    },
     "eca_nvim.agents.eca.content.chat_content": {r"\(attempt \d+/\d+\)": APART},
     "eca_nvim.agents.eca.content.code_blocks": {"`+": APART, r"[^\w+#.-]": NO_REPEAT},
     "eca_nvim.agents.eca.prompt.mentions": {r"/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},

@@ -16,6 +16,7 @@ from tests.support.calls import eca_call
 from eca_nvim import redaction
 from eca_nvim.agents import typed_tokens
 from eca_nvim.agents.acp import options as acp_options
+from eca_nvim.agents.acp.prompt import typed_text
 from eca_nvim.agents.acp.requests import acts, files
 from eca_nvim.agents.acp.updates import changes, known_call
 from eca_nvim.agents.acp.updates.content import unknown_line
@@ -261,6 +262,10 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(used, lambda size: [f"/{number}" for number in range(size // 25)]),
         Worst(used, lambda size: [f"/{number:0>4000}" for number in range(size // 100)]),
         Worst(used, lambda size: ["/a"] * (size // 10)),
+    ],
+    "eca_nvim.agents.acp.prompt": [
+        Worst(typed_text, make)
+        for make in (repeated("Selected in ."), repeated(".", "Selected in ", "x"))
     ],
     "eca_nvim.agents.acp.updates.known_call": [
         *(
