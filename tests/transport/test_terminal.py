@@ -146,6 +146,14 @@ async def test_what_is_cancelled_or_left_running_is_ended(children: Children) ->
         assert not processes.marked(children.marker)
 
 
+async def test_what_still_prints_from_another_session_is_ended(children: Children) -> None:
+    script = "setsid sh -c 'echo there; exec sleep 300' & wait"
+    async with terminal(children, "sh", "-c", script) as (running, watched):
+        await watched.until(b"there")
+        running.end()
+        await watched.end()
+
+
 async def test_a_command_that_reads_says_so(children: Children) -> None:
     script = "printf 'name? '; read -r name; sleep 300"
     async with terminal(children, "sh", "-c", script) as (running, watched):

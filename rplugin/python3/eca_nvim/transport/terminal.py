@@ -3,7 +3,7 @@
 Rules this file keeps:
 
 - The command leads a session, which the terminal controls. Signals go to the whole session, and
-  what the command leaves running in it is ended, too.
+  what the command leaves running in it is ended, too, also what still prints from elsewhere.
 - It is ended by a ladder: SIGTERM, `GRACE_S`, SIGKILL.
 - The event loop reads. What came within `GATHER_S` is passed on together. Nothing waits between
   that and the kernel, whose small buffer makes a command wait that prints faster than we read.
@@ -27,7 +27,15 @@ from typing import Final, Protocol
 
 import anyio
 
-from eca_nvim.guardian import GRACE_S, end_sessions, signal_session
+from eca_nvim.guardian import (
+    GRACE_S,
+    MARK,
+    end_sessions,
+    marked,
+    signal_session,
+    signal_sessions,
+    strays,
+)
 from eca_nvim.spawn import StartFailed, explained
 from eca_nvim.transport import terminal_child
 from eca_nvim.transport.process import Exit, exit_of, wait_for_exit
@@ -70,10 +78,12 @@ class Terminal:
         popen: subprocess.Popen[bytes],
         descriptor: int,
         listener: Listener,
+        mark: str,
     ) -> None:
         self._popen = popen
         self._descriptor = descriptor
         self._listener = listener
+        self._mark = mark
         self._loop = asyncio.get_running_loop()
         self._gathered: list[bytes] = []
         self._size = 0
@@ -83,8 +93,12 @@ class Terminal:
         self._waits = False
         self._in_line = False
         self._running = anyio.CancelScope()
-        self.session: int | None = popen.pid
-        """The id of its session and of the process that leads it; None once it has ended."""
+        self._session_ended = False
+
+    @property
+    def sessions(self) -> set[int]:
+        """Its session and those of processes that it ran elsewhere; none once they have ended."""
+        return set() if self._session_ended else {self._popen.pid} | strays(self._mark)
 
     async def run(self) -> None:
         """Read until the command and its session have ended; cancelling it ends them."""
@@ -125,11 +139,11 @@ class Terminal:
         self._listener.ended(exit_of(self._popen.returncode))
 
     async def _end_session(self) -> None:
-        """End the processes left running in the session."""
-        if signal_session(self._popen.pid, signal.SIGTERM):
+        """End the processes left running in its sessions."""
+        if left := signal_sessions(self.sessions, signal.SIGTERM):
             await anyio.sleep(GRACE_S)
-            signal_session(self._popen.pid, signal.SIGKILL)
-        self.session = None
+            signal_sessions(left, signal.SIGKILL)
+        self._session_ended = True
 
     # --- output ---------------------------------------------------------------------------------
 
@@ -194,7 +208,7 @@ class Terminal:
 
 def kill_terminals(terminals: Iterable[Terminal]) -> None:
     """End commands without an event loop; at most `2 * GRACE_S`."""
-    end_sessions(it.session for it in terminals if it.session is not None)
+    end_sessions(set[int]().union(*(it.sessions for it in terminals)))
 
 
 async def start_terminal(
@@ -209,6 +223,7 @@ async def start_terminal(
     `env` is its whole environment, `cwd` its folder. guard: called with the id of its session as
     soon as there is one. Raises StartError.
     """
+    env = marked(env)
     ours, theirs = os.openpty()
     faults, faults_in = os.pipe()
     try:
@@ -232,7 +247,7 @@ async def start_terminal(
         raise
     finally:
         os.close(faults)
-    return Terminal(popen, ours, listener)
+    return Terminal(popen, ours, listener, env[MARK])
 
 
 def _set_up(ours: int, theirs: int) -> None:
