@@ -1,7 +1,5 @@
 """A chat with a real agent, and the answers to what it asks."""
 
-from pathlib import Path
-
 from tests.journeys.agents import RealAgent
 from tests.journeys.scripted_model import scripted
 from tests.support.editor import Neovim
@@ -11,10 +9,9 @@ from tests.ui.talk import Value, lines_of, wait_idle
 WIDTH = 120
 
 
-def start(start_nvim: StartNeovim, agent: RealAgent, state: Path | None = None) -> Neovim:
-    """Open a chat with an agent; `state`: the folder for what outlives Neovim."""
-    environment = {"XDG_STATE_HOME": str(state)} if state else {}
-    nvim = start_nvim(settings=agent.settings, columns=WIDTH, lines=40, environment=environment)
+def start(start_nvim: StartNeovim, agent: RealAgent) -> Neovim:
+    """Open a chat with an agent."""
+    nvim = start_nvim(settings=agent.settings, columns=WIDTH, lines=40)
     nvim.keys(":EcaChat<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
     return nvim

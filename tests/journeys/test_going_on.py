@@ -1,6 +1,4 @@
-"""Chats of real agents go on: after a restart, and in another Neovim."""
-
-from pathlib import Path
+"""Chats of real agents go on after a restart: the model gets what was said before."""
 
 from tests.journeys.agents import RealAgent
 from tests.journeys.answers import prompt, start
@@ -11,22 +9,13 @@ from tests.ui.talk import wait_idle, wait_line
 WORD = "pumpernickel"
 
 
-def test_a_chat_goes_on_after_a_restart_and_in_another_neovim(
-    start_nvim: StartNeovim, agent: RealAgent, tmp_path: Path
-) -> None:
-    nvim = start(start_nvim, agent, state=tmp_path / "state")
+def test_a_chat_goes_on_after_a_restart(start_nvim: StartNeovim, agent: RealAgent) -> None:
+    nvim = start(start_nvim, agent)
     prompt(nvim, {"say": f"the word is {WORD}"})
     wait_line(nvim, f"the word is {WORD}")
     wait_idle(nvim)
     nvim.keys(":Eca restart<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
-    recalls(nvim)
-    nvim.finish()
-
-    nvim = start(start_nvim, agent, state=tmp_path / "state")
-    nvim.lua("vim.ui.select = function(items, _, chosen) chosen(items[1], 1) end")
-    nvim.keys(":Eca resume<CR>")
-    wait_line(nvim, f"I remember {WORD}")
     recalls(nvim)
 
 
