@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from tests.agents.acp.file_turns import read, write
 from tests.agents.acp.scripted import Scripted
-from tests.agents.acp.test_acp_files import read, write
 from tests.agents.acp.test_official_sdk import CHOICES, update
 from tests.support.factories import StartNeovim
 from tests.ui.talk import wait_idle, wait_line

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tests.agents.acp.scripted import Scripted
-from tests.agents.acp.test_acp_terminals import KILL, READ, SHOWN, WAIT, asks, create, update
+from tests.agents.acp.terminal_turns import KILL, READ, SHOWN, WAIT, asks, create, update
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.processes import command_line, wait_gone

@@ -1,13 +1,16 @@
 """What tests of ACP agents share."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Protocol
+from uuid import uuid4
 
 import pytest
+from tests.agents.acp.file_turns import Run
 from tests.agents.acp.scripted import Scripted
-from tests.support import servers
+from tests.support import processes, servers
 from tests.support.script import Step
 from tests.support.servers import Replay, ScriptedServer
 
@@ -50,3 +53,20 @@ def scripted_acp(tmp_path: Path) -> PrepareScript:
 def scripted(tmp_path: Path) -> Scripted:
     """Return the files of an agent on the official SDK."""
     return Scripted(tmp_path)
+
+
+@pytest.fixture
+def marker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Mark the processes of a test; none may be left."""
+    marker = uuid4().hex
+    monkeypatch.setenv(processes.MARKER, marker)
+    yield marker
+    left = processes.wait_gone(processes.marked(marker) - {os.getpid()}, 10)
+    processes.end(left)
+    assert not left
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Return an agent that works with files."""
+    return Run(Scripted(tmp_path), tmp_path)

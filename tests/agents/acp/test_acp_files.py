@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
-from typing import Any, Final, TypeAlias
 
 import pytest
-from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
-from tests.agents.acp.scripted import Scripted
+from tests.agents.acp.acp_client import CHAT
+from tests.agents.acp.file_turns import Run, answer, read, write
 from tests.agents.acp.test_official_sdk import requested, update
-from tests.agents.client import FakeEditor
 
-from eca_nvim.agents.acp.requests import files
-from eca_nvim.agents.acp.requests.files import STOPPED
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.model.call_files import changed_paths
@@ -27,94 +21,9 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
-from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.nvim.agent_files import AgentFiles
-from eca_nvim.nvim.editor_calls import EditorCalls
 
 pytestmark = pytest.mark.anyio
-Value: TypeAlias = Any
-SESSION: Final = "scripted"
-
-
-class OnDisk(FakeEditor):
-    """An editor without buffers, but for the unsaved texts in `texts`; the rest is real."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls = EditorCalls(self._run)
-        self.files = AgentFiles(self.calls)
-
-    def _run(self, _code: str, arguments: Value) -> None:
-        number, name, asked = arguments
-        value: Value = {"state": "no_buffer"}
-        if name == "unsaved":
-            texts = {path: self.texts[path] for path in asked["paths"] if path in self.texts}
-            value = [{"path": path, "text": text} for path, text in texts.items()]
-        elif asked["path"] in self.texts:
-            value = self._write(asked)
-        self.calls.returned(CallReturned(number, True, value))
-
-    def _write(self, asked: Value) -> Value:
-        if not asked["replaces_unsaved"]:
-            return {"state": "refused", "why": "not read"}
-        unsaved = self.texts.pop(asked["path"])
-        Path(asked["path"]).write_text(asked["text"])
-        return {"state": "written", "unsaved": unsaved}
-
-    async def read_text(self, path: str) -> str:
-        return await self.files.read(path)
-
-    async def write_text(
-        self, path: str, text: str, expected: str | None = None, *, replaces_unsaved: bool = True
-    ) -> bytes | None:
-        return await self.files.write(path, text, expected, replaces_unsaved=replaces_unsaved)
-
-
-def read(path: object, session: str = SESSION, **more: int) -> Value:
-    return {"request": ["fs/read_text_file", {"sessionId": session, "path": str(path), **more}]}
-
-
-def write(path: object, content: str, session: str = SESSION) -> Value:
-    asked = {"sessionId": session, "path": str(path), "content": content}
-    return {"request": ["fs/write_text_file", asked]}
-
-
-class Run:
-    """An agent in a workspace beside another folder."""
-
-    def __init__(self, scripted: Scripted, folder: Path) -> None:
-        self.scripted = scripted
-        self.folder = folder / "ws"
-        self.outside = folder / "outside"
-        self.folder.mkdir()
-        self.outside.mkdir()
-        self.editor = OnDisk()
-
-    def start(self, *turns: list[Value], **more: Value) -> AbstractAsyncContextManager[AcpClient]:
-        self.scripted.play(*turns, **more)
-        return running(make_agent(self.scripted.command, self.folder, services=self.editor))
-
-    @property
-    def answers(self) -> list[Value]:
-        assert self.scripted.faults() == []
-        return self.scripted.answers()
-
-    @property
-    def refusals(self) -> list[str]:
-        return [it["error"] for it in self.answers]
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return Run(Scripted(tmp_path), tmp_path)
-
-
-async def answer(client: AcpClient, count: int, choice: str | None) -> ToolRequested:
-    """Wait for a question, and answer it."""
-    asked = await requested(client, count)
-    client.agent.decide(CHAT, asked.call.id, choice)
-    return asked
 
 
 async def test_reads_are_lines_of_what_the_user_sees(run: Run) -> None:
@@ -323,58 +232,6 @@ async def test_a_missing_file_is_an_error_or_an_empty_text(run: Run) -> None:
     assert not gets_empty_text("qwen-code", "0.1")
 
 
-async def test_a_stop_and_a_withdrawal_answer_what_waits(run: Run) -> None:
-    file = run.folder / "a.txt"
-    cancelled = [write(file, "x"), read(file), {"wait": "session/cancel"}, {"end": "cancelled"}]
-    async with run.start(cancelled, [write(file, "y")]) as client:
-        client.agent.open_chat(CHAT)
-        client.prompt("go")
-        await requested(client, 1)
-        client.agent.stop(CHAT)
-        await client.until(lambda: client.ends == [TurnEnd.STOPPED])
-        client.prompt("again")
-        await requested(client, 2)
-    assert run.answers[0] == {"code": -32800, "error": "not done, the user has stopped the turn"}
-    assert not file.exists()
-
-
-async def test_a_chat_that_is_forgotten_answers_and_shows_nothing_more(run: Run) -> None:
-    file = run.folder / "a.txt"
-    async with run.start([write(file, "x")]) as client:
-        client.agent.open_chat(CHAT)
-        client.prompt("go")
-        await requested(client, 1)
-        shown = len(client.events)
-        client.agent.forget(CHAT)
-    assert client.events[shown:] == []
-    assert "error" in run.answers[0]
-    assert not file.exists()
-
-
-async def test_more_requests_than_some_are_refused_at_once(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MOST_OPEN", 3)
-    turn = [{"all": [write(run.folder / str(it), "x")["request"] for it in range(5)]}]
-    async with run.start(turn) as client:
-        client.agent.open_chat(CHAT)
-        client.prompt("go")
-        await requested(client, 3)
-        client.agent.stop(CHAT)
-        await client.until(lambda: client.ends)
-    assert sorted(run.refusals) == [STOPPED] * 3 + ["too many requests wait"] * 2
-
-
-async def test_a_question_ends_with_the_agent(run: Run) -> None:
-    async with run.start([write(run.folder / "a.txt", "x")]) as client:
-        client.agent.open_chat(CHAT)
-        client.prompt("go")
-        await requested(client, 1)
-        client.agent.kill()
-        await client.until(lambda: client.exit)
-    assert not (run.folder / "a.txt").exists()
-
-
 async def test_a_mode_counts_once_the_user_has_set_it(run: Run) -> None:
     mode = {
         "id": "mode", "name": "Mode", "category": "mode", "type": "select",
@@ -393,18 +250,3 @@ async def test_a_mode_counts_once_the_user_has_set_it(run: Run) -> None:
         assert len(asked) == 1
         assert changed_paths(client.all(ToolRunning)[-1].call) == (str(run.outside / "b"),)
     assert [it.name for it in run.outside.iterdir()] == ["b"]
-
-
-async def test_many_at_once_are_all_answered(run: Run) -> None:
-    """Writes of one file come in their order, and the user is asked once."""
-    file = run.folder / "a.txt"
-    turn = [{"all": [write(file, f"{number}\n")["request"] for number in range(50)]}]
-    turn += [{"all": [read(file)["request"] for _ in range(200)]}]
-    async with run.start(turn) as client:
-        client.agent.open_chat(CHAT)
-        client.prompt("go")
-        await answer(client, 1, "always")
-        await client.until(lambda: client.ends == [TurnEnd.DONE])
-        assert len([it for it in client.all(ToolRequested) if it.needs_approval]) == 1
-    assert file.read_text() == "49\n"
-    assert [it["content"] for it in run.answers[50:]] == ["49\n"] * 200

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.conftest import PrepareReplay
-from tests.agents.acp.test_acp_files import OnDisk
+from tests.agents.acp.file_turns import OnDisk
 from tests.support.recording import Event
 from tests.support.replay_acp import read_lives
 from tests.support.servers import ACP_RECORDINGS

@@ -1,121 +1,35 @@
 """Commands that an agent runs in terminals of ours: what it is answered, and what the chat gets."""
 
-import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from uuid import uuid4
 
-import anyio
-import anyio.lowlevel
 import pytest
-from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
-from tests.agents.acp.scripted import Scripted, Value
-from tests.support import processes
+from tests.agents.acp.acp_client import CHAT, make_agent, running
+from tests.agents.acp.scripted import Scripted
+from tests.agents.acp.terminal_turns import (
+    KILL,
+    READ,
+    RELEASE,
+    SHOWN,
+    STUBBORN,
+    WAIT,
+    asks,
+    chatting,
+    create,
+    ends,
+    request,
+    update,
+)
 
 from eca_nvim.agents.acp.requests.command import SHOWN_BYTES
-from eca_nvim.agents.acp.requests.terminals import MOST_TERMINALS
-from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.call_details import ToolKind
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
-    ToolOutput,
     ToolRejected,
-    ToolRequested,
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio
-
-CHOICES = [
-    {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
-    {"optionId": "no", "name": "No", "kind": "reject_once"},
-]
-STUBBORN = "trap '' TERM HUP; printf ready; while :; do sleep 1; done"
-WAIT = ["terminal/wait_for_exit", {"terminalId": "TERMINAL"}]
-READ = ["terminal/output", {"terminalId": "TERMINAL"}]
-KILL = ["terminal/kill", {"terminalId": "TERMINAL"}]
-RELEASE = ["terminal/release", {"terminalId": "TERMINAL"}]
-SHOWN = [{"type": "terminal", "terminalId": "TERMINAL"}]
-
-
-@pytest.fixture
-def marker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Mark the processes of a test; none may be left."""
-    marker = uuid4().hex
-    monkeypatch.setenv(processes.MARKER, marker)
-    yield marker
-    left = processes.wait_gone(processes.marked(marker) - {os.getpid()}, 10)
-    processes.end(left)
-    assert not left
-
-
-def asks(line: str, call: str = "c") -> Value:
-    """Request permission for a command."""
-    shown = {"toolCallId": call, "title": "run it", "kind": "execute"}
-    return {"ask": {"toolCall": shown | {"rawInput": {"command": line}}, "options": CHOICES}}
-
-
-def create(line: str, **more: Value) -> Value:
-    """Run a line as a shell does."""
-    return {"request": ["terminal/create", {"command": "/bin/sh", "args": ["-c", line], **more}]}
-
-
-def update(variant: str = "tool_call_update", call: str = "c", /, **members: Value) -> Value:
-    return {"update": {"sessionUpdate": variant, "toolCallId": call} | members}
-
-
-def ends(call: str) -> Value:
-    return update("tool_call_update", call, status="completed")
-
-
-def request(method_and_params: Value) -> Value:
-    return {"request": method_and_params}
-
-
-class Chatting:
-    """A client that answers what it is asked."""
-
-    def __init__(self, client: AcpClient, scripted: Scripted) -> None:
-        self.client = client
-        self.scripted = scripted
-        self._answered = 0
-
-    @property
-    def asked(self) -> list[ToolRequested]:
-        return [it for it in self.client.all(ToolRequested) if it.needs_approval]
-
-    @property
-    def printed(self) -> str:
-        return "".join(it.text for it in self.client.all(ToolOutput))
-
-    async def answer(self, place: int = 0) -> ToolRequested:
-        """Wait for the next question, and answer it."""
-        self._answered += 1
-        await self.client.until(lambda: len(self.asked) >= self._answered)
-        asked = self.asked[self._answered - 1]
-        self.client.agent.decide(CHAT, asked.call.id, asked.choices[place].id)
-        return asked
-
-    async def prints(self, text: str) -> None:
-        await self.client.until(lambda: text in self.printed)
-
-    async def ends(self, end: TurnEnd = TurnEnd.DONE) -> list[Value]:
-        """Wait for the end of the turn; returns the answers that the agent got."""
-        await self.client.until(lambda: self.client.ends)
-        assert self.client.ends == [end]
-        assert self.scripted.faults() == []
-        return self.scripted.answers()
-
-    async def finished(self) -> ToolFinished:
-        return await self.client.first(ToolFinished)
-
-
-async def chatting(client: AcpClient, scripted: Scripted) -> Chatting:
-    client.agent.open_chat(CHAT)
-    client.agent.prompt(Prompt(CHAT, "go"))
-    return Chatting(client, scripted)
 
 
 async def test_a_command_from_its_start_to_its_release(
@@ -279,85 +193,6 @@ async def test_a_terminal_that_nobody_embeds_is_shown_by_a_call_of_ours(
         assert client.all(ToolFinished)[0].outputs == ("one\n[exit code 2]\n",)
 
 
-async def stopped(client: AcpClient) -> None:
-    client.agent.stop(CHAT)
-
-
-async def forgotten(client: AcpClient) -> None:
-    client.agent.forget(CHAT)
-
-
-async def killed(client: AcpClient) -> None:
-    client.agent.kill()
-
-
-async def left(client: AcpClient) -> None:
-    client.agent.leave()
-
-
-async def closed(client: AcpClient) -> None:
-    await client.agent.close()
-
-
-async def died(client: AcpClient) -> None:
-    processes.end([client.agent._running.connection.pid])
-
-
-@pytest.mark.parametrize("end", [stopped, forgotten, killed, left, closed, died])
-async def test_however_it_ends_no_command_is_left(
-    scripted: Scripted, tmp_path: Path, marker: str, end: Callable[[AcpClient], Value]
-) -> None:
-    script = [asks(STUBBORN), create(STUBBORN), {"begin": WAIT}, {"wait": "session/cancel"}]
-    scripted.play([*script, {"join": None}])
-    async with running(make_agent(scripted.command, tmp_path)) as client:
-        chat = await chatting(client, scripted)
-        await chat.answer()
-        await chat.prints("ready")
-        commands = {it for it in processes.marked(marker) if is_command(it)}
-        assert commands
-        await end(client)
-        if end is stopped:
-            assert (await chat.ends())[-1] == {"signal": "SIGKILL"}
-        seconds = 0 if end in (killed, left) else 20
-        assert not await anyio.to_thread.run_sync(processes.wait_gone, commands, seconds)
-
-
-def is_command(pid: int) -> bool:
-    return processes.command_line(pid).startswith("/bin/sh")
-
-
-async def test_a_command_ends_with_its_turn(
-    scripted: Scripted, tmp_path: Path, marker: str
-) -> None:
-    """The agent, which waits for it, learns that in the next turn."""
-    scripted.play([asks(STUBBORN), create(STUBBORN), {"begin": WAIT}], [{"join": None}])
-    async with running(make_agent(scripted.command, tmp_path)) as client:
-        chat = await chatting(client, scripted)
-        await chat.answer()
-        await chat.ends()
-        client.agent.prompt(Prompt(CHAT, "and?"))
-        await client.until(lambda: len(client.ends) == 2)
-    assert set(scripted.answers()[-1]) == {"signal"}
-
-
-async def test_a_request_can_be_taken_back(scripted: Scripted, tmp_path: Path, marker: str) -> None:
-    scripted.play(
-        [
-            asks(STUBBORN),
-            create(STUBBORN),
-            *({"begin": WAIT}, {"cancel": None}, {"join": None}),
-            *({"begin": create("true")["request"]}, {"cancel": None}, {"join": None}),
-            request(READ),
-        ]
-    )
-    async with running(make_agent(scripted.command, tmp_path)) as client:
-        chat = await chatting(client, scripted)
-        await chat.answer()
-        *_, wait, again, read = await chat.ends()
-    assert (wait["code"], again["code"]) == (-32800, -32800)
-    assert "exitStatus" not in read
-
-
 async def test_a_terminal_is_one_of_its_session(
     scripted: Scripted, tmp_path: Path, marker: str
 ) -> None:
@@ -381,41 +216,6 @@ async def test_a_terminal_is_one_of_its_session(
         answers = await chat.ends()
     refused = {"error": "there is no such terminal in this session", "code": -32002}
     assert answers[2:] == [*[refused] * 4, {"output": "", "truncated": False}]
-
-
-async def test_a_question_about_a_command_is_closed_by_a_stop(
-    scripted: Scripted, tmp_path: Path, marker: str
-) -> None:
-    scripted.play(
-        [{"begin": create("true")["request"]}, {"wait": "session/cancel"}, {"join": None}]
-    )
-    async with running(make_agent(scripted.command, tmp_path)) as client:
-        chat = await chatting(client, scripted)
-        await client.until(lambda: chat.asked)
-        client.agent.stop(CHAT)
-        [refused] = await chat.ends()
-    assert refused["code"] in (-32800, -32603)
-
-
-async def test_a_command_that_waits_for_input_says_so_and_can_be_ended(
-    scripted: Scripted, tmp_path: Path, marker: str
-) -> None:
-    line = "printf 'name? '; read -r name; echo no"
-    scripted.play([asks(line), create(line), {"begin": WAIT}, {"wait": "session/cancel"}])
-    async with running(make_agent(scripted.command, tmp_path)) as client:
-        chat = await chatting(client, scripted)
-        await chat.answer()
-        await client.until(lambda: client.all(ToolOutput)[-1:] and _waits(client))
-        assert client.agent.is_busy, "it must not be sent to sleep"
-        client.agent.stop(CHAT)
-        await chat.ends()
-        with anyio.fail_after(10):
-            while client.agent.is_busy:
-                await anyio.lowlevel.checkpoint()
-
-
-def _waits(client: AcpClient) -> bool:
-    return client.all(ToolOutput)[-1].awaits_input
 
 
 async def test_of_a_flood_the_end_is_kept(scripted: Scripted, tmp_path: Path, marker: str) -> None:
@@ -444,18 +244,3 @@ async def test_a_rejected_command_is_shown_as_such(
         await chat.ends()
         assert not client.all(ToolRunning)
         assert not client.all(ToolRejected), "the chat knows it from the user"
-
-
-async def test_terminals_that_are_not_released_are_bounded(
-    scripted: Scripted, tmp_path: Path, marker: str
-) -> None:
-    line = "sleep 300"
-    many = [create(line)["request"]] * (MOST_TERMINALS + 2)
-    scripted.play([asks(line), {"all": many}, request(RELEASE), create(line)])
-    async with running(make_agent(scripted.command, tmp_path)) as client:
-        chat = await chatting(client, scripted)
-        await chat.answer()
-        answers = await chat.ends()
-    refused = [it["error"] for it in answers if "error" in it]
-    assert refused == ["there are 32 terminals already: release those that have ended"] * 2
-    assert "terminalId" in answers[-1]

@@ -10,7 +10,7 @@ import pytest
 from tests.agents.acp.acp_client import CHAT, make_agent, remembering, running
 from tests.agents.acp.conftest import PrepareScript
 from tests.agents.acp.scripted import Scripted
-from tests.agents.acp.test_acp_sessions import BOUND, OLD, opens, refuses
+from tests.agents.acp.session_turns import BOUND, OLD, opens, refuses
 from tests.support import acp_script as agent
 
 from eca_nvim.agents.acp.mcp_servers import McpOptions

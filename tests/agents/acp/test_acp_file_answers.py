@@ -1,0 +1,84 @@
+"""Every request about a file gets its answer: in a stop, of a forgotten chat, of very many."""
+
+from __future__ import annotations
+
+import pytest
+from tests.agents.acp.acp_client import CHAT
+from tests.agents.acp.file_turns import Run, answer, read, write
+from tests.agents.acp.test_official_sdk import requested
+
+from eca_nvim.agents.acp.requests import files
+from eca_nvim.agents.acp.requests.files import STOPPED
+from eca_nvim.chat.vocabulary.events import (
+    ToolRequested,
+)
+from eca_nvim.chat.vocabulary.states import TurnEnd
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_stop_and_a_withdrawal_answer_what_waits(run: Run) -> None:
+    file = run.folder / "a.txt"
+    cancelled = [write(file, "x"), read(file), {"wait": "session/cancel"}, {"end": "cancelled"}]
+    async with run.start(cancelled, [write(file, "y")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await requested(client, 1)
+        client.agent.stop(CHAT)
+        await client.until(lambda: client.ends == [TurnEnd.STOPPED])
+        client.prompt("again")
+        await requested(client, 2)
+    assert run.answers[0] == {"code": -32800, "error": "not done, the user has stopped the turn"}
+    assert not file.exists()
+
+
+async def test_a_chat_that_is_forgotten_answers_and_shows_nothing_more(run: Run) -> None:
+    file = run.folder / "a.txt"
+    async with run.start([write(file, "x")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await requested(client, 1)
+        shown = len(client.events)
+        client.agent.forget(CHAT)
+    assert client.events[shown:] == []
+    assert "error" in run.answers[0]
+    assert not file.exists()
+
+
+async def test_more_requests_than_some_are_refused_at_once(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_OPEN", 3)
+    turn = [{"all": [write(run.folder / str(it), "x")["request"] for it in range(5)]}]
+    async with run.start(turn) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await requested(client, 3)
+        client.agent.stop(CHAT)
+        await client.until(lambda: client.ends)
+    assert sorted(run.refusals) == [STOPPED] * 3 + ["too many requests wait"] * 2
+
+
+async def test_a_question_ends_with_the_agent(run: Run) -> None:
+    async with run.start([write(run.folder / "a.txt", "x")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await requested(client, 1)
+        client.agent.kill()
+        await client.until(lambda: client.exit)
+    assert not (run.folder / "a.txt").exists()
+
+
+async def test_many_at_once_are_all_answered(run: Run) -> None:
+    """Writes of one file come in their order, and the user is asked once."""
+    file = run.folder / "a.txt"
+    turn = [{"all": [write(file, f"{number}\n")["request"] for number in range(50)]}]
+    turn += [{"all": [read(file)["request"] for _ in range(200)]}]
+    async with run.start(turn) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await answer(client, 1, "always")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        assert len([it for it in client.all(ToolRequested) if it.needs_approval]) == 1
+    assert file.read_text() == "49\n"
+    assert [it["content"] for it in run.answers[50:]] == ["49\n"] * 200
