@@ -63,6 +63,13 @@ async def test_what_is_withdrawn_leaves_the_chat_that_shows_it(rig: Rig) -> None
     assert agent.told == []
 
 
+async def test_what_closes_a_link_of_a_chat_that_is_gone_makes_no_chat(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    agent.say("gone", QuestionClosed("q", is_done=True))
+    await rig.done()
+    assert ("open", "gone") not in agent.chats
+
+
 async def test_fields_can_be_answered_by_number_and_again(rig: Rig) -> None:
     agent = await rig.ready("a")
     agent.say("a", form("q", FormField(name="yes", kind=FieldKind.YES_NO, title="Yes?"), NAME))

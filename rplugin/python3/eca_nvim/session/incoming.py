@@ -59,6 +59,7 @@ _CREATES_NO_CHAT = (
     OptionRefused,
     OptionsChanged,
     ProgressChanged,
+    QuestionClosed,
     TurnEvent,
     UsageReported,
 )
