@@ -172,6 +172,17 @@ async def test_one_that_is_withdrawn_or_completed_elsewhere_leaves(
     assert results(server) == [-32800, {"action": "accept"}]
 
 
+async def test_a_form_is_completed_by_the_user_alone(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    server = prepare(scripted_acp, asks(1, FORM | {"elicitationId": "e1"}, waits=False), COMPLETE)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await asked(client)
+        await client.until(lambda: client.ends)
+        assert [it.is_done for it in client.all(QuestionClosed)] == [False]
+    assert results(server) == [{"action": "cancel"}]
+
+
 async def test_one_about_no_session_is_answered_even_before_the_agent_is_ready(
     scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:

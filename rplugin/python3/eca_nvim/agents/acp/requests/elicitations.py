@@ -47,7 +47,11 @@ logger = logging.getLogger(__name__)
 
 
 class _Open(Struct, frozen=True):
-    """A request that waits for the user; `session` is None for one outside of sessions."""
+    """A request that waits for the user.
+
+    session: None for one outside of sessions. elicitation_id: the agent's, of a link that it may
+    declare done; None for a form, which only the user can answer.
+    """
 
     request_id: MessageId
     session: Session | None
@@ -83,7 +87,8 @@ class Elicitations:
         except CannotAsk as reason:
             self._answers.respond(request_id, ElicitationResult("decline"))
             return (Addressed(chat_id, NoticeReceived(f"{_NOT_ASKED}: {reason}")),)
-        self._open[question.id] = _Open(request_id, session, question, asked.elicitation_id)
+        elicitation_id = None if question.link is None else asked.elicitation_id
+        self._open[question.id] = _Open(request_id, session, question, elicitation_id)
         told = (question,) if notice is None else (notice, question)
         return [Addressed(chat_id, event) for event in told]
 
