@@ -9,6 +9,7 @@ import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.scripted import Scripted, Value
 from tests.agents.acp.terminal_turns import (
+    KILL,
     READ,
     RELEASE,
     STUBBORN,
@@ -20,6 +21,7 @@ from tests.agents.acp.terminal_turns import (
 )
 from tests.support import processes
 
+from eca_nvim.agents.acp.requests import command, terminals
 from eca_nvim.agents.acp.requests.terminals import MOST_TERMINALS
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.events import (
@@ -154,5 +156,37 @@ async def test_terminals_that_are_not_released_are_bounded(
         await chat.answer()
         answers = await chat.ends()
     refused = [it["error"] for it in answers if "error" in it]
-    assert refused == ["there are 32 terminals already: release those that have ended"] * 2
+    assert refused == ["32 commands run already: wait for one to end, or kill one"] * 2
     assert "terminalId" in answers[-1]
+
+
+async def test_a_terminal_that_has_ended_makes_room(
+    scripted: Scripted, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that never releases, as after a stop, can run commands in all its turns."""
+    monkeypatch.setattr(terminals, "MOST_TERMINALS", 2)
+    one = [create("true"), request(WAIT)]
+    first = [asks("true"), create("true"), request(WAIT), *one, *one, request(READ)]
+    scripted.play(first)
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        answers = await chat.ends()
+    assert [it for it in answers if "error" in it] == []
+    assert len({it["terminalId"] for it in answers if "terminalId" in it}) == 3
+
+
+async def test_requests_that_wait_for_an_end_are_bounded(
+    scripted: Scripted, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "MOST_WAITS", 2)
+    waits = [{"begin": WAIT}] * 3
+    scripted.play([asks("sleep 300"), create("sleep 300"), *waits, request(KILL), {"join": None}])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        answers = await chat.ends()
+    assert [it for it in answers if "error" in it] == [
+        {"error": "too many requests wait", "code": -32603}
+    ]
+    assert [it for it in answers if "signal" in it] == [{"signal": "SIGTERM"}] * 2

@@ -22,7 +22,7 @@ from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.jsonrpc import MessageId
+from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId
 from eca_nvim.protocol.acp.terminal import ExitStatus, OutputSoFar
 from eca_nvim.transport import Exit
 from eca_nvim.transport.printed import Printed
@@ -32,6 +32,8 @@ MOST_BYTES: Final = 1 << 22
 """Bytes of output that are kept for the agent, at most."""
 SHOWN_BYTES: Final = 1 << 18
 """Bytes of output that are kept for the chat."""
+MOST_WAITS: Final = 100
+"""Requests that wait for the end of a command, at most."""
 
 logger = logging.getLogger(__name__)
 
@@ -77,10 +79,12 @@ class Command:
 
     def wait(self, request_id: MessageId) -> None:
         """Answer a request when the command has ended."""
-        if self.status is None:
-            self._waits.append(request_id)
-        else:
+        if self.status is not None:
             self._answers.respond(request_id, self.status)
+        elif len(self._waits) >= MOST_WAITS:
+            self._answers.refuse(request_id, INTERNAL_ERROR, "too many requests wait")
+        else:
+            self._waits.append(request_id)
 
     def wait_no_longer(self, request_id: MessageId) -> bool:
         """Forget a request that waits; returns whether there was one."""

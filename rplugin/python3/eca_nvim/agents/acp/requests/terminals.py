@@ -47,7 +47,7 @@ from eca_nvim.transport import Guard, StartError
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
 
 MOST_TERMINALS: Final = 32
-"""Terminals of a session that are not released, at most."""
+"""Terminals of a session that are not released, at most; one that has ended makes room."""
 SHOWN_AFTER_S: Final = 0.5
 """Seconds after which a call of ours shows a command that no other call shows."""
 VARIABLES: Final[Mapping[str, str]] = {
@@ -58,7 +58,7 @@ VARIABLES: Final[Mapping[str, str]] = {
 """Variables of every command: it may use colours, and no pager that would wait for keys."""
 
 _NOT_ALLOWED: Final = "the user has not allowed this command"
-_TOO_MANY: Final = f"there are {MOST_TERMINALS} terminals already: release those that have ended"
+_TOO_MANY: Final = f"{MOST_TERMINALS} commands run already: wait for one to end, or kill one"
 _FAILED: Final = "the client failed to run the command"
 _CANCELLED: Final = "the turn was stopped or has ended"
 
@@ -116,7 +116,7 @@ class Terminals:
     ) -> Sequence[AgentEvent]:
         """Answer a request, or start to do so."""
         if isinstance(asked, CreateTerminal):
-            if self._count(session) >= MOST_TERMINALS:
+            if not self._has_room(session):
                 self._answers.refuse(request_id, INTERNAL_ERROR, _TOO_MANY)
                 return ()
             scope = anyio.CancelScope()
@@ -166,9 +166,16 @@ class Terminals:
     def _of(self, session: Session) -> Iterator[Command]:
         return (it for it in self._known.values() if it.session is session)
 
-    def _count(self, session: Session) -> int:
+    def _has_room(self, session: Session) -> bool:
+        """Return whether a session may have one more; the oldest that has ended is released."""
         starting = sum(it.session is session for it in self._starting.values())
-        return starting + sum(1 for _ in self._of(session))
+        known = [*self._of(session)]
+        if starting + len(known) < MOST_TERMINALS:
+            return True
+        ended = next((it for it in known if it.status is not None), None)
+        if ended is not None:
+            self._forget(ended)
+        return ended is not None
 
     def _kill(self, request_id: MessageId, command: Command) -> None:
         command.end()
@@ -176,9 +183,12 @@ class Terminals:
 
     def _release(self, request_id: MessageId, command: Command) -> None:
         command.end()
+        self._forget(command)
+        self._answers.respond(request_id, TerminalDone())
+
+    def _forget(self, command: Command) -> None:
         command.released()
         del self._known[command.id]
-        self._answers.respond(request_id, TerminalDone())
 
     async def _create(
         self,
