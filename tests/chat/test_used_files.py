@@ -10,7 +10,7 @@ from tests.chat.driver import Driver
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.model import used_files
+from eca_nvim.chat.model import call_uses, used_files
 from eca_nvim.chat.model.call_uses import LONGEST_COMMAND, MOST_NAMED, named_by
 from eca_nvim.chat.model.used_files import UsedFiles, cooled
 from eca_nvim.chat.render.used_files import MOST_ROWS, files_used
@@ -346,3 +346,10 @@ class TestRows:
             driver.chat.used.note(f"/{number}", Use.READ)
         table = files_used(driver.chat, {})
         assert (len(table["files"]), table["more"]) == (MOST_ROWS, 7)
+
+
+@pytest.mark.parametrize(
+    "command", ["cat a", "", " a\t-b=c \n", "a;b&&c|d>e 2>&1", "(a)<b#c", "$(a) `b` *.c !{d}"]
+)
+def test_a_command_without_quotes_has_the_same_words(command: str) -> None:
+    assert list(call_uses._words(f"{command} ''")) == list(call_uses._words(command))

@@ -1,7 +1,7 @@
 """Paths that prompts, messages and commands name count if they are files."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import anyio
@@ -79,3 +79,33 @@ async def test_too_many_are_not_counted(
         await done.wait()
         tasks.cancel_scope.cancel()
     assert found == ["one", "two"]
+
+
+async def test_what_waits_is_looked_for_together(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("")
+    found: list[tuple[str, list[str]]] = []
+    done = anyio.Event()
+
+    def note(chat: str, files: Sequence[FileUsed]) -> None:
+        found.append((chat, [Path(it.path).name for it in files]))
+        if chat == "last":
+            done.set()
+
+    files = NamedFiles(note)
+    for chat, *names in (("one", "a"), ("two", "b", "c"), ("one", "b"), ("none", "c")):
+        named = (FileNamed(str(tmp_path / name)) for name in names)
+        files.request(FindFiles(chat, tuple(named)))
+    for chat in ("one",) * named_files.MOST_TOGETHER + ("last",):
+        files.request(FindFiles(chat, (FileNamed(str(tmp_path / "a")),)))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(files.run)
+        await done.wait()
+        tasks.cancel_scope.cancel()
+    before = named_files.MOST_TOGETHER - 4
+    assert found == [
+        ("one", ["a", "b", *"a" * before]),
+        ("two", ["b"]),
+        ("one", ["a"] * 4),
+        ("last", ["a"]),
+    ]

