@@ -121,6 +121,7 @@ async def test_a_login_in_a_browser_shows_the_link_whole(
         *(updated("authenticated"), answers(LOGIN, device), script.expect("go")),
         *(updated("authenticated"), answers(LOGIN, code), answers(INPUT, {"action": "done"})),
         *(answers(LOGIN, page), answers(LOGIN, {"action": "dance"})),
+        answers(LOGIN, page | {"url": r"https://evil.example\@claude.ai/"}),
         *(script.expect(LOGIN), script.fail(LOGIN, METHOD_NOT_FOUND, "no such method")),
         *(script.expect(LOGIN), script.leave(3)),
     )
@@ -138,8 +139,9 @@ async def test_a_login_in_a_browser_shows_the_link_whole(
             impatient.setattr(login, "BROWSER_SECONDS", 0.05)
             with pytest.raises(AgentRefused, match="no login after"):
                 await client.agent.login("anthropic", User())
-        with pytest.raises(AgentRefused, match="a step that this client cannot do"):
-            await client.agent.login("anthropic", User())
+        for _ in ("a dance", "a page that browsers take for one of another host"):
+            with pytest.raises(AgentRefused, match="a step that this client cannot do"):
+                await client.agent.login("anthropic", User())
         with pytest.raises(AgentLacks, match="send the prompt /login"):
             await client.agent.login("anthropic", User())
         with pytest.raises(AgentRefused, match="the server has ended"):

@@ -104,6 +104,7 @@ async def test_what_cannot_be_asked_is_declined_with_a_line(
     strange: dict[str, Any] = {"properties": {"o": {"type": "object"}}, "required": ["o"]}
     links = ("javascript:alert(1)", "file:///etc/passwd", "https://", "http://[", "no", "",
              "https://a.example/\x1b[2J", "https://bänk.example/", "https://a.example/ b",
+             r"https://evil.example\@bank.example/",
              f"https://a.example/{'x' * MOST_LINK}")  # fmt: skip
     bad = [LINK | {"url": url} for url in links]
     bad += [

@@ -162,7 +162,9 @@ def _is_logged_in(provider: Provider) -> bool:
 
 def _is_link(url: str) -> bool:
     """Return whether a link leads to a host in the web, and can be shown whole."""
-    if len(url) > LONGEST_LINK or not url.isascii() or not url.isprintable() or " " in url:
+    if len(url) > LONGEST_LINK or not url.isascii() or not url.isprintable():
+        return False
+    if {" ", "\\"} & {*url}:  # browsers take a backslash for a slash: it hides the host
         return False
     try:
         parts = urlsplit(url)

@@ -40,7 +40,8 @@ from eca_nvim.protocol.acp.elicitation import (
 
 MOST_OPEN: Final = 50
 MOST_LINK: Final = 4000
-_PLAIN: Final = frozenset(map(chr, range(0x21, 0x7F)))
+_PLAIN: Final = frozenset(map(chr, range(0x21, 0x7F))) - {"\\"}
+"""Without the backslash: browsers take it for a slash, so it hides the host that they open."""
 _NOT_ASKED: Final = "The agent asks for something that cannot be asked here, it was declined"
 
 logger = logging.getLogger(__name__)
