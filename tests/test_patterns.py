@@ -27,6 +27,9 @@ DEMO = "eca_nvim.demo.scenes"
 LATE = "eca_nvim.patterns"
 
 ALLOWED: dict[str, dict[str | bytes, str]] = {
+    "eca_nvim.agents.acp.requests.acts": {
+        r"""(?:[\w@%+=:,./ \t-]|'[^']*'|"[^"$`\\!]*")*""": "its three ways begin apart",
+    },
     "eca_nvim.agents.acp.prompt": {
         r"(The cursor is in line \d+, column \d+ of |Selected in ).*\.": AT_ONE_PLACE,
     },

@@ -98,6 +98,21 @@ async def test_what_no_permission_covers_is_asked_about_as_it_runs(
     assert answers[3] == {"exitCode": 0}
 
 
+async def test_a_question_ends_with_the_call_that_it_is_about(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    line = "rm x"
+    call = update("tool_call", kind="execute", rawInput={"command": line})
+    create_it = {"begin": create(line)["request"]}
+    asked = request(["is/it/asked", {}])
+    scripted.play([call, create_it, asked, ends("c"), {"join": None}])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        answers = await chat.ends()
+        assert [it.call.command for it in chat.asked] == [line]
+    assert answers[-1] == {"error": "the user has not allowed this command", "code": -32603}
+
+
 async def test_a_command_that_cannot_run_is_one_line(
     scripted: Scripted, tmp_path: Path, marker: str
 ) -> None:

@@ -79,7 +79,7 @@ class Life:
         )
         self.logins = Logins(connection, program)
         answers = Answers(connection)
-        permissions = Permissions(answers, kept.granted)
+        self.permissions = permissions = Permissions(answers, kept.granted)
         folders, tell = workspace.folders, self._tell
         self.consents = Consents(permissions, kept.granted, folders, tell)
         files = Files(answers, self.consents, services, tasks, tell, self._gets_empty_text)
@@ -168,7 +168,9 @@ class Life:
     def _update(self, updated: SessionUpdated, message: Notification) -> Sequence[AgentEvent]:
         session = self.sessions.of_id(updated.session_id)
         if session is not None:
-            return session.receive(updated.update, size_of(message))
+            events = session.receive(updated.update, size_of(message))
+            self.permissions.close_ended(session, events)
+            return events
         if not self.sessions.keep_early(updated.session_id, message):
             logger.debug("skipped an update of an unknown session")
         return ()

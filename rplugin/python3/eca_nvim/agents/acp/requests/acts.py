@@ -3,6 +3,8 @@
 Rules kept here:
 - A path is real: links are resolved once, before anybody decides, and what is done is done there.
 - A command is its whole shell line. A line that a shell is given (`sh -c LINE`) is that line.
+- A shell line is the words of a program only if a shell would run it so: in `rm a # b` and in
+  `rm a; ls b` the words name files that the line does not remove.
 """
 
 from __future__ import annotations
@@ -22,10 +24,14 @@ from eca_nvim.agents.acp.updates.known_call import line_of_shell, shell_line
 from eca_nvim.chat.model.call_files import changed_paths
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.path_risks import real_path
+from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.acp.tool_call import CallLocation, ToolCallUpdate, ToolKind
 
 LONGEST_SPLIT: Final = 4096
 """Characters of a shell line that is compared by its words: to split it takes quadratic time."""
+
+_PLAIN: Final = late_pattern(r"""(?:[\w@%+=:,./ \t-]|'[^']*'|"[^"$`\\!]*")*""")
+"""A shell line in which nothing is expanded, and that is one command."""
 
 
 class ActKind(Enum):
@@ -115,13 +121,13 @@ def is_shown_by(act: Act, call: ToolCall) -> bool:
 
 def is_command(act: Act, line: str) -> bool:
     """Return whether a command is exactly a shell line, or the words of one."""
+    if act.words and "=" in act.words[0]:
+        return False  # a shell would set a variable and run the next word
     if line == act.subject:
         return True
-    if len(line) > LONGEST_SPLIT:
+    if not act.words or len(line) > LONGEST_SPLIT or _PLAIN.fullmatch(line) is None:
         return False
-    with suppress(ValueError):  # a quote is not closed
-        return bool(act.words) and tuple(shlex.split(line)) == act.words
-    return False
+    return tuple(shlex.split(line)) == act.words
 
 
 def real_paths(paths: Iterable[str]) -> frozenset[str]:

@@ -6,6 +6,8 @@ Rules kept here:
   and in which this agent does not ask. A trusted chat answers by itself.
 - He is asked in the same way as by the agent, and once. If a call of the agent shows that it does
   this, the question is about that call, else about a call of ours.
+- An answer counts for what the question showed: if the agent has changed the call meanwhile, the
+  user is asked again.
 - A question is closed when its turn is stopped or has ended; then the act is not allowed.
 
 A handler of requests does this:
@@ -21,6 +23,7 @@ A handler of requests does this:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -47,6 +50,8 @@ _ALWAYS: Final[Mapping[ActKind, str]] = {
 }
 _ALWAYS_OF_WORKSPACE: Final = "any workspace file"
 
+logger = logging.getLogger(__name__)
+
 
 class _Answer:
     """The user's answer, which may not have come yet."""
@@ -54,9 +59,10 @@ class _Answer:
     def __init__(self) -> None:
         self.arrived = anyio.Event()
         self.choice: Choice | None = None
+        self.is_to_another = False
 
-    def fill(self, choice: Choice | None) -> None:
-        self.choice = choice
+    def fill(self, choice: Choice | None, has_changed: bool) -> None:
+        self.choice, self.is_to_another = choice, has_changed
         self.arrived.set()
 
 
@@ -113,6 +119,17 @@ class Consents:
         return is_write and not path_risks(act.subject, self._folders)
 
     async def _ask(self, session: Session, act: Act, call_id: str, always: str) -> Choice | None:
+        """Ask until the answer is to a question that shows the act.
+
+        The agent may change its call while we ask about it. The user sees the call as it is then.
+        """
+        while True:
+            answer = await self._ask_once(session, act, call_id, always)
+            if not answer.is_to_another:
+                return answer.choice
+            logger.warning("asked again: the agent has changed its call %s meanwhile", call_id)
+
+    async def _ask_once(self, session: Session, act: Act, call_id: str, always: str) -> _Answer:
         asked = RequestPermission(session.id, act.call(call_id), _options(always))
         answer = _Answer()
         answered = answer.fill
@@ -121,7 +138,7 @@ class Consents:
             await answer.arrived.wait()
         finally:
             self._emit_all(self._permissions.retract(session, answered))
-        return answer.choice
+        return answer
 
     def _emit_all(self, events: Sequence[AgentEvent]) -> None:
         if events:

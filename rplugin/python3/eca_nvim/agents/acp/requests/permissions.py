@@ -2,7 +2,8 @@
 
 Rules kept here:
 - A request becomes an event of its call; the user answers the call, by its id.
-- While a turn is being stopped, requests are answered `cancelled`; what is open when it ends, too.
+- While a turn is being stopped, requests are answered `cancelled`; what is open when it ends, too,
+  and a request whose call the agent ends.
 - What the user allows is noted, with the call as it was shown (`grants`).
 """
 
@@ -22,7 +23,12 @@ from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
-from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested, ToolRunning
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    ApprovalWithdrawn,
+    ToolRequested,
+    ToolRunning,
+)
 from eca_nvim.jsonrpc import REQUEST_CANCELLED, MessageId
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
 from eca_nvim.protocol.acp.permission import (
@@ -38,8 +44,9 @@ _REJECTIONS: Final = (ChoiceKind.REJECT_ONCE, ChoiceKind.REJECT_ALWAYS)
 logger = logging.getLogger(__name__)
 
 
-Answered: TypeAlias = Callable[[Choice | None], None]
-"""Called with the user's answer, None if the question was closed."""
+Answered: TypeAlias = Callable[[Choice | None, bool], None]
+"""Called with the user's answer, None if the question was closed, and whether the call did
+something else when he answered than when we asked: the agent may change its call meanwhile."""
 
 
 class _Open(Struct, frozen=True):
@@ -51,7 +58,7 @@ class _Open(Struct, frozen=True):
     request_id: MessageId | None
     key: str
     session: Session
-    call_id: str
+    call: ToolCall
     choices: tuple[Choice, ...]
     answered: Answered
 
@@ -121,6 +128,12 @@ class Permissions:
         self._close(asked)
         return session.inbox.withdrawn(asked.key)
 
+    def close_ended(self, session: Session, events: Sequence[AgentEvent]) -> None:
+        """Answer the requests `cancelled` whose calls the agent has ended, as events say."""
+        for it in events:
+            if isinstance(it, Addressed) and isinstance(it.event, ApprovalWithdrawn):
+                self._supersede(session, it.event.call.id)
+
     def _ask(
         self,
         request_id: MessageId | None,
@@ -132,23 +145,23 @@ class Permissions:
         events = session.inbox.requested(key, asked)
         requested = _requested(events)
         if requested is not None:
-            call_id = requested.call.id
-            self._supersede(session, call_id)
-            open_ = _Open(request_id, key, session, call_id, requested.choices, answered)
-            self._open[key] = self._by_call[session.chat_id, call_id] = open_
+            call = requested.call
+            self._supersede(session, call.id)
+            open_ = _Open(request_id, key, session, call, requested.choices, answered)
+            self._open[key] = self._by_call[session.chat_id, call.id] = open_
             if request_id is not None:
                 self._by_request[request_id] = open_
         return events
 
-    def _answered(self, request_id: MessageId, choice: Choice | None) -> None:
+    def _answered(self, request_id: MessageId, choice: Choice | None, _has_changed: bool) -> None:
         self._respond(request_id, Cancelled() if choice is None else Selected(choice.id))
 
     def _supersede(self, session: Session, call_id: str) -> None:
-        """Answer an earlier request of the same call: the chat shows the newest alone."""
+        """Answer the open request of a call, which the chat does not show any more."""
         asked = self._about(session, call_id)
         if asked is not None:
             self._close(asked)
-            asked.answered(None)
+            asked.answered(None, False)
 
     def _about(self, session: Session, call_id: str) -> _Open | None:
         """Return the open request of a call."""
@@ -156,7 +169,7 @@ class Permissions:
 
     def _close(self, asked: _Open) -> None:
         del self._open[asked.key]
-        self._by_call.pop((asked.session.chat_id, asked.call_id), None)
+        self._by_call.pop((asked.session.chat_id, asked.call.id), None)
         if asked.request_id is not None:
             self._by_request.pop(asked.request_id, None)
 
@@ -168,7 +181,7 @@ class Permissions:
         if choice is not None and allowed is not None:
             is_agents = asked.request_id is not None
             self._granted.allow(session, allowed, always=is_agents and _is_always(choice))
-        asked.answered(choice)
+        asked.answered(choice, allowed is not None and _does(allowed) != _does(asked.call))
         return events
 
     def _respond(self, request_id: MessageId, outcome: Outcome) -> None:
@@ -185,6 +198,11 @@ def _allowed(events: Sequence[AgentEvent]) -> ToolCall | None:
     """Return the call that runs from now on."""
     told = (it.event for it in events if isinstance(it, Addressed))
     return next((event.call for event in told if isinstance(event, ToolRunning)), None)
+
+
+def _does(call: ToolCall) -> tuple[object, ...]:
+    """Return what a call says of what it does; its title and its note are words about it."""
+    return (call.kind, call.command, call.arguments, call.locations, call.changes)
 
 
 def _is_always(choice: Choice) -> bool:
