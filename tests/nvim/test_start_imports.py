@@ -6,15 +6,21 @@ from pathlib import Path
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import expect, write
 
-OTHERS = {"_ssl", "bz2", "difflib", "lzma", "random", "secrets", "shutil", "tempfile", "unidiff"}
+OTHERS = {"_ssl", "bz2", "difflib", "lzma", "random", "secrets", "shlex", "shutil"}
+OTHERS |= {"tempfile", "unidiff"}
 OURS = {
     "eca_nvim.agents.acp",
     "eca_nvim.protocol.acp",
     "eca_nvim.chat.render.markdown",
+    "eca_nvim.mcp",
+    "eca_nvim.nvim.probes",
     "eca_nvim.protocol.eca.mcp",
     "eca_nvim.review.undo",
+    "eca_nvim.session.login_dialog",
+    "eca_nvim.session.requests.logins",
     "eca_nvim.session.requests.review",
     "eca_nvim.session.requests.saved_chats",
+    "eca_nvim.transport.terminal",
 }
 """Modules of ours that only later work needs; above, modules of others."""
 

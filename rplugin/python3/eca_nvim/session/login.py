@@ -15,7 +15,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from functools import partial
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
 
@@ -32,11 +32,13 @@ from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.login_dialog import LoginDialog, QuietUser
 from eca_nvim.session.outgoing import HeldEffects
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import Server, ServerRequest, ServerState
 from eca_nvim.session.view import View, isolated
+
+if TYPE_CHECKING:
+    from eca_nvim.session.login_dialog import LoginDialog
 
 AGAIN: Final = "the agent refuses the prompt although you have logged in"
 BACK: Final = "your prompt is back in the input; :Eca login asks again"
@@ -177,6 +179,10 @@ class Login:
     # --- one login --------------------------------------------------------------------------------
 
     def _begin(self, chat: Chat, way: str | None, reason: str) -> None:
+        from eca_nvim.session.login_dialog import (  # noqa: PLC0415 - not needed at start
+            LoginDialog,
+        )
+
         dialog = self._dialog = LoginDialog(chat, self._chats, self._view, self._work)
         self._start(partial(self._run, dialog, way, reason))
 
@@ -226,6 +232,8 @@ class Login:
         saved = self._persistence.login_way(self._process().identity)
         if saved is None or not self._may_repeat:
             return False
+        from eca_nvim.session.login_dialog import QuietUser  # noqa: PLC0415 - not needed at start
+
         self._may_repeat = False
         agent = await self._process().ready()
         with anyio.move_on_after(REPEAT_SECONDS):
