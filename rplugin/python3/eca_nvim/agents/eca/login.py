@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
-from urllib.parse import urlsplit
 
 import anyio
 
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.chat.text.web_links import host_of
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.base.types import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
@@ -162,18 +162,10 @@ def _is_logged_in(provider: Provider) -> bool:
 
 def _is_link(url: str) -> bool:
     """Return whether a link leads to a host in the web, and can be shown whole."""
-    if len(url) > LONGEST_LINK or not url.isascii() or not url.isprintable():
-        return False
-    if {" ", "\\"} & {*url}:  # browsers take a backslash for a slash: it hides the host
-        return False
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        return False
+    return len(url) <= LONGEST_LINK and host_of(url) is not None
 
 
 def _link(url: str, message: str | None) -> str:
     """Return a link with its host, whole; the user opens it."""
     told = truncate(one_line(message or "Open this page to log in"), LONGEST_MESSAGE)
-    return f"{told}\n{urlsplit(url).hostname}:\n{url}"
+    return f"{told}\n{host_of(url)}:\n{url}"

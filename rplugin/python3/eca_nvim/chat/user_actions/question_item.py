@@ -8,13 +8,13 @@ chat has all of it.
 from __future__ import annotations
 
 from typing import Final
-from urllib.parse import urlsplit
 
 from eca_nvim.chat.model.blocks import Question
 from eca_nvim.chat.model.field_values import offers_of, requirement, shown_value
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.render.question import CELLS, field_text
 from eca_nvim.chat.text.safe_text import HIDDEN, clean, one_line, truncate
+from eca_nvim.chat.text.web_links import host_of
 from eca_nvim.chat.vocabulary.forms import FieldKind, FormField
 
 ACCEPT: Final = "accept"
@@ -52,7 +52,7 @@ def _consent(question: Question) -> dict[str, object]:
         "detail": field_text(question, None),
         "options": [[ACCEPT if link is None else OPEN, ""]],
         "freeform": False,
-        "notes": [] if link is None else [f"host: {urlsplit(link).hostname}"],
+        "notes": [] if link is None else [f"host: {host_of(link)}"],
         "declines": True,
     }
 

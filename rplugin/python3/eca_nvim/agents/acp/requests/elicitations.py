@@ -13,7 +13,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, Final
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 from msgspec import Struct
@@ -21,6 +20,7 @@ from msgspec import Struct
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.form_schema import CannotAsk, read_form
 from eca_nvim.agents.acp.session import Session
+from eca_nvim.chat.text.web_links import host_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -40,8 +40,6 @@ from eca_nvim.protocol.acp.elicitation import (
 
 MOST_OPEN: Final = 50
 MOST_LINK: Final = 4000
-_PLAIN: Final = frozenset(map(chr, range(0x21, 0x7F))) - {"\\"}
-"""Without the backslash: browsers take it for a slash, so it hides the host that they open."""
 _NOT_ASKED: Final = "The agent asks for something that cannot be asked here, it was declined"
 
 logger = logging.getLogger(__name__)
@@ -173,12 +171,7 @@ def _closed(asked: _Open, *, is_done: bool = False) -> Addressed:
 
 def _link(url: str) -> str:
     """Return a link that may be shown and opened. Raises CannotAsk."""
-    try:
-        parts = urlsplit(url)
-        is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        is_web = False
-    if not is_web or not _PLAIN.issuperset(url):
+    if host_of(url) is None:
         raise CannotAsk("its link is not a web link")
     if len(url) > MOST_LINK:
         raise CannotAsk(f"its link has more than {MOST_LINK} characters")
