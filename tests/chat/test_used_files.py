@@ -302,6 +302,15 @@ class TestLimits:
         assert "/1" in used.take_news()[1]
         assert used.characters == sum(map(len, used.files))
 
+    def test_requests_of_one_turn_are_forgotten_with_their_files(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(used_files, "MOST_FILES", 100)
+        used = UsedFiles()
+        for number in range(1000):
+            used.note_request(f"/{number}", Use.READ)
+        assert {path for path, _ in used.unmatched} == set(used.files)
+
     def test_long_paths_are_fewer(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(used_files, "MOST_CHARACTERS", 10_000)
         used = UsedFiles()

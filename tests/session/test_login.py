@@ -143,6 +143,29 @@ async def test_a_login_that_ends_gives_the_prompt_back(rig: Rig, how: str) -> No
         await rig.view.until(lambda: rig.status()["state"] == "idle")
 
 
+async def test_a_login_ends_with_its_chat(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    ended = anyio.Event()
+
+    async def waits(_way: str, user: LoginUser) -> LoginEnd:
+        user.wait("it logs in")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+
+    agent.log_in, agent.ways = waits, WAYS
+    rig.do(LogIn("a", "self"))
+    await rig.view.until(lambda: "it logs in; <C-c>" in rig.view.text())
+    rig.do(OpenChat("b"), DeleteChat("a"))
+    await ended.wait()
+    await rig.done()
+    assert "a" not in rig.session._chats.table
+
+    rig.do(LogIn("b", None))  # none runs any more
+    await asked(rig, WHICH)
+
+
 async def test_what_worked_is_repeated_once_without_a_question(rig: Rig) -> None:
     agent = await refused(rig, "a", "hello")
     rig.do(rig.answer(await asked(rig, "agent needs a login"), "1"))

@@ -92,14 +92,14 @@ class NamedServer:
         self.incoming.chat_created(chat)
 
     def forget(self, chat: Chat) -> None:
-        """Forget a chat that is gone."""
+        """Forget a chat that is gone, and end a login in it, which nobody could see any more."""
+        self.login.cancel(chat.id)
         self.options.forget(chat)
 
     def release(self, chat: Chat) -> None:
         """Forget a chat that goes to another server, and take what is ours out of it."""
         self.forget(chat)
         self.trust.forget(chat)
-        self.login.cancel(chat.id)
         self._chats.apply(chat, [OptionsChanged(()), ChatCleared(usage=True)])
         chat.trust = False
 

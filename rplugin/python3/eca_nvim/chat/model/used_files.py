@@ -157,6 +157,8 @@ class UsedFiles(Struct):
             self.characters -= len(path)
             self.news.pop(path, None)
             self.dropped[path] = None
+            for use in Use:
+                self.unmatched.pop((path, use), None)
 
 
 def _normal(path: str) -> str:
