@@ -150,9 +150,10 @@ async def test_a_login_ends_with_its_chat(rig: Rig) -> None:
     async def waits(_way: str, user: LoginUser) -> LoginEnd:
         user.wait("it logs in")
         try:
-            await anyio.sleep_forever()
+            await anyio.Event().wait()
         finally:
             ended.set()
+        return LoginEnd.DONE
 
     agent.log_in, agent.ways = waits, WAYS
     rig.do(LogIn("a", "self"))
