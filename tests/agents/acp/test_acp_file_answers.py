@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 from tests.agents.acp.acp_client import CHAT
 from tests.agents.acp.file_turns import Run, answer, read, write
@@ -43,6 +44,29 @@ async def test_a_chat_that_is_forgotten_answers_and_shows_nothing_more(run: Run)
     assert client.events[shown:] == []
     assert "error" in run.answers[0]
     assert not file.exists()
+
+
+async def test_a_chat_that_is_forgotten_before_the_question_answers(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neovim takes its time to say whether the file has unsaved changes."""
+    reads, may_read = anyio.Event(), anyio.Event()
+    read_text = run.editor.read_text
+
+    async def read_late(path: str) -> str:
+        reads.set()
+        await may_read.wait()
+        return await read_text(path)
+
+    monkeypatch.setattr(run.editor, "read_text", read_late)
+    async with run.start([write(run.folder / "a.txt", "x")], []) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        await reads.wait()
+        client.agent.forget(CHAT)
+        may_read.set()
+        await client.say("another", "another chat")
+    assert "error" in run.answers[0]
 
 
 async def test_more_requests_than_some_are_refused_at_once(

@@ -83,7 +83,7 @@ class Consents:
         call_id: the agent's id of the call that shows the act (`call_of`). If the wait is
         cancelled, the question is closed.
         """
-        if session.is_stopping:
+        if session.is_stopping or session.is_forgotten:
             return False
         if not self.must_ask(session, act):
             return True
