@@ -2,119 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import anyio
 import pytest
+from tests.agents.acp.asking import ALWAYS, Asking
 from tests.agents.acp.wire import NO, YES, raw
 
 from eca_nvim.agents.acp.requests.acts import Act, read_file, run_command, write_file
-from eca_nvim.agents.acp.requests.answers import Answers
-from eca_nvim.agents.acp.requests.consents import MOST_ASKED, Consents
-from eca_nvim.agents.acp.requests.grants import Granted
-from eca_nvim.agents.acp.requests.permissions import Permissions
-from eca_nvim.agents.acp.session import Session
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.agents.acp.requests.consents import MOST_ASKED
+from eca_nvim.agents.acp.requests.grants import MOST_NAMED
 from eca_nvim.chat.vocabulary.decisions import ChoiceKind
-from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn, ToolRequested
-from eca_nvim.protocol.acp import decode_agent_request, decode_notification
-from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn
+from eca_nvim.protocol.acp import decode_notification
 from eca_nvim.protocol.acp.prompt import StopReason
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 pytestmark = pytest.mark.anyio
-ALWAYS: Final = {"optionId": "a", "name": "Always", "kind": "allow_always"}
-
-
-class NoAgent(Answers):
-    """Notes the answers to the agent."""
-
-    def __init__(self) -> None:
-        self.sent: list[object] = []
-
-    def respond(self, request_id: object, result: object) -> None:
-        self.sent.append((request_id, result))
-
-
-class Asking:
-    """A session in a workspace, and what the user is asked in it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.granted = Granted()
-        self.begin()
-
-    def begin(self) -> None:
-        """Begin a session, as another process of the agent does for the same chat."""
-        self.session = Session("chat", str(self.folder))
-        self.session.id = "s"
-        self.events: list[AgentEvent] = []
-        self.permissions = Permissions(NoAgent(), self.granted)
-        self.consents = Consents(
-            self.permissions, self.granted, (str(self.folder),), self.events.extend
-        )
-        self.numbers = iter(range(1000))
-        self._was_asked = False
-
-    def path(self, name: str) -> str:
-        return str(self.folder / name)
-
-    def update(self, variant: str, call: str = "t1", /, **fields: object) -> None:
-        """Send an update of a call."""
-        told = {"sessionUpdate": variant, "toolCallId": call, **fields}
-        message = decode_notification("session/update", raw({"sessionId": "s", "update": told}))
-        assert isinstance(message, SessionUpdated)
-        self.session.inbox.receive(message.update)
-
-    def permit(self, option: Mapping[str, str], call: str = "t1", /, **fields: object) -> None:
-        """Let the agent ask about a call, and answer."""
-        params = {
-            "sessionId": "s",
-            "toolCall": {"toolCallId": call, **fields},
-            "options": [YES, ALWAYS, NO],
-        }
-        asked = decode_agent_request("session/request_permission", raw(params))
-        assert isinstance(asked, RequestPermission)
-        last = self.permissions.start(next(self.numbers), self.session, asked)[-1]
-        assert isinstance(last, Addressed)
-        assert isinstance(last.event, ToolRequested)
-        self.permissions.decide(self.session, last.event.call.id, option["optionId"])
-
-    def permit_edit(self, name: str, option: Mapping[str, str] = YES, call: str = "t1") -> None:
-        """Let the agent ask about an edit of a file, and answer."""
-        diff = {"type": "diff", "path": self.path(name), "oldText": "a", "newText": "b"}
-        self.permit(option, call, kind="edit", content=[diff])
-
-    @property
-    def asked(self) -> list[ToolRequested]:
-        events = [it.event for it in self.events if isinstance(it, Addressed)]
-        return [it for it in events if isinstance(it, ToolRequested)]
-
-    def was_asked(self) -> bool:
-        """Return whether the last act was asked about."""
-        return self._was_asked
-
-    async def allows(self, act: Act, answer: str | None = "reject") -> bool:
-        """Ask whether an act is allowed; a question gets an answer, None leaves it open."""
-        before = len(self.asked)
-        allowed: list[bool] = []
-        call_id = self.consents.call_of(self.session, act) or "ours"
-
-        async def ask() -> None:
-            allowed.append(await self.consents.allows(self.session, act, call_id))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
-            await anyio.wait_all_tasks_blocked()
-            if not allowed and answer is not None:
-                call = self.asked[-1].call
-                self.permissions.decide(self.session, call.id, answer)
-            elif not allowed:
-                tasks.cancel_scope.cancel()
-        self._was_asked = len(self.asked) > before
-        return allowed == [True]
 
 
 @pytest.fixture
@@ -187,6 +92,16 @@ async def test_what_an_agent_adds_to_a_call_that_was_allowed_is_not_covered(aski
     diff = {"type": "diff", "path": asking.path("b.txt"), "oldText": "a", "newText": "b"}
     asking.update("tool_call_update", status="in_progress", content=[diff])
     assert not await asking.allows(write(asking, "b.txt"))
+
+
+@pytest.mark.parametrize("count", [MOST_NAMED, MOST_NAMED + 1])
+async def test_files_that_a_request_does_not_show_are_not_covered(
+    asking: Asking, count: int
+) -> None:
+    others = [{"path": f"/elsewhere/{number}"} for number in range(count)]
+    asking.permit(YES, kind="read", locations=others)
+    act = read_file(f"/elsewhere/{count - 1}")
+    assert await asking.allows(act) is (count <= MOST_NAMED)
 
 
 async def test_always_counts_in_the_chat_for_the_same_file(asking: Asking) -> None:

@@ -6,6 +6,8 @@ Rules kept here:
   alike are not covered.
 - An answer for once counts while its call runs. One for always counts in the chat; it covers the
   same paths and the same command, unless it is an answer to our own question, which says more.
+- Of files that a call only names, a request for permission shows the first few and the number of
+  the others: if there are more, none of them is covered.
 - A command is covered in the folder of the agent, and in a folder that the permission showed, with
   no variables but those that it showed.
 """
@@ -21,6 +23,8 @@ from eca_nvim.chat.vocabulary.call_details import ToolCall
 
 MOST_SCOPES = 1000
 """Answers for always that count, at most; of more the oldest count no longer."""
+MOST_NAMED = 3
+"""Files that a call names which a request for permission shows."""
 
 
 class Scope(Struct, frozen=True):
@@ -68,8 +72,9 @@ def scope_of_act(act: Act, *, is_of_workspace: bool) -> Scope:
 def scope_of_call(call: ToolCall, folder: str) -> Scope:
     """Return what a permission covers that showed a call; `folder`: that of the agent."""
     shown = (it for it in (call.arguments or {}).values() if isinstance(it, str))
+    named = {it.path for it in call.locations or ()}
     return Scope(
-        read=real_paths(it.path for it in call.locations or ()),
+        read=real_paths(named) if len(named) <= MOST_NAMED else frozenset(),
         written=real_paths(changed_paths(call)),
         command=call.command,
         folders=real_paths((folder, *(it for it in shown if it.startswith("/")))),
