@@ -16,7 +16,7 @@ from tests.agents.client import FakeEditor
 from tests.support.mcp_client import PATIENCE, connected
 
 from eca_nvim.agents.base import Diagnostic
-from eca_nvim.mcp import bridge
+from eca_nvim.mcp import bridge, editor_socket
 from eca_nvim.mcp.editor_socket import EditorSocket
 
 pytestmark = pytest.mark.anyio
@@ -91,6 +91,21 @@ async def test_a_bridge_ends_when_either_side_ends(server: EditorSocket) -> None
     assert await second.wait() == 0
     await first.aclose()
     await second.aclose()
+
+
+async def test_not_more_than_some_connections_are_open(
+    server: EditorSocket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(editor_socket, "MOST_OPEN", 2)
+    first, second = await start(server), await start(server)
+    async with await anyio.connect_unix(server.command()[-1]) as third:
+        with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+            await third.receive()
+    await ping(first)
+    second.terminate()
+    await second.wait()
+    first.terminate()
+    await first.wait()
 
 
 async def test_a_bridge_says_that_neovim_is_gone(server: EditorSocket) -> None:

@@ -28,6 +28,8 @@ from eca_nvim.mcp.tools import EditorTools
 KIND: Final = "eca-mcp-"
 """The prefix of the folder's name."""
 NAME: Final = "editor"
+MOST_OPEN: Final = 100
+"""Connections at a time: each takes a file descriptor of the host."""
 
 logger = logging.getLogger(__name__)
 
@@ -96,6 +98,10 @@ class _Connection(asyncio.Protocol):
         connected = transport.get_extra_info("socket")
         if bridge.peer_user(connected) != os.geteuid():
             logger.warning("refused a connection of another user")
+            transport.abort()
+            return
+        if len(self._all_open) > MOST_OPEN:
+            logger.warning("refused a connection: %s are open", MOST_OPEN)
             transport.abort()
             return
         self._conversation = Conversation(self._tools, transport.write)
