@@ -6,12 +6,28 @@ A case makes an input of a given size in characters, the only argument of the fu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from tests import redacted
 from tests.support.calls import eca_call
+from tests.worst_inputs import (
+    ESCAPES,
+    UNSEEN,
+    USERS,
+    as_bytes,
+    chunked,
+    ends,
+    far_hunks,
+    mode_ids,
+    named_arguments,
+    nested,
+    one_hunk,
+    option_ids,
+    repeated,
+    two_texts,
+)
 
 from eca_nvim import redaction
 from eca_nvim.agents import typed_tokens
@@ -32,10 +48,8 @@ from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans
 from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.chat.vocabulary.file_uses import Use
-from eca_nvim.chat.vocabulary.options import ChatOption
 from eca_nvim.jsonrpc import framing
 from eca_nvim.mcp.tools import Place, column_of
-from eca_nvim.protocol.acp.tool_call import CallDiff
 from eca_nvim.protocol.base import body
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
@@ -55,26 +69,6 @@ class Worst(NamedTuple):
 
     run: Callable[[Any], object]
     make: Callable[[int], Any]
-
-
-def repeated(piece: str, before: str = "", after: str = "") -> Callable[[int], str]:
-    """Make texts of a repeated piece, between a beginning and an end."""
-    return lambda size: before + piece * (size // len(piece)) + after
-
-
-def chunked(make: Callable[[int], str], width: int = 16) -> Callable[[int], Sequence[str]]:
-    """Make the chunks of a text as it streams in."""
-
-    def chunks(size: int) -> Sequence[str]:
-        whole = make(size)
-        return [whole[start : start + width] for start in range(0, size, width)]
-
-    return chunks
-
-
-def as_bytes(make: Callable[[int], str]) -> Callable[[int], bytes]:
-    """Make bytes of texts."""
-    return lambda size: make(size).encode()
 
 
 def cleaned(chunks: Sequence[str]) -> str:
@@ -131,72 +125,9 @@ def applied(sides: tuple[str, str]) -> None:
     diffs.versions(sides[0], FileChange("/f", sides[1], 1, 1), applied=False)
 
 
-def one_hunk(size: int) -> tuple[str, str]:
-    """Make a file of equal lines, and a hunk of them that fits nowhere."""
-    count = size // 8
-    removed = "-x\n" * (count // 2) + "-y\n"
-    return "x\n" * count, f"@@ -1,{count // 2 + 1} +1,0 @@\n{removed}"
-
-
-def far_hunks(size: int) -> tuple[str, str]:
-    """Make many hunks, each far from its stated place."""
-    count = size // 60
-    lines = [f"{number}\n" for number in range(count)]
-    hunks = (f"@@ -{count * 9} +{count * 9} @@\n-{number}\n+x\n" for number in range(0, count, 2))
-    return "".join(lines), "".join(hunks)
-
-
 def placed(path: str) -> None:
     """Find out where a path leads."""
     outside_paths.paths_outside(eca_call("a", arguments={"path": path}), ("/w",))
-
-
-def named_arguments(size: int) -> Mapping[str, object]:
-    """Make arguments of many names."""
-    return {f"name {number}": number for number in range(size // 10)}
-
-
-def nested(size: int) -> str:
-    """Make deeply nested JSON."""
-    return "[" * (size // 2) + "]" * (size // 2)
-
-
-def two_texts(one: str, other: str) -> Callable[[int], tuple[str, str]]:
-    """Make two texts, each of a repeated line."""
-    return lambda size: (repeated(one)(size), repeated(other)(size))
-
-
-ESCAPES = [
-    repeated("\x1b["),
-    repeated("0", "\x1b["),
-    repeated("\x1b]0;"),
-    repeated(" ", "\x1b"),
-    repeated("0", "\x9b"),
-    repeated("\x1b[1;1m;", "\x1b["),
-    repeated("1;", "\x1b[", "m"),
-    repeated("\r"),
-    repeated("\ra"),
-    repeated("a", after="\rb\x1b[K"),
-    repeated("b\x1b[K\r", "a" * 10_000),
-    repeated("\x1b[2Ka"),
-    repeated("\ud83d"),
-]
-UNSEEN = [
-    repeated("\ufe0f"),
-    repeated("\ufe0f", after="a"),
-    repeated("\u200d", "é"),
-    repeated("\u0301", "e"),
-    repeated("\u202e"),
-]
-BLOCK = "<contexts>\nx\n</contexts>\n"
-USERS = [
-    repeated(BLOCK, after="zzz</editor-state>"),
-    repeated(BLOCK),
-    repeated("<contexts>\nx\n</contexts>\n<editor-state>\n</editor-state>\n"),
-    repeated("\n<contexts ", after="</contexts>"),
-    repeated("\n<contextsx", after="</contexts>"),
-    repeated("\n", "</contexts>"),
-]
 
 
 def found(query: str, data: bytes) -> None:
@@ -216,22 +147,6 @@ def used(paths: Sequence[str]) -> None:
 def named(command: str) -> None:
     """Find the names in a command."""
     call_uses.named_by(ToolCall("t", command=command), ("/w",))
-
-
-def option_ids(size: int) -> Sequence[ChatOption]:
-    """Return many options of one category, none of them its first."""
-    return [ChatOption(str(number), "n", category=str(number)) for number in range(size // 50)]
-
-
-def mode_ids(size: int) -> Sequence[str]:
-    """Return many modes that are loud only beside another one, which is missing."""
-    return [f"x{number}#agent" for number in range(size // 50)]
-
-
-def ends(size: int) -> tuple[Sequence[CallDiff], Sequence[str]]:
-    """Return many changed files, none of which has the end of a known one."""
-    numbers = range(size // 500)
-    return [CallDiff(f"a/{it}", "") for it in numbers], [f"/w/{it}" for it in numbers]
 
 
 LIST_FILES = acts.run_command(["ls", "-l"], "/w", {})
