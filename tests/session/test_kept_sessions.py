@@ -32,6 +32,16 @@ def test_a_chat_is_bound_in_the_next_neovim(tmp_path: Path) -> None:
     assert [free] != [*KeptSessions("codex", neovim(tmp_path)).chats_of(["s\ud800"])]
 
 
+def test_a_chat_that_got_a_new_session_does_not_hide_its_old_one(tmp_path: Path) -> None:
+    sessions = KeptSessions("qwen", neovim(tmp_path))
+    [chat] = sessions.chats_of(["old"])
+    sessions.keep(chat, "new")
+    old, new = sessions.chats_of(["old", "new"])
+    assert new == chat
+    assert old != chat
+    assert sessions.session_of(old) is None
+
+
 def test_a_chat_that_is_gone_is_forgotten(tmp_path: Path) -> None:
     first = neovim(tmp_path)
     sessions = KeptSessions("qwen", first)

@@ -5,7 +5,7 @@ Rule kept here: a session that another running Neovim uses is used here, too; a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from eca_nvim.digests import name_digest
 from eca_nvim.session.persistence import Persistence
@@ -27,9 +27,9 @@ class KeptSessions:
 
     def chats_of(self, session_ids: Iterable[str]) -> Sequence[str]:
         """Return the id of the chat that stands for each session, the same in all Neovims."""
-        kept = self._persistence.sessions.items()
-        bound = {it.id: chat for chat, it in kept if it.server == self._server}
-        return [bound.get(it) or self._chat_id(it) for it in session_ids]
+        kept = self._persistence.sessions
+        bound = {it.id: chat for chat, it in kept.items() if it.server == self._server}
+        return [bound.get(it) or self._free_chat_id(it, kept) for it in session_ids]
 
     def keep(self, chat_id: str, session_id: str) -> int | None:
         """Bind a chat to a session that is in use here now.
@@ -47,6 +47,11 @@ class KeptSessions:
         """Forget the session of a chat."""
         if self.session_of(chat_id) is not None:
             self._persistence.drop_session(chat_id)
+
+    def _free_chat_id(self, session_id: str, kept: Container[str]) -> str:
+        """Return an id for an unbound session: its first chat may have got a new session since."""
+        chat_id = self._chat_id(session_id)
+        return self._chat_id(f"{session_id}\n{chat_id}") if chat_id in kept else chat_id
 
     def _chat_id(self, session_id: str) -> str:
         name = f"{self._server}\n{session_id}"
