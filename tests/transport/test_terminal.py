@@ -1,5 +1,6 @@
 """A command in a terminal of ours: what it gets, what it prints, and how it ends."""
 
+import errno
 import os
 import signal
 import sys
@@ -120,6 +121,20 @@ async def test_a_command_that_cannot_be_started_is_one_line(
         async with terminal(children, *command, cwd=cwd):
             pass
     assert "\n" not in str(raised.value)
+    assert open_files() == before
+
+
+async def test_nothing_stays_open_if_there_are_too_many_files(
+    monkeypatch: pytest.MonkeyPatch, children: Children
+) -> None:
+    def refuse() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    before = open_files()
+    monkeypatch.setattr(os, "pipe", refuse)
+    with pytest.raises(OSError, match="Too many"):
+        async with terminal(children, "true"):
+            pass
     assert open_files() == before
 
 

@@ -225,7 +225,12 @@ async def start_terminal(
     """
     env = marked(env)
     ours, theirs = os.openpty()
-    faults, faults_in = os.pipe()
+    try:
+        faults, faults_in = os.pipe()
+    except OSError:  # there are too many open files
+        os.close(ours)
+        os.close(theirs)
+        raise
     try:
         _set_up(ours, theirs)
         popen = _spawn(command, env, cwd, theirs, faults_in)
