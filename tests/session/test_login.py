@@ -287,3 +287,17 @@ async def test_a_saved_chat_that_needs_a_login_asks_in_a_chat_that_is_there(rig:
     wants(agent, "a saved chat")
     await asked(rig, "agent needs a login")
     assert [it["chat"] for it in rig.view.pending] == ["a"]
+
+
+async def test_a_prompt_of_a_deleted_chat_is_not_sent(rig: Rig) -> None:
+    agent = await refused(rig, "a", "one")
+    question = await asked(rig, "agent needs a login")
+    await refused(rig, "b", "two")
+    await rig.view.until(lambda: "in another chat" in rig.view.text())
+    rig.do(DeleteChat("b"))
+    await rig.view.until(lambda: "b" not in rig.session._chats.table)
+    rig.do(rig.answer(question, "1"))
+    await rig.view.until(lambda: len(prompts(agent)) > 2)
+    await rig.done()
+    assert prompts(agent) == ["one", "two", "one"]
+    assert "b" not in rig.session._chats.table

@@ -92,8 +92,9 @@ class NamedServer:
         self.incoming.chat_created(chat)
 
     def forget(self, chat: Chat) -> None:
-        """Forget a chat that is gone, and end a login in it, which nobody could see any more."""
+        """Forget a chat that is gone, and what waits in it: a login, and prompts not sent yet."""
         self.login.cancel(chat.id)
+        self.held.take(chat.id)
         self.options.forget(chat)
 
     def release(self, chat: Chat) -> None:
