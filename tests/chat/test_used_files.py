@@ -11,7 +11,7 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.model import call_uses, used_files
-from eca_nvim.chat.model.call_uses import LONGEST_COMMAND, MOST_NAMED, named_by
+from eca_nvim.chat.model.call_uses import LONGEST_COMMAND, MOST_NAMED, named_by, named_in
 from eca_nvim.chat.model.used_files import UsedFiles, cooled
 from eca_nvim.chat.render.used_files import MOST_ROWS, files_used
 from eca_nvim.chat.update import Update
@@ -54,7 +54,7 @@ def counted(driver: Driver) -> dict[str, dict[str, int]]:
 
 
 def looked_for(driver: Driver) -> list[tuple[str, str]]:
-    return [(it.path, it.use.value) for each in driver.told(FindFiles) for it in each.named]
+    return [(it.path, it.use.value) for each in driver.told(FindFiles) for it in named_in(each)]
 
 
 class TestHeat:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from eca_nvim.chat.model.call_uses import named_in
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.used_files import set_files_used
 from eca_nvim.chat.vocabulary.effects import Effect, FindFiles
@@ -17,7 +18,7 @@ def files_used(chat: Chat, effects: Iterable[Effect]) -> str:
         f"? {named.use} {named.path}"
         for effect in effects
         if isinstance(effect, FindFiles)
-        for named in effect.named
+        for named in named_in(effect)
     )
     return "\n".join([*_lines(chat), *looked, ""])
 

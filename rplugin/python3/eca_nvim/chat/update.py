@@ -32,7 +32,7 @@ from eca_nvim.chat.render.status import queue_lines, status, task_list_line
 from eca_nvim.chat.render.usage_rows import usage_rows
 from eca_nvim.chat.render.used_files import set_files_used
 from eca_nvim.chat.text.long_rows import LONGEST, break_rows
-from eca_nvim.chat.vocabulary.effects import Effect
+from eca_nvim.chat.vocabulary.effects import Effect, FindFiles
 from eca_nvim.chat.vocabulary.ops import (
     AppendText,
     CloseBlock,
@@ -358,6 +358,9 @@ class Update:
             self.dirty |= Dirty.STATUS
         if self.chat.used.is_stale:
             self.ops.append(set_files_used(self.chat))
+        if self.chat.used.named or self.chat.used.ended:
+            folders = tuple(self.chat.settings.folders)
+            self.tell(FindFiles(self.chat.id, *self.chat.used.take_named(), folders))
 
     def _draw_dirty(self) -> None:
         if Dirty.QUEUE in self.dirty:

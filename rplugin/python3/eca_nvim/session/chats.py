@@ -136,7 +136,9 @@ class Chats:
         finally:
             self._in_batch = outer
             for chat in self if not outer else ():
-                if chat.stale or chat.status_is_stale or chat.used.is_stale:
+                used = chat.used  # no property: there may be many chats
+                looks_for = used.named or used.ended
+                if chat.stale or chat.status_is_stale or used.is_stale or looks_for:
                     self.show(reducer.settled(chat, now()))
 
     def show(self, changes: Changes) -> None:

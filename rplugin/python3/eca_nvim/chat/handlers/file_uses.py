@@ -12,7 +12,7 @@ from itertools import islice
 
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.call_files import may_change
-from eca_nvim.chat.model.call_uses import MOST_NAMED, MOST_USES, call_uses, named_by
+from eca_nvim.chat.model.call_uses import MOST_NAMED, MOST_USES, call_uses
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
@@ -21,7 +21,6 @@ from eca_nvim.chat.vocabulary.contexts import (
     ImageContext,
     PathMention,
 )
-from eca_nvim.chat.vocabulary.effects import FindFiles
 from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
 from eca_nvim.chat.vocabulary.states import CallState
 
@@ -48,8 +47,9 @@ def call_ended(update: Update, block: ToolBlock) -> None:
             used.note_call(path, use, replayed=block.replayed)
         for change in islice(call.changes or (), MOST_USES) if may_change(call) else ():
             used.add_lines(change.path, change.added, change.removed)
-    if block.state is CallState.DONE or (block.state is CallState.FAILED and call.command):
-        _find(update, named_by(call, update.chat.settings.folders))
+    was_run = block.state is CallState.FAILED and call.command
+    if (block.state is CallState.DONE or was_run) and not update.replays:
+        used.look_into(call)
 
 
 def prompt_sent(update: Update, contexts: Iterable[Context]) -> None:
@@ -68,6 +68,6 @@ def _path(context: Context) -> str | None:
             return None
 
 
-def _find(update: Update, named: tuple[FileNamed, ...]) -> None:
-    if named and not update.replays:
-        update.tell(FindFiles(update.chat.id, named))
+def _find(update: Update, named: Iterable[FileNamed]) -> None:
+    if not update.replays:
+        update.chat.used.look_for(named)

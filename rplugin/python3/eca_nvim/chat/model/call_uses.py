@@ -15,6 +15,7 @@ from typing import Final
 
 from eca_nvim.chat.model.call_files import changed_paths, read_paths
 from eca_nvim.chat.vocabulary.call_details import ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.effects import FindFiles
 from eca_nvim.chat.vocabulary.file_uses import FileNamed, Use
 
 MOST_USES: Final = 1000
@@ -49,6 +50,13 @@ def call_uses(call: ToolCall) -> Iterator[tuple[str, Use]]:
         yield path, Use.READ
     for path in islice(changed_paths(call), MOST_USES):
         yield path, Use.WRITTEN
+
+
+def named_in(request: FindFiles) -> Iterator[FileNamed]:
+    """Yield what may be files in a request."""
+    yield from request.named
+    for call in request.calls:
+        yield from named_by(call, request.folders)
 
 
 def named_by(call: ToolCall, folders: Sequence[str]) -> tuple[FileNamed, ...]:

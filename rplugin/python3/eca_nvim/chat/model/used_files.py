@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from msgspec import Struct, field
 
 from eca_nvim.chat.model.call_files import is_safe_path
 from eca_nvim.chat.model.call_uses import LONGEST_PATH
-from eca_nvim.chat.vocabulary.file_uses import Use
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.file_uses import FileNamed, Use
 
 MOST_FILES = 10_000
 MOST_CHARACTERS = 1 << 21
@@ -55,8 +57,9 @@ class UsedFiles(Struct):
     """All used files of a chat, by path.
 
     turn: the chat's. news: the paths of files that the view does not know as they are now. dropped:
-    those it still has to forget. is_stale: there is something to send to the view. unmatched: of
-    this turn by file and use, how many more requests (or, below 0, calls) there were than calls.
+    those it still has to forget. is_stale: there is something to send to the view. named, ended:
+    paths, and calls whose paths, have to be looked for. unmatched: of this turn by file and use,
+    how many more requests (or, below 0, calls) there were than calls.
     """
 
     files: dict[str, UsedFile] = field(default_factory=dict)
@@ -64,6 +67,8 @@ class UsedFiles(Struct):
     news: dict[str, None] = field(default_factory=dict)
     dropped: dict[str, None] = field(default_factory=dict)
     is_stale: bool = False
+    named: list[FileNamed] = field(default_factory=list)
+    ended: list[ToolCall] = field(default_factory=list)
     characters: int = 0
     unmatched: Counter[tuple[str, Use]] = field(default_factory=Counter)
 
@@ -129,6 +134,21 @@ class UsedFiles(Struct):
         """Yield all files: the hottest first, then the most used, then by path."""
         for path in sorted(self.files, key=self._order):
             yield path, self.files[path]
+
+    def look_for(self, named: Iterable[FileNamed]) -> None:
+        """Have it found out which paths are files, together with those of other calls."""
+        self.named += islice(named, max(0, MOST_FILES - len(self.named)))
+
+    def look_into(self, call: ToolCall) -> None:
+        """Have it found out which files a call names; later, because reading it takes time."""
+        if len(self.ended) < MOST_FILES:
+            self.ended.append(call)
+
+    def take_named(self) -> tuple[tuple[FileNamed, ...], tuple[ToolCall, ...]]:
+        """Return the paths and the calls that have to be looked for, once."""
+        named, ended = tuple(self.named), tuple(self.ended)
+        self.named, self.ended = [], []
+        return named, ended
 
     def take_news(self) -> tuple[list[str], list[str]]:
         """Return the paths of files to tell the view about, and of those to forget."""

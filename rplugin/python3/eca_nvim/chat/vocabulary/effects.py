@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.file_uses import FileNamed
 from eca_nvim.chat.vocabulary.forms import Value
@@ -107,10 +108,16 @@ class ShowImage(Struct, frozen=True):
 
 
 class FindFiles(Struct, frozen=True):
-    """Find out which of these paths are files; the answer comes as FileUsed."""
+    """Find out which paths are files; the answer comes as FileUsed.
+
+    named: paths. calls: what calls name is looked for, too (`call_uses.named_in`). folders: those
+    of the workspace.
+    """
 
     chat: str
     named: tuple[FileNamed, ...]
+    calls: tuple[ToolCall, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 Effect: TypeAlias = (

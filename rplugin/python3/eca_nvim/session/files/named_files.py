@@ -17,12 +17,15 @@ from typing import Final
 
 import anyio
 
+from eca_nvim.chat.model.call_uses import named_in
 from eca_nvim.chat.vocabulary.effects import FindFiles
 from eca_nvim.chat.vocabulary.file_uses import FileUsed
 from eca_nvim.session.files.surveys import run_in_thread
 
 MOST_WAITING: Final = 1000
 """Requests that wait, at most."""
+GATHERING_S: Final = 0.1
+"""Seconds in which requests are gathered: an agent is at work, and its text comes first."""
 MOST_TOGETHER: Final = 100
 """Requests that one thread looks at, at most: what it finds is counted at once."""
 
@@ -43,12 +46,13 @@ class NamedFiles:
         try:
             self._requests_in.send_nowait(effect)
         except anyio.WouldBlock:
-            log.warning("too many files to look for: %d are not counted", len(effect.named))
+            log.warning("too many files to look for: those of chat %s are not counted", effect.chat)
 
     async def run(self) -> None:
         """Look for files until cancelled."""
         async with self._requests_in, self._requests:
             async for first in self._requests:
+                await anyio.sleep(GATHERING_S)
                 waiting = self._requests.statistics().current_buffer_used
                 more = range(min(waiting, MOST_TOGETHER - 1))
                 together = [first, *(self._requests.receive_nowait() for _ in more)]
@@ -60,7 +64,7 @@ def _files(requests: Iterable[FindFiles]) -> Mapping[str, Sequence[FileUsed]]:
     """Return the named paths that are files, by chat."""
     found: dict[str, list[FileUsed]] = {}
     for request in requests:
-        files = [FileUsed(it.path, it.use) for it in request.named if _is_file(it.path)]
+        files = [FileUsed(it.path, it.use) for it in named_in(request) if _is_file(it.path)]
         if files:
             found.setdefault(request.chat, []).extend(files)
     return found
