@@ -13,6 +13,8 @@ from eca_nvim.agents.acp.requests.files import STOPPED
 from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
 )
+from eca_nvim.chat.vocabulary.file_uses import FileUsed
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio
@@ -59,13 +61,18 @@ async def test_a_chat_that_is_forgotten_before_the_question_answers(
         return await read_text(path)
 
     monkeypatch.setattr(run.editor, "read_text", read_late)
-    async with run.start([write(run.folder / "a.txt", "x")], []) as client:
+    other = run.folder / "b.txt"
+    other.write_text("b")
+    turn = [write(run.folder / "a.txt", "x"), read(other, "scripted-2")]
+    async with run.start(turn) as client:
         client.agent.open_chat(CHAT)
         client.prompt("go")
         await reads.wait()
+        client.agent.open_chat("another")
+        await client.until(lambda: len(client.all(OptionsChanged)) == 2)
         client.agent.forget(CHAT)
         may_read.set()
-        await client.say("another", "another chat")
+        await client.first(FileUsed)  # after the first answer
     assert "error" in run.answers[0]
 
 
