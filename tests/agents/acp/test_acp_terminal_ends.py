@@ -189,4 +189,4 @@ async def test_requests_that_wait_for_an_end_are_bounded(
     assert [it for it in answers if "error" in it] == [
         {"error": "too many requests wait", "code": -32603}
     ]
-    assert [it for it in answers if "signal" in it] == [{"signal": "SIGTERM"}] * 2
+    assert len([it for it in answers if "signal" in it]) == 2
