@@ -1,8 +1,8 @@
 """The tools of the MCP server `editor`: what an agent may ask of Neovim, and the answers as text.
 
 Rules kept here:
-- All tools only read. An agent learns of files in the workspace, and of others only if it names one
-  that is open in Neovim.
+- All tools only read. They take the path of a file in the workspace, or of another that is open in
+  Neovim. A definition may be elsewhere, as in a library: of that file only the place is named.
 - Paths are absolute or relative to the workspace. Lines count from 1; a place in a line is given by
   the symbol that stands there, or by a column from 1 in UTF-16 code units.
 - An answer has at most `MOST_LINES` lines, and says so.
