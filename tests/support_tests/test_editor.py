@@ -9,7 +9,7 @@ import pytest
 from tests.support.client import EditorError
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.processes import marked
+from tests.support.processes import command_line, marked
 from tests.support.rpc import ChannelClosed
 
 
@@ -160,6 +160,9 @@ def test_an_orphan_fails_the_test_and_is_killed(
     nvim = start_nvim()
     pid = nvim.lua("return vim.fn.jobpid(vim.fn.jobstart({'sleep', '60'}, {detach = true}))")
     assert pid in nvim.child.descendants()
+    nvim.wait_for(
+        lambda: pid in nvim.child.family() and "sleep" in command_line(pid), "its program"
+    )
     with pytest.raises(AssertionError, match=f"outlived Neovim: {{{pid}: '.*sleep 60'}}"):
         nvim.finish()
     assert nvim.child.orphans(0) == set()
