@@ -162,7 +162,7 @@ async def test_what_is_cancelled_or_left_running_is_ended(children: Children) ->
 
 
 async def test_what_still_prints_from_another_session_is_ended(children: Children) -> None:
-    script = "setsid sh -c 'echo there; exec sleep 300' & wait"
+    script = "setsid sh -c 'echo there; sleep 300; :' & wait"
     async with terminal(children, "sh", "-c", script) as (running, watched):
         await watched.until(b"there")
         running.end()
