@@ -123,14 +123,14 @@ def test_unsaved_text_is_read_changed_and_comes_back(
     assert "it has changed since you read it" in scripted.answers()[-1]["error"]
     assert text() == MINE
 
-    nvim.keys(":EcaChat in a call of yours<CR>")
+    nvim.keys(":EcaChat in your own call<CR>")
     nvim.wait_screen("allow this?")
     nvim.keys(":Eca choose 1<CR>")
     wait_line(nvim, "✓ edit code.txt +1 -4")
     wait_idle(nvim)
     assert (file.read_text(), text()) == ("late\n", "late\n")
     nvim.keys(":Eca undo-turn<CR>")
-    nvim.wait_screen("undo turn 4: in a call of yours")
+    nvim.wait_screen("undo turn 4: in your own call")
     nvim.keys("u")
     nvim.wait_for(lambda: (file.read_text(), text()) == (MINE, MINE), "what the user had typed")
 
