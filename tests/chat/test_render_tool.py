@@ -7,8 +7,10 @@ from tests.chat.driver import Driver, call
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers.reducer import apply
+from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.display_settings import DEFAULT_ICONS, RenderSettings
 from eca_nvim.chat.render.diff import diff_body
+from eca_nvim.chat.render.tool import approval_body, tool_body
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     JsonOutputs,
@@ -171,6 +173,18 @@ def test_a_long_diff_is_cut_and_whole_without_a_limit() -> None:
     assert max(row for row, *_, group in body.marks if group != "EcaMore") == 39
     assert body.marks[-1] == (40, 0, -1, "EcaMore")
     assert len(diff_body(change, None).lines) == 101
+
+
+def test_the_user_chooses_how_many_lines_of_a_diff_are_shown() -> None:
+    diff = "@@ -0,0 +1,9 @@\n" + "\n".join("+x" for _ in range(9))
+    edit = call("e", "edit_file", details=FileChange(CALC, diff, 9, 0))
+    driver = Driver()
+    driver.hear(ToolRequested(edit, needs_approval=True))
+    block = driver.chat.root.blocks[-1]
+    assert isinstance(block, ToolBlock)
+    settings = RenderSettings(diff_lines=3)
+    for body in (tool_body(block, settings, 100), approval_body(block, settings)):
+        assert body.lines == ["@@ -0,0 +1,9 @@", "+x", "+x", "… 7 more lines"]
 
 
 def test_changed_words_are_marked_in_bytes() -> None:

@@ -1,5 +1,8 @@
 """The options that the host reads."""
 
+import math
+import sys
+
 import pytest
 
 from eca_nvim.nvim.settings import Settings, read_settings
@@ -37,7 +40,7 @@ from eca_nvim.server.find import ServerOptions
         ),
         (
             {
-                "server": {"env": [], "download": True, "idle": 0},
+                "server": {"env": [], "idle": 0},
                 "servers": {"eca": {"env": {"A": "1"}, "idle": 5}},
             },
             Settings({"eca": ServerOptions(environment={"A": "1"}, idle=5)}),
@@ -53,6 +56,10 @@ from eca_nvim.server.find import ServerOptions
             Settings({"two": ServerOptions(options={"model": "m", "web": True})}),
         ),
         ({"servers": {"two": {"mcp": []}}}, Settings({"two": ServerOptions()})),
+        ({"diff": {"lines": 5}}, Settings(diff_lines=5)),
+        ({"diff": {"lines": 0}}, Settings()),
+        ({"diff": {"lines": math.inf}}, Settings(diff_lines=sys.maxsize)),
+        ({"diff": {"lines": math.nan}}, Settings()),
         ({"diagnostics": {"base": 0}}, Settings(diagnostics_base=0)),
         ({"diagnostics": {"base": 7}}, Settings()),
         ({"contexts": {"repo_map": False}}, Settings(repo_map=False)),

@@ -15,7 +15,7 @@ local M = {}
 ---@field icons table<string, string> glyphs by name
 ---@field keymaps boolean default keys in the chat's own buffers
 ---@field approval eca.options.Approval
----@field diff { lines: integer } rows of a diff shown in the chat
+---@field diff { lines: integer } rows of a diff in its block and in the float
 ---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
 ---@field contexts { cursor: boolean, repo_map: boolean } what is sent with each prompt
 ---@field completion boolean|{ auto: boolean } with a menu that opens by itself
@@ -39,7 +39,6 @@ local M = {}
 ---@class eca.options.Server
 ---@field command? string[] default: `eca` on PATH, else the demo agent
 ---@field env? table<string, string>
----@field download? boolean
 ---@field protocol? 'eca'|'acp'
 ---@field options? table<string, string|boolean> of new chats, by id or category
 ---@field mcp? table<string, boolean|eca.options.McpServer> by name; `editor = true` is our own
@@ -67,7 +66,6 @@ M.entries = {
   server = { types = { 'table', 'string' } },
   ['server.command'] = { types = { 'table' }, list = true },
   ['server.env'] = { types = { 'table' }, default = {}, open = { 'string' } },
-  ['server.download'] = { types = { 'boolean' }, default = true },
   ['server.idle'] = { types = { 'number' }, default = 0, least = 0 },
   servers = {
     types = { 'table' },
@@ -111,7 +109,7 @@ M.entries = {
     default = 'hidden',
     values = { 'hidden', 'always', false },
   },
-  ['diff.lines'] = { types = { 'number' }, default = 40 },
+  ['diff.lines'] = { types = { 'number' }, default = 40, least = 1 },
   ['diagnostics.base'] = { types = { 'number' }, default = 1, values = { 0, 1 } },
   ['contexts.cursor'] = { types = { 'boolean' }, default = true },
   ['contexts.repo_map'] = { types = { 'boolean' }, default = true },

@@ -112,7 +112,9 @@ class App:
             partial(KeptSessions, persistence=persistence),
             head_start(),
         )
-        rendering = RenderSettings(settings.icons, workspace.folders, settings.follow)
+        rendering = RenderSettings(
+            settings.icons, workspace.folders, settings.follow, settings.diff_lines
+        )
         self._session = Session(
             self._agents, self._editor, self._frames, rendering, persistence, self._redactor
         )

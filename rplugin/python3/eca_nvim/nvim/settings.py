@@ -7,11 +7,13 @@ Rules kept here:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from eca_nvim.chat.model.display_settings import DIFF_LINES
 from eca_nvim.server.find import ECA, ServerOptions
 
 SHORTEST_SECRET = 8
@@ -26,9 +28,10 @@ class Settings(NamedTuple):
     servers: what the user says of servers, by name; default_server: the name of the one that chats
     talk to if nothing else is chosen; diagnostics_base: the number of a file's first line for the
     agent, 0 or 1; repo_map: ask old servers for a map of the project; follow: the view shows the
-    lines that the agent changes; icons: glyphs by name; log_path: None for no log; store_path: the
-    folder for what is saved across restarts, None to save nothing; templates_user: the folder of
-    the user's templates, "" for none; templates_project: that in a project, None for the usual one.
+    lines that the agent changes; diff_lines: of a diff in a block, at most; icons: glyphs by name;
+    log_path: None for no log; store_path: the folder for what is saved across restarts, None to
+    save nothing; templates_user: the folder of the user's templates, "" for none;
+    templates_project: that in a project, None for the usual one.
     """
 
     servers: Mapping[str, ServerOptions] = MappingProxyType({})
@@ -36,6 +39,7 @@ class Settings(NamedTuple):
     diagnostics_base: Literal[0, 1] = 1
     repo_map: bool = True
     follow: bool = False
+    diff_lines: int = DIFF_LINES
     icons: Mapping[str, str] = MappingProxyType({})
     log_path: str | None = None
     store_path: str | None = None
@@ -69,6 +73,7 @@ def read_settings(options: Mapping[str, object]) -> Settings:
         diagnostics_base=0 if base == 0 else 1,
         repo_map=_table(options.get("contexts")).get("repo_map") is not False,
         follow=options.get("follow") is True,
+        diff_lines=_lines(_table(options.get("diff")).get("lines")),
         icons=_texts(options.get("icons")),
         log_path=log_path if isinstance(log_path, str) else None,
         store_path=store_path if isinstance(store_path, str) else None,
@@ -126,6 +131,15 @@ def _minutes(value: object) -> float:
             return max(0, value)
         case _:
             return 0
+
+
+def _lines(value: object) -> int:
+    """Read a number of lines, the default of diffs if it is none."""
+    match value:
+        case int() | float() if value >= 1 and value is not True:
+            return int(min(value, sys.maxsize))
+        case _:
+            return DIFF_LINES
 
 
 def _choices(value: object) -> Mapping[str, str | bool]:

@@ -70,16 +70,22 @@ HIGHLIGHTS = (
 )
 
 
+DIFF_LINES = 40
+"""Lines of a diff that a block shows, and the floating window that asks."""
+
+
 class RenderSettings(Struct, frozen=True):
     """Icons by name (missing ones have defaults) and the workspace's folders.
 
     Files inside a folder are shown relative to it; folders are absolute, without a final slash.
-    `follow`: the view shows the lines of files that calls change.
+    `follow`: the view shows the lines of files that calls change. `diff_lines`: the most lines of
+    a diff in a block.
     """
 
     icons: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
     follow: bool = False
+    diff_lines: int = DIFF_LINES
 
     def icon(self, name: str) -> str:
         """Return the icon for a name in DEFAULT_ICONS."""

@@ -34,7 +34,6 @@ from eca_nvim.chat.vocabulary.call_details import (
 from eca_nvim.chat.vocabulary.ops import Segment
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
 
-DIFF_LINES = 40
 FAILED_LINES = 10
 AWAITS_INPUT = " · waits for input, :Eca stop ends it"
 
@@ -175,9 +174,8 @@ def approval_body(block: ToolBlock, settings: RenderSettings) -> Body:
     """Return the body for an approval: uncut, except diffs, which the diff tab shows whole."""
     changes = block.call.changes
     if changes:
-        return joined(
-            _remaining_arguments(block, settings, None), changes_body(changes, DIFF_LINES)
-        )
+        diff = changes_body(changes, settings.diff_lines)
+        return joined(_remaining_arguments(block, settings, None), diff)
     return tool_body(block, settings, None)
 
 
@@ -236,7 +234,7 @@ def _command(block: ToolBlock) -> list[str]:
 def _changes_body(
     block: ToolBlock, changes: Sequence[FileChange], settings: RenderSettings, limit: int | None
 ) -> Body:
-    diff = changes_body(changes, None if limit is None else DIFF_LINES)
+    diff = changes_body(changes, None if limit is None else settings.diff_lines)
     if block.state is CallState.FAILED:
         return joined(_output(block, limit), diff)
     return joined(_remaining_arguments(block, settings, limit), diff)
