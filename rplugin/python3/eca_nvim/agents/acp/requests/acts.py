@@ -121,12 +121,12 @@ def is_shown_by(act: Act, call: ToolCall) -> bool:
 
 def is_command(act: Act, line: str) -> bool:
     """Return whether a command is exactly a shell line, or the words of one."""
-    if act.words and "=" in act.words[0]:
-        return False  # a shell would set a variable and run the next word
     if line == act.subject:
         return True
     if not act.words or len(line) > LONGEST_SPLIT or _PLAIN.fullmatch(line) is None:
         return False
+    if "=" in act.words[0]:
+        return False  # a shell would set a variable and run the next word
     return tuple(shlex.split(line)) == act.words
 
 

@@ -86,6 +86,7 @@ class Consents:
         if session.is_stopping or session.is_forgotten:
             return False
         if not self.must_ask(session, act):
+            self._granted.use_up(session, act)
             return True
         if self._permissions.count(session) >= MOST_ASKED:
             return False

@@ -179,8 +179,10 @@ class Permissions:
         events = session.inbox.decided(asked.key, choice)
         allowed = _allowed(events)
         if choice is not None and allowed is not None:
-            is_agents = asked.request_id is not None
-            self._granted.allow(session, allowed, always=is_agents and _is_always(choice))
+            if asked.request_id is None:
+                self._granted.allow_files(session, allowed)
+            else:
+                self._granted.allow(session, allowed, always=_is_always(choice))
         asked.answered(choice, allowed is not None and _does(allowed) != _does(asked.call))
         return events
 

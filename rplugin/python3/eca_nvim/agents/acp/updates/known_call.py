@@ -10,10 +10,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-import shlex
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from shlex import quote
 from typing import Any, Final
 
 from eca_nvim.agents.acp.updates.changes import absolute, file_changes
@@ -36,10 +36,13 @@ _COMMAND: Final = "command"
 _SHELLS: Final = frozenset(
     folder + name
     for folder in ("", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/")
-    for name in ("sh", "bash", "dash", "zsh", "fish", "ksh")
+    for name in ("sh", "bash", "dash", "zsh", "ksh")
 )
-"""Shells of the system. A file of the workspace may have the name of one."""
-_RUNS: Final = frozenset({"-c", "-lc", "-ic", "-lic"})
+"""Shells of the system that read a line alike. A file of the workspace may have the name of one."""
+_RUNS: Final = frozenset({"-c", "-lc"})
+"""Not `-ic`: zsh reads no comments then, so it runs what other shells leave out."""
+_READ_DIFFERENTLY: Final = "$'"
+"""Begins a quotation in bash, which ends elsewhere in dash."""
 _CHANGES_FILES: Final = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _NAMED_IN_TITLE: Final = 3
 """Files of a call that its title names, or that are looked for in it."""
@@ -220,14 +223,20 @@ def _command(arguments: Mapping[str, object] | None) -> str | None:
 
 def shell_line(words: Sequence[str]) -> str:
     """Return a program with its arguments as a shell line."""
-    return line_of_shell(words) or shlex.join(words)
+    return line_of_shell(words) or " ".join((_quoted_program(words[0]), *map(quote, words[1:])))
+
+
+def _quoted_program(program: str) -> str:
+    """Return the name of a program as a shell reads it: no variable that is set."""
+    quoted = quote(program)
+    return f"'{program}'" if "=" in program and quoted == program else quoted
 
 
 def line_of_shell(words: Sequence[str]) -> str | None:
-    """Return the line that a shell is given to run; None if the program is no shell."""
+    """Return the line that a shell is given to run, if it does not matter which shell that is."""
     match words:
         case [shell, flag, line] if shell in _SHELLS and flag in _RUNS:
-            return line
+            return None if _READ_DIFFERENTLY in line else line
         case _:
             return None
 
