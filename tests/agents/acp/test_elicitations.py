@@ -170,7 +170,7 @@ async def test_one_that_is_withdrawn_or_completed_elsewhere_leaves(
         closed = client.all(QuestionClosed)
         assert closed == [QuestionClosed(form.id), QuestionClosed(link.id, is_done=True)]
         client.agent.answer_form(form.id, {"n": 3})
-    assert results(server) == [-32800, {"action": "accept"}]
+    assert results(server) == [-32800, {"action": "cancel"}], "the user has not opened the link"
 
 
 async def test_a_form_is_completed_by_the_user_alone(

@@ -4,7 +4,8 @@ Rules kept here:
 - Each request becomes one question in a chat; the chat asks its fields and checks the answers.
 - What cannot be asked is declined at once, and a line in the chat says why: agents wait.
 - Only web links are asked about, and only whole ones of plain characters.
-- A stop and the end of the turn cancel. `decline` is the user's own answer.
+- A stop, the end of the turn, and the end of what a link was for cancel. Only the user accepts and
+  declines.
 """
 
 from __future__ import annotations
@@ -133,8 +134,7 @@ class Elicitations:
             return [_closed(opened, is_done=True)]
         waits = [it for it in self._open.values() if it.elicitation_id == told.elicitation_id]
         for each in waits:
-            del self._open[each.question.id]
-            self._answers.respond(each.request_id, _accepted(each.question, {}))
+            self.cancel_question(each.question.id)
         return [_closed(each, is_done=True) for each in waits]
 
     def _question(self, asked: CreateElicitation) -> tuple[QuestionAsked, NoticeReceived | None]:
