@@ -39,7 +39,7 @@ def test_a_waiting_call_opens_and_says_what_will_happen() -> None:
     driver = Driver()
     driver.run()
     driver.hear(asked())
-    parts = ["· ls      A always allows ls", "· echo x  always allowed"]
+    parts = ["· ls      always allow: ls", "· echo x  always allowed"]
     assert driver.view.lines[1:] == [
         "? $ ls echo x waiting",
         *("  $ ls", "    echo x", *(f"  {part}" for part in parts)),

@@ -55,8 +55,8 @@ def test_where_and_how_a_command_runs_is_shown_between_it_and_its_parts() -> Non
         "working_directory: /workspace/deep",
         "timeout: 600000",
         "background: dev server",
-        "· cd src  A always allows cd",
-        "· make    A always allows make",
+        "· cd src  always allow: cd",
+        "· make    always allow: make",
     ]
 
 
@@ -301,6 +301,6 @@ def test_what_is_remembered_of_a_wide_command_stands_beside_it() -> None:
         call("c", "shell_command", arguments={"command": "x"}, details=ShellCommand(parts))
     )
     assert item["lines"][1:] == [
-        "· cd src  A always allows cd",
-        f"· echo {wide}  A always allows echo",
+        "· cd src  always allow: cd",
+        f"· echo {wide}  always allow: echo",
     ]

@@ -120,7 +120,7 @@ DETAILS: dict[str, tuple[Steps, list[str]]] = {
                 ],
             },
         ),
-        ["? $ ls && pwd waiting", "A always allows ls", "pwd  always allowed"],
+        ["? $ ls && pwd waiting", "always allow: ls", "pwd  always allowed"],
     ),
 }
 

@@ -156,7 +156,7 @@ def test_a_shell_line_tells_its_commands_and_what_is_remembered(
     )
     nvim = start_chat(start_nvim, server)
     say(nvim, "go")
-    wait_line(nvim, "· make test  A always allows make test")
+    wait_line(nvim, "· make test  always allow: make test")
     assert "· cd src     always allowed" in lines_of(nvim)
     nvim.keys(":Eca approve!<CR>")
     wait_line(nvim, "the end")

@@ -77,6 +77,7 @@ function M.set_window_options(win)
   vim.wo[win][0].list = true
   vim.wo[win][0].listchars = 'tab:→ ,trail:·,nbsp:␣'
   vim.wo[win][0].wrap = true
+  -- Rows are full, because one that ended after the `/` of `rm -r build/ x` would hide the blank.
   vim.wo[win][0].linebreak = false
   vim.wo[win][0].smoothscroll = true
   vim.wo[win][0].scrolloff = 0

@@ -1,6 +1,8 @@
 """Render shell: lists the commands of a shell line, and which ones are remembered.
 
-Rules kept here: the agent splits the line into commands; a line of one command is not listed.
+Rules kept here:
+- The agent splits the line into commands; a line of one command is not listed.
+- No key is named: the user may have mapped others in the chat.
 """
 
 from __future__ import annotations
@@ -42,5 +44,5 @@ def _note(part: ShellPart, *, waits: bool) -> str:
     if part.remembered:
         return "always allowed"
     if waits and part.remember_key:
-        return f"A always allows {literal_line(part.remember_key)}"
+        return f"always allow: {literal_line(part.remember_key)}"
     return ""
