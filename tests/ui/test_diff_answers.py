@@ -6,7 +6,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.diffed import AFTER, BEFORE, LAYOUT, show
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw, request, sent, wait_sent
+from tests.ui.staged import BLOCK, CHAT, WITHOUT_HOST, approval, draw, request, sent, wait_sent
 
 
 def test_narrow_screens_name_the_keys_alone(start_nvim: StartNeovim, workspace: Path) -> None:
@@ -83,3 +83,33 @@ def test_a_request_that_is_gone_leaves_the_tab_page(compared: Neovim) -> None:
     draw(compared, ["pending", []])
     compared.wait_screen(lambda screen: "a allow" not in screen)
     assert compared.eval("tabpagenr('$')") == 2
+
+
+def test_edits_of_a_proposal_stay_until_the_answer(compared: Neovim, workspace: Path) -> None:
+    (workspace / "other.txt").write_text(BEFORE)
+    first, second = ({"block": BLOCK, "place": place, "count": 2} for place in (0, 1))
+    compared.keys("q")
+    screen = show(compared, workspace / "code.txt", file=first)
+    compared.keys("Omine<Esc>")
+    show(compared, workspace / "other.txt", file=second)
+    assert "mine" not in compared.buffer_lines()
+    show(compared, workspace / "code.txt", file=first)
+    assert "mine" in compared.buffer_lines()
+    assert compared.eval("&diff") == 1
+    compared.keys("u")
+    assert "\n".join(compared.buffer_lines()) + "\n" == AFTER
+    compared.keys("<C-r>q")
+    show(compared, workspace / "code.txt", after=AFTER.replace("line 9\n", ""), file=first)
+    assert "mine" not in compared.buffer_lines(), "that was another proposal"
+    compared.keys("Oyours<Esc>")
+    show(compared, workspace / "other.txt", file=second)
+    compared.keys("Oours<Esc>a")
+    screen = compared.wait_screen("your edits to the proposal of code.txt, other.txt are discarded")
+    assert "allow this?" not in screen
+    assert compared.lua("return vim.fn.bufexists('eca://code.txt (proposed)')") == 0
+    assert compared.lua("return vim.fn.bufexists('eca://other.txt (proposed)')") == 0
+    show(compared, workspace / "code.txt", file=first)
+    assert "".join(f"{line}\n" for line in compared.buffer_lines()) == AFTER
+    compared.keys("Omine<Esc>q")
+    draw(compared, ["pending", []])
+    compared.wait_screen("your edits to the proposal of code.txt are discarded")

@@ -223,7 +223,7 @@ end
 function M.update(pending)
   local new = replace(pending)
   watch_windows()
-  diff.update()
+  diff.update(pending)
   draw()
   alert.requested(new)
 end

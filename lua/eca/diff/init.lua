@@ -11,9 +11,9 @@
 ---   do nothing within the guard time: a key pressed then was meant for something else.
 local diff_notice = require('eca.diff.notice')
 local diff_sides = require('eca.diff.sides')
+local edits = require('eca.diff.edits')
 local guard = require('eca.ui.guard')
 local host = require('eca.host')
-local notify = require('eca.ui.notify')
 local return_window = require('eca.ui.return_window')
 local winbar = require('eca.diff.winbar')
 
@@ -77,9 +77,28 @@ local function end_diff(win)
 end
 
 ---@param tab eca.DiffTab
+local function unbind(tab)
+  for _, key in ipairs(tab.keys) do
+    pcall(vim.keymap.del, 'n', key, { buffer = tab.sides.bound })
+  end
+  tab.keys = {}
+end
+
+--- Keep what the user has edited in the proposed text, if its request is still pending.
+---@param tab eca.DiffTab
+local function keep_edits(tab)
+  local request = tab.diff.request
+  if request and tab.answers and #tab.answers.keys(request) > 0 then
+    unbind(tab)
+    edits.keep(tab.diff, tab.sides)
+  end
+end
+
+---@param tab eca.DiffTab
 local function forget(tab)
   if tabs[key_of(tab.diff)] == tab then
     tabs[key_of(tab.diff)] = nil
+    keep_edits(tab)
   end
   vim.api.nvim_clear_autocmds({ group = tab.group })
   vim.tbl_map(end_diff, tab.wins)
@@ -120,14 +139,10 @@ end
 ---@param item eca.Request
 function M.leave(item)
   local tab = tab_of(item)
-  if not tab then
-    return
+  if tab then
+    close(tab, is_inside(tab))
   end
-  if vim.api.nvim_buf_get_changedtick(tab.sides.bound) ~= tab.sides.tick then
-    local name = vim.fs.basename(tab.diff.path)
-    notify.warn(('your edits to the proposal of %s are discarded'):format(name))
-  end
-  close(tab, is_inside(tab))
+  edits.discard(item.id)
 end
 
 ---@param diff eca.Diff
@@ -174,10 +189,7 @@ end
 
 ---@param tab eca.DiffTab
 local function bind(tab)
-  for _, key in ipairs(tab.keys) do
-    pcall(vim.keymap.del, 'n', key, { buffer = tab.sides.bound })
-  end
-  tab.keys = {}
+  unbind(tab)
   for _, action in ipairs(actions(tab)) do
     tab.keys[#tab.keys + 1] = action.key
     vim.keymap.set('n', action.key, function()
@@ -339,7 +351,9 @@ function M.guard_is_over(item)
 end
 
 --- Called when the pending requests have changed: removes keys that answer nothing any more.
-function M.update()
+---@param pending eca.Request[]
+function M.update(pending)
+  edits.discard_gone(pending)
   for _, tab in pairs(tabs) do
     bind(tab)
     draw_winbars(tab)

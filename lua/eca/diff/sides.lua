@@ -5,6 +5,7 @@
 ---   no mapping and no option of ours. A buffer that was opened only for the diff is closed again,
 ---   unless the user changed it.
 --- - Text of the agent is the content of a scratch buffer; its path is text, never a command.
+local edits = require('eca.diff.edits')
 local files = require('eca.files')
 local sanitize = require('eca.ui.sanitize')
 
@@ -137,6 +138,15 @@ local function colour(buf, diff, real)
   end
 end
 
+--- The proposed text, as the user has edited it.
+---@param diff eca.Diff
+---@param side string
+---@return integer buf, integer? tick changedtick before the first edit
+local function proposed(diff, side)
+  local buf, tick = edits.take(diff)
+  return buf or scratch(diff, side, diff.after), tick
+end
+
 --- Create the two buffers of a diff.
 ---@param diff eca.Diff
 ---@return eca.DiffSides
@@ -146,12 +156,12 @@ function M.make(diff)
   local sides = { real = real, added = added } ---@type eca.DiffSides
   if diff.fault then
     sides.left = scratch(diff, 'now', diff.before)
-    sides.right = scratch(diff, 'hunks', diff.after)
+    sides.right, sides.tick = proposed(diff, 'hunks')
     sides.bound = sides.right
     vim.bo[sides.right].syntax = 'diff'
   elseif diff.request then
     sides.left = real or scratch(diff, 'now', diff.before)
-    sides.right = scratch(diff, 'proposed', diff.after)
+    sides.right, sides.tick = proposed(diff, 'proposed')
     sides.bound = sides.right
   else
     local names = diff.captions or { 'before', 'after' }
@@ -164,7 +174,7 @@ function M.make(diff)
       colour(buf, diff, real)
     end
   end
-  sides.tick = vim.api.nvim_buf_get_changedtick(sides.bound)
+  sides.tick = sides.tick or vim.api.nvim_buf_get_changedtick(sides.bound)
   return sides
 end
 
