@@ -24,6 +24,7 @@ async def test_what_a_server_reads_late_is_whole_and_in_order(children: Children
             assert await counting.result() == list(range(COUNT))
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_server_that_never_reads_is_ended_in_time(children: Children) -> None:
     inbox = Inbox()
     async with children.open(inbox, "reads_late") as connection:
@@ -39,5 +40,5 @@ async def test_what_was_sent_before_closing_is_written(children: Children) -> No
     async with children.open(inbox, "echo") as connection:
         connection.notify("goodbye")
         with anyio.fail_after(DEADLINE_S):
-            assert (await connection.aclose()).code == 0
+            assert (await connection.aclose(DEADLINE_S)).code == 0
     assert inbox.methods == ["goodbye"]

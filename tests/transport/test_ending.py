@@ -72,6 +72,7 @@ async def test_nothing_can_be_sent_after_the_end(children: Children) -> None:
 
 
 @pytest.mark.parametrize("pipe", ["stdin", "stdout"])
+@pytest.mark.usefixtures("patient")
 async def test_a_server_that_closes_a_pipe_is_ended(children: Children, pipe: str) -> None:
     inbox = Inbox()
     async with children.open(inbox, "parts", pipe) as connection:
@@ -137,6 +138,6 @@ async def test_a_daemon_that_keeps_the_pipe_does_not_hide_the_exit(children: Chi
     with anyio.fail_after(DEADLINE_S):
         async with children.open(inbox, "forks", "daemon") as connection:
             daemon = (await inbox.wait_for("ready")).params
-            assert (await connection.aclose()).code == 0
+            assert (await connection.aclose(DEADLINE_S)).code == 0
     assert isinstance(daemon, int)
     processes.end([daemon])

@@ -19,4 +19,4 @@ def test_a_stubborn_server_does_not_outlive_a_host_whose_loop_was_stopped(
         check=True,
     )
     assert int(host.stdout) > 0
-    assert not processes.marked(children.marker)
+    assert not processes.wait_gone(processes.marked(children.marker), DEADLINE_S)
