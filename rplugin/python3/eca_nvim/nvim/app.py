@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eca_nvim.agents.base import Workspace
-from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.model.display_settings import DIFF_LINES, RenderSettings
 from eca_nvim.chat.vocabulary.intents import (
     Attach,
     CallReturned,
@@ -113,7 +113,7 @@ class App:
             head_start(),
         )
         rendering = RenderSettings(
-            settings.icons, workspace.folders, settings.follow, settings.diff_lines
+            settings.icons, workspace.folders, settings.follow, settings.diff_lines or DIFF_LINES
         )
         self._session = Session(
             self._agents, self._editor, self._frames, rendering, persistence, self._redactor

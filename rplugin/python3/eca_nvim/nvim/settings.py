@@ -13,7 +13,6 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from eca_nvim.chat.model.display_settings import DIFF_LINES
 from eca_nvim.server.find import ECA, ServerOptions
 
 SHORTEST_SECRET = 8
@@ -28,10 +27,10 @@ class Settings(NamedTuple):
     servers: what the user says of servers, by name; default_server: the name of the one that chats
     talk to if nothing else is chosen; diagnostics_base: the number of a file's first line for the
     agent, 0 or 1; repo_map: ask old servers for a map of the project; follow: the view shows the
-    lines that the agent changes; diff_lines: of a diff in a block, at most; icons: glyphs by name;
-    log_path: None for no log; store_path: the folder for what is saved across restarts, None to
-    save nothing; templates_user: the folder of the user's templates, "" for none;
-    templates_project: that in a project, None for the usual one.
+    lines that the agent changes; diff_lines: of a diff in a block, at most; None for as many as
+    usual; icons: glyphs by name; log_path: None for no log; store_path: the folder for what is
+    saved across restarts, None to save nothing; templates_user: the folder of the user's templates,
+    "" for none; templates_project: that in a project, None for the usual one.
     """
 
     servers: Mapping[str, ServerOptions] = MappingProxyType({})
@@ -39,7 +38,7 @@ class Settings(NamedTuple):
     diagnostics_base: Literal[0, 1] = 1
     repo_map: bool = True
     follow: bool = False
-    diff_lines: int = DIFF_LINES
+    diff_lines: int | None = None
     icons: Mapping[str, str] = MappingProxyType({})
     log_path: str | None = None
     store_path: str | None = None
@@ -133,13 +132,13 @@ def _minutes(value: object) -> float:
             return 0
 
 
-def _lines(value: object) -> int:
-    """Read a number of lines, the default of diffs if it is none."""
+def _lines(value: object) -> int | None:
+    """Read a number of lines."""
     match value:
         case int() | float() if value >= 1 and value is not True:
             return int(min(value, sys.maxsize))
         case _:
-            return DIFF_LINES
+            return None
 
 
 def _choices(value: object) -> Mapping[str, str | bool]:
