@@ -31,7 +31,8 @@ class Probe(Enum):
 class Sample:
     """The results of a run, in seconds; `stall` and `cpu` are None without their probe.
 
-    `gap` is the stall including the time in which Neovim waited for a processor.
+    `gap` is the stall including the time in which Neovim waited for a processor. `whole` is the
+    time until all of a replay was drawn, if its end was drawn first.
     """
 
     seconds: float
@@ -39,6 +40,7 @@ class Sample:
     stall: float | None = None
     gap: float | None = None
     cpu: float | None = None
+    whole: float | None = None
     lines: tuple[str, ...] = ()
     """The text that the measured turn added."""
 
@@ -82,13 +84,14 @@ def _measure(side: Side, editor: Editor, turn: Turn, mark: str, path: Path, prob
     spent = cpu.spent(family) - spent
     stall = editor.run_file(PROBE, "stop") if probe is Probe.STALL else None
     side.settle(editor)
-    ended = editor.screen.seen(mark)
+    ended, started, drawn = editor.screen.seen(mark), plan.started(path), side.drawn(editor)
     assert ended is not None
     return Sample(
-        seconds=ended - plan.started(path),
+        seconds=ended - started,
         latencies=tuple(typist.latencies),
         stall=stall and stall["busy"] / 1000,
         gap=stall and stall["gap"] / 1000,
         cpu=spent if probe is Probe.CPU else None,
+        whole=drawn and drawn - started,
         lines=tuple(side.lines(editor)[before:]),
     )

@@ -55,7 +55,14 @@ class Side(ABC):
 
     @abstractmethod
     def settle(self, editor: Editor) -> None:
-        """Wait until the turn is over."""
+        """Wait until the turn is over, and everything is drawn."""
+
+    @abstractmethod
+    def drawn(self, editor: Editor) -> float | None:
+        """Return when a replay was drawn whole, in monotonic seconds; None if it has no such time.
+
+        Its end, which is looked for on the screen, may be drawn before the rest.
+        """
 
     @abstractmethod
     def lines(self, editor: Editor) -> list[str]:
@@ -102,6 +109,11 @@ class Ours(Side):
                 local win, id = vim.api.nvim_get_current_win(), ...
                 vim.g.bench_buf = require('eca.chat.buffers').ensure(id).buf
                 require('eca').open({ chat = id })
+                vim.api.nvim_buf_attach(vim.g.bench_buf, false, {
+                  on_lines = function()
+                    vim.g.bench_drawn = vim.uv.hrtime()
+                  end,
+                })
                 vim.api.nvim_set_current_win(win)
                 vim.cmd.startinsert()"""
             editor.lua(code, KEPT)
@@ -114,8 +126,15 @@ class Ours(Side):
             editor.lua("require('eca').send('go on')")
 
     def settle(self, editor: Editor) -> None:
-        """Wait until the chat is idle."""
+        """Wait until the chat is idle, and older messages are above."""
         editor.wait_lua("require('eca').status().state == 'idle'", "the end of the turn")
+        first = "vim.api.nvim_buf_get_lines(vim.g.bench_buf, 0, 1, true)[1]"
+        editor.wait_lua(f"not vim.startswith({first}, '▴')", "the older messages")
+
+    def drawn(self, editor: Editor) -> float | None:
+        """Return when the transcript changed last."""
+        nanoseconds: float | None = editor.lua("return vim.g.bench_drawn")
+        return nanoseconds and nanoseconds / 1e9
 
     def lines(self, editor: Editor) -> list[str]:
         """Return the lines of the transcript."""
@@ -159,6 +178,9 @@ class Floor(Side):
 
     def settle(self, editor: Editor) -> None:
         """Do nothing: the last text is the end."""
+
+    def drawn(self, editor: Editor) -> float | None:
+        """Return None: it draws in order."""
 
     def lines(self, editor: Editor) -> list[str]:
         """Return the lines of the scratch buffer."""

@@ -17,9 +17,12 @@ from eca_nvim.agents.archive import (
 )
 from eca_nvim.agents.base import AgentExit, AgentFault
 from eca_nvim.agents.eca.selection import Announced
+from eca_nvim.chat.user_actions import earlier_messages
+from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import (
+    Addressed,
     ChatCleared,
     ChatDeleted,
     ChatOpened,
@@ -31,6 +34,8 @@ from eca_nvim.chat.vocabulary.ops import Answer, ClearChat, Emit, ForgetChat, Op
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 
 pytestmark = pytest.mark.anyio
+
+ANSWER = TextReceived(Role.ASSISTANT, "\nYes.")
 
 
 class TestList:
@@ -163,6 +168,36 @@ class TestResume:
         await rig.done()
         await anyio.wait_all_tasks_blocked()
         assert archive.asked == []
+
+
+class TestLong:
+    """A long history that came whole is shown in parts."""
+
+    async def test_all_of_it_is_shown(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        turns = [it for at in range(200) for it in (prompt(f"ask {at}", f"u{at}"), ANSWER)]
+        archive.opened = OpenedChat(Page([Addressed("b", it) for it in turns]), "Fix")
+        await asked(rig, asks.ResumeChat("b"))
+        assert len([op for op in rig.view.of(OpenBlock) if op.kind == "older"]) == 1
+        transcript = await rig.ask(RequestTranscript("b", 77))
+        places = [transcript.index(f"ask {number}\n") for number in (0, 99, 100, 199)]
+        assert places == sorted(places)
+
+    async def test_one_that_is_deleted_meanwhile_is_not_drawn_again(
+        self, rig: Rig, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(earlier_messages, "_FIRST_PART", 1)
+        monkeypatch.setattr(earlier_messages, "_LARGEST_PART", 1)
+        archive = (await rig.ready()).archive
+        turns = [it for at in range(500) for it in (prompt(f"ask {at}", f"u{at}"), ANSWER)]
+        archive.opened = OpenedChat(Page([Addressed("b", it) for it in turns]))
+        rig.do(asks.ResumeChat("b"))
+        await rig.view.until(lambda: rig.view.of(OpenBlock))
+        rig.do(asks.DeleteChat("b"))
+        await rig.view.until(lambda: rig.view.of(ForgetChat))
+        await anyio.wait_all_tasks_blocked()
+        last = rig.view.ops.index(ForgetChat("b"))
+        assert not [op for op in rig.view.ops[last:] if isinstance(op, OpenBlock)]
 
 
 class TestOlder:

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import pytest
-from tests.support.factories import StartNeovim
+from tests.support import script
+from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.golden import assert_golden
 from tests.support.recording import Event
 from tests.support.servers import Replay
 from tests.ui.recorded import told
 from tests.ui.remembered import Reader, also, keep, play
-from tests.ui.talk import catch_up, wait_kept
+from tests.ui.talk import catch_up, draft, lines_of, wait_kept, wait_line
 
 GOLDEN = Path(__file__).parent / "golden" / "history"
 HELLO = "How can I help you today?"
@@ -213,3 +214,23 @@ def test_custom_agents(relive: Relive) -> None:
     reader.until_answered(HELLO, 2)
     reader.until("require('eca').status().agent == 'custom'")
     relive.end()
+
+
+def test_a_long_history_that_comes_whole(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    """The window shows its end; the rest follows above, and moves nothing."""
+    turns = [
+        script.text(f"\nask {at}", role="user") + script.text(f"\nsay {at}\nof {at}\n")
+        for at in range(300)
+    ]
+    history = (*turns, script.reply("chat/open", {"found": True, "title": "Long"}))
+    server = scripted_server(script.handshake(), script.expect("chat/open"), *history)
+    nvim = start_nvim(settings={"server": {"command": server.command}}, columns=80)
+    nvim.keys(":lua require('eca').open({ chat = 'kept' })<CR>ityped")
+    wait_line(nvim, "ask 0")
+    catch_up(nvim)
+    shown = [line for line in lines_of(nvim) if line]
+    assert shown == [it for at in range(300) for it in (f"ask {at}", f"say {at}", f"of {at}")]
+    nvim.wait_screen(lambda screen: "of 299" in screen and "ask 298" in screen)
+    assert draft(nvim) == "typed"

@@ -92,6 +92,28 @@ def test_blocks_that_arrive_together_are_one_edit_and_look_the_same(
     assert view.nvim.lua(LOOKS, view.buffer("two")) == view.nvim.lua(LOOKS, view.buffer("one"))
 
 
+def test_older_blocks_that_arrive_together_are_one_edit(start_nvim: StartNeovim) -> None:
+    view = start_view(start_nvim)
+    older = [("▴ older messages …", "EcaMuted")]
+    texts = ("plain", f"{TABLE}\n\n```c\nint x;\n```", "last")
+    frames: dict[str, list[ops.ViewOp]] = {"one": [], "two": []}
+    for chat, frame in frames.items():
+        view.draw(ops.OpenBlock(chat, 1, BlockKind.OLDER, older), *user(2, "go on", chat))
+        for number in range(30):
+            after = number + 9 if number else 1
+            text, kind = texts[number % 3], (BlockKind.USER, BlockKind.ASSISTANT)[number % 2]
+            opening = ops.OpenBlock(chat, number + 10, kind, after=after)
+            if chat == "two":
+                frame.append(replace(opening, text=text, closed=True))
+            else:
+                append = ops.AppendText(chat, number + 10, text)
+                frame += [opening, append, ops.CloseBlock(chat, number + 10)]
+    view.draw(*frames["one"])
+    assert view.nvim.lua(TOGETHER, [ops.wire(op) for op in frames["two"]]) == 1
+    assert view.lines("two") == view.lines("one")
+    assert view.nvim.lua(LOOKS, view.buffer("two")) == view.nvim.lua(LOOKS, view.buffer("one"))
+
+
 def test_text_grows_where_it_is_though_other_blocks_follow(view: View) -> None:
     view.draw(*assistant(1, "first"), tool(2, "read a"), ops.AppendText(CHAT, 1, " more\nsecond"))
     assert view.lines() == ["first more", "second", "", "✓ read a"]

@@ -284,25 +284,31 @@ end
 local TEXT_OPS = { append = true, body = true, close = true, header = true, open = true }
 TEXT_OPS.remove = true
 
---- Does an op add a block to the end of a chat?
+local BLOCK, AFTER = 3, 7 -- the places of two fields in the op `open`
+
+--- Does an op add a block after the one that the op before it adds?
 ---@param op? any[]
----@param chat string
+---@param before any[]
 ---@return boolean
-local function adds_to(op, chat)
-  return op ~= nil and op[1] == 'open' and op[2] == chat and (op[7] == nil or op[7] == vim.NIL)
+local function continues(op, before)
+  if not op or op[1] ~= 'open' or op[2] ~= before[2] then
+    return false
+  end
+  local after = op[AFTER]
+  if before[AFTER] == nil or before[AFTER] == vim.NIL then
+    return after == nil or after == vim.NIL
+  end
+  return after == before[BLOCK]
 end
 
---- How many ops, from a place in a list on, are drawn by one edit: consecutive blocks at the end of
---- a chat.
+--- How many ops, from a place in a list on, are drawn by one edit: consecutive blocks of a chat.
 ---@param ops any[][]
 ---@param first integer
 ---@return integer
 function M.count_together(ops, first)
   local next = first + 1
-  if adds_to(ops[first], ops[first][2]) then
-    while adds_to(ops[next], ops[first][2]) do
-      next = next + 1
-    end
+  while ops[first][1] == 'open' and continues(ops[next], ops[next - 1]) do
+    next = next + 1
   end
   return next - first
 end

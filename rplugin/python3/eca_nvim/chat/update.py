@@ -142,11 +142,12 @@ class Update:
         self.finish_text(self.lane)
         self.chat.blocks[block.id] = block
         previous = self._previous() if self.lane is self.chat.root else None
-        if previous is None:
-            self.lane.blocks.append(block)
+        blocks = self.lane.blocks
+        if previous is None or blocks[-1] is previous:
+            blocks.append(block)
         else:
-            self.lane.blocks.insert(self.lane.blocks.index(previous) + 1, block)
-            self.after = block
+            blocks.insert(blocks.index(previous) + 1, block)
+        self.after = block if previous else None
         if self.lane.is_shown:
             self.draw(block, self.lane, previous)
 
@@ -169,22 +170,21 @@ class Update:
         else:
             block.drawn = header(block, self.chat.settings, self.now)
             lost = lost_header(block, self.chat.settings)
-        self.ops.append(
-            OpenBlock(self.chat.id, block.id, block.kind, block.drawn, depth, after, lost)
-        )
+        opening = (self.chat.id, block.id, block.kind, block.drawn, depth, after, lost)
+        if isinstance(block, StreamedBlock) and block.fold is Fold.FIXED:
+            text, block.column = break_rows(block.text)
+            self.ops.append(OpenBlock(*opening, text, block.complete))
+            return
+        self.ops.append(OpenBlock(*opening))
         if block.is_open:
             self.draw_body(block)
 
     def draw_body(self, block: Block) -> None:
         """Draw the whole body, or none if it is collapsed, of a block in the view."""
-        if isinstance(block, StreamedBlock) and block.fold is Fold.FIXED:
-            if block.chunks:
-                self._write(block, break_rows(block.text)[0])
-        else:
-            content = body(block, self.chat.settings)
-            self.ops.append(
-                SetBody(self.chat.id, block.id, content.lines, content.marks, content.language)
-            )
+        content = body(block, self.chat.settings)
+        self.ops.append(
+            SetBody(self.chat.id, block.id, content.lines, content.marks, content.language)
+        )
         if _is_whole(block) and block.is_open:
             self._close(block)
 

@@ -46,11 +46,11 @@ def _begin_text(update: Update, text: str) -> None:
     if not text:
         return
     block = TextBlock(update.new_block_id(), BlockKind.ASSISTANT)
+    if drawn := block.cleaner.feed(text):
+        block.chunks.append(drawn)
     update.add(block)
     update.lane.current_text = block
     update.withdraw_rejection()
-    if drawn := block.cleaner.feed(text):
-        update.append(block, update.lane, drawn)
 
 
 def _echoed(update: Update, event: TextReceived) -> None:

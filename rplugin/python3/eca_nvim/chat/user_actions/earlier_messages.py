@@ -5,11 +5,14 @@ Rules kept here:
   file changes.
 - An older page goes above the blocks that are there, and does not change them.
 - Nothing replayed is live: a call that a replay leaves unfinished is shown as stopped.
+- A long history that came whole is shown like one in pages, its end first; the rest follows by
+  itself. Messages that come meanwhile stay below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -24,9 +27,27 @@ from eca_nvim.chat.model.chat import Chat, OlderMessages
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.vocabulary.events import Addressed, ChatCleared
+from eca_nvim.chat.vocabulary.commands import CommandsChanged
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    ChatCleared,
+    ChatOpened,
+    Role,
+    TextReceived,
+    TitleChanged,
+)
 from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
+from eca_nvim.chat.vocabulary.usage import UsageReported
+
+_FIRST_PART, _LARGEST_PART = 100, 2_000
+"""Events of a history that came whole: at its end, which is shown first, and of a later part. Each
+part is twice as long as the one shown before, up to its next prompt."""
+_FOLLOWS: Final = ""
+"""The cursor of older messages that are here already, and shown soon."""
+_PRESENT: Final = (ChatOpened, TitleChanged, CommandsChanged, OptionsChanged, UsageReported)
+"""Events that say how the chat is now; they are no part of what was said."""
 
 
 class Page(Struct, frozen=True):
@@ -40,6 +61,47 @@ class Page(Struct, frozen=True):
     older: str | None = None
     total: int | None = None
     returned: int | None = None
+
+
+def show_in_parts(chat: Chat, page: Page, now: int) -> Iterator[Changes]:
+    """Replace a chat's blocks by its newest page; yield the changes of its end, then of each part.
+
+    It ends early if the history is replaced or cleared between two parts.
+    """
+    newest, *rest = _parts(page, chat.id)
+    yield show_history(chat, newest, now)
+    shown = chat.older
+    for part in rest:
+        if chat.older is not shown:
+            return
+        changes, shown = show_older(chat, part, now), chat.older
+        yield changes
+
+
+def _parts(page: Page, chat_id: str) -> Iterator[Page]:
+    """Cut a history that came whole before prompts; the newest part is first."""
+    if page.older is not None:
+        yield page
+        return
+    said = [it for it in page.events if not isinstance(it.event, _PRESENT)]
+    present = [it for it in page.events if isinstance(it.event, _PRESENT)]
+    end, size = len(said), _FIRST_PART
+    for begin in range(end - size, 0, -1):
+        if end - begin >= size and _is_prompt(said, begin, chat_id):
+            yield Page([*present, *said[begin:end]], _FOLLOWS)
+            end, size, present = begin, min(2 * size, _LARGEST_PART), []
+    yield Page([*present, *said[:end]], None, page.total, page.returned)
+
+
+def _is_prompt(events: Sequence[Addressed], index: int, chat_id: str) -> bool:
+    """Return whether a prompt begins with an event; an agent may send it in pieces."""
+    return _of_user(events[index], chat_id) and not _of_user(events[index - 1], chat_id)
+
+
+def _of_user(addressed: Addressed, chat_id: str) -> bool:
+    event = addressed.event
+    is_text = isinstance(event, TextReceived) and event.role is Role.USER
+    return is_text and addressed.chat_id == chat_id
 
 
 def show_history(chat: Chat, page: Page, now: int) -> Changes:
@@ -70,6 +132,7 @@ def _add_newest(update: Update, page: Page) -> None:
     if page.older is not None:
         block = OlderBlock(update.new_block_id(), BlockKind.OLDER)
         _count(block, page, page.total)
+        block.loading = page.older == _FOLLOWS
         chat.older = OlderMessages(page.older, block)
         update.add(block)
     _replay(update, page.events)
@@ -88,7 +151,7 @@ def show_older(chat: Chat, page: Page, now: int) -> Changes:
     chat.root.current_text = current_text
     if task_list is not None:
         chat.task_list, chat.task_list_block = task_list, task_list_block
-    older.block.loading = False
+    older.block.loading = page.older == _FOLLOWS
     _count(older.block, page, older.block.count)
     if page.older is None:
         chat.older = None
@@ -119,7 +182,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
     """Apply past events, without side effects outside the chat."""
     chat = update.chat
     before = chat.last_block
-    later_calls = _take_calls(chat)
+    later_calls, later_blocks = _take_calls(chat), _take_blocks_after(chat, update.after)
     update.replays = update.more_follow = True
     for addressed in events:
         if isinstance(addressed.event, ChatCleared):
@@ -128,12 +191,21 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
         update.lane = chat.lane(child)
         HANDLERS[type(addressed.event)](update, addressed.event)
     update.lane = chat.root
+    chat.root.blocks += later_blocks
     _put_back_calls(update, later_calls)
     _settle_since(update, before)
     join_replayed(update, before)
     update.more_follow = False
     update.draw_stale()
     update.dirty |= Dirty.STATUS
+
+
+def _take_blocks_after(chat: Chat, block: Block | None) -> Sequence[Block]:
+    """Remove and return what follows a block: adding to the end costs the same at any length."""
+    blocks = chat.root.blocks
+    place = len(blocks) if block is None else blocks.index(block) + 1
+    later, blocks[place:] = blocks[place:], []
+    return later
 
 
 def _take_calls(chat: Chat) -> Mapping[str, Mapping[str, ToolBlock]]:

@@ -9,17 +9,19 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from anyio.lowlevel import checkpoint
 from msgspec.structs import asdict
 
 from eca_nvim.agents.archive import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentFault
+from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.earlier_messages import (
     show_above,
-    show_history,
+    show_in_parts,
     show_loading,
     show_older,
 )
@@ -112,8 +114,10 @@ class SavedChats:
             if not intent.quiet:
                 raise
         else:
-            self._show(self._chats.get(intent.chat, intent.server), opened)
+            chat = self._chats.get(intent.chat, intent.server)
+            rest = self._show(chat, opened)
             self._forget_blank(intent.instead)
+            await self._show_rest(chat, rest)
 
     def _forget_blank(self, chat_id: str | None) -> None:
         """Remove a chat if it has no messages."""
@@ -122,16 +126,29 @@ class SavedChats:
             self._servers.of(chat).forget(chat)
             self._chats.forget(chat.id)
 
-    def _show(self, chat: Chat, opened: OpenedChat, *, replaces: bool = False) -> None:
-        """Show the newest page of a chat, its title and its options.
+    def _show(self, chat: Chat, opened: OpenedChat, *, replaces: bool = False) -> Iterator[Changes]:
+        """Show the newest page of a chat, its title and options; return what `_show_rest` shows.
 
         replaces: instead of what is shown. Else that was said meanwhile, and stays below.
         """
-        show_page = show_history if replaces or chat.is_blank else show_above
-        self._chats.show(show_page(chat, opened.page, now()))
+        if replaces or chat.is_blank:
+            parts = show_in_parts(chat, opened.page, now())
+        else:
+            parts = iter([show_above(chat, opened.page, now())])
+        self._chats.show(next(parts))
         if opened.title is not None:
             self._chats.apply(chat, [TitleChanged(opened.title)])
         self._servers.of(chat).options.open_chat(chat)
+        return parts
+
+    async def _show_rest(self, chat: Chat, rest: Iterator[Changes]) -> None:
+        """Show the earlier parts of a long page, each while Neovim draws the one before."""
+        await checkpoint()
+        for part in rest:
+            if self._chats.table.get(chat.id) is not chat:
+                return
+            self._chats.show(part)
+            await checkpoint()
 
     async def _load_older(self, chat: Chat) -> None:
         older = chat.older
@@ -154,9 +171,10 @@ class SavedChats:
         self._chats.show(show_loading(chat, now(), loading=False))
         history_changes.require_idle(chat)
         opened = await (await self._archive(chat)).open_chat(chat.id, PAGE)
-        self._show(chat, opened, replaces=True)
+        rest = self._show(chat, opened, replaces=True)
         line = "this chat's history has changed: its newest messages are shown again"
         self._view.push([Notify("info", line)])
+        await self._show_rest(chat, rest)
 
     async def _rename(self, chat: Chat, title: str) -> None:
         if chat.is_blank:

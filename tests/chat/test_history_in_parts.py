@@ -1,0 +1,136 @@
+"""A long history that came whole: its end is shown first, and the rest above it by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unittest.mock import patch
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.chat.driver import Driver, call, said
+from tests.chat.test_earlier_messages import READ, page, prompt, ran
+
+from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.user_actions import earlier_messages
+from eca_nvim.chat.user_actions.earlier_messages import show_history, show_in_parts
+from eca_nvim.chat.vocabulary.events import (
+    ChatCleared,
+    ChatEvent,
+    ChatOpened,
+    FlagReceived,
+    ReasoningFinished,
+    ReasoningStarted,
+    TitleChanged,
+)
+from eca_nvim.chat.vocabulary.ops import OpenBlock
+
+LOADING = "▴ older messages …"
+
+
+def turns(count: int) -> list[ChatEvent]:
+    """Make a history of questions and answers."""
+    numbers = range(count)
+    return [it for at in numbers for it in (prompt(f"ask {at}", f"u{at}"), *said(f"\nsay {at}"))]
+
+
+def begun(events: list[ChatEvent]) -> tuple[Driver, Iterator[Changes]]:
+    """Show the end of a history; return the rest, too."""
+    driver = Driver()
+    parts = show_in_parts(driver.chat, page(*events), driver.now)
+    driver.take(next(parts))
+    return driver, parts
+
+
+def test_the_end_comes_first_and_the_rest_follows_above() -> None:
+    driver, rest = begun(turns(500))
+    assert driver.view.lines[0] == LOADING
+    assert driver.view.lines[-2:] == ["ask 499", "say 499"]
+    assert len(driver.view.lines) == 1 + 100
+    counts = []
+    for part in rest:
+        driver.take(part)
+        counts.append(len(driver.view.lines))
+    assert counts == [1 + 300, 1 + 700, 1000]
+    assert driver.view.lines[:2] == ["ask 0", "say 0"]
+    assert driver.chat.older is None
+
+
+def test_what_comes_between_two_parts_stays_below() -> None:
+    driver, rest = begun(turns(200))
+    driver.run("and now?")
+    driver.hear(*said("This."))
+    for part in rest:
+        driver.take(part)
+    assert driver.view.lines[0] == "ask 0"
+    assert driver.view.lines[-3:] == ["say 199", "and now?", "This."]
+
+
+def test_a_history_that_is_replaced_meanwhile_gets_no_more_parts() -> None:
+    for events in (turns(200), []):
+        driver, rest = begun(turns(200))
+        driver.take(next(rest))
+        if events:
+            driver.take(show_history(driver.chat, page(*turns(1), older="c1"), driver.now))
+        else:
+            driver.hear(ChatCleared())
+        assert list(rest) == []
+
+
+def test_a_page_of_the_agent_is_not_cut() -> None:
+    driver = Driver()
+    whole = page(*turns(500), older="c1")
+    assert len(list(show_in_parts(driver.chat, whole, driver.now))) == 1
+
+
+def test_a_turn_is_not_cut() -> None:
+    events = [prompt("read", "u1"), *(it for _ in range(90) for it in ran(READ)), *turns(2)]
+    driver, rest = begun(events)
+    assert driver.view.lines[0] == "read"
+    assert list(rest) == []
+
+
+def test_the_title_is_the_last_one_given() -> None:
+    driver, rest = begun([ChatOpened("first"), *turns(200), TitleChanged("last"), *turns(200)])
+    assert driver.view.status["title"] == "last"
+    for part in rest:
+        driver.take(part)
+    assert driver.view.status["title"] == "last"
+
+
+def test_blocks_of_a_part_follow_each_other() -> None:
+    """Neovim writes them by one edit."""
+    driver, rest = begun(turns(200))
+    opened = [op for op in next(rest).ops if isinstance(op, OpenBlock)]
+    assert driver.chat.older is not None
+    places = [driver.chat.older.block.id, *(op.block for op in opened[:-1])]
+    assert [op.after for op in opened] == places
+
+
+KINDS = st.sampled_from(["prompt", "answer", "call", "thought", "flag"])
+
+
+def unit(kind: str, number: int) -> list[ChatEvent]:
+    """Make the events of a message with ids of its own."""
+    match kind:
+        case "prompt":
+            return [prompt(f"ask {number}", f"u{number}")]
+        case "answer":
+            return list(said(f"\nsay {number}"))
+        case "call":
+            return ran(call(f"t{number}", arguments={"path": f"/workspace/{number}"}))
+        case "thought":
+            return [ReasoningStarted(f"th{number}"), ReasoningFinished(f"th{number}", 9)]
+        case _:
+            return [FlagReceived(f"flag {number}", f"f{number}")]
+
+
+@given(kinds=st.lists(KINDS, max_size=40), size=st.integers(1, 6))
+def test_parts_read_like_the_whole(kinds: list[str], size: int) -> None:
+    history = page(*(it for number, kind in enumerate(kinds) for it in unit(kind, number)))
+    whole, driver = Driver(), Driver()
+    whole.take(show_history(whole.chat, history, whole.now))
+    with patch.object(earlier_messages, "_FIRST_PART", size):
+        for part in show_in_parts(driver.chat, history, driver.now):
+            driver.take(part)
+    assert driver.view.lines == whole.view.lines
+    assert driver.chat.older is None
