@@ -14,7 +14,10 @@ from eca_nvim.chat.vocabulary.states import TurnEnd
 CHOICES = [
     {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
     {"optionId": "no", "name": "No", "kind": "reject_once"},
+    {"optionId": "always", "name": "Always", "kind": "allow_always"},
 ]
+ALWAYS = 2
+"""The place of that answer."""
 STUBBORN = "trap '' TERM HUP; printf ready; while :; do sleep 1; done"
 WAIT = ["terminal/wait_for_exit", {"terminalId": "TERMINAL"}]
 READ = ["terminal/output", {"terminalId": "TERMINAL"}]

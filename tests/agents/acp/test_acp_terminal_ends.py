@@ -9,6 +9,7 @@ import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.scripted import Scripted, Value
 from tests.agents.acp.terminal_turns import (
+    ALWAYS,
     KILL,
     READ,
     RELEASE,
@@ -153,7 +154,7 @@ async def test_terminals_that_are_not_released_are_bounded(
     scripted.play([asks(line), {"all": many}, request(RELEASE), create(line)])
     async with running(make_agent(scripted.command, tmp_path)) as client:
         chat = await chatting(client, scripted)
-        await chat.answer()
+        await chat.answer(ALWAYS)
         answers = await chat.ends()
     refused = [it["error"] for it in answers if "error" in it]
     assert refused == ["32 commands run already: wait for one to end, or kill one"] * 2
@@ -170,7 +171,7 @@ async def test_a_terminal_that_has_ended_makes_room(
     scripted.play(first)
     async with running(make_agent(scripted.command, tmp_path)) as client:
         chat = await chatting(client, scripted)
-        await chat.answer()
+        await chat.answer(ALWAYS)
         answers = await chat.ends()
     assert [it for it in answers if "error" in it] == []
     assert len({it["terminalId"] for it in answers if "terminalId" in it}) == 3
