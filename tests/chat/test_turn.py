@@ -6,12 +6,16 @@ import pytest
 from tests.agents.eca_driver import ACCEPTED, FINISHED, IDLE, Answer, EcaDriver
 from tests.chat.driver import RUNNING, STOPPING, call, said, system, user
 
+from eca_nvim.chat.handlers.turn import STOPPED_HERE
+from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatDeleted,
     ChatEvent,
     ProgressChanged,
+    QuestionAsked,
+    ToolFinished,
     ToolRejected,
     ToolRequested,
     ToolRunning,
@@ -22,10 +26,12 @@ from eca_nvim.chat.vocabulary.states import (
     CallState,
     IllegalTransition,
     Turn,
+    TurnEnd,
     TurnStep,
     may_become,
     next_turn,
 )
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
 
 
 def test_a_prompt_is_shown_at_once_and_the_echo_adds_nothing() -> None:
@@ -63,6 +69,41 @@ def test_stop_without_idle_unlocks_1() -> None:
     driver.run("again")
     driver.hear(IDLE, FINISHED)
     assert driver.ends == ["stopped", "done"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((), (STOPPED_HERE,)),
+        (said("Half an"), ("Half an", STOPPED_HERE)),
+        ((ToolFinished(call()),), ("✓ read", STOPPED_HERE)),
+        ((*said("Half an"), system("Prompt stopped")), ("Half an", "Prompt stopped")),
+        ((ToolRunning(call()),), ("⊘ read stopped",)),
+        ((ToolRequested(call(), needs_approval=True),), ("⊘ read stopped",)),
+        ((QuestionAsked("q", "Which?"),), ("⊘ Which? not answered", STOPPED_HERE)),
+    ],
+)
+def test_the_chat_and_its_export_say_where_a_turn_was_stopped(
+    before: tuple[ChatEvent, ...], after: tuple[str, ...]
+) -> None:
+    driver = EcaDriver()
+    driver.run()
+    driver.hear(*before)
+    driver.stop()
+    driver.hear(STOPPING, TurnEnded(TurnEnd.STOPPED))
+    assert [line.strip() for line in driver.view.lines] == ["hello", *after]
+    assert (STOPPED_HERE in after) == (STOPPED_HERE in transcript(driver.chat, 0))
+
+
+def test_a_turn_that_ends_by_itself_and_a_login_that_is_cancelled_say_nothing_of_a_stop() -> None:
+    driver = EcaDriver()
+    driver.run()
+    driver.hear(*said("Hi"), IDLE)
+    driver.run("/login")
+    driver.hear(LoginBegan())
+    driver.stop()
+    driver.hear(TurnEnded(TurnEnd.STOPPED))
+    assert driver.view.lines == ["hello", "Hi", "/login"]
 
 
 def test_a_slash_command_after_a_stop_ends_too_5() -> None:

@@ -13,18 +13,26 @@ from eca_nvim.chat.handlers.prompt_queue import follow_up, is_command, keep_for_
 from eca_nvim.chat.handlers.questions import question_of_agent
 from eca_nvim.chat.handlers.settle import settle, settle_pending
 from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
-from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, TextBlock
+from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, TextBlock, ToolBlock
 from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatDeleted
 from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import Turn, TurnEnd, TurnStep, next_turn
+from eca_nvim.chat.vocabulary.states import (
+    SECRET_TURNS,
+    CallState,
+    Turn,
+    TurnEnd,
+    TurnStep,
+    next_turn,
+)
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
 
 LOG_END = "the last lines of the server's log"
 NO_ANSWER = "The agent ended its turn without an answer."
+STOPPED_HERE = "The turn was stopped here."
 
 
 # --- steps --------------------------------------------------------------------------------------
@@ -105,6 +113,7 @@ def _cancel_login(update: Update) -> None:
 def end(update: Update, reason: TurnEnd) -> None:
     """End the turn, close its live blocks, and send the prompt that should follow."""
     chat = update.chat
+    was_login = chat.turn.state in SECRET_TURNS
     chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
     chat.activity, chat.retrying = None, False
     chat.unconfirmed.clear()
@@ -113,6 +122,8 @@ def end(update: Update, reason: TurnEnd) -> None:
     drop_unsent_task_list(update)
     if reason is TurnEnd.DONE and _is_unanswered(update):
         note(update, NO_ANSWER)
+    elif reason is TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
+        note(update, STOPPED_HERE)
     update.emit("EcaTurnFinished", {"reason": reason.value})
     prompt = follow_up(update, reason)
     keep_for_later(update)
@@ -125,6 +136,17 @@ def _is_unanswered(update: Update) -> bool:
     match update.chat.root.blocks[-1:]:
         case [TextBlock(kind=BlockKind.USER, turn=number) as prompt]:
             return number == update.chat.turn.number and not is_command(prompt.text)
+        case _:
+            return False
+
+
+def _says_why_it_ended(update: Update) -> bool:
+    """Return whether the last block says that the turn was stopped: a message, or a call."""
+    match update.chat.root.blocks[-1:]:
+        case [NoteBlock()]:
+            return True
+        case [ToolBlock(state=CallState.STOPPED | CallState.REJECTED)]:
+            return True
         case _:
             return False
 
