@@ -54,11 +54,15 @@ vim.api.nvim_create_autocmd('User', {
 })
 
 -- A session file restores a chat's windows with empty buffers, which would block the chat's names.
+-- It also prints a line for each of them, for which Neovim waits for a key; a redraw ends that.
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   pattern = 'eca://*',
-  callback = vim.schedule_wrap(function(event)
-    if vim.api.nvim_buf_is_valid(event.buf) and vim.bo[event.buf].buftype == '' then
-      vim.api.nvim_buf_delete(event.buf, { force = true })
-    end
-  end),
+  callback = function(event)
+    vim.cmd.redraw()
+    vim.schedule(function()
+      if vim.api.nvim_buf_is_valid(event.buf) and vim.bo[event.buf].buftype == '' then
+        vim.api.nvim_buf_delete(event.buf, { force = true })
+      end
+    end)
+  end,
 })

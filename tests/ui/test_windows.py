@@ -329,7 +329,8 @@ def test_a_session_leaves_no_dead_windows_and_no_names(
     earlier = open_view(start_nvim, "README.md")
     earlier.nvim.command(f"mksession {session}")
     view = start_view(start_nvim)
-    view.nvim.command(f"silent source {session}")
+    view.nvim.keys(f":source {session}<CR>")
+    assert not view.nvim.blocked(), "Neovim waits for a key"
     view.nvim.wait_until("vim.fn.winnr('$') == 1")
     view.open()
     view.draw(*user(1, "again"))
