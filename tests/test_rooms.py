@@ -138,3 +138,11 @@ def test_no_spelling_escapes(code: str, names: set[str]) -> None:
 
 def test_a_circle_is_found() -> None:
     assert list(circles({"a": {"b"}, "b": {"c"}, "c": {"b"}})) == [["b", "c"]]
+
+
+def test_only_one_file_creates_buffers_that_are_not_listed() -> None:
+    """It makes sure that they can be changed."""
+    creating = {
+        name for name, path in FILES.items() if "create_buf(false" in path.read_text("utf-8")
+    }
+    assert creating == {"ui.our_buffers"}

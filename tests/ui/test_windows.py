@@ -336,3 +336,15 @@ def test_a_session_leaves_no_dead_windows_and_no_names(
     view.draw(*user(1, "again"))
     assert view.windows() == ["README.md", "chat", "input"]
     assert view.current() == "input"
+
+
+def test_a_neovim_that_changes_no_file_has_a_chat(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "-M", "README.md")
+    view.draw(*assistant(1, "answer"), ops.RestoreDraft(CHAT, "kept"))
+    view.nvim.keys("Ityped <Esc>")
+    assert view.draft() == "typed kept"
+    assert view.lines() == ["answer"]
+    view.nvim.keys("g?")
+    view.nvim.wait_screen("list the keys")
+    view.nvim.keys("q")
+    assert view.windows() == ["README.md", "chat", "input"]

@@ -2,6 +2,8 @@
 ---
 --- Rules kept here: the margin of every screen row shows who wrote it, and no text can reach the
 --- margin: blank before our own rows, a bar before the agent's, an arrow where a line wraps.
+local our_buffers = require('eca.ui.our_buffers')
+
 local M = {}
 
 local BAR, WRAPPED = '│ ', '↳ '
@@ -42,7 +44,7 @@ end
 ---@param content eca.PromptContent
 ---@return integer buf
 function M.write(content)
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = our_buffers.create()
   vim.bo[buf].bufhidden = 'wipe'
   local lines = vim.tbl_map(function(line)
     return (line:gsub('\n', ' '))

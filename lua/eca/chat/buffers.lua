@@ -7,6 +7,8 @@
 --- - Buffers are named once. The title is in `b:eca_title`.
 --- - A buffer that was wiped out is created again. One that was emptied (`:edit`) is filled again:
 ---   the transcript by the host, the input with the draft.
+local our_buffers = require('eca.ui.our_buffers')
+
 local M = {}
 
 ---@class eca.Chat
@@ -53,7 +55,7 @@ end
 ---@param chat eca.Chat
 ---@return integer
 local function make_buffer(kind, chat)
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = our_buffers.create()
   require('eca.files').name(buf, ('%s/%d'):format(kind, chat.number))
   vim.b[buf].eca_title = require('eca.state.mirror').title(chat.id)
   return buf
@@ -88,7 +90,7 @@ local function add(chat, kind, gone)
   by_buffer[buf] = chat
   listener.created(chat, kind, gone)
   vim.bo[buf].filetype = 'eca-' .. kind
-  require('eca.ui.our_buffers').announce(buf, kind)
+  our_buffers.announce(buf, kind)
   watch_unload(chat, kind, buf)
 end
 

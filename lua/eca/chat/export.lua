@@ -7,6 +7,7 @@ local M = {}
 local function show(lines)
   vim.api.nvim_set_current_win(require('eca.window').code_window())
   vim.cmd.new()
+  vim.bo.modifiable = true -- it is not in `nvim -M`
   vim.bo.bufhidden, vim.bo.swapfile, vim.bo.modeline = 'wipe', false, false
   vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
   vim.bo.filetype, vim.bo.modified = 'markdown', false

@@ -4,6 +4,7 @@
 local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')
+local our_buffers = require('eca.ui.our_buffers')
 local windows = require('eca.window')
 
 local M = {}
@@ -25,7 +26,7 @@ local SYNTAX = { json = 'json', diff = 'diff' }
 ---@param output eca.Output
 ---@return integer buf
 local function write(output)
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = our_buffers.create()
   last = last + 1
   files.name(buf, ('output/%d'):format(last))
   vim.bo[buf].bufhidden, vim.bo[buf].modeline, vim.bo[buf].undolevels = 'wipe', false, -1

@@ -2,6 +2,7 @@
 ---
 --- Rules kept here:
 --- - They have a window of their own, so that the sides and these lines never hide each other.
+local our_buffers = require('eca.ui.our_buffers')
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
@@ -65,7 +66,7 @@ function M.open(diff)
   if #lines == 0 then
     return nil
   end
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = our_buffers.create()
   vim.bo[buf].bufhidden = 'wipe'
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   for row, line in ipairs(lines) do

@@ -7,6 +7,7 @@
 --- - Text of the agent is the content of a scratch buffer; its path is text, never a command.
 local edits = require('eca.diff.edits')
 local files = require('eca.files')
+local our_buffers = require('eca.ui.our_buffers')
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
@@ -94,7 +95,7 @@ end
 ---@param text string
 ---@return integer buf
 local function scratch(diff, side, text)
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = our_buffers.create()
   local lines, format, ends = decode(text)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].undolevels = -1

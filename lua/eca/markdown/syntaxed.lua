@@ -5,6 +5,8 @@
 ---   syntax file costs more than using it. It has a syntax and no file type, so that no plugin
 ---   reacts to it.
 --- - The group is looked up once per word or sign, not once per column.
+local our_buffers = require('eca.ui.our_buffers')
+
 local M = {}
 
 local buffers = {} ---@type table<string, integer> by language
@@ -15,7 +17,7 @@ local names = {} ---@type table<integer, string> of syntax groups
 local function buffer_of(language)
   local buf = buffers[language]
   if not buf or not vim.api.nvim_buf_is_valid(buf) then
-    buf = vim.api.nvim_create_buf(false, true)
+    buf = our_buffers.create()
     vim.bo[buf].undolevels = -1
     -- Some syntax files leave silenced errors in v:errmsg.
     local last_error = vim.v.errmsg

@@ -1,7 +1,10 @@
---- Announces our own buffers, so that rooms above can add what they need, such as keys.
+--- Creates our own buffers, and announces some, so that rooms above can add what they need, such as
+--- keys.
 ---
---- Rules kept here: it is an event of Neovim, `User eca.buffer`, so that `plugin/eca.lua` can
---- listen before anything of the plugin is loaded. Code that creates a buffer knows no listener.
+--- Rules kept here:
+--- - Every buffer without a file is created here. It can be changed, also in `nvim -M`.
+--- - The announcement is an event of Neovim, `User eca.buffer`, so that `plugin/eca.lua` can listen
+---   before anything of the plugin is loaded. Code that creates a buffer knows no listener.
 local M = {}
 
 ---@alias eca.BufferKind 'chat'|'input'|'changes'
@@ -9,6 +12,14 @@ local M = {}
 ---@class eca.OurBuffer data of the event `User eca.buffer`
 ---@field buf integer
 ---@field kind eca.BufferKind
+
+--- Create an unlisted buffer without a file.
+---@return integer buf
+function M.create()
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].modifiable = true
+  return buf
+end
 
 --- Announce a new buffer that has its name and file type. All listeners have run when this returns.
 ---@param buf integer

@@ -6,6 +6,7 @@
 ---   a key pressed then was meant for something else.
 local footer = require('eca.ui.footer')
 local guard = require('eca.ui.guard')
+local our_buffers = require('eca.ui.our_buffers')
 local return_window = require('eca.ui.return_window')
 
 local M = {}
@@ -147,7 +148,7 @@ end
 ---@param panel eca.Panel
 ---@return eca.PanelHandle
 function M.show(panel)
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = our_buffers.create()
   vim.bo[buf].bufhidden = 'wipe'
   write(buf, panel)
   local origin = panel.origin or return_window.here()
