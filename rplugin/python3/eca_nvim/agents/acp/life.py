@@ -33,6 +33,7 @@ from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import EditorServices, Emit, Workspace
+from eca_nvim.agents.reading import events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.jsonrpc import Notification, Request
@@ -124,14 +125,7 @@ class Life:
         """Emit the events of one read, as one batch."""
         events: list[AgentEvent] = []
         for message in batch:
-            try:
-                events += self._read(message)
-            except Exception as fault:  # a bug of ours; go on with the next message
-                logger.exception("cannot read %s", message.method)
-                line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
-                events.append(MessageShown("error", line))
-                if isinstance(message, Request):
-                    self.requests.fail(message.id)
+            events += events_of(message, self._read, self.requests.fail)
         if events:
             self._emit(events)
 

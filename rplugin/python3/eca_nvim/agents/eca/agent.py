@@ -47,7 +47,8 @@ from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
 from eca_nvim.agents.queries import Queries
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.agents.reading import events_of
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.options import OptionValue
@@ -114,12 +115,7 @@ class _Life(Struct, frozen=True):
         """
         events: list[AgentEvent] = []
         for message in batch:
-            try:
-                events += self._read(message)
-            except Exception as fault:  # a bug of ours; go on with the next message
-                logger.exception("cannot read %s", message.method)
-                line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
-                events.append(MessageShown("error", line))
+            events += events_of(message, self._read, self.requests.fail)
             if self.readiness.is_due:
                 self._deliver(events)
                 self.readiness.announce()

@@ -19,9 +19,10 @@ from msgspec import Struct
 from eca_nvim.agents.base import EditorServices
 from eca_nvim.agents.eca import editor_requests
 from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.reading import UNREAD
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
-from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, Request
+from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
 from eca_nvim.paths import NotAFile
 from eca_nvim.protocol.eca import DecodeError, Unknown, decode_server_request, encode
 from eca_nvim.protocol.eca.editor import GetDefinition, GetDiagnostics, GetReferences
@@ -78,6 +79,11 @@ class ServerRequests:
             case _:
                 assert_never(asked)
         return ()
+
+    def fail(self, request_id: MessageId) -> None:
+        """Answer a request that could not be read because of a bug: the server waits for it."""
+        with suppress(NotOpen):  # it was answered before the bug
+            self._refuse(request_id, INTERNAL_ERROR, UNREAD)
 
     def answer(self, question_id: str, text: str | None) -> str | None:
         """Answer a question; None cancels it. A closed question is ignored.
