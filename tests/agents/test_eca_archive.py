@@ -166,9 +166,12 @@ async def test_a_resumed_chat_can_be_told_of_a_choice(
     assert message["params"] == {"chatId": CHAT, "model": "m"}
 
 
-async def test_a_page_of_the_history(scripted_server: PrepareScript, tmp_path: Path) -> None:
+@pytest.mark.parametrize("cursor", [None, ""])
+async def test_a_page_of_the_history(
+    cursor: str | None, scripted_server: PrepareScript, tmp_path: Path
+) -> None:
     contents = [user("hi <x>", "u1", CHAT), user("yo", "u2", CHAT)]
-    meta = {"total": 9, "returned": 2, "beforeCursor": None}
+    meta = {"total": 9, "returned": 2, "beforeCursor": cursor}
     steps = served("chat/history", answer={"contents": contents, "meta": meta})
     server = scripted_server(*steps)
     page, _ = await asked(server, tmp_path, lambda it: it.history(CHAT, "cursor", 2))

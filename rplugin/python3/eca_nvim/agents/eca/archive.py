@@ -276,7 +276,7 @@ def _raise(method: str, failure: Failure | None) -> None:
 def _page(replay: Replay, meta: eca.HistoryMeta | None) -> Page:
     found = meta or eca.HistoryMeta()
     events = list(map(original_event, replay.events))
-    return Page(events, found.before_cursor, found.total, found.returned)
+    return Page(events, found.before_cursor or None, found.total, found.returned)
 
 
 def _content_ids(replay: Replay) -> list[str | None]:

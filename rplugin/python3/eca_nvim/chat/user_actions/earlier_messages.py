@@ -53,8 +53,8 @@ _PRESENT: Final = (ChatOpened, TitleChanged, CommandsChanged, OptionsChanged, Us
 class Page(Struct, frozen=True):
     """A part of a chat's history, oldest event first.
 
-    older: the agent's cursor to the page before, None at the beginning. total, returned: messages
-    in the whole history and in this page; None if unknown.
+    older: the agent's cursor to the page before, never empty; None at the beginning. total,
+    returned: messages in the whole history and in this page; None if unknown.
     """
 
     events: Sequence[Addressed] = ()
@@ -83,8 +83,10 @@ def _parts(page: Page, chat_id: str) -> Iterator[Page]:
     if page.older is not None:
         yield page
         return
-    said = [it for it in page.events if not isinstance(it.event, _PRESENT)]
-    present = [it for it in page.events if isinstance(it.event, _PRESENT)]
+    said, present = list[Addressed](), list[Addressed]()
+    for it in page.events:
+        is_present = isinstance(it.event, _PRESENT) and it.chat_id == chat_id
+        (present if is_present else said).append(it)
     end, size = len(said), _FIRST_PART
     for begin in range(end - size, 0, -1):
         if end - begin >= size and _is_prompt(said, begin, chat_id):
