@@ -8,6 +8,7 @@ from tests.support.script import (
     handshake,
 )
 from tests.ui.logging_in import (
+    HISTORIES,
     KEY,
     PASTED,
     RARE,
@@ -167,3 +168,26 @@ def test_who_types_while_it_ends_goes_on_in_the_field(start_nvim: StartNeovim) -
     assert {it["text"] for it in sent(nvim, "keep_draft")} <= {"draft"}
     assert sent(nvim, "prompt") == sent(nvim, "login") == []
     assert not RARE & nvim.drawn
+
+
+def test_a_word_for_a_command_may_be_the_secret(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.keys("idraft<Esc>")
+    draw(nvim, ["status", CHAT, {"state": "login"}])
+    nvim.wait_screen("Login>")
+    nvim.keys(":EcaChat sk-one<CR>")
+    nvim.wait_screen(f"Login> {'•' * len('sk-one')}")
+    nvim.wait_screen("login in progress: your word is in its input, not sent yet")
+    nvim.keys(":Eca steer two<CR>:Eca queue three<CR>")
+    nvim.wait_screen(f"Login> {'•' * len('sk-onetwothree')}")
+    nvim.keys(":EcaChat for later<CR>")
+    assert [it["text"] for it in wait_sent(nvim, "prompt")] == ["for later"]
+    remembered = "\n".join(nvim.lua(HISTORIES))
+    assert "for later" in remembered
+    assert not any(word in remembered for word in ("sk-one", "two", "three"))
+    nvim.keys("i<C-s><Esc>")
+    assert wait_sent(nvim, "login") == [{"chat": CHAT, "text": "sk-onetwothree"}]
+    draw(nvim, ["status", CHAT, {"state": "idle"}])
+    nvim.wait_screen("> draft")
+    assert nvim.buffer_lines() == ["draft"]

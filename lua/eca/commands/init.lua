@@ -52,12 +52,17 @@ end
 
 --- Send a prompt, and scroll to the end so that the user sees the answer.
 ---@param text string
----@param opts? eca.SendOptions
----@return string id of the chat
+---@param opts eca.SendOptions
+---@return boolean sent false: it may be a secret, and is in the input
 local function send(text, opts)
-  local id = eca.send(text, opts)
+  local id = opts.chat or eca.current()
+  if require('eca.input.secret_mode').take(id, text) then
+    return false
+  end
+  opts.chat = id
+  eca.send(text, opts)
   require('eca.input').show_end(id)
-  return id
+  return true
 end
 
 ---@param what 'model'|'agent'|'variant'
@@ -146,13 +151,21 @@ M.subcommands = {
   steer = {
     text = 'send a prompt into the running turn',
     run = function(rest)
-      return given(rest) and send(rest) or action('Submit')()
+      if given(rest) then
+        send(rest, {})
+      else
+        action('Submit')()
+      end
     end,
   },
   queue = {
     text = 'queue a prompt: send it when the turn ends',
     run = function(rest)
-      return given(rest) and send(rest, { queue = true }) or action('Queue')()
+      if given(rest) then
+        send(rest, { queue = true })
+      else
+        action('Queue')()
+      end
     end,
   },
   unqueue = {
@@ -369,9 +382,8 @@ function M.chat(call)
   local id = call.bang and chats.new() or nil
   id = eca.open({ chat = id, mods = call.smods })
   vim.tbl_map(eca.add_context, items)
-  if call.args:find('%S') then
+  if call.args:find('%S') and send(call.args, { chat = id }) then
     require('eca.input.history').add(id, call.args)
-    send(call.args, { chat = id })
   end
 end
 

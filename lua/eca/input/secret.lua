@@ -172,6 +172,14 @@ function M.text(buf)
   return table.concat(text)
 end
 
+--- Add text to the secret.
+---@param buf integer
+---@param text string one line
+function M.add(buf, text)
+  local last = vim.api.nvim_buf_get_lines(buf, -2, -1, false)[1]
+  vim.api.nvim_buf_set_lines(buf, -2, -1, false, { last .. in_signs(secrets[buf], text) })
+end
+
 --- Empty the field and forget the secret.
 ---@param buf integer
 function M.clear(buf)

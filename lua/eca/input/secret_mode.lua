@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - What is typed goes to whoever takes it and nowhere else: not into a prompt, a draft or the
 ---   history. Text that was not sent when the mode ends is discarded, and a message says so.
+--- - A single word given to `:EcaChat` counts as typed here.
 --- - A user who is typing when the mode ends stays in the secret field, so that the rest of the
 ---   secret does not become a prompt.
 --- - What was in the input before, and what is put back meanwhile, is restored afterwards.
@@ -101,6 +102,26 @@ function M.text(chat)
     return nil
   end
   return secret.text(input_of(chat))
+end
+
+--- Take a word that was given to a command: while a secret is asked for, it may be the secret. It
+--- is added to what is typed, and the command is removed from Vim's history. A text of several words
+--- is a prompt.
+---@param chat string
+---@param text string
+---@return boolean taken
+function M.take(chat, text)
+  local word = text:match('^%s*(%S+)%s*$')
+  if not word or not input_mode.secret(chat) then
+    return false
+  end
+  secret.add(input_of(chat), word)
+  field.changed(input_of(chat))
+  if vim.fn.histget('cmd', -1):find(word, 1, true) then
+    vim.fn.histdel('cmd', -1)
+  end
+  require('eca.ui.notify').info(field.taken(chat) .. ': your word is in its input, not sent yet')
+  return true
 end
 
 --- Empty the input: what was typed was sent.
