@@ -105,8 +105,8 @@ function M.text(chat)
 end
 
 --- Take a word that was given to a command: while a secret is asked for, it may be the secret. It
---- is added to what is typed, and the command is removed from Vim's history. A text of several words
---- is a prompt.
+--- is added to what is typed, and the command is removed from Vim's history. Several words are a
+--- prompt.
 ---@param chat string
 ---@param text string
 ---@return boolean taken
