@@ -279,3 +279,15 @@ def test_the_list_opens_from_the_chat(stage: Neovim, file: Path) -> None:
     stage.keys("<CR>")
     assert stage.eval("expand('%:t')") == "code.txt"
     assert stage.eval("&winfixbuf") == 0
+
+
+@pytest.mark.parametrize("start", ["", "wincmd p"], ids=["from the chat", "from the file"])
+def test_a_chat_that_floats_does_not_cover_the_list(stage: Neovim, file: Path, start: str) -> None:
+    stage.resize(60, 24)
+    stage.command("EcaChat")
+    stage.command(start)
+    show(stage, change(file))
+    assert stage.eval("map(range(1, winnr('$')), 'winbufnr(v:val)->bufname()')") == [
+        "README.md",
+        "",
+    ]

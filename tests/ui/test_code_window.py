@@ -118,3 +118,13 @@ def test_an_export_opens_beside_the_code_and_can_be_written(start_nvim: StartNeo
     view.nvim.keys(":write exported.md<CR>")
     assert view.windows()[0] == "exported.md"
     assert view.nvim.eval("readfile('exported.md')") == ["# All of it"]
+
+
+def test_a_chat_that_floats_gives_way_to_a_file_that_it_names(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", settings={"layout": "float"})
+    view.draw(*assistant(1, "no/such.py\nsrc/calc.py:5"))
+    view.nvim.keys("<C-w>wgggf")
+    assert view.windows() == ["README.md", "input", "chat"]
+    view.nvim.keys("jgf")
+    view.nvim.wait_for(lambda: view.windows() == ["calc.py"], "the file alone")
+    assert place(view)[:2] == ["calc.py", 5]

@@ -5,7 +5,7 @@ local M = {}
 
 ---@param lines string[]
 local function show(lines)
-  vim.api.nvim_set_current_win(require('eca.window').code_window())
+  require('eca.window.to_code').enter()
   vim.cmd.new()
   vim.bo.modifiable = true -- it is not in `nvim -M`
   vim.bo.bufhidden, vim.bo.swapfile, vim.bo.modeline = 'wipe', false, false

@@ -5,7 +5,7 @@ local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')
 local our_buffers = require('eca.ui.our_buffers')
-local windows = require('eca.window')
+local to_code = require('eca.window.to_code')
 
 local M = {}
 
@@ -42,7 +42,7 @@ end
 ---@param output eca.Output
 function M.show(output)
   highlights.setup()
-  vim.api.nvim_set_current_win(windows.code_window())
+  to_code.enter()
   local win = vim.api.nvim_open_win(write(output), true, { split = 'below' })
   vim.wo[win][0].winbar = '%#EcaWinbar# ' .. require('eca.ui.sanitize').statusline(output.title)
   vim.api.nvim_win_set_cursor(win, { output.row + 1, 0 })

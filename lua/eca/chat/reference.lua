@@ -6,7 +6,7 @@ local host = require('eca.host')
 local markdown_line = require('eca.markdown.line')
 local notify = require('eca.ui.notify')
 local scan = require('eca.text.scan')
-local windows = require('eca.window')
+local to_code = require('eca.window.to_code')
 
 local M = {}
 
@@ -81,8 +81,11 @@ end
 --- Show a file in a code window, and go there.
 ---@param file eca.FileReference
 function M.show(file)
-  vim.api.nvim_set_current_win(windows.code_window())
-  local fault = files.show(file.path)
+  local fault = files.fault(file.path)
+  if not fault then
+    to_code.enter()
+    fault = files.show(file.path)
+  end
   if fault then
     notify.warn(fault)
   elseif file.line then

@@ -19,8 +19,8 @@ local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local rows = require('eca.review.rows')
 local sanitize = require('eca.ui.sanitize')
+local to_code = require('eca.window.to_code')
 local undo = require('eca.review.undo')
-local windows = require('eca.window')
 
 local M = {}
 
@@ -73,9 +73,7 @@ local function attach()
 end
 
 local function open_window()
-  if vim.api.nvim_win_get_config(0).relative ~= '' then
-    vim.api.nvim_set_current_win(windows.code_window())
-  end
+  to_code.uncover()
   vim.cmd.copen({ count = ROWS, mods = { split = 'botright' } })
   attach()
 end
