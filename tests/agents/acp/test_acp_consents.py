@@ -11,8 +11,8 @@ from tests.agents.acp.asking import ALWAYS, Asking
 from tests.agents.acp.wire import NO, YES, raw
 
 from eca_nvim.agents.acp.requests.acts import Act, read_file, run_command, write_file
-from eca_nvim.agents.acp.requests.consents import MOST_ASKED
 from eca_nvim.agents.acp.requests.grants import MOST_NAMED
+from eca_nvim.agents.acp.requests.permissions import MOST_ASKED
 from eca_nvim.chat.vocabulary.decisions import ChoiceKind
 from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn
 from eca_nvim.protocol.acp import decode_notification

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 from tests.agents.acp.wire import NO, YES, Wired, raw, shows
 
+from eca_nvim.agents.acp.requests import permissions
 from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
@@ -210,9 +211,13 @@ class NoAnswers(Answers):
         pass
 
 
-def test_an_answer_costs_the_same_however_many_requests_are_open() -> None:
+def test_an_answer_costs_the_same_however_many_requests_are_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(permissions, "MOST_ASKED", 10_000)
+
     def seconds(requests: int) -> float:
-        permissions = Permissions(NoAnswers(), Granted())
+        handler = Permissions(NoAnswers(), Granted())
         session = Session("chat", "/workspace")
         calls: list[str] = []
         for number in range(requests):
@@ -220,17 +225,17 @@ def test_an_answer_costs_the_same_however_many_requests_are_open() -> None:
             params = raw({"sessionId": "s", "toolCall": about, "options": [YES]})
             asked = decode_agent_request("session/request_permission", params)
             assert isinstance(asked, RequestPermission)
-            (*_, event) = permissions.start(number, session, asked)
+            (*_, event) = handler.start(number, session, asked)
             assert isinstance(event, Addressed)
             assert isinstance(event.event, ToolRequested)
             calls.append(event.event.call.id)
         start = time.process_time()
         for number, call in reversed(list(enumerate(calls))):
             if number % 2:
-                assert permissions.withdraw(number) is not None
+                assert handler.withdraw(number) is not None
             else:
-                assert permissions.decide(session, call, "y")
-        assert permissions.withdraw(0) is None
+                assert handler.decide(session, call, "y")
+        assert handler.withdraw(0) is None
         return time.process_time() - start
 
     few = min(seconds(1_000) for _ in range(3))

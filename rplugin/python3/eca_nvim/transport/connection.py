@@ -86,6 +86,11 @@ class Connection:
         return next((line for line in reversed(self._process.stderr_tail) if line.strip()), "")
 
     @property
+    def unread(self) -> int:
+        """Bytes that wait for the server to read what was sent before."""
+        return self._process.stdin.unwritten
+
+    @property
     def exit(self) -> Exit | None:
         """How the server ended; None while it runs."""
         return self._exit

@@ -111,6 +111,8 @@ class WritePipe:
     def __init__(self, file: FileIO) -> None:
         os.set_blocking(file.fileno(), False)
         self.ended = anyio.Event()
+        self.unwritten = 0
+        """Bytes that are queued: the process has not made room for them by reading."""
         self._file = file
         self._queue, self._queued = anyio.create_memory_object_stream[bytes](math.inf)
         self._writing = anyio.CancelScope()
@@ -121,6 +123,8 @@ class WritePipe:
             self._queue.send_nowait(data)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             logger.debug("dropped %d bytes for a process that no longer reads", len(data))
+        else:
+            self.unwritten += len(data)
 
     async def run(self) -> None:
         """Write queued bytes, until `finish`, `abandon`, or the child closes its end."""
@@ -128,6 +132,7 @@ class WritePipe:
             with self._writing, self._queued:
                 async for data in self._queued:
                     await self._write(data)
+                    self.unwritten -= len(data)
         except BrokenPipeError:
             logger.info("the process has closed its standard input")
         finally:

@@ -79,7 +79,7 @@ class Life:
             connection, tasks, self.setup, faults, kept.memory, emit, self.receive
         )
         self.logins = Logins(connection, program)
-        answers = Answers(connection)
+        answers = Answers(connection, emit)
         self.permissions = permissions = Permissions(answers, kept.granted)
         folders, tell = workspace.folders, self._tell
         self.consents = Consents(permissions, kept.granted, folders, tell)

@@ -18,11 +18,11 @@ from uuid import uuid4
 
 from eca_nvim.agents.acp.requests import own_calls
 from eca_nvim.agents.acp.requests.acts import Act
-from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.answers import UNREAD, Answers
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId
+from eca_nvim.jsonrpc import MessageId
 from eca_nvim.protocol.acp.terminal import ExitStatus, OutputSoFar
 from eca_nvim.transport import Exit
 from eca_nvim.transport.printed import Printed
@@ -72,17 +72,20 @@ class Command:
         """Return the end of what it has printed, and how it ended if it failed."""
         return self._printed.text(SHOWN_BYTES)[0] + self._last
 
-    def output(self) -> OutputSoFar:
-        """Return what the agent wants to read."""
+    def output(self, request_id: MessageId) -> None:
+        """Answer a request by what the command has printed."""
+        if self._answers.is_full:
+            self._answers.refuse_excess(request_id, UNREAD)
+            return
         text, is_cut = self._printed.text(self._limit)
-        return OutputSoFar(text, is_cut, self.status)
+        self._answers.respond(request_id, OutputSoFar(text, is_cut, self.status))
 
     def wait(self, request_id: MessageId) -> None:
         """Answer a request when the command has ended."""
         if self.status is not None:
             self._answers.respond(request_id, self.status)
         elif len(self._waits) >= MOST_WAITS:
-            self._answers.refuse(request_id, INTERNAL_ERROR, "too many requests wait")
+            self._answers.refuse_excess(request_id, "too many requests wait")
         else:
             self._waits.append(request_id)
 

@@ -32,16 +32,13 @@ import anyio
 from eca_nvim.agents.acp.options import Unasked
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by
 from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
-from eca_nvim.agents.acp.requests.permissions import Permissions
+from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.path_risks import is_inside, path_risks
 from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
-
-MOST_ASKED: Final = 100
-"""Questions that wait in a chat, at most; a further act is not allowed."""
 
 _ALWAYS: Final[Mapping[ActKind, str]] = {
     ActKind.READ: "read this file",

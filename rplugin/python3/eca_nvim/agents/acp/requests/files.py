@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from io import StringIO
 from itertools import islice
 from typing import Final
@@ -28,7 +28,7 @@ from msgspec import Struct, field
 
 from eca_nvim.agents.acp.requests import own_calls
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, write_file
-from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.answers import UNREAD, Answers
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import EditorServices, Emit, FileChanged, FileMissing, FileRefused
@@ -46,6 +46,8 @@ from eca_nvim.protocol.base.types import Wire
 
 MOST_OPEN: Final = 1000
 """Requests that wait for their answers, at most."""
+MOST_HELD: Final = 1 << 26
+"""Characters of texts that wait for the user's consent, at most."""
 MOST_AT_ONCE: Final = 8
 """Files that are read at the same time, at most."""
 MOST_READ: Final = 10_000
@@ -55,12 +57,17 @@ STOPPED: Final = "not done, the user has stopped the turn"
 WITHDRAWN: Final = "not done, the request was cancelled"
 REJECTED: Final = "not done, the user has not allowed it"
 FAILED: Final = "the client failed to do it"
+_TOO_MANY: Final = "too many requests wait"
 
 logger = logging.getLogger(__name__)
 
 
 class _NotAllowed(FileRefused):
     """Raised when the user has not allowed something."""
+
+
+class _TooMuch(FileRefused):
+    """Raised when the agent wants more than can be kept for it."""
 
 
 class _Open(Struct, frozen=True, eq=False):
@@ -93,6 +100,7 @@ class Files:
         self._emit = emit
         self._gets_empty_text = gets_empty_text
         self._open: dict[MessageId, _Open] = {}
+        self._size = 0  # characters of the texts that wait
         self._reading = anyio.CapacityLimiter(MOST_AT_ONCE)
         self._writing = WeakValueDictionary[str, anyio.Lock]()
         self._read = WeakKeyDictionary[Session, dict[str, str]]()
@@ -102,7 +110,7 @@ class Files:
     ) -> Sequence[AgentEvent]:
         """Start to read or write a file."""
         if len(self._open) >= MOST_OPEN:
-            self._answers.refuse(request_id, INTERNAL_ERROR, "too many requests wait")
+            self._answers.refuse_excess(request_id, _TOO_MANY)
             return ()
         open_ = self._open[request_id] = _Open(request_id, session)
         self._tasks.start_soon(self._answer, open_, asked)
@@ -130,6 +138,8 @@ class Files:
         except _NotAllowed as fault:
             code = INTERNAL_ERROR if str(fault) == REJECTED else REQUEST_CANCELLED
             self._answers.refuse(request_id, code, str(fault))
+        except _TooMuch as fault:
+            self._answers.refuse_excess(request_id, str(fault))
         except FileRefused as fault:
             self._answers.refuse(request_id, INTERNAL_ERROR, str(fault))
         except Exception:  # a bug of ours: the agent waits
@@ -146,13 +156,16 @@ class Files:
             text = await self._text(open_, path, asked.line)
             return FileText(_lines(text, asked.line, asked.limit))
         _require_writable(path, asked.content)
-        async with self._writing.setdefault(path, anyio.Lock()):
-            await self._write(open_, path, asked.content)
+        with self._held(asked.content):
+            async with self._writing.setdefault(path, anyio.Lock()):
+                await self._write(open_, path, asked.content)
         return FileWritten()
 
     async def _text(self, open_: _Open, path: str, line: int | None) -> str:
         async with self._allowed(open_, read_file(path, line)):
             text = await self._present(path)
+            if text and self._answers.is_full:
+                raise _TooMuch(UNREAD)
         if text is not None:
             self._note_read(open_.session, path, text)
             self._note_use(open_.session, FileUsed(path, Use.READ, by_request=True))
@@ -166,13 +179,26 @@ class Files:
         was_read, present = self._known(session).get(path), text_digest(old or "")
         if was_read not in (None, present):
             raise FileChanged(path)
-        async with self._allowed(open_, write_file(path, old, text)):
-            unsaved = await self._services.write_text(
-                path, text, present, replaces_unsaved=was_read is not None
-            )
-            self._note_use(session, FileUsed(path, Use.WRITTEN, by_request=True, unsaved=unsaved))
+        with self._held(old or ""):
+            async with self._allowed(open_, write_file(path, old, text)):
+                unsaved = await self._services.write_text(
+                    path, text, present, replaces_unsaved=was_read is not None
+                )
+                used = FileUsed(path, Use.WRITTEN, by_request=True, unsaved=unsaved)
+                self._note_use(session, used)
         if was_read is not None:  # else the agent reads the disk, and needs no note from us
             self._note_read(session, path, text)
+
+    @contextmanager
+    def _held(self, text: str) -> Iterator[None]:
+        """Keep a text while the user is asked. Raises _TooMuch."""
+        if self._size + len(text) > MOST_HELD:
+            raise _TooMuch(_TOO_MANY)
+        self._size += len(text)
+        try:
+            yield
+        finally:
+            self._size -= len(text)
 
     async def _present(self, path: str) -> str | None:
         """Return the text of a file, None if it is missing. Raises FileRefused."""

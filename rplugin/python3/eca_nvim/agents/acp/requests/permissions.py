@@ -2,6 +2,7 @@
 
 Rules kept here:
 - A request becomes an event of its call; the user answers the call, by its id.
+- Of a chat so many wait at most; of what is more the agent's are refused, our own not allowed.
 - While a turn is being stopped, requests are answered `cancelled`; what is open when it ends, too,
   and a request whose call the agent ends.
 - What the user allows is noted, with the call as it was shown (`grants`).
@@ -10,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
@@ -39,6 +41,10 @@ from eca_nvim.protocol.acp.permission import (
     Selected,
 )
 
+MOST_ASKED: Final = 100
+"""Questions that wait in a chat, at most: the agent's and our own."""
+
+_TOO_MANY: Final = f"{MOST_ASKED} questions wait for the user already"
 _REJECTIONS: Final = (ChoiceKind.REJECT_ONCE, ChoiceKind.REJECT_ALWAYS)
 
 logger = logging.getLogger(__name__)
@@ -71,6 +77,7 @@ class Permissions:
         self._granted = granted
         self._keys = count(1)
         self._open: dict[str, _Open] = {}
+        self._waiting = Counter[str]()  # by chat
         self._by_call: dict[tuple[str, str], _Open] = {}  # by chat and call
         self._by_request: dict[MessageId, _Open] = {}
 
@@ -80,6 +87,9 @@ class Permissions:
         """Ask the user; returns the events that do it."""
         if session.is_stopping:
             self._respond(request_id, Cancelled())
+            return ()
+        if self.count(session) >= MOST_ASKED:
+            self._answers.refuse_excess(request_id, _TOO_MANY)
             return ()
         answered = partial(self._answered, request_id)
         events = self._ask(request_id, session, asked, answered)
@@ -95,7 +105,7 @@ class Permissions:
 
     def count(self, session: Session) -> int:
         """Return how many requests of a session wait for the user."""
-        return sum(it.session is session for it in self._open.values())
+        return self._waiting[session.chat_id]
 
     def decide(self, session: Session, call_id: str, choice_id: str | None) -> Sequence[AgentEvent]:
         """Answer the request of a call by one of its choices; None rejects it."""
@@ -148,6 +158,7 @@ class Permissions:
             call = requested.call
             self._supersede(session, call.id)
             open_ = _Open(request_id, key, session, call, requested.choices, answered)
+            self._waiting[session.chat_id] += 1
             self._open[key] = self._by_call[session.chat_id, call.id] = open_
             if request_id is not None:
                 self._by_request[request_id] = open_
@@ -169,6 +180,7 @@ class Permissions:
 
     def _close(self, asked: _Open) -> None:
         del self._open[asked.key]
+        self._waiting[asked.session.chat_id] -= 1
         self._by_call.pop((asked.session.chat_id, asked.call.id), None)
         if asked.request_id is not None:
             self._by_request.pop(asked.request_id, None)

@@ -100,7 +100,7 @@ class Terminals:
         self._known: dict[str, Command] = {}
         self._running: set[Command] = set()  # also released ones
         self._do: Mapping[type, Callable[[MessageId, Command], None]] = {
-            ReadOutput: lambda request_id, it: answers.respond(request_id, it.output()),
+            ReadOutput: lambda request_id, it: it.output(request_id),
             WaitForExit: lambda request_id, it: it.wait(request_id),
             KillTerminal: self._kill,
             ReleaseTerminal: self._release,
