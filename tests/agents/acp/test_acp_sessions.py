@@ -229,10 +229,9 @@ async def test_an_agent_that_dies_in_a_load_ends_the_wait(
         assert client.text == ""
 
 
-async def test_a_prompt_waits_for_a_slow_load_and_a_stop_takes_it_back(
-    scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_prompt_waits_for_a_load_and_a_stop_takes_it_back(
+    scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("eca_nvim.agents.acp.sessions.SLOW_SECONDS", 0.01)
     server = scripted_acp(
         agent.handshake(**agent.can()), script.expect("session/load"), script.expect("$/go"),
         agent.said("old", "text", OLD), script.reply("session/load", None),
@@ -246,7 +245,7 @@ async def test_a_prompt_waits_for_a_slow_load_and_a_stop_takes_it_back(
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(load)
-            assert (await client.first(NoticeReceived)).text == SLOW
+            await anyio.wait_all_tasks_blocked()
             client.agent.prompt(Prompt(CHAT, "not this"))
             client.agent.stop(CHAT)
             assert client.ends == [TurnEnd.STOPPED]
@@ -258,6 +257,61 @@ async def test_a_prompt_waits_for_a_slow_load_and_a_stop_takes_it_back(
     assert [it["params"]["prompt"][0]["text"] for it in server.received("session/prompt")] == [
         "this"
     ]
+
+
+@pytest.mark.parametrize("shows_text", [False, True])
+async def test_a_load_without_an_answer_is_given_up_by_a_stop(
+    scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *,
+    shows_text: bool,
+) -> None:  # fmt: skip
+    """To show the text there is no other way; to go on there is a new session."""
+    monkeypatch.setattr("eca_nvim.agents.acp.sessions.SLOW_SECONDS", 0.01)
+    server = scripted_acp(
+        agent.handshake(**agent.can()), script.expect("session/load"), agent.session(),
+        agent.said("old", "late", OLD), agent.turn(agent.text("new")),
+    )  # fmt: skip
+    memory = remembering(BOUND, shown=not shows_text)
+    async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
+        faults: list[str] = []
+
+        async def load() -> None:
+            faults.append(await refused(client))
+
+        async with anyio.create_task_group() as tasks:
+            if shows_text:
+                tasks.start_soon(load)
+            else:
+                client.agent.open_chat(CHAT)
+            assert (await client.first(NoticeReceived)).text == SLOW
+            monkeypatch.undo()
+            client.agent.prompt(Prompt(CHAT, "not this"))
+            client.agent.stop(CHAT)
+        assert faults == ["the chat could not be loaded: there was no answer"] * shows_text
+        assert memory.session_of(CHAT) == OLD
+        assert (await client.say("this")).end is TurnEnd.DONE
+        assert client.ends == [TurnEnd.STOPPED, TurnEnd.DONE]
+        assert (notices(client), client.text) == ([SLOW, LOST], "new")
+        assert memory.session_of(CHAT) == agent.SESSION
+    assert sent(server) == ["load", "new", "prompt"]
+    assert len(server.received("$/cancel_request")) == 1
+
+
+async def test_a_new_session_that_is_given_up_is_asked_for_again(
+    scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eca_nvim.agents.acp.sessions.SLOW_SECONDS", 0.01)
+    server = scripted_acp(
+        agent.handshake(), script.expect("session/new"), agent.session(), agent.turn()
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        client.agent.open_chat(CHAT)
+        await client.first(NoticeReceived)
+        monkeypatch.undo()
+        client.agent.prompt(Prompt(CHAT, "not this"))
+        client.agent.stop(CHAT)
+        assert (await client.say("this")).end is TurnEnd.DONE
+        assert notices(client) == [SLOW, "no session: there was no answer"]
+    assert sent(server) == ["new", "new", "prompt"]
 
 
 async def test_another_neovim_with_the_same_chat_is_noticed_once(

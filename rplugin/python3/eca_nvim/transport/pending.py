@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import anyio
 
-from eca_nvim.jsonrpc import ErrorResponse, Response
+from eca_nvim.jsonrpc import REQUEST_CANCELLED, ErrorResponse, Response
 from eca_nvim.transport.process import Exit
+
+GIVEN_UP: Final = "there was no answer"
+"""Why a request counts as refused that we have given up."""
 
 
 class RemoteError(Exception):
@@ -60,6 +64,12 @@ class PendingRequest:
             if self._answer is None:
                 self._cancel(self.id)
         return self.answer()
+
+    def give_up(self) -> None:
+        """Cancel the request: it counts as refused, unless there is a response."""
+        if self._answer is None:
+            self._cancel(self.id)
+            self.settle(ErrorResponse(self.id, REQUEST_CANCELLED, GIVEN_UP, None))
 
     async def settled(self) -> None:
         """Wait for the response or the server's exit, without an effect on the request."""

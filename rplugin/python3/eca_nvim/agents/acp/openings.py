@@ -98,16 +98,26 @@ class Openings:
         """Open a session that is not; what waits for it is called when that is decided."""
         known = self._memory.session_of(session.chat_id)
         session.state, session.fault = SessionState.OPENING, CANNOT_OPEN
-        session.needs_login = False
+        session.needs_login = session.is_slow = False
         session.id = known or ""
         if known is None:
             session.ways = self.ways.to_begin()
         elif session.wants_text:
             session.ways = self.ways.to_show()
         else:
-            session.ways = self.ways.to_go_on()
+            to_go_on = self.ways.to_go_on()
+            session.ways = [way for way in to_go_on if way not in session.given_up]
         self._awaited.add(session)
         self._try_next(session)
+
+    def give_up(self, session: Session) -> None:
+        """Wait no more for the answer that opens a session: the next way is tried.
+
+        A prompt does not try the way again, as long as another one is left.
+        """
+        if session.way is not None and session.asked is not None:
+            session.given_up |= {session.way} - {Way.NEW}
+            session.asked.give_up()
 
     def fork(self, source: Session) -> Session:
         """Copy an open session, with what was said in it."""
@@ -141,7 +151,7 @@ class Openings:
         if not session.ways:
             self._refuse(session, session.fault)
             return
-        way = session.ways.pop(0)
+        way = session.way = session.ways.pop(0)
         if way is not Way.NEW and self.by_id.setdefault(session.id, session) is not session:
             self._refuse(session, TAKEN)
             return

@@ -80,6 +80,7 @@ class Outbox:
         if not session.is_open:
             session.next_prompt = None
             self._end(session, TurnEnded(TurnEnd.STOPPED))
+            self._sessions.stop_waiting(session)
             return
         session.is_stopping = session.turn_runs
         cancel = CancelTurn(session_id=session.id)

@@ -43,8 +43,14 @@ class Session:
         self.waiting: list[Then] = []
         self.ways: list[Way] = []
         """The ways to open it that are left to try."""
+        self.way: Way | None = None
+        """The way that is being tried."""
         self.asked: PendingRequest | None = None
         """The request that opens it."""
+        self.is_slow = False
+        """The user knows that it takes long to open it."""
+        self.given_up: set[Way] = set()
+        """Ways that the user has waited for in vain."""
         self.fault = ""
         """Why the agent refused to open it."""
         self.needs_login = False

@@ -5,6 +5,7 @@ Rules kept here:
   again. A chat that only `memory` knows waits for what needs it: its text, or its next prompt.
 - What needs a session waits until it is open (`when_open`). If no way to open it is left, what
   waits learns why. The next prompt tries again.
+- Nobody waits for ever: the user learns that it takes long, and a stop gives it up then.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from eca_nvim.protocol.acp.sessions import CloseSessionParams
 from eca_nvim.transport import Connection, ConnectionClosed, Goodbye, Incoming
 
 SLOW: Final = (
-    "The agent has not opened a session for this chat yet, still waiting: "
-    ":Eca log may say why, :Eca restart starts it again"
+    "The agent has not opened a session for this chat yet, still waiting: :Eca log may say why, "
+    "<C-c> after a prompt gives it up, and the next prompt gets a new session"
 )
 SLOW_SECONDS: Final = 10.0
 """Seconds after which a session that is not open is reported as slow."""
@@ -101,6 +102,11 @@ class Sessions:
         session.waiting.append(then)
         self._open(session)
 
+    def stop_waiting(self, session: Session) -> None:
+        """Give up a session if a line has said that it takes long."""
+        if session.state is SessionState.OPENING and session.is_slow:
+            self._openings.give_up(session)
+
     async def opened(self, chat_id: str) -> Session:
         """Return the session of a chat once it is open. Raises AgentRefused."""
         session = self.of_chat(chat_id)
@@ -159,6 +165,7 @@ class Sessions:
         with anyio.move_on_after(SLOW_SECONDS), suppress(AgentRefused):
             await session.settled()
         if session.state is SessionState.OPENING:
+            session.is_slow = True
             self._emit([Addressed(session.chat_id, NoticeReceived(SLOW))])
 
     def _show_refusal(self, session: Session, fault: str | None) -> None:
