@@ -6,14 +6,17 @@ import anyio
 import pytest
 from tests.agents.acp.acp_client import CHAT
 from tests.agents.acp.file_turns import Run, answer, read, write
+from tests.agents.acp.terminal_turns import CHOICES, ends, update
 from tests.agents.acp.test_official_sdk import requested
 
 from eca_nvim.agents.acp.requests import files
+from eca_nvim.agents.acp.requests.answers import EXCESS
 from eca_nvim.agents.acp.requests.files import STOPPED
+from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
 )
-from eca_nvim.chat.vocabulary.file_uses import FileUsed
+from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
@@ -80,14 +83,15 @@ async def test_more_requests_than_some_are_refused_at_once(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "MOST_OPEN", 3)
-    turn = [{"all": [write(run.folder / str(it), "x")["request"] for it in range(5)]}]
+    turn = [{"all": [write(run.folder / str(it), "x")["request"] for it in range(4)]}]
     async with run.start(turn) as client:
         client.agent.open_chat(CHAT)
         client.prompt("go")
         await requested(client, 3)
+        assert (await client.first(MessageShown)).text == EXCESS
         client.agent.stop(CHAT)
         await client.until(lambda: client.ends)
-    assert sorted(run.refusals) == [STOPPED] * 3 + ["too many requests wait"] * 2
+    assert sorted(run.refusals) == [STOPPED] * 3 + ["too many requests wait"]
 
 
 async def test_a_question_ends_with_the_agent(run: Run) -> None:
@@ -113,3 +117,33 @@ async def test_many_at_once_are_all_answered(run: Run) -> None:
         assert len([it for it in client.all(ToolRequested) if it.needs_approval]) == 1
     assert file.read_text() == "49\n"
     assert [it["content"] for it in run.answers[50:]] == ["49\n"] * 200
+
+
+async def test_a_file_is_counted_under_the_name_that_calls_have_for_it(run: Run) -> None:
+    """Requests lead to the real file; else a file behind a link would be listed twice."""
+    file, link, outside = run.folder / "a.txt", run.folder / "link", run.folder / "outside"
+    file.write_text("a")
+    link.symlink_to(file)
+    outside.symlink_to(run.outside / "b.txt")
+    place, diff = {"path": str(link)}, {"type": "diff", "path": str(link), "newText": "x"}
+    edit = {"toolCallId": "2", "kind": "edit", "content": [diff]}
+    turn = [
+        update("tool_call", "1", kind="read", status="in_progress", locations=[place]), read(file),
+        ends("1"), {"ask": {"toolCall": edit, "options": CHOICES}}, write(file, "x"), ends("2"),
+        read(link), write(link, "y"), write(outside, "z"),
+    ]  # fmt: skip
+    async with run.start(turn) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        for count, choice in enumerate(("yes", "once", "once"), 1):
+            await answer(client, count, choice)
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        uses = [(it.path, it.use) for it in client.all(FileUsed)]
+    assert uses == [
+        (str(link), Use.READ),
+        (str(link), Use.WRITTEN),
+        (str(link), Use.READ),
+        (str(file), Use.WRITTEN),  # as our call names it, about which the user was asked
+        (str(run.outside / "b.txt"), Use.WRITTEN),
+    ]
+    assert (file.read_text(), (run.outside / "b.txt").read_text()) == ("y", "z")

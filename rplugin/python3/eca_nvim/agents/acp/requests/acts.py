@@ -109,14 +109,16 @@ def run_command(words: Sequence[str], folder: str, variables: Mapping[str, str])
 
 def is_shown_by(act: Act, call: ToolCall) -> bool:
     """Return whether a call says that it does this, maybe among other things."""
-    match act.kind:
-        case ActKind.READ:
-            paths = [it.path for it in call.locations or ()]
-        case ActKind.WRITE:
-            paths = [*changed_paths(call)]
-        case ActKind.EXECUTE:
-            return call.command is not None and is_command(act, call.command)
-    return act.subject in real_paths(paths)
+    if act.kind is ActKind.EXECUTE:
+        return call.command is not None and is_command(act, call.command)
+    return name_in(act, call) is not None
+
+
+def name_in(act: Act, call: ToolCall) -> str | None:
+    """Return the path by which a call names the file of a read or write; None: it does not."""
+    is_read = act.kind is ActKind.READ
+    paths = [it.path for it in call.locations or ()] if is_read else changed_paths(call)
+    return next((path for path in paths if act.subject in real_paths([path])), None)
 
 
 def is_command(act: Act, line: str) -> bool:

@@ -30,7 +30,7 @@ from typing import Final
 import anyio
 
 from eca_nvim.agents.acp.options import Unasked
-from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by
+from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by, name_in
 from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
 from eca_nvim.agents.acp.session import Session
@@ -98,6 +98,15 @@ class Consents:
         """Return the agent's id of the call that says it does this; None if there is none."""
         open_calls = session.inbox.open_calls()
         return next((call_id for call_id, call in open_calls if is_shown_by(act, call)), None)
+
+    def name_of(self, session: Session, act: Act, written: str) -> str:
+        """Return the path by which the user knows a file: that of the call that names it.
+
+        Else as it is `written` by the agent, unless a link leads out of the workspace.
+        """
+        calls = (call for _, call in session.inbox.open_calls())
+        named = next(filter(None, (name_in(act, call) for call in calls)), None)
+        return named or (written if is_inside(act.subject, self._folders) else act.subject)
 
     def must_ask(self, session: Session, act: Act) -> bool:
         """Return whether no permission covers an act; a trusted chat answers by itself then."""

@@ -2,7 +2,7 @@
 
 Rules kept here:
 - A path is resolved once. What the user is asked about, what is read or written, and what he can
-  undo is that file.
+  undo is that file. Its uses are counted under the name that calls have for it.
 - The user is asked as `consents` says. A file is written only if its text is still the one that the
   agent has read, or that the user saw when he was asked.
 - Each write is a part of a call that names the file: of the agent's, else of one of ours. So it is
@@ -71,10 +71,14 @@ class _TooMuch(FileRefused):
 
 
 class _Open(Struct, frozen=True, eq=False):
-    """A request that has no answer yet; `asking` is cancelled if the agent withdraws it."""
+    """A request that has no answer yet; `asking` is cancelled if the agent withdraws it.
+
+    path: as the agent has written it.
+    """
 
     request_id: MessageId
     session: Session
+    path: str
     asking: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
 
@@ -112,7 +116,7 @@ class Files:
         if len(self._open) >= MOST_OPEN:
             self._answers.refuse_excess(request_id, _TOO_MANY)
             return ()
-        open_ = self._open[request_id] = _Open(request_id, session)
+        open_ = self._open[request_id] = _Open(request_id, session, asked.path)
         self._tasks.start_soon(self._answer, open_, asked)
         return ()
 
@@ -162,13 +166,13 @@ class Files:
         return FileWritten()
 
     async def _text(self, open_: _Open, path: str, line: int | None) -> str:
-        async with self._allowed(open_, read_file(path, line)):
+        async with self._allowed(open_, read_file(path, line)) as name:
             text = await self._present(path)
             if text and self._answers.is_full:
                 raise _TooMuch(UNREAD)
         if text is not None:
             self._note_read(open_.session, path, text)
-            self._note_use(open_.session, FileUsed(path, Use.READ, by_request=True))
+            self._note_use(open_.session, FileUsed(name, Use.READ, by_request=True))
         elif not self._gets_empty_text():
             raise FileMissing(f"there is no such file: {path}")
         return text or ""
@@ -180,11 +184,11 @@ class Files:
         if was_read not in (None, present):
             raise FileChanged(path)
         with self._held(old or ""):
-            async with self._allowed(open_, write_file(path, old, text)):
+            async with self._allowed(open_, write_file(path, old, text)) as name:
                 unsaved = await self._services.write_text(
                     path, text, present, replaces_unsaved=was_read is not None
                 )
-                used = FileUsed(path, Use.WRITTEN, by_request=True, unsaved=unsaved)
+                used = FileUsed(name, Use.WRITTEN, by_request=True, unsaved=unsaved)
                 self._note_use(session, used)
         if was_read is not None:  # else the agent reads the disk, and needs no note from us
             self._note_read(session, path, text)
@@ -209,8 +213,11 @@ class Files:
             return None
 
     @asynccontextmanager
-    async def _allowed(self, open_: _Open, act: Act) -> AsyncIterator[None]:
-        """Do something that is allowed, in a call that shows it. Raises _NotAllowed."""
+    async def _allowed(self, open_: _Open, act: Act) -> AsyncIterator[str]:
+        """Do something that is allowed, in a call that shows it, which names the file so.
+
+        Raises _NotAllowed.
+        """
         session = open_.session
         agents_id = self._consents.call_of(session, act)
         call_id = agents_id or own_calls.new_call_id()
@@ -221,7 +228,7 @@ class Files:
             await self._require(open_, act, call_id)
             if is_ours:
                 self._emit(own_calls.begin(session, act, call_id))
-            yield
+            yield self._consents.name_of(session, act, path_of(open_.path))
             fault = None
         except FileRefused as refused:
             fault = str(refused)
