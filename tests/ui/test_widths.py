@@ -60,6 +60,18 @@ def test_a_window_that_came_and_went_is_not_the_user(start_nvim: StartNeovim) ->
     wait_columns(view, 60)
 
 
+def test_a_file_that_is_widened_when_it_is_entered_is_not_the_user(
+    start_nvim: StartNeovim,
+) -> None:
+    view = open_view(start_nvim, "README.md", columns=80, lines=24)
+    view.nvim.resize(40, 24)
+    wait_columns(view, 38)
+    view.nvim.keys("<C-w>h")
+    assert sizes(view)["file"][0] == 20, "it has 'winwidth'"
+    view.nvim.resize(120, 24)
+    wait_columns(view, 60)
+
+
 def test_a_window_below_that_came_and_went_leaves_no_trace(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, "README.md", columns=100, lines=24)
     view.nvim.keys(":botright copen 10<CR>:cclose<CR>")

@@ -4,7 +4,8 @@
 --- - When the screen shrinks and grows again, the chat gets its width back as soon as there is room
 ---   for it and for something beside it. The same when a window closes: Neovim may then give
 ---   columns of the chat to another window.
---- - A width that the user gave is kept. A change is the user's if nothing was rearranged.
+--- - A width that the user gave is kept. A change is the user's if nothing was rearranged, and
+---   Neovim has not widened the window that the user entered to 'winwidth'.
 --- - Only windows of the current tab page are resized; others when the user goes there.
 local layout = require('eca.window.layout')
 
@@ -105,11 +106,17 @@ function M.restore(win)
   return what == 'screen'
 end
 
+--- Has Neovim widened the current window?
+---@return boolean
+local function is_widened()
+  return vim.api.nvim_win_get_width(0) == vim.o.winwidth
+end
+
 --- Called when widths have changed: keeps a change by the user.
 ---@param win integer
 function M.resized(win)
   local width, columns = widths[win], vim.api.nvim_win_get_width(win)
-  if width and columns ~= width.current and not rearranged[win] then
+  if width and columns ~= width.current and not rearranged[win] and not is_widened() then
     keep(width, columns)
   end
 end
