@@ -26,6 +26,7 @@ def test_a_chat_is_bound_in_the_next_neovim(tmp_path: Path) -> None:
     first.close()
     later = KeptSessions("qwen", neovim(tmp_path))
     assert (later.session_of("chat"), later.session_of("other")) == ("s1", None)
+    assert later.last_used().keys() == {"chat"}
     bound, free = later.chats_of(["s1", "s\ud800"])
     assert bound == "chat"
     assert [free] == [*KeptSessions("qwen", neovim(tmp_path)).chats_of(["s\ud800"])]

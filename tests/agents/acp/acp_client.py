@@ -69,6 +69,9 @@ class BoundSessions:
         bound = {session: chat for chat, session in self.by_chat.items()}
         return [bound.get(it, f"chat of {it}") for it in session_ids]
 
+    def last_used(self) -> Mapping[str, float]:
+        return {chat: float(number) for number, chat in enumerate(self.by_chat)}
+
     def keep(self, chat_id: str, session_id: str) -> int | None:
         self.by_chat[chat_id] = session_id
         other, self.other = self.other, None

@@ -73,6 +73,23 @@ async def test_all_pages_of_this_folder_are_listed(
     assert asked[:3] == [here, here | {"cursor": "2"}, here | {"cursor": "3"}]
 
 
+async def test_an_agent_that_loads_and_cannot_list_has_what_we_remember(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_acp(
+        agent.handshake(**agent.can()), opens("session/load", agent.said("old", "text", OLD))
+    )
+    memory = remembering({**BOUND, "later": "another"})
+    async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
+        assert client.all(AbilitiesChanged) == [AbilitiesChanged(frozenset({Ability.LIST}))]
+        archive = client.agent.archive
+        listed = await archive.list_chats()
+        assert [(it.id, it.updated_ms) for it in listed] == [("later", 1000), (CHAT, 0)]
+        assert [it.id for it in await archive.list_chats(1)] == ["later"]
+        assert texts(await archive.open_chat(CHAT, 100)) == ["old", "text"]
+    assert server.received("session/list") == []
+
+
 async def test_a_list_without_an_end_is_cut(
     scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ Rule kept here: a session that another running Neovim uses is used here, too; a 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from eca_nvim.digests import name_digest
 from eca_nvim.session.persistence import Persistence
@@ -30,6 +30,11 @@ class KeptSessions:
         kept = self._persistence.sessions
         bound = {it.id: chat for chat, it in kept.items() if it.server == self._server}
         return [bound.get(it) or self._free_chat_id(it, kept) for it in session_ids]
+
+    def last_used(self) -> Mapping[str, float]:
+        """Return when each bound chat was last used, in seconds since the epoch, by its id."""
+        kept = self._persistence.sessions
+        return {chat: it.changed for chat, it in kept.items() if it.server == self._server}
 
     def keep(self, chat_id: str, session_id: str) -> int | None:
         """Bind a chat to a session that is in use here now.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged, Ability
-from eca_nvim.protocol.acp.lifecycle import SessionCapabilities
+from eca_nvim.protocol.acp.lifecycle import AgentCapabilities
 
 
 class Abilities:
@@ -30,12 +30,16 @@ class Abilities:
         self.announce(self._offered - {ability})
 
 
-def of_sessions(can: SessionCapabilities) -> Iterator[Ability]:
-    """Yield what an agent can do with its sessions."""
+def of_sessions(can: AgentCapabilities) -> Iterator[Ability]:
+    """Yield what an agent can do with its sessions.
+
+    One that loads sessions and does not list them has a list: of those that this client remembers.
+    """
+    of_agent = can.session_capabilities
     offered = {
-        Ability.LIST: can.list,
-        Ability.DELETE: can.delete,
-        Ability.RENAME: can.title,
-        Ability.FORK: can.fork,
+        Ability.LIST: of_agent.list is not None or can.load_session,
+        Ability.DELETE: of_agent.delete is not None,
+        Ability.RENAME: of_agent.title is not None,
+        Ability.FORK: of_agent.fork is not None,
     }
-    yield from (ability for ability, value in offered.items() if value is not None)
+    yield from (ability for ability, is_offered in offered.items() if is_offered)

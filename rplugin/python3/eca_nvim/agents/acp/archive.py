@@ -2,6 +2,7 @@
 
 Rules kept here:
 - Every request waits for its answer; every failure becomes one line (AgentRefused).
+- An agent that cannot list its sessions, but loads them, has those that this project remembers.
 - A list is read page by page, until the agent names no further page, names one again, or has
   listed enough.
 - A method that the agent announced and does not know is a feature that it lacks from then on.
@@ -13,6 +14,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Final, NoReturn, TypeVar
 
 import anyio
@@ -89,9 +91,13 @@ class AcpArchive:
         self._stop = stop
         self._abilities = abilities
         self._emit = emit
+        self.remembers = False
+        """Whether the agent cannot list its sessions: those that we remember are listed."""
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
         """Return the sessions of this folder, newest first (session/list)."""
+        if self.remembers:
+            return self._remembered()[:limit]
         sessions = await self._listed()
         here = {cwd for cwd in {it.cwd for it in sessions} if self._is_here(cwd)}
         found = {it.session_id: it for it in sessions if it.cwd in here}
@@ -184,6 +190,11 @@ class AcpArchive:
         below = [Addressed(session.chat_id, it) for it in notices]
         shown = replace(page, events=[*page.events, *below])
         return OpenedChat(shown, None if listed is None else listed.title)
+
+    def _remembered(self) -> Sequence[ChatSummary]:
+        """Return the chats that were used in this project, newest first."""
+        used = sorted(self._memory.kept.last_used().items(), key=itemgetter(1), reverse=True)
+        return [ChatSummary(chat, updated_ms=int(when * 1000)) for chat, when in used]
 
     async def _listed(self) -> Sequence[SessionSummary]:
         """Read the pages of the list."""

@@ -115,10 +115,11 @@ class Life:
         self.title = _title(result.agent_info)
         self._agent = result.agent_info
         self.sessions.introduced(can)
+        self.archive.remembers = can.load_session and can.session_capabilities.list is None
         self.outbox.can_prompt = can.prompt_capabilities
         usable, left_out = self._mcp.usable(can.mcp_capabilities)
         self.setup.mcp_servers = usable
-        self.abilities.announce({*of_sessions(can.session_capabilities), *self.logins.abilities})
+        self.abilities.announce({*of_sessions(can), *self.logins.abilities})
         self._emit([MessageShown("warn", line) for line in left_out])
 
     def receive(self, batch: Sequence[Incoming]) -> None:

@@ -8,7 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct, field
@@ -24,6 +24,9 @@ class KeptSessions(Protocol):
 
     def chats_of(self, session_ids: Iterable[str]) -> Sequence[str]:
         """Return the id of the chat that stands for each session, the same in all Neovims."""
+
+    def last_used(self) -> Mapping[str, float]:
+        """Return when each bound chat was last used, in seconds since the epoch, by its id."""
 
     def keep(self, chat_id: str, session_id: str) -> int | None:
         """Bind a chat to a session that is in use here now.
