@@ -6,6 +6,7 @@ import pytest
 from tests.agents.acp.acp_client import CHAT, make_agent, running
 from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.terminal_turns import (
+    CHOICES,
     KILL,
     READ,
     RELEASE,
@@ -182,6 +183,33 @@ async def test_a_call_may_embed_a_terminal_before_or_after_it_prints(
     assert shown.outputs == ("first\nsecond",)
     assert done[("run it",)].outputs == ()
     assert (shown.call.kind, shown.call.command) == (ToolKind.EXECUTE, line)
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["while it runs", "when it has ended"])
+async def test_a_call_that_embeds_the_terminal_of_ours_is_ours(
+    scripted: Scripted, tmp_path: Path, marker: str, *, late: bool
+) -> None:
+    """The agent shows the command after it began, and says that it was another one."""
+    line = "printf one"
+    said = {"title": "look", "kind": "read", "rawInput": {"command": "ls"}}
+    shows = update("tool_call", "shown", status="in_progress", content=SHOWN, **said)
+    waits = request(WAIT)
+    steps = [waits, shows] if late else [shows, waits]
+    asked = {"toolCallId": "shown", "kind": "execute", "rawInput": {"command": "rm x"}}
+    more = [create(line), {"ask": {"toolCall": asked, "options": CHOICES}}]
+    scripted.play([create(line), *steps, ends("shown"), *more, ends("shown")])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        for _ in range(3):
+            await chat.answer()
+        await chat.ends()
+        done = client.all(ToolFinished)
+        commands = {it.call.id: it.call.command for it in client.all(ToolRunning)}
+    ours, again, theirs = (it.call for it in chat.asked)
+    assert list(commands.values()) == [line, line, "rm x"], "one block for each"
+    assert [it.id for it in (ours, again, theirs)] == list(commands)
+    first = [it for it in done if it.call.id == ours.id]
+    assert {(it.call.command, it.outputs, it.failed) for it in first} == {(line, ("one",), False)}
 
 
 async def test_a_terminal_that_nobody_embeds_is_shown_by_a_call_of_ours(

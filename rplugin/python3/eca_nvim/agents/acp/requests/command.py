@@ -111,6 +111,11 @@ class Command:
         self._own_call = call_id if is_ours else None
         return self.session.inbox.show(self.id, call_id)
 
+    def leave_to_agent(self) -> str | None:
+        """Let the agent end the call of ours that shows it; returns its id, None if none does."""
+        own, self._own_call = self._own_call, None
+        return own
+
     def show_alone(self) -> Sequence[AgentEvent]:
         """Show it in a call of ours, once, if no call shows it."""
         if self._is_settled or self.session.inbox.screens.call_of(self.id) is not None:

@@ -3,7 +3,8 @@
 Rules kept here:
 - An agent may embed a terminal in a call before it prints, while it does, or when it has been
   released: its output so far is shown then.
-- A terminal is shown by one call, the last one that has embedded it.
+- A terminal is shown by one call, the last one that has embedded it. A call of ours that shows it
+  becomes the agent's, if that embeds it in a new call.
 - Memory is bounded: of many terminals the oldest can no longer be embedded.
 """
 
@@ -29,6 +30,9 @@ class Screen(Protocol):
     def text(self) -> str:
         """Return the end of what it has printed."""
 
+    def leave_to_agent(self) -> str | None:
+        """Let the agent end the call of ours that shows it; returns its id, None if none does."""
+
 
 class Screens:
     """The terminals of a session, by their ids."""
@@ -53,6 +57,14 @@ class Screens:
     def call_of(self, terminal_id: str) -> KnownCall | None:
         """Return the call that shows a terminal."""
         return self._calls.get(terminal_id)
+
+    def take_own_call(self, content: Iterable[AnyCallContent]) -> str | None:
+        """Return the id of a call of ours that shows a terminal in some content, at most once."""
+        for part in content:
+            screen = self._screens.get(part.terminal_id) if isinstance(part, CallTerminal) else None
+            if screen is not None and (own := screen.leave_to_agent()) is not None:
+                return own
+        return None
 
     def embed(self, call: KnownCall, content: Iterable[AnyCallContent]) -> Iterator[Screen]:
         """Show the terminals in the content of a call; yields those that it has not shown."""

@@ -5,6 +5,8 @@ Rules kept here:
 - While a call waits for permission it does not run, whatever the agent says: many say it too early.
   After a no it never runs.
 - An id that is announced or asked about again after its call has ended means a new call.
+- A new call that embeds a terminal in a call of ours is that call: what it ran stays as it was
+  shown, whatever the agent says. A request for permission is about something else.
 - A message costs the same however many there were.
 """
 
@@ -15,6 +17,7 @@ from enum import Enum, auto
 from itertools import islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import KnownCall
@@ -66,7 +69,7 @@ class _Call(Struct, eq=False):
 
     remote_id: the agent's id. request_id: of the open request for permission, with its choices.
     began: the agent said that it runs while it waited. printed: the text of its content that the
-    chat has.
+    chat has. is_joined: it was ours until the agent embedded its terminal.
     """
 
     known: KnownCall
@@ -77,6 +80,7 @@ class _Call(Struct, eq=False):
     choices: tuple[Choice, ...] = ()
     began: bool = False
     printed: str = ""
+    is_joined: bool = False
 
 
 class ToolCalls:
@@ -111,6 +115,8 @@ class ToolCalls:
         call = self._calls.get(update.tool_call_id)
         if call is None and not announces and _is_empty(update):
             return ()
+        if call is None and (joined := self._join(update)) is not None:
+            return [*self._read(joined, update, is_first=False)]
         is_first = call is None or (announces and self._is_over(call, update.status))
         if call is None or is_first:
             call = self._begin(update.tool_call_id)
@@ -121,7 +127,7 @@ class ToolCalls:
     ) -> Sequence[ChatEvent]:
         """Read a request for permission; the last event asks the user."""
         call = self._calls.get(update.tool_call_id)
-        if call is None or call.phase in _NEVER_ASKED_AGAIN:
+        if call is None or call.is_joined or call.phase in _NEVER_ASKED_AGAIN:
             call = self._begin(update.tool_call_id)
         call.began = call.began or call.phase is Phase.RUNNING
         call.known.asks()
@@ -157,10 +163,10 @@ class ToolCalls:
     def open_calls(self) -> Iterator[tuple[str, ToolCall]]:
         """Yield calls that have not ended, by the agent's ids, the newest first.
 
-        Not those that wait for the user, or that he has rejected.
+        Not those that wait for the user, that he has rejected, or that have run our terminal.
         """
         for call in islice(reversed(self._open.values()), MOST_OPEN):
-            if call.phase in _MAY_DO:
+            if call.phase in _MAY_DO and not call.is_joined:
                 yield call.remote_id, call.known.call
 
     def runs(self, call_id: str) -> bool:
@@ -203,11 +209,22 @@ class ToolCalls:
         call = self._calls[remote_id] = self._open[known.id] = _Call(known, remote_id, self._turn)
         return call
 
+    def _join(self, update: ToolCallUpdate) -> _Call | None:
+        """Return the call of ours whose terminal a new call of the agent embeds; it is that now."""
+        own = self.screens.take_own_call(update.content or ())
+        if own is None:
+            return None
+        call = self._calls[update.tool_call_id] = self._calls.pop(own)
+        call.remote_id, call.is_joined = update.tool_call_id, True
+        return call
+
     def _is_over(self, call: _Call, status: CallStatus | None) -> bool:
         """Return whether an announced call is another one than that which had its id."""
         return call.phase in _OVER and (call.turn < self._turn or status not in _ENDS)
 
     def _read(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
+        if call.is_joined:
+            update = replace(update, title=None, name=None, kind=None, raw_input=None)
         if call.phase in _MAY_BEGIN and (update.status in _ENDS or _says_it_runs(update)):
             call.known.runs()
         is_new = call.known.merge(update) or is_first
