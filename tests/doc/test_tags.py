@@ -42,14 +42,6 @@ def test_subcommands(nvim: Neovim) -> None:
     assert documents.things(r":Eca-(\S+)") == there
 
 
-def test_help_on_a_subcommand(nvim: Neovim) -> None:
-    nvim.command(f"helptags {REPOSITORY / 'doc'}")
-    for name in documents.things(r":Eca-(\S+)"):
-        nvim.command(f"Eca help {name}")
-        assert nvim.eval("expand('%:t')") == "eca.txt"
-        assert re.search(rf"\*:?eca-{name}\*", nvim.eval("getline('.')"), re.IGNORECASE)
-
-
 def test_mappings(nvim: Neovim) -> None:
     mapped = nvim.lua(
         "require('eca.keymaps.plugs').define() local found = {} "

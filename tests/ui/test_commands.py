@@ -120,7 +120,6 @@ def test_completion_offers_what_works(view: View) -> None:
     ]
     view.draw(eca_options(["openai/gpt", "anthropic/claude"]))
     assert view.nvim.eval("getcompletion('Eca model a', 'cmdline')") == ["anthropic/claude"]
-    assert "approve" in view.nvim.eval("getcompletion('Eca help ap', 'cmdline')")
 
 
 def test_completion_of_chats_and_contexts(view: View, workspace: Path) -> None:

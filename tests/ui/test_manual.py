@@ -1,9 +1,15 @@
-"""`:Eca help`, with tags and without."""
+"""`:Eca help`, with tags and without.
 
+The plugin is a copy: Neovim writes the tags beside the help, and another test at the same time
+would read half of them.
+"""
+
+import re
 import shutil
 from pathlib import Path
 
 import pytest
+from tests.doc import documents
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.launch import REPOSITORY
@@ -22,6 +28,14 @@ def nvim(start_nvim: StartNeovim, tmp_path: Path) -> Neovim:
 def test_the_help_opens_where_nobody_made_tags(nvim: Neovim) -> None:
     nvim.keys(":Eca help<CR>")
     nvim.wait_until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'eca.txt'")
+
+
+def test_every_subcommand_is_a_topic_also_where_nobody_made_tags(nvim: Neovim) -> None:
+    assert "approve" in nvim.eval("getcompletion('Eca help ap', 'cmdline')")
+    for name in documents.things(r":Eca-(\S+)"):
+        nvim.command(f"Eca help {name}")
+        assert nvim.eval("expand('%:t')") == "eca.txt"
+        assert re.search(rf"\*:?eca-{name}\*", nvim.eval("getline('.')"), re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
