@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, TypeAlias
 
 import pytest
 from tests.agents.acp.wire import NO, YES, Wired, raw, shows
+from tests.support.growth import Work, is_linear
 
 from eca_nvim.agents.acp.requests import permissions
 from eca_nvim.agents.acp.requests.answers import Answers
@@ -216,7 +216,7 @@ def test_an_answer_costs_the_same_however_many_requests_are_open(
 ) -> None:
     monkeypatch.setattr(permissions, "MOST_ASKED", 10_000)
 
-    def seconds(requests: int) -> float:
+    def answering(requests: int) -> Work:
         handler = Permissions(NoAnswers(), Granted())
         session = Session("chat", "/workspace")
         calls: list[str] = []
@@ -229,14 +229,15 @@ def test_an_answer_costs_the_same_however_many_requests_are_open(
             assert isinstance(event, Addressed)
             assert isinstance(event.event, ToolRequested)
             calls.append(event.event.call.id)
-        start = time.process_time()
-        for number, call in reversed(list(enumerate(calls))):
-            if number % 2:
-                assert handler.withdraw(number) is not None
-            else:
-                assert handler.decide(session, call, "y")
-        assert handler.withdraw(0) is None
-        return time.process_time() - start
 
-    few = min(seconds(1_000) for _ in range(3))
-    assert min(seconds(10_000) for _ in range(2)) < 30 * few
+        def answer_all() -> None:
+            for number, call in reversed(list(enumerate(calls))):
+                if number % 2:
+                    assert handler.withdraw(number) is not None
+                else:
+                    assert handler.decide(session, call, "y")
+            assert handler.withdraw(0) is None
+
+        return answer_all
+
+    assert is_linear(answering, 1_000)

@@ -1,9 +1,8 @@
 """What an agent sends for a session that is not made yet is kept, within limits."""
 
-import time
-
 import pytest
 from msgspec import Raw
+from tests.support.growth import Work, is_linear
 
 from eca_nvim.agents.acp import early_messages
 from eca_nvim.agents.acp.early_messages import MOST_MESSAGES, EarlyMessages
@@ -51,11 +50,13 @@ def test_to_keep_one_costs_the_same_however_many_there_are(monkeypatch: pytest.M
     monkeypatch.setattr(early_messages, "MOST_MESSAGES", 1 << 30)
     monkeypatch.setattr(early_messages, "MOST_BYTES", 1 << 40)
 
-    def seconds(count: int) -> float:
-        early, start = EarlyMessages(), time.process_time()
-        for number in range(count):
-            early.keep(str(number), message())
-        return time.process_time() - start
+    def keeping(count: int) -> Work:
+        early, messages = EarlyMessages(), {str(it): message() for it in range(count)}
 
-    few = max(0.01, min(seconds(5_000) for _ in range(3)))
-    assert min(seconds(50_000) for _ in range(3)) < 40 * few
+        def keep_all() -> None:
+            for session_id, one in messages.items():
+                early.keep(session_id, one)
+
+        return keep_all
+
+    assert is_linear(keeping, 5_000)

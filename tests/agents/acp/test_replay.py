@@ -1,11 +1,11 @@
 """What was said in a session, read from the updates of a load and given by page."""
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 from tests.agents.acp.wire import raw, shows, text
+from tests.support.growth import Work, is_linear
 
 from eca_nvim.agents.acp import replay as replays
 from eca_nvim.agents.acp.prompt import PromptWriter, typed_text
@@ -168,14 +168,15 @@ def test_a_session_that_is_too_large_loses_its_oldest_messages(
 
 
 def test_to_read_costs_the_same_for_each_message() -> None:
-    def seconds(count: int) -> float:
+    def reading(count: int) -> Work:
         said = [it for n in range(count) for it in (user("p"), call(f"t{n}"), answer("a"))]
-        started = time.process_time()
-        replay = read(said)
-        page = replay.page(100)
-        while page.older is not None:
-            page = replay.page(100, page.older)
-        return time.process_time() - started
 
-    few = max(0.01, min(seconds(300) for _ in range(3)))
-    assert min(seconds(3000) for _ in range(2)) < 30 * few
+        def read_all() -> None:
+            replay = read(said)
+            page = replay.page(100)
+            while page.older is not None:
+                page = replay.page(100, page.older)
+
+        return read_all
+
+    assert is_linear(reading, 300)
