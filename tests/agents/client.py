@@ -31,7 +31,8 @@ from eca_nvim.chat.vocabulary.options import ChatOption, OptionsChanged
 from eca_nvim.digests import text_digest
 from eca_nvim.transport import Guard
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
+"""Seconds until a test fails: far longer than anything takes, for a busy machine."""
 EDITOR = "Neovim 0.12.4"
 
 EventT = TypeVar("EventT")

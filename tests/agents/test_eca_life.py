@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.agents.client import Client, FakeEditor, make_agent, running
+from tests.agents.client import TIMEOUT, Client, FakeEditor, make_agent, running
 from tests.support import script
 from tests.support.factories import PrepareScript
 from tests.support.generations.prepared import GENERATIONS, prepare
@@ -31,7 +31,7 @@ FOR_EVER = "eca_nvim.agents.eca.readiness.SILENCE_SECONDS"
 
 async def start(agent: EcaAgent) -> AgentFault:
     """Run an agent that cannot start, and return its complaint."""
-    with anyio.fail_after(20), pytest.raises(AgentFault) as fault:
+    with anyio.fail_after(TIMEOUT), pytest.raises(AgentFault) as fault:
         await Client(agent).run()
     assert "\n" not in str(fault.value)
     return fault.value
@@ -83,6 +83,7 @@ async def test_a_polite_end_is_expected(scripted_server: PrepareScript, tmp_path
     assert [message["method"] for message in server.received()][-2:] == ["shutdown", "exit"]
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_a_stubborn_server_is_ended(scripted_server: PrepareScript, tmp_path: Path) -> None:
     server = scripted_server(script.handshake(), script.stubborn())
     async with running(make_agent(server.command, tmp_path)) as client:
@@ -104,6 +105,7 @@ async def test_a_server_has_time_to_end_its_own_servers(name: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("is_seen_off", [True, False])
+@pytest.mark.usefixtures("impatient")
 async def test_a_server_ends_after_us_if_somebody_sees_it_off(
     tmp_path: Path, is_seen_off: bool
 ) -> None:
@@ -153,6 +155,7 @@ async def test_before_the_start_there_is_nothing_to_close(tmp_path: Path) -> Non
         agent.stop("our-1")
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_killing_needs_no_event_loop(scripted_server: PrepareScript, tmp_path: Path) -> None:
     server = scripted_server(script.handshake(), script.stubborn())
     editor = FakeEditor()
@@ -204,7 +207,7 @@ async def test_leaving_during_the_introduction_is_no_fault(
     started = anyio.Event()
     agent = make_agent(server.command, tmp_path, guard=lambda _: started.set())
     async with running(agent) as client:
-        with anyio.fail_after(20):
+        with anyio.fail_after(TIMEOUT):
             await started.wait()
     assert client.exit is not None
     assert client.exit.expected
@@ -294,9 +297,13 @@ class TestReadiness:
             await client.until(client.ready.is_set)
 
     async def test_what_comes_with_it_is_heard_after_it(
-        self, scripted_server: PrepareScript, tmp_path: Path
+        self,
+        scripted_server: PrepareScript,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """Prompts that waited, and what is said of a server without models, come in between."""
+        monkeypatch.setattr(FOR_EVER, 3600.0)
         finish = {"type": "finish", "taskId": "models", "title": "Syncing models"}
         shown = {"type": "info", "message": "later"}
         notifications = (("$/progress", finish), ("$/showMessage", shown))

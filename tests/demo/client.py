@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eca_nvim.jsonrpc import Notification, Peer, Request, Response
 
-DEADLINE_S = 20
+DEADLINE_S = 60
 DEMO = ("-m", "eca_nvim.demo")
 WITHOUT_PAUSES = (
     "-c",

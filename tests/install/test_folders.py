@@ -13,7 +13,7 @@ def test_package(user: User) -> None:
     assert target.startswith("~/.local/share/nvim/site/pack/eca/start/")
     plugin = copy_plugin(user.folder("data") / target.removeprefix("~/.local/share/nvim/"))
     variables = user.launch.variables()
-    subprocess.run(build, shell=True, cwd=plugin, env=variables, timeout=10, check=True)
+    subprocess.run(build, shell=True, cwd=plugin, env=variables, timeout=60, check=True)
     assert user.builds() == [plugin.resolve()]
     assert_chat_works(user.start())
 
@@ -60,7 +60,7 @@ def test_host_of_all_plugins(user: User) -> None:
     (user.folder("data") / "python").symlink_to(user.environment)
     user.configure(line)
     first = user.start()
-    first.command("UpdateRemotePlugins", timeout=30)
+    first.command("UpdateRemotePlugins", timeout=60)
     assert first.quit() == 0
     nvim = user.start()
     assert_chat_works(nvim)

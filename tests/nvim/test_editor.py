@@ -62,7 +62,7 @@ async def test_each_call_gets_its_own_answer(neovim: Neovim) -> None:
     async def ask(name: str) -> None:
         values[name] = await neovim.calls.call(name, {})
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask, "one")
             tasks.start_soon(ask, "two")

@@ -5,6 +5,7 @@ import shutil
 import signal
 import sys
 import venv
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ while True:
 ALL_LINES = "return vim.api.nvim_buf_get_lines(require('eca').chats()[1].buf, 0, -1, false)"
 SERVER = {"command": [sys.executable, "-c", STUBBORN]}
 
-GONE_S = 8
-"""Seconds in which a server that ignores its end is gone: it gets three to shut down."""
+GONE_S = 60
+"""Seconds in which a server that ignores its end is gone, on a busy machine."""
 
 
 def child(nvim: Neovim, part: str) -> int:
@@ -51,7 +52,8 @@ def test_quitting_waits_for_nothing_and_leaves_nothing(start_nvim: StartNeovim) 
     nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
     os.kill(host_pid, signal.SIGSTOP)
     assert nvim.quit() == 0  # it does not wait; otherwise it would kill the host
-    os.kill(host_pid, signal.SIGCONT)
+    with suppress(ProcessLookupError):  # the guardian was quicker
+        os.kill(host_pid, signal.SIGCONT)
     assert not wait_gone({host_pid, server_pid}, GONE_S)
 
 

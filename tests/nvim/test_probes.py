@@ -22,7 +22,7 @@ RUN = "".join(re.findall(r"""(?:RUN = |\.\. )(['"])(.*)\1""", LUA)[i][1] for i i
 """The code that Neovim passes to Python."""
 HANGS = 'echo $$ > "$0"; exec sleep 1000'
 """Shell code that leaves its process id in a file."""
-PATIENCE = 10.0
+PATIENCE = 60.0
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_nothing_outlives_neovim_and_its_shared_host(
     family = registered.child.family()
     os.kill(shared_host, number)
     registered.kill(signal.SIGKILL)
-    assert not wait_gone(family, 20)
+    assert not wait_gone(family, 60)
 
 
 def test_a_shared_host_that_hangs_is_told_in_one_line(registered: Neovim, shared_host: int) -> None:

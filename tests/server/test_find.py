@@ -141,7 +141,7 @@ def test_the_demo_agent_starts_anywhere_and_knows_no_other_python_settings(tmp_p
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=False,
     )
     assert "chatWelcomeMessage" in run.stdout, run.stderr

@@ -42,7 +42,7 @@ from eca_nvim.session import Candidate, Persistence, Session
 from eca_nvim.store import Store
 
 Value: TypeAlias = Any
-PATIENCE = 5.0
+PATIENCE = 60.0
 NEOVIM = os.getpid()
 """Process id of the Neovim that the session belongs to."""
 Op = TypeVar("Op", bound=ViewOp)

@@ -37,7 +37,7 @@ async def asked(rig: Rig, *done: intents.Intent) -> list[tuple[object, ...]]:
     archive = rig.agent.archive
     count = len(archive.asked)
     rig.do(*done)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while len(archive.asked) == count:
             await anyio.lowlevel.checkpoint()
     await anyio.wait_all_tasks_blocked()

@@ -113,4 +113,4 @@ def test_a_program_is_bounded_and_leaves_nothing(tmp_path: Path) -> None:
     assert int(session.content) == os.getsid(0)  # the guardian ends sessions
     failed = run_bounded(["sh", "-c", "printf x; exit 3"], environment, most=10, seconds=60)
     assert (failed.content, failed.status) == (b"x", 3)
-    assert processes.wait_gone(processes.marked(str(tmp_path)), 20) == set()
+    assert processes.wait_gone(processes.marked(str(tmp_path)), 60) == set()

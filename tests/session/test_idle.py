@@ -53,7 +53,7 @@ async def test_an_unused_agent_is_asked_to_end_and_no_line_says_so(rig: Rig) -> 
     agent = await used(rig)
     shown = len([*rig.view.of(OpenBlock), *rig.view.of(SetBody), *rig.view.of(Notify)])
     await rig.view.until(lambda: rig.states()[-1] == "asleep")
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await agent._ended.wait()
     await rig.done()
     assert agent.told[-1] == ("close",)

@@ -52,13 +52,13 @@ def send(text: str, *, queue: bool = False) -> intents.SendPrompt:
 
 
 async def until_told(rig: Rig, count: int) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while len(rig.said()) < count:
             await anyio.lowlevel.checkpoint()
 
 
 async def until_asked(git: FakeGit, count: int = 1) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while len(git.asked) < count:
             await anyio.lowlevel.checkpoint()
 

@@ -314,14 +314,19 @@ async def test_a_fault_in_a_survey_is_no_end(
 
 
 async def test_the_end_of_the_session_waits_for_no_survey(folder: Path) -> None:
-    go = threading.Event()
+    go, over = threading.Event(), threading.Event()
+
+    def hang(*_arguments: Value) -> None:
+        go.wait(PATIENCE)
+        over.set()
+
     rig = Rig(folders=(str(folder),))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surveys, "survey", lambda *_: go.wait(PATIENCE))
+        patch.setattr(surveys, "survey", hang)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(rig.session.run)
             await begin(rig)
             tasks.cancel_scope.cancel()
-    assert not go.is_set()
+    assert not over.is_set()
     go.set()
     rig.session.kill()

@@ -51,7 +51,7 @@ class Checkout:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             check=False,
         )
 
@@ -107,7 +107,7 @@ def test_with_a_terminal_it_opens_a_screen(checkout: Checkout) -> None:
             stdin=terminal,
             stdout=terminal,
             stderr=subprocess.PIPE,
-            timeout=20,
+            timeout=60,
             check=True,
         )
         started = json.loads(screen.read(4096))
@@ -243,7 +243,7 @@ def _run_chat(
         stdin=stdin,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=False,
     )
 

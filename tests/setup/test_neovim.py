@@ -94,7 +94,7 @@ def test_unpacked_neovim_brings_its_parsers(nvim_version: str) -> None:
         [nvim, "--clean", "--headless", "-c", parse, "-c", "quit"],
         capture_output=True,
         text=True,
-        timeout=10,
+        timeout=60,
         check=True,
     )
     assert "document" in said.stderr

@@ -26,7 +26,7 @@ Golden        `assert_screen(nvim, "name")` (tests/ui) waits for `tests/ui/golde
 Errors        A test in which Neovim shows an error fails at its end. `take_errors()` returns and
               forgets expected ones; `nvim.check_errors = False` turns the check off.
 Ending        `quit()`, `kill(signal.SIGKILL)` return the exit status; `resize(columns, lines)`.
-              Processes that Neovim started must end within 2 s, or the test kills them and fails.
+              Processes that Neovim started must end by themselves, or the test fails.
 Processes     `nvim.pid`, `nvim.child.descendants()`; `processes.wait_gone(pids, timeout)`.
 
 Servers, each a process. Pass `server.command` in `settings={"server": {"command": …}}`:

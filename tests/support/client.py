@@ -15,7 +15,7 @@ from tests.support.launch import Launch
 from tests.support.rpc import Response
 from tests.support.screen import Screen, ScreenModel, Value
 
-TIMEOUT = 30.0
+TIMEOUT = 60.0
 """Seconds until a wait fails: far longer than anything takes, for a busy machine."""
 HEARTBEAT = 0.05
 """Seconds between two checks of a condition if nothing arrives."""
@@ -162,7 +162,7 @@ class Client:
         """Ask without `request`, which calls this when it fails."""
         if self.child.status is not None:
             return f"(Neovim exited with {self.child.status})\n{self.child.stderr()}"
-        channel, deadline = self.child.channel, time.monotonic() + 1
+        channel, deadline = self.child.channel, time.monotonic() + 10
         mode = channel.request("nvim_get_mode", deadline=deadline)
         if mode is None or mode.result["blocking"]:
             return "(not told: Neovim is busy or waits in a prompt)"

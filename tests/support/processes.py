@@ -73,7 +73,7 @@ def end(pids: Iterable[int]) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    wait_gone(pids, timeout=5)
+    wait_gone(pids, timeout=60)
 
 
 def _open(pid: int) -> int | None:

@@ -9,11 +9,11 @@ from tests.support.wire import Message, Wire
 
 Value: TypeAlias = Any
 
-DEADLINE = 10.0
+DEADLINE = 60.0
 
 
 class Peer:
-    """Talks to one server process. Every wait ends after ten seconds."""
+    """Talks to one server process. Every wait ends after a minute."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None

@@ -2,7 +2,6 @@
 
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -179,12 +178,6 @@ def test_a_start_that_fails_leaves_nothing(
 
 def raise_editor_error(_nvim: Neovim, _keys: str) -> None:
     raise EditorError("no keys today")
-
-
-def test_start_is_quick(start_nvim: StartNeovim) -> None:
-    started = time.monotonic()
-    start_nvim()
-    assert time.monotonic() - started < 2
 
 
 def test_long_text_is_pasted(nvim: Neovim) -> None:

@@ -74,6 +74,7 @@ def test_a_screen_is_written_when_it_has_settled(
     nvim: Neovim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UPDATE_GOLDEN", "1")
+    monkeypatch.setattr("tests.support.golden.QUIET", 2.0)
     path = tmp_path / "screen.txt"
     nvim.lua("vim.defer_fn(function() vim.fn.setline(1, 'settled') vim.cmd('redraw') end, 100)")
     assert_screen_golden(nvim, path)

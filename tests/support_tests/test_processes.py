@@ -4,12 +4,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from uuid import uuid4
 
 import pytest
 from tests.support.processes import MARKER, command_line, descendants, end, marked, wait_gone
 
 GRANDPARENT = "import subprocess; subprocess.run(['sleep', '60'])"
-DESERTER = "import subprocess as s; print(s.Popen(['sleep', '60'], stdout=s.DEVNULL).pid)"
+DESERTER = """
+import subprocess
+child = subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL)
+while not open(f'/proc/{child.pid}/environ').read():  # it has none yet when it is started
+    pass
+print(child.pid)
+"""
 
 
 @pytest.fixture
@@ -38,14 +45,15 @@ def test_end_kills_and_waits(parent: subprocess.Popen[bytes]) -> None:
 
 
 def test_a_marker_finds_those_whose_parent_left() -> None:
-    environment = {**os.environ, MARKER: "deserted"}
+    marker = uuid4().hex
+    environment = {**os.environ, MARKER: marker}
     done = subprocess.run(
         [sys.executable, "-c", DESERTER], env=environment, stdout=subprocess.PIPE, check=True
     )
     orphan = int(done.stdout)
-    assert marked("deserted") == {orphan}
-    assert marked("desert") == set()
+    assert marked(marker) == {orphan}
+    assert marked(marker[:-1]) == set()
     assert command_line(orphan).endswith("sleep 60")
     end([orphan])
-    assert marked("deserted") == set()
+    assert marked(marker) == set()
     assert command_line(orphan) == ""

@@ -15,7 +15,7 @@ from tests.ui.talk import draft, host_of, lines_of, say, start_chat, wait_idle, 
 
 Value: TypeAlias = Any
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 HOSTILE = (
     r"\033]52;c;aGFja2Vk\007\033]0;hacked\007\033]0;hacked\033\\"  # clipboard, title
     r"\033[?1049h\033[2J\033[H\033[5A\033[10C\033[?25l\033[?2004h\033[6n\033c\033#8"

@@ -207,7 +207,7 @@ def test_a_server_ends_its_own_servers_after_neovim(
     nvim.wait_until("require('eca').status().server == 'ready'")
     family = nvim.child.family()
     nvim.quit()
-    assert not wait_gone(family, 20)
+    assert not wait_gone(family, 60)
     assert "(ended)" in [it["method"] for it in server.received()]
 
 

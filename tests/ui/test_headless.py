@@ -72,7 +72,7 @@ def run(
         env={"HOME": str(home), "PATH": "/usr/bin:/bin", **environment},
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=False,
     )
 

@@ -18,7 +18,7 @@ from tests.support.script import OFFSPRING, Steps, expect, handshake, offspring,
 from tests.support.servers import scripted_acp
 from tests.ui.talk import asks, host_of, say, start_chat, wait_line
 
-DEADLINE = 20.0
+DEADLINE = 60.0
 """Seconds after which a process is said to stay; on an idle machine the last goes after 3.3."""
 SLEEP = "sleep 600"
 READY = "require('eca').status().server == 'ready'"

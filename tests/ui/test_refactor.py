@@ -158,5 +158,5 @@ def test_checkpoints_go_with_neovim(
     assert all(path.parent.stat().st_mode & 0o777 == 0o700 for path in kept)
     started = nvim.child.descendants()
     nvim.quit()
-    assert not wait_gone(started, timeout=5)
+    assert not wait_gone(started, timeout=60)
     assert not list(temporary.glob("**/eca-checkpoints-*"))

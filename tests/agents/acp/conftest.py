@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from tests.agents.acp.file_turns import Run
 from tests.agents.acp.scripted import Scripted
+from tests.agents.client import TIMEOUT
 from tests.support import processes, servers
 from tests.support.script import Step
 from tests.support.servers import Replay, ScriptedServer
@@ -61,7 +62,7 @@ def marker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     marker = uuid4().hex
     monkeypatch.setenv(processes.MARKER, marker)
     yield marker
-    left = processes.wait_gone(processes.marked(marker) - {os.getpid()}, 10)
+    left = processes.wait_gone(processes.marked(marker) - {os.getpid()}, TIMEOUT)
     processes.end(left)
     assert not left
 

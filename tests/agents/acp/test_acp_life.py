@@ -12,6 +12,7 @@ from msgspec.inspect import StructType
 from msgspec.structs import fields
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, remembering, running
 from tests.agents.acp.conftest import PrepareScript
+from tests.agents.client import TIMEOUT
 from tests.support import acp_script as agent
 from tests.support import processes, script
 
@@ -63,7 +64,7 @@ LOGIN: dict[str, Any] = {
 
 async def start(command: list[str], folder: Path) -> str:
     """Run an agent that cannot start, and return its complaint."""
-    with anyio.fail_after(20), pytest.raises(AgentFault) as fault:
+    with anyio.fail_after(TIMEOUT), pytest.raises(AgentFault) as fault:
         await AcpClient(make_agent(command, folder)).run()
     assert "\n" not in str(fault.value)
     return str(fault.value)
@@ -304,6 +305,7 @@ async def test_a_death_in_mid_turn_is_told(scripted_acp: PrepareScript, tmp_path
     assert client.text == "I was"
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_nothing_stays_of_an_agent_that_stays(
     scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:
@@ -316,7 +318,7 @@ async def test_nothing_stays_of_an_agent_that_stays(
         assert len(family) == 2
     assert client.exit is not None
     assert client.exit.expected
-    assert processes.wait_gone(family, 5) == set()
+    assert processes.wait_gone(family, TIMEOUT) == set()
     assert EXIT_SECONDS + 2 * GRACE_S + 1 < CLOSE_TIMEOUT
 
 

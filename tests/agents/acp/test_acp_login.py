@@ -11,6 +11,7 @@ import anyio
 import pytest
 from tests.agents.acp.acp_client import CHAT, make_agent, running
 from tests.agents.acp.conftest import PrepareReplay, PrepareScript
+from tests.agents.client import TIMEOUT
 from tests.support import acp_script as agent
 from tests.support import script
 from tests.support.replay_acp import read_lives
@@ -171,7 +172,7 @@ async def test_an_agent_that_logs_in_by_itself(
         client.agent.open_chat(CHAT)
         await client.agent.logout()
         with pytest.raises(AgentRefused, match="the agent has ended"):
-            with anyio.fail_after(20):
+            with anyio.fail_after(TIMEOUT):
                 await client.agent.login("x", user)
     assert [it["params"] for it in server.received("logout")] == [{}]
     assert len(server.received("session/new")) == 2

@@ -159,6 +159,7 @@ async def test_we_do_as_the_recorded_client_did(
     assert client.exit.expected
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_an_agent_that_ignores_the_end_of_its_input_is_ended(
     replay_acp: PrepareReplay, tmp_path: Path
 ) -> None:

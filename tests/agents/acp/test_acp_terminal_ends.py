@@ -20,6 +20,7 @@ from tests.agents.acp.terminal_turns import (
     create,
     request,
 )
+from tests.agents.client import TIMEOUT
 from tests.support import processes
 
 from eca_nvim.agents.acp.requests import command, terminals
@@ -71,8 +72,9 @@ async def test_however_it_ends_no_command_is_left(
         await end(client)
         if end is stopped:
             assert (await chat.ends())[-1] == {"signal": "SIGKILL"}
-        seconds = 0 if end in (killed, left) else 20
-        assert not await anyio.to_thread.run_sync(processes.wait_gone, commands, seconds)
+        if end in (killed, left):  # without the loop
+            assert not processes.wait_gone(commands, TIMEOUT)
+        assert not await anyio.to_thread.run_sync(processes.wait_gone, commands, TIMEOUT)
 
 
 def is_command(pid: int) -> bool:
@@ -137,7 +139,7 @@ async def test_a_command_that_waits_for_input_says_so_and_can_be_ended(
         assert client.agent.is_busy, "it must not be sent to sleep"
         client.agent.stop(CHAT)
         await chat.ends()
-        with anyio.fail_after(10):
+        with anyio.fail_after(TIMEOUT):
             while client.agent.is_busy:
                 await anyio.lowlevel.checkpoint()
 
