@@ -69,6 +69,18 @@ def test_a_jump_opens_the_block_and_goes_to_the_hit(nvim: Neovim) -> None:
     under_cursor(nvim, "needle")
 
 
+def test_a_chat_that_floats_goes_to_the_first_hit(nvim: Neovim) -> None:
+    nvim.keys(":Eca hide<CR>")
+    nvim.resize(60, 24)
+    nvim.keys(":EcaChat<CR>:Eca grep needle<CR>")
+    nvim.wait_screen("hit 1 of 2, :lnext goes to the next")
+    under_cursor(nvim, "Needle.")
+    nvim.keys(":lnext<CR>")
+    under_cursor(nvim, "needle")
+    assert nvim.eval("winnr('$')") == 1 + 2
+    assert nvim.eval("win_gettype()") == "popup"
+
+
 def test_a_hit_that_is_cut_is_shown_with_all_of_the_output(nvim: Neovim) -> None:
     nvim.keys(":Eca grep row 350<CR>")
     nvim.wait_screen("[Location List] Eca grep row 350")

@@ -104,6 +104,19 @@ local function items_of(buf, hits)
   end, hits)
 end
 
+--- Show the list below the chat. A chat that floats would cover it: then go to the first hit.
+---@param win integer the transcript's, entered
+---@param hits eca.Hit[]
+local function open_list(win, hits)
+  if vim.api.nvim_win_get_config(win).relative == '' then
+    vim.cmd('belowright lopen')
+    return
+  end
+  reveal(win, hits[1])
+  local line = #hits == 1 and '1 hit' or ('hit 1 of %d, :lnext goes to the next'):format(#hits)
+  require('eca.ui.notify').info(line)
+end
+
 ---@param chat string
 ---@param pattern string
 ---@param found eca.Found
@@ -122,7 +135,7 @@ local function show(chat, pattern, found)
   vim.api.nvim_create_autocmd('CursorMoved', { group = group, buffer = buf, callback = moved })
   vim.api.nvim_create_autocmd('WinEnter', { group = group, buffer = buf, callback = arrived })
   vim.api.nvim_set_current_win(win)
-  vim.cmd('belowright lopen')
+  open_list(win, found.hits)
   if found.more > 0 then
     require('eca.ui.notify').info(('%d more hits not listed'):format(found.more))
   end
