@@ -40,7 +40,7 @@ from eca_nvim.server.find import ServerOptions
         ),
         (
             {
-                "server": {"env": [], "idle": 0},
+                "server": {"env": [], "download": True, "idle": 0},
                 "servers": {"eca": {"env": {"A": "1"}, "idle": 5}},
             },
             Settings({"eca": ServerOptions(environment={"A": "1"}, idle=5)}),

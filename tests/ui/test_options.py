@@ -61,7 +61,6 @@ def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
             {"servers": {"two": {"protocol": "lsp"}}},
             'option \'servers.two.protocol\' must be one of "eca", "acp", not "lsp"',
         ),
-        ({"server": {"download": True}}, "unknown option 'server.download'"),
         ({"diff": {"lines": 0}}, "option 'diff.lines' must be 1 or more, not 0"),
         ({"server": {"command": [1]}}, "option 'server.command' must contain only strings, not 1"),
         ({"icons": {"done": True}}, "option 'icons' must contain only strings, not true"),
@@ -86,7 +85,7 @@ def test_setup_adds_to_the_global_and_does_nothing_else(start_nvim: StartNeovim)
     assert view.nvim.lua(loaded) == before
     options = view.nvim.lua("return require('eca.config').get()")
     assert (options["layout"], options["width"]) == ("left", 80)
-    server = {"env": {"A": "1"}, "command": ["x", "y"], "idle": 0}
+    server = {"env": {"A": "1"}, "command": ["x", "y"], "download": True, "idle": 0}
     assert options["server"] == server
 
 

@@ -39,6 +39,7 @@ local M = {}
 ---@class eca.options.Server
 ---@field command? string[] default: `eca` on PATH, else the demo agent
 ---@field env? table<string, string>
+---@field download? boolean
 ---@field protocol? 'eca'|'acp'
 ---@field options? table<string, string|boolean> of new chats, by id or category
 ---@field mcp? table<string, boolean|eca.options.McpServer> by name; `editor = true` is our own
@@ -66,6 +67,7 @@ M.entries = {
   server = { types = { 'table', 'string' } },
   ['server.command'] = { types = { 'table' }, list = true },
   ['server.env'] = { types = { 'table' }, default = {}, open = { 'string' } },
+  ['server.download'] = { types = { 'boolean' }, default = true },
   ['server.idle'] = { types = { 'number' }, default = 0, least = 0 },
   servers = {
     types = { 'table' },
