@@ -23,10 +23,12 @@ def test_a_chat_is_bound_in_the_next_neovim(tmp_path: Path) -> None:
     first = neovim(tmp_path)
     assert KeptSessions("qwen", first).keep("chat", "s1") is None
     KeptSessions("codex", first).keep("other", "s1")
+    for title in ("one", "two", ""):
+        KeptSessions("qwen", first).keep("chat", "s1", title)
     first.close()
     later = KeptSessions("qwen", neovim(tmp_path))
     assert (later.session_of("chat"), later.session_of("other")) == ("s1", None)
-    assert later.last_used().keys() == {"chat"}
+    assert [it[:3] for it in later.used()] == [("chat", "s1", "one")]
     bound, free = later.chats_of(["s1", "s\ud800"])
     assert bound == "chat"
     assert [free] == [*KeptSessions("qwen", neovim(tmp_path)).chats_of(["s\ud800"])]
@@ -93,3 +95,13 @@ def test_a_file_without_sessions_is_read(tmp_path: Path) -> None:
     del table["sessions"]
     store.path.write_bytes(msgpack.packb(table))
     assert store.read() == SavedState({"a prompt": 1.0})
+
+
+def test_a_session_without_a_title_is_read(tmp_path: Path) -> None:
+    """The first files had none."""
+    store = Store(tmp_path, "project")
+    store.write(StoreChanges(sessions={"chat": SavedSession("qwen", "s1", 1.0, 1, "title")}))
+    table = msgpack.unpackb(store.path.read_bytes())
+    del table["sessions"]["chat"][-1]
+    store.path.write_bytes(msgpack.packb(table))
+    assert store.read().sessions == {"chat": SavedSession("qwen", "s1", 1.0, 1)}

@@ -16,11 +16,11 @@ import fcntl
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgpack
 from msgspec import Struct, field
@@ -68,13 +68,14 @@ class SavedSession(Struct, frozen=True):
     """The session of an agent that a chat is bound to: the server's name and the agent's id.
 
     changed: when it was last used, in seconds since the epoch; owner: process id of the Neovim that
-    used it.
+    used it; title: the beginning of its first prompt here, "" if that is not known.
     """
 
     server: str
     id: str
     changed: float
     owner: int
+    title: str = ""
 
 
 _Dated = TypeVar("_Dated", Draft, SavedSession)
@@ -298,7 +299,7 @@ def _unpack(content: bytes) -> SavedState:
     if table["format"] != FORMAT:
         raise StoreDamaged(f"it has the format {table['format']!r}")
     drafts: Mapping[str, tuple[str, float, int]] = table["drafts"]
-    sessions: Mapping[str, tuple[str, str, float, int]] = table.get("sessions", {})
+    sessions: Mapping[str, Sequence[Any]] = table.get("sessions", {})
     return SavedState(
         prompts={_text(text): float(sent) for text, sent in table["prompts"]},
         drafts={
@@ -307,8 +308,10 @@ def _unpack(content: bytes) -> SavedState:
         },
         choices={_text(what): _text(value) for what, value in table["choices"].items()},
         sessions={
-            _text(chat): SavedSession(_text(server), _text(name), float(changed), int(owner))
-            for chat, (server, name, changed, owner) in sessions.items()
+            _text(chat): SavedSession(
+                _text(server), _text(name), float(changed), int(owner), *map(_text, title)
+            )
+            for chat, (server, name, changed, owner, *title) in sessions.items()
         },
     )
 

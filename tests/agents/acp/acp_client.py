@@ -1,6 +1,6 @@
 """The session's side of an ACP agent, and what tests say about it."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -60,6 +60,7 @@ class BoundSessions:
 
     def __init__(self, by_chat: Mapping[str, str]) -> None:
         self.by_chat = dict(by_chat)
+        self.titles: dict[str, str] = {}
         self.other: int | None = None
 
     def session_of(self, chat_id: str) -> str | None:
@@ -69,11 +70,13 @@ class BoundSessions:
         bound = {session: chat for chat, session in self.by_chat.items()}
         return [bound.get(it, f"chat of {it}") for it in session_ids]
 
-    def last_used(self) -> Mapping[str, float]:
-        return {chat: float(number) for number, chat in enumerate(self.by_chat)}
+    def used(self) -> Iterator[tuple[str, str, str, float]]:
+        for number, (chat, session) in enumerate(self.by_chat.items()):
+            yield chat, session, self.titles.get(chat, ""), float(number)
 
-    def keep(self, chat_id: str, session_id: str) -> int | None:
+    def keep(self, chat_id: str, session_id: str, title: str = "") -> int | None:
         self.by_chat[chat_id] = session_id
+        self.titles.setdefault(chat_id, title)
         other, self.other = self.other, None
         return other
 

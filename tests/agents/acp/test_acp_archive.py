@@ -77,8 +77,9 @@ async def test_an_agent_that_loads_and_cannot_list_has_what_we_remember(
     scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:
     server = scripted_acp(
-        agent.handshake(**agent.can()), opens("session/load", agent.said("old", "text", OLD))
-    )
+        agent.handshake(**agent.can()), opens("session/load", agent.said("old", "text", OLD)),
+        agent.session(), agent.turn(),
+    )  # fmt: skip
     memory = remembering({**BOUND, "later": "another"})
     async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
         assert client.all(AbilitiesChanged) == [AbilitiesChanged(frozenset({Ability.LIST}))]
@@ -87,6 +88,8 @@ async def test_an_agent_that_loads_and_cannot_list_has_what_we_remember(
         assert [(it.id, it.updated_ms) for it in listed] == [("later", 1000), (CHAT, 0)]
         assert [it.id for it in await archive.list_chats(1)] == ["later"]
         assert texts(await archive.open_chat(CHAT, 100)) == ["old", "text"]
+        await client.say(" first\nprompt ", "new")
+        assert [it.title for it in await archive.list_chats()] == ["first prompt", None, None]
     assert server.received("session/list") == []
 
 

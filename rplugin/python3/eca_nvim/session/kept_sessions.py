@@ -5,7 +5,7 @@ Rule kept here: a session that another running Neovim uses is used here, too; a 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from eca_nvim.digests import name_digest
 from eca_nvim.session.persistence import Persistence
@@ -31,13 +31,14 @@ class KeptSessions:
         bound = {it.id: chat for chat, it in kept.items() if it.server == self._server}
         return [bound.get(it) or self._free_chat_id(it, kept) for it in session_ids]
 
-    def last_used(self) -> Mapping[str, float]:
-        """Return when each bound chat was last used, in seconds since the epoch, by its id."""
-        kept = self._persistence.sessions
-        return {chat: it.changed for chat, it in kept.items() if it.server == self._server}
+    def used(self) -> Iterator[tuple[str, str, str, float]]:
+        """Yield the bound chats: id, session, title, and when it was used last (s since 1970)."""
+        for chat, it in self._persistence.sessions.items():
+            if it.server == self._server:
+                yield chat, it.id, it.title, it.changed
 
-    def keep(self, chat_id: str, session_id: str) -> int | None:
-        """Bind a chat to a session that is in use here now.
+    def keep(self, chat_id: str, session_id: str, title: str = "") -> int | None:
+        """Bind a chat to a session that is in use here now; `title`: of a chat without one.
 
         Returns the process id of another running Neovim that uses it, the first time.
         """
@@ -45,7 +46,7 @@ class KeptSessions:
         if session_id not in self._checked:
             self._checked.add(session_id)
             other = next(self._persistence.users(self._server, session_id), None)
-        self._persistence.keep_session(chat_id, self._server, session_id)
+        self._persistence.keep_session(chat_id, self._server, session_id, title)
         return other
 
     def drop(self, chat_id: str) -> None:

@@ -201,9 +201,11 @@ class Persistence:
             if (it.server, it.id) == (server, session_id) and is_other:
                 yield it.owner
 
-    def keep_session(self, chat: str, server: str, session_id: str) -> None:
-        """Save that a chat is bound to a session, which is used here now."""
-        session = SavedSession(server, session_id, time.time(), self._owner)
+    def keep_session(self, chat: str, server: str, session_id: str, title: str) -> None:
+        """Save that a chat is bound to a session, which is used here now; its first title stays."""
+        known = self._saved.sessions.get(chat)
+        title = known.title if known is not None and known.title else title
+        session = SavedSession(server, session_id, time.time(), self._owner, title)
         self._change(StoreChanges(sessions={chat: session}))
 
     def drop_session(self, chat: str) -> None:

@@ -193,8 +193,14 @@ class AcpArchive:
 
     def _remembered(self) -> Sequence[ChatSummary]:
         """Return the chats that were used in this project, newest first."""
-        used = sorted(self._memory.kept.last_used().items(), key=itemgetter(1), reverse=True)
-        return [ChatSummary(chat, updated_ms=int(when * 1000)) for chat, when in used]
+        used = sorted(self._memory.kept.used(), key=itemgetter(-1), reverse=True)
+        self._memory.listed = {
+            chat: ListedSession(session_id, title or None) for chat, session_id, title, _ in used
+        }
+        return [
+            ChatSummary(chat, title=title or None, updated_ms=int(when * 1000))
+            for chat, _, title, when in used
+        ]
 
     async def _listed(self) -> Sequence[SessionSummary]:
         """Read the pages of the list."""

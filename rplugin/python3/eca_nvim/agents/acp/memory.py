@@ -8,7 +8,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from msgspec import Struct, field
@@ -25,11 +25,11 @@ class KeptSessions(Protocol):
     def chats_of(self, session_ids: Iterable[str]) -> Sequence[str]:
         """Return the id of the chat that stands for each session, the same in all Neovims."""
 
-    def last_used(self) -> Mapping[str, float]:
-        """Return when each bound chat was last used, in seconds since the epoch, by its id."""
+    def used(self) -> Iterable[tuple[str, str, str, float]]:
+        """Yield the bound chats: id, session, title, and when it was used last (s since 1970)."""
 
-    def keep(self, chat_id: str, session_id: str) -> int | None:
-        """Bind a chat to a session that is in use here now.
+    def keep(self, chat_id: str, session_id: str, title: str = "") -> int | None:
+        """Bind a chat to a session that is in use here now; `title`: of a chat without one.
 
         Returns the process id of another running Neovim that uses it, the first time that is seen.
         """

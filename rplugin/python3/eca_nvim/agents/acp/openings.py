@@ -127,10 +127,10 @@ class Openings:
         self._ask(copy, self._setup.fork(source.id), partial(self._forked, copy))
         return copy
 
-    def bind(self, session: Session) -> None:
-        """Keep which session a chat has, beyond this process."""
+    def bind(self, session: Session, title: str = "") -> None:
+        """Keep which session a chat has, beyond this process; `title`: of a chat without one."""
         self._memory.shown.add(session.chat_id)
-        other = self._memory.kept.keep(session.chat_id, session.id)
+        other = self._memory.kept.keep(session.chat_id, session.id, title)
         if other is not None:
             self._say(session, ELSEWHERE.format(other))
 

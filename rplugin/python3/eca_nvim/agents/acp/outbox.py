@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from eca_nvim.agents.acp.faults import Faults, needs_login
+from eca_nvim.agents.acp.faults import Faults, needs_login, one_line
 from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.requests.permissions import Permissions
@@ -44,6 +44,9 @@ _ENDS: Final[Mapping[StopReason, TurnEnded]] = {
     StopReason.REFUSAL: TurnEnded(TurnEnd.DECLINED, "The agent refused to go on."),
 }
 """How turns end; for other reasons they are done."""
+
+MOST_TITLE: Final = 200
+"""Characters of the first prompt that are kept as the title of a chat."""
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +103,7 @@ class Outbox:
         if fault is not None:
             self._end(session, TurnEnded(TurnEnd.FAILED, fault))
             return
-        self._sessions.was_prompted(session)
+        self._sessions.was_prompted(session, one_line(prompt.text[:MOST_TITLE]))
         session.turn += 1
         session.turn_runs, session.is_stopping = True, False
         written = session.prompts.write(prompt, self.can_prompt)
