@@ -238,3 +238,15 @@ def test_an_unreadable_folder_is_no_fault(root: Path) -> None:
     (root / "secret").chmod(0)
     assert found(root) == {"file"}
     (root / "secret").chmod(0o700)
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude"])
+def test_git_does_not_wait_for_a_named_pipe(repository: Path, name: str) -> None:
+    (repository / name).unlink(missing_ok=True)
+    os.mkfifo(repository / name)
+    checks = iter(range(200))  # a git that waits is checked every 50 ms
+
+    def check() -> None:
+        assert next(checks, None) is not None, "git waits"
+
+    assert str(repository / "kept") in walk([str(repository)], check).files

@@ -5,12 +5,16 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TypeAlias
 
 from eca_nvim.environment import child_environment
 
 CHECK_INTERVAL = 0.05
 """Seconds between two checks while git runs."""
+
+_READ_FIRST = (".gitignore", ".git/info/exclude")
+"""Files that git reads before it lists anything; it would wait for the writer of a named pipe."""
 
 Check: TypeAlias = Callable[[], None]
 """Raises an exception to cancel."""
@@ -24,7 +28,7 @@ def ls_files(folder: str, *options: str, check: Check) -> bytes:
     from shutil import which  # noqa: PLC0415 - not needed at start-up
 
     git = which("git")
-    if git is None:
+    if git is None or any(Path(folder, name).is_fifo() for name in _READ_FIRST):
         return b""
     # A repository's configuration may name programs that git would start: disable these.
     command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z", *options]
