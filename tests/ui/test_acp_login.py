@@ -22,14 +22,14 @@ WAYS: list[dict[str, Any]] = [
 ANSWER = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "At work."}}
 
 RUN_LOGIN = """
-local number, command = ...
+local number, command, folder = ...
 require('eca.view')
 require('eca.panels.login_terminal').run({
   number = number,
   title = '100%{x}',
   command = command,
   environment = { NVIM = '', PATH = vim.env.PATH },
-  folder = '/',
+  folder = folder or '/',
 })
 """
 
@@ -165,6 +165,8 @@ def test_the_terminal_takes_no_keys_of_somebody_who_types(start_nvim: StartNeovi
 
     nvim.lua(RUN_LOGIN, 2, ["/no/such"])
     nvim.wait_screen("cannot run /no/such: it is not found, or not executable")
+    nvim.lua(RUN_LOGIN, 2, ["sh"], "/no/such/folder")
+    nvim.wait_screen("cannot run sh: there is no folder /no/such/folder")
     assert nvim.eval("tabpagenr('$')") == 1
 
     nvim.lua(RUN_LOGIN, 3, ["sh", "-c", "read x"])

@@ -75,6 +75,17 @@ local function open(login)
   return { buf = buf }
 end
 
+--- Why a program could not be started.
+---@param login eca.Login
+---@return string
+local function fault_of(login)
+  local program, folder = sanitize.line(login.command[1]), sanitize.line(login.folder)
+  if vim.fn.isdirectory(login.folder) == 0 then
+    return ('cannot run %s: there is no folder %s'):format(program, folder)
+  end
+  return ('cannot run %s: it is not found, or not executable'):format(program)
+end
+
 ---@param tab eca.LoginTab
 ---@param login eca.Login
 local function run(tab, login)
@@ -103,8 +114,7 @@ local function run(tab, login)
     tab.job = job
     return
   end
-  local program = sanitize.line(login.command[1])
-  notify.warn(('cannot run %s: it is not found, or not executable'):format(program))
+  notify.warn(fault_of(login))
   close(tab)
   report(login.number, NOT_STARTED)
 end
