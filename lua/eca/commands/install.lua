@@ -20,7 +20,7 @@ local READY = {
   stopped = 'the environment is ready: the first prompt will use it',
   running = 'the environment is ready: restart Neovim to use it',
 }
-READY.shared = READY.running
+READY.shared, READY.ended = READY.running, READY.failed
 
 local running = false
 

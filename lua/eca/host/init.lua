@@ -4,8 +4,10 @@
 --- - It starts with the first intent, and nothing waits for it: pynvim queues what is sent early.
 --- - Intents sent before the host's first sign of life are sent again to the next host
 ---   (`held_intents`).
---- - When it exits, a message of one line names the remedy. `:Eca restart` starts it again with the
----   current options. A host that does not answer a restart is killed, and another one starts.
+--- - When it exits, a message of one line names the remedy. The next prompt starts it again, unless
+---   it could not start: then what is wrong must be corrected first.
+--- - `:Eca restart` starts it in any case, with the current options. A host that does not answer a
+---   restart is killed, and another one starts.
 local held_intents = require('eca.host.held_intents')
 local intents = require('eca.host.intents')
 local log = require('eca.host.log')
@@ -29,7 +31,8 @@ local METHOD = '%s:function:EcaIntent'
 ---@type integer
 M.PATIENCE = 5000
 
----@type 'stopped'|'running'|'shared'|'failed'
+--- `ended`: it has exited; `failed`: it cannot start.
+---@type 'stopped'|'running'|'shared'|'ended'|'failed'
 local state = 'stopped'
 local channel ---@type integer?
 local answered = false
@@ -130,8 +133,9 @@ local function notify(level, line)
 end
 
 ---@param fault string
-local function fail(fault)
-  state, channel, answered, last_fault = 'failed', nil, false, fault
+---@param ended? 'ended' default: failed
+local function fail(fault, ended)
+  state, channel, answered, last_fault = ended or 'failed', nil, false, fault
   notify('error', fault)
   listener.cut()
   held_intents.hide() -- the prompts then left above the input are the host's
@@ -209,9 +213,9 @@ local function start()
     state = 'shared'
   else
     local started ---@type integer?
-    started, fault = process.start(head_start(server), function(end_of_it)
+    started, fault = process.start(head_start(server), function(end_of_it, could_start)
       if started == channel then -- else we have given it up already
-        fail(end_of_it)
+        fail(end_of_it, could_start and 'ended' or nil)
       end
     end)
     channel, state = started, 'running'
@@ -256,7 +260,7 @@ local function expect_answer(payload)
   local asked = channel
   answered = false
   local function check()
-    if channel == asked and not answered and state ~= 'failed' then
+    if channel == asked and not answered and not M.has_failed() then
       replace(payload)
     end
   end
@@ -267,14 +271,14 @@ end
 --- Has the host exited, or could it not start?
 ---@return boolean
 function M.has_failed()
-  return state == 'failed'
+  return state == 'failed' or state == 'ended'
 end
 
 --- Start the host if it has failed: the reason may be gone.
----@return 'failed'|'stopped'|'running'|'shared' state before
+---@return 'failed'|'ended'|'stopped'|'running'|'shared' state before
 function M.revive()
   local before = state
-  if state == 'failed' then
+  if M.has_failed() then
     start_again()
   end
   return before
@@ -298,9 +302,12 @@ end
 function M.send(name, payload)
   assert(intents[name], name)
   local intent = { name = name, payload = payload or vim.empty_dict() }
-  if state == 'failed' then
+  if M.has_failed() then
     if name == 'start' then
       start_again(payload)
+    elseif name == 'prompt' and state == 'ended' then
+      held_intents.add(intent)
+      start_again()
     else
       send_later(intent)
     end

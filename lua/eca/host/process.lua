@@ -14,7 +14,7 @@ local CANNOT_START = 78
 --- Lines of the error output that are kept.
 local TAIL = 20
 
-M.REMEDY = ':Eca restart starts it again'
+M.REMEDY = 'your next prompt or :Eca restart starts it again'
 
 ---@param lines string[]
 ---@return string
@@ -46,7 +46,8 @@ end
 
 --- Start the process.
 ---@param head_start? eca.HeadStart the server that it starts before it receives any intent
----@param ended fun(fault: string) called when it has exited, unless Neovim exits too
+---@param ended fun(fault: string, could_start: boolean) called when it has exited, unless Neovim
+---  exits too
 ---@return integer? channel nil if it cannot be started
 ---@return string? fault why, with the remedy
 function M.start(head_start, ended)
@@ -62,7 +63,7 @@ function M.start(head_start, ended)
   end
   local function exited(_, code)
     if vim.v.exiting == vim.NIL then
-      ended(describe_exit(code, lines))
+      ended(describe_exit(code, lines), code ~= CANNOT_START)
     end
   end
   local script = vim.fs.joinpath(python.package(), 'nvim', 'launch.py')
