@@ -7,6 +7,7 @@ folder. Requests that no later step expects get a default answer; `shutdown` and
 """
 
 import base64
+import os
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -103,6 +104,12 @@ def stream(
 def pause(milliseconds: float) -> Steps:
     """Send nothing for a while."""
     return [{"do": "pause", "ms": milliseconds}]
+
+
+def gate(path: Path) -> Steps:
+    """Make a named pipe; read nothing and send nothing until somebody has opened it to write."""
+    os.mkfifo(path)
+    return [{"do": "gate", "path": str(path)}]
 
 
 def raw(data: bytes) -> Steps:

@@ -91,6 +91,8 @@ class Performer:
             case {"do": "stderr", "text": words}:
                 sys.stderr.write(words)
                 sys.stderr.flush()
+            case {"do": "gate", "path": path}:
+                Path(path).read_text()
             case {"do": "leave", "code": code}:
                 sys.exit(code)
             case {"do": "stubborn"}:

@@ -42,7 +42,7 @@ def test_a_prompt_a_steer_a_stop_and_a_new_chat(
     nvim = start(start_nvim, server)
     assert run(nvim, "eca.send('one') return state()") == ["running", 0]
     is_idle = "function() return require('eca').status().state == 'idle' end"
-    assert nvim.lua(f"return vim.wait(9000, {is_idle}, 5)") is True
+    assert nvim.lua(f"return vim.wait(50000, {is_idle}, 5)") is True
     assert "the answer" in nvim.lua("return require('eca').transcript()")
     both = "eca.send('two') local sent = state() eca.send('three') return { sent, state() }"
     assert run(nvim, both) == [["running", 0], ["running", 0]]

@@ -1,6 +1,7 @@
 """Conversations: turns begin, wait, are steered and end, and the input works after each."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
@@ -11,6 +12,7 @@ from tests.support.script import (
     content,
     expect,
     fail,
+    gate,
     handshake,
     pause,
     progress,
@@ -38,10 +40,12 @@ from tests.ui.talk import (
 UNMAPPED = "vim.api.nvim_feedkeys('\\3', 'nt', false)"
 """A typed <C-c> as it arrives when Neovim looks for interrupts at that very moment."""
 PRESS = """
+local clock, now = vim.uv.hrtime, vim.uv.hrtime()
+vim.uv.hrtime = function() return now end -- the keys come at one time, also on a busy machine
 for _, how in ipairs({ ... }) do
   vim.api.nvim_feedkeys('\\3', how, false)
 end
-vim.defer_fn(function() Waited = true end, 100)
+vim.defer_fn(function() vim.uv.hrtime, Waited = clock, true end, 100)
 """
 COUNT_STOPS = """
 Stops = 0
@@ -143,16 +147,18 @@ def test_an_error_answer_is_told(start_nvim: StartNeovim, scripted_server: Prepa
 
 
 def test_prompts_typed_before_the_server_is_ready_are_sent_when_it_is(
-    start_nvim: StartNeovim, scripted_server: PrepareScript
+    start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
+    opened = tmp_path / "gate"
     welcome = reply("initialize", {"chatWelcomeMessage": "Welcome!"})
-    late = [*expect("initialize"), *pause(300), *welcome, *handshake()[2:]]
+    late = [*expect("initialize"), *gate(opened), *welcome, *handshake()[2:]]
     server = scripted_server(late, turn(), turn())
     nvim = start_chat(start_nvim, server)
     say(nvim, "one")
     say(nvim, "two")
     nvim.wait_screen("one")
     assert nvim.lua("return require('eca').status().server") == "starting"
+    opened.write_text("")
     nvim.wait_for(lambda: prompts(server) == ["one", "two"], "both prompts in order")
     wait_idle(nvim)
 

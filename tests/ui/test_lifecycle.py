@@ -32,7 +32,7 @@ from tests.ui.talk import (
     wait_line,
 )
 
-LADDER = 5.0
+LADDER = 60.0
 """Seconds in which any server is gone, on a busy machine."""
 
 

@@ -10,9 +10,8 @@ from tests import redacted
 from tests.support.editor import Neovim
 from tests.support.launch import REPOSITORY
 
-MOST = 20
-"""How much longer ten times the text may take."""
-LEAST_S = 0.01
+MOST = 5
+"""How much longer one text may take than ten with a tenth of its length each."""
 
 WORST = {
     "agent_files.write": (
@@ -78,29 +77,35 @@ WORST = {
 """Lua that reads `text`, and the pieces that its worst text is made of: add yours."""
 
 MEASURE = """
-local code, piece, size = ...
-local text = piece:rep(math.floor(size / #piece)) .. 'a'
+local code, piece, size, most = ...
 local run = assert(loadstring('local text = ...\\n' .. code))
-local least = math.huge
-for _ = 1, 3 do
+local function seconds(length, times)
+  local text = piece:rep(math.floor(length / #piece)) .. 'a'
   collectgarbage()
   local start = os.clock()
-  run(text)
-  least = math.min(least, os.clock() - start)
-  if least < 0.01 then break end
+  for _ = 1, times do
+    run(text)
+  end
+  return os.clock() - start
 end
-return least
+local growth
+for _ = 1, 5 do
+  local long = seconds(10 * size, 1)
+  growth = long < 0.02 and 1 or long / seconds(size, 10)
+  if growth <= most then break end
+end
+return growth
 """
+"""Measures as `tests/support/growth.py` does."""
 
 
 def test_ten_times_the_text_takes_about_ten_times_as_long(nvim: Neovim) -> None:
     slow = []
     for name, (code, pieces) in WORST.items():
         for piece in pieces:
-            before = max(LEAST_S, nvim.lua(MEASURE, code, piece, 10_000))
-            took = nvim.lua(MEASURE, code, piece, 100_000)
-            if took > MOST * before:
-                slow.append(f"{name} {piece[:20]!r}: {took:.3f} s after {before:.3f} s")
+            growth = nvim.lua(MEASURE, code, piece, 10_000, MOST)
+            if growth > MOST:
+                slow.append(f"{name} {piece[:20]!r}: {growth:.1f} times as long")
     assert not slow
 
 

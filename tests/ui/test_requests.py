@@ -31,7 +31,7 @@ APPROVE_TOO_LATE = """
 local path = ...
 require('eca').send('now')
 -- Frames are not drawn meanwhile: what is approved is what was shown before.
-vim.wait(10000, function() return vim.uv.fs_stat(path) ~= nil end, 10, true)
+vim.wait(50000, function() return vim.uv.fs_stat(path) ~= nil end, 10, true)
 local seen = require('eca').pending()[1].title
 require('eca').approve()
 return seen

@@ -11,6 +11,7 @@ import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.conftest import PrepareReplay
 from tests.agents.acp.file_turns import OnDisk
+from tests.agents.client import TIMEOUT
 from tests.support.recording import Event
 from tests.support.replay_acp import read_lives
 from tests.support.servers import ACP_RECORDINGS
@@ -161,8 +162,9 @@ async def test_we_do_as_the_recorded_client_did(
 
 @pytest.mark.usefixtures("impatient")
 async def test_an_agent_that_ignores_the_end_of_its_input_is_ended(
-    replay_acp: PrepareReplay, tmp_path: Path
+    replay_acp: PrepareReplay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("eca_nvim.transport.process.GRACE_S", TIMEOUT)
     recording = replay_acp("codexzed-text", "--stay")
     async with running(make_agent(recording.command, tmp_path)):
         pass
