@@ -95,6 +95,7 @@ def test_after_the_hosts_end_it_starts_again(
     assert "Hello! I am the" in chat, "what was said stays"
     assert "stream 20" in chat
     assert "line 12" in chat
+    assert "the plugin host is not running" not in nvim.messages()
     nvim.take_errors()
 
 

@@ -4,8 +4,8 @@
 --- - It starts with the first intent, and nothing waits for it: pynvim queues what is sent early.
 --- - Intents sent before the host's first sign of life are sent again to the next host
 ---   (`held_intents`).
---- - When it exits, a message of one line names the remedy. The next prompt starts it again, unless
----   it could not start: then what is wrong must be corrected first.
+--- - When it exits, a message of one line names the remedy. The next prompt starts it again, or
+---   opening a chat, unless it could not start: then what is wrong must be corrected first.
 --- - `:Eca restart` starts it in any case, with the current options. A host that does not answer a
 ---   restart is killed, and another one starts.
 local held_intents = require('eca.host.held_intents')
@@ -305,7 +305,7 @@ function M.send(name, payload)
   if M.has_failed() then
     if name == 'start' then
       start_again(payload)
-    elseif name == 'prompt' and state == 'ended' then
+    elseif state == 'ended' and wants_server(intent) then
       held_intents.add(intent)
       start_again()
     else
