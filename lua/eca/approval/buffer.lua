@@ -2,6 +2,7 @@
 ---
 --- Rules kept here: the margin of every screen row shows who wrote it, and no text can reach the
 --- margin: blank before our own rows, a bar before the agent's, an arrow where a line wraps.
+local notify = require('eca.ui.notify')
 local our_buffers = require('eca.ui.our_buffers')
 
 local M = {}
@@ -40,6 +41,17 @@ local function draw_bar(buf, quoted)
   end
 end
 
+--- Map the keys that would begin an edit: after `d`, Neovim takes the next key for a motion, and an
+--- answer is lost. What a request has keys for is mapped later.
+---@param buf integer
+local function map_edits(buf)
+  for key in ('aAcCdDiIoOpPrRsSxX'):gmatch('.') do
+    vim.keymap.set('n', key, function()
+      notify.info(key .. ' does nothing for this request: g? lists its keys')
+    end, { buffer = buf, nowait = true })
+  end
+end
+
 --- Create a buffer with the text of a request.
 ---@param content eca.PromptContent
 ---@return integer buf
@@ -61,6 +73,7 @@ function M.write(content)
     })
   end
   draw_bar(buf, content.quoted)
+  map_edits(buf)
   vim.bo[buf].modifiable = false
   return buf
 end
