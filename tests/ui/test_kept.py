@@ -59,6 +59,7 @@ def test_prompts_are_there_in_the_next_neovim(start_again: StartAgain) -> None:
 def test_prompts_of_a_neovim_that_runs_are_there_too(start_again: StartAgain) -> None:
     first, second = start_again(), start_again()
     asked(first, "of the first")
+    wait_kept(first, "of the first")
     asked(second, "of the second")
     second.wait_until("#require('eca.input.history').newest_first() == 2")
     first.finish()
@@ -188,8 +189,7 @@ def test_a_draft_comes_back_once_and_above_what_is_typed(view: View) -> None:
 
 
 def test_drafts_are_told_when_they_rest(view: View) -> None:
-    view.nvim.keys("ihal")
-    view.nvim.keys("f<Esc>")
+    view.nvim.keys("ihalf<Esc>")
     view.nvim.wait_for(lambda: view.sent("keep_draft"), "the draft to be told")
     view.nvim.keys("<CR>")
     view.nvim.wait_for(lambda: len(view.sent("keep_draft")) == 2, "that it is gone")
