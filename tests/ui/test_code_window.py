@@ -128,3 +128,14 @@ def test_a_chat_that_floats_gives_way_to_a_file_that_it_names(start_nvim: StartN
     view.nvim.keys("jgf")
     view.nvim.wait_for(lambda: view.windows() == ["calc.py"], "the file alone")
     assert place(view)[:2] == ["calc.py", 5]
+
+
+def test_a_chat_that_floats_gives_way_to_the_help_and_the_log(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", settings={"layout": "float"})
+    view.nvim.keys(":Eca help<CR>")
+    assert view.windows() == ["eca.txt", "README.md"]
+    view.nvim.keys(":quit<CR>")
+    view.open()
+    view.nvim.keys(":Eca log<CR>")
+    assert view.windows() == ["eca.log", "README.md"]
+    assert view.current() == "eca.log"

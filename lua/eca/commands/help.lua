@@ -11,7 +11,9 @@ local M = {}
 ---@return boolean found
 local function show(topic)
   local found, fault = pcall(vim.cmd.help, topic)
-  if not found and not tostring(fault):find('E149', 1, true) then
+  if found then
+    require('eca.window.to_code').uncover()
+  elseif not tostring(fault):find('E149', 1, true) then
     notify.error(tostring(fault))
   end
   return found

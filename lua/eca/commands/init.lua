@@ -91,6 +91,7 @@ end
 local function log()
   vim.cmd.split({ args = { host.log_path() }, magic = { file = false } })
   vim.cmd('normal! G')
+  require('eca.window.to_code').uncover()
 end
 
 local TRUST = { on = true, off = false }
