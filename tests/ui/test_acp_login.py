@@ -78,12 +78,19 @@ def test_an_agent_logs_in_by_itself(start_nvim: StartNeovim, tmp_path: Path) -> 
         assert shown in screen
     assert nvim.lua("return require('eca').status().state") == "waiting"
 
+    nvim.keys(":Eca login <Tab>")  # asks for the ways, and does not wait for them
+    assert nvim.eval("getcmdline()") == "Eca login "
+    nvim.wait_until("#require('eca.actions.login').names() > 0")
+    nvim.keys("<Tab>")
+    assert nvim.eval("getcmdline()") == "Eca login key"
+    nvim.keys("<C-c>")
+
     nvim.keys(":Eca login old<CR>")
     wait_line(nvim, "Old account: this account is closed (Run `agent login`)")
     nvim.keys(":Eca login key<CR>")
     wait_line(nvim, "reads $NO_SUCH_KEY, which is not set")
     nvim.keys(":Eca login slow<CR>")
-    wait_line(nvim, "logs in: Slow browser; <C-c> in this chat cancels it.")
+    wait_line(nvim, "logs in: Slow browser; :Eca stop in this chat cancels it.")
     nvim.wait_screen("python logs in: Slow browser")
     nvim.keys("<C-c>")
     nvim.wait_screen("> hello")

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 AGAIN: Final = "the agent refuses the prompt although you have logged in"
 BACK: Final = "your prompt is back in the input; :Eca login asks again"
 ELSEWHERE: Final = "This prompt waits: a login for this server runs in another chat."
-RUNS: Final = "a login for this server runs already: <C-c> in its chat cancels it"
+RUNS: Final = "a login for this server runs already: :Eca stop in its chat cancels it"
 NO_WAYS: Final = "it offers no way to log in here: log in with its own program, then :Eca restart"
 CANCELLED: Final = "The login was cancelled"
 NOT_ASKED: Final = "nothing is asked now: what you typed was not sent"

@@ -144,7 +144,7 @@ class LoginDialog:
         """
         self._close_question()
         line = truncate(one_line(text), LONGEST_TEXT)
-        self.tell(f"{line}; <C-c> in this chat cancels it.")
+        self.tell(f"{line}; :Eca stop in this chat cancels it.")
         self._show_work(line)
 
     # --- what happens -----------------------------------------------------------------------------
