@@ -90,7 +90,7 @@ def wait_kept(nvim: Neovim, text: str) -> None:
 
 def catch_up(nvim: Neovim) -> None:
     """Wait until the host has handled all intents."""
-    assert nvim.lua("return require('eca').transcript()") is not None
+    nvim.wait_until("require('eca').transcript()")
 
 
 def prompts(server: ScriptedServer) -> list[str]:

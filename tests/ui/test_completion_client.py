@@ -41,6 +41,7 @@ def answered(nvim: Neovim) -> Value:
 
 def test_it_answers_as_a_language_server(start_nvim: StartNeovim) -> None:
     nvim = start(start_nvim, settings={"completion": {"auto": False}})
+    nvim.lua("require('eca.completion.client').PATIENCE = 60000")
     nvim.keys("😀 @c")
     assert menu(nvim) == []
     assert sent(nvim, "complete") == []

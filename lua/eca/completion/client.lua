@@ -21,7 +21,7 @@ local NAME = 'eca'
 local METHOD_NOT_FOUND = -32601
 
 --- Milliseconds in which the host answers, usually. A plugin's menu cannot be updated later.
-local PATIENCE = 300
+M.PATIENCE = 300
 
 local CAPABILITIES = {
   completionProvider = { triggerCharacters = { '@', '#', '/' } },
@@ -91,7 +91,7 @@ local METHODS = {
       return reply(nil, list_of(nil, params))
     end
     answers.ask(place)
-    answers.wait(place, PATIENCE, function()
+    answers.wait(place, M.PATIENCE, function()
       reply(nil, list_of(buffers.get(place.chat) and place, params))
     end)
   end,

@@ -10,8 +10,8 @@ local servers = require('eca.state.servers')
 
 local M = {}
 
-local PATIENCE = 5000 -- ms
-local ANSWER = 4 -- seconds that a server has, less than PATIENCE, because Python has to start
+M.PATIENCE = 5000 -- ms
+M.ANSWER = 4 -- seconds that a server has, less than PATIENCE, because Python has to start
 local STEP = 20 -- ms
 
 local RUN = 'import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); '
@@ -60,7 +60,7 @@ local function request(names)
     names = names,
     settings = { servers = told },
     folder = require('eca.host.workspace').folders()[1],
-    seconds = ANSWER,
+    seconds = M.ANSWER,
   }) .. '\n'
 end
 
@@ -100,7 +100,7 @@ end
 ---@param probes eca.Probes
 function M.wait(probes)
   local spent = vim.uv.now() - probes.started
-  vim.wait(math.max(0, PATIENCE - spent), function()
+  vim.wait(math.max(0, M.PATIENCE - spent), function()
     return probes.fault ~= nil or next(probes.left) == nil
   end, STEP)
   for name in pairs(probes.left) do
