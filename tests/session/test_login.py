@@ -124,7 +124,7 @@ async def test_a_login_that_ends_gives_the_prompt_back(rig: Rig, how: str) -> No
 
             agent.log_in = waits
             rig.do(rig.answer(question, "1"))
-            await rig.view.until(lambda: "it logs in; <C-c>" in rig.view.text())
+            await rig.view.until(lambda: "it logs in; :Eca stop" in rig.view.text())
             gone.set()
             agent.end(AgentExit("it crashed", 3))
             await rig.view.until(lambda: "it crashed" in rig.view.text())
@@ -157,7 +157,7 @@ async def test_a_login_ends_with_its_chat(rig: Rig) -> None:
 
     agent.log_in, agent.ways = waits, WAYS
     rig.do(LogIn("a", "self"))
-    await rig.view.until(lambda: "it logs in; <C-c>" in rig.view.text())
+    await rig.view.until(lambda: "it logs in; :Eca stop" in rig.view.text())
     rig.do(OpenChat("b"), DeleteChat("a"))
     await ended.wait()
     await rig.done()
