@@ -1,5 +1,6 @@
 """Options that have no command of their own: listed, set and completed by `:Eca options`."""
 
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -173,14 +174,11 @@ def test_an_agent_lists_and_refuses(start_nvim: StartNeovim, tmp_path: Path) -> 
     nvim.keys(":EcaChat<CR>")
     nvim.wait_screen("Auto · ○ idle")  # before anything was asked of it
     assert nvim.lua("return require('eca').status().unasked") == ["Auto"]
+    asked = partial(server.received, "session/set_config_option")
+    nvim.wait_for(lambda: len(asked()) == len(options), "the options of the server to be set")
     nvim.keys("<Esc>:Eca agent plan first<CR>")
     nvim.wait_screen("Plan first · ○ idle")
     assert nvim.lua("return require('eca').status().agent") == "Plan first"
     nvim.keys(":Eca options effort low<CR>")
     wait_line(nvim, "Effort stays High: the agent refused it: Not with it")
-    assert [it["params"]["value"] for it in server.received("session/set_config_option")] == [
-        "high",
-        False,
-        "plan",
-        "low",
-    ]
+    assert [it["params"]["value"] for it in asked()] == ["high", False, "plan", "low"]
