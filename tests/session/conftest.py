@@ -4,13 +4,21 @@ from collections.abc import AsyncIterator
 
 import anyio
 import pytest
-from tests.session.rig import Rig
+from tests.session.rig import PATIENCE, Rig
+
+from eca_nvim.session.files import surveys
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     """Run async tests on the loop that the host uses."""
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a survey of the workspace the time of a busy machine."""
+    monkeypatch.setattr(surveys, "WAIT_LIMIT", PATIENCE)
 
 
 @pytest.fixture
