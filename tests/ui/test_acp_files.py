@@ -104,7 +104,7 @@ def test_unsaved_text_is_read_changed_and_comes_back(
 
     nvim.keys(":Eca changes<CR>")
     nvim.wait_screen("new.txt|1| +1 -0  new file")
-    assert "code.txt|3| +1 -1  THREE" in nvim.screen
+    nvim.wait_screen("code.txt|3| +1 -1  THREE")
     assert "code.txt|1|" not in nvim.screen
     nvim.keys(":Eca undo-turn<CR>")
     nvim.wait_screen("undo turn 1: go")

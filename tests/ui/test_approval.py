@@ -181,7 +181,7 @@ def test_what_cannot_be_remembered_has_no_such_key(stage: Neovim) -> None:
     stage.command("Eca approval")
     for key in "Ad":
         stage.keys(key)
-        assert f"{key} does nothing for this request: g? lists its keys" in stage.screen
+        stage.wait_screen(f"{key} does nothing for this request: g? lists its keys")
     assert sent(stage, "decide") == []
     stage.keys("a")
     assert wait_sent(stage, "decide") == [answer_to("t1", choice="allow")]
@@ -340,7 +340,7 @@ def test_our_own_words_come_before_the_agents(stage: Neovim) -> None:
 def test_tabs_and_spaces_at_the_end_are_seen(stage: Neovim) -> None:
     pending(stage, approval(lines=["$ rm x ", "\ty"]))
     stage.wait_screen("$ rm x·")
-    assert "→     y" in stage.screen  # its tab stops are counted from the bar
+    stage.wait_screen("→     y")  # its tab stops are counted from the bar
 
 
 def test_choices_whose_names_say_more_are_listed_and_answered_by_number(stage: Neovim) -> None:

@@ -16,7 +16,7 @@ def test_a_menu_opens_and_narrows(start_nvim: StartNeovim) -> None:
     assert menu(nvim) == []
     answer(nvim, "@", "", *map(item, PATHS), final=False)
     assert menu(nvim) == [*PATHS]
-    assert "src/calc.py file" in nvim.screen
+    nvim.wait_screen("src/calc.py file")
     nvim.keys("i")
     nvim.keys("o")
     assert asked(nvim) == [("@", ""), ("@", "i"), ("@", "io")]
@@ -142,7 +142,7 @@ def test_arguments_are_asked_one_by_one(start_nvim: StartNeovim) -> None:
     nvim = start(start_nvim)
     nvim.keys("/")
     answer(nvim, "/", "", item("compact", "command", detail="Summarize the chat"), GREET)
-    assert "compact    Summarize the chat" in nvim.screen
+    nvim.wait_screen("compact    Summarize the chat")
     nvim.keys("gr")
     nvim.keys("<C-n><C-y>")
     nvim.wait_screen("who (Whom to greet):")
@@ -201,7 +201,7 @@ def test_the_editor_adds_what_it_knows(start_nvim: StartNeovim, workspace: Path)
     odd, scratch = menu(nvim)[1:3]
     assert menu(nvim) == ["two\\ words", odd, scratch, *WORDS]
     assert scratch.startswith("buffer:")
-    assert "odd <U+202E>%#{} open" in nvim.screen
+    nvim.wait_screen("odd <U+202E>%#{} open")
     nvim.keys("<C-n><C-y> @q")
     assert menu(nvim) == ["quickfix"]
     answer(nvim, "@", "q", item("cursor"), item("quickfix"), item("bad\nname"), item("q.txt"))

@@ -136,7 +136,7 @@ def test_of_several_one_is_chosen_first(stage: Neovim, workspace: Path) -> None:
     stage.wait_screen("Changed on disk and in a buffer")
     stage.input("1<CR>")
     stage.wait_screen("1: keep mine")
-    assert "code.txt changed on disk and in its buffer" in stage.screen
+    stage.wait_screen("code.txt changed on disk and in its buffer")
     stage.keys("2<CR>")
     assert stage.eval("getbufline('code.txt', 1)") == ["theirs now"]
     assert stage.buffer_lines() == ["mine"]

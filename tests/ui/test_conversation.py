@@ -245,7 +245,7 @@ def test_a_stop_leaves_what_waits_in_sight(
     nvim.wait_screen("⧗ later")
     nvim.keys("<C-c>")
     wait_idle(nvim)
-    assert "⧗ later" in nvim.screen
+    nvim.wait_screen("⧗ later")
     assert prompts(server) == ["one"]
 
 

@@ -57,7 +57,7 @@ def test_files_are_listed_and_opened(
     stage.wait_screen("files of this chat")
     assert_screen(stage, "files_used")
     stage.keys("gg<CR>")
-    assert "files of this chat" in stage.screen, "the head is no file"
+    stage.wait_screen("files of this chat")
     stage.keys("jj<CR>")
     assert stage.eval("expand('%:t')") == "calc.py"
     assert "files of this chat" not in stage.screen
@@ -78,7 +78,7 @@ def test_a_key_that_comes_too_soon_opens_nothing(stage: Neovim, workspace: Path)
     show(stage, used(workspace, "src/calc.py"))
     stage.wait_screen("files of this chat")
     stage.keys("<CR>")
-    assert "files of this chat" in stage.screen
+    stage.wait_screen("files of this chat")
     stage.keys("q")
     assert stage.eval("expand('%:t')") == "README.md"
 

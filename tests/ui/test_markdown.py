@@ -197,7 +197,7 @@ def test_escaped_marks_are_shown_as_they_are(stage: Neovim) -> None:
 def test_markers_show_where_text_is_selected_only(stage: Neovim) -> None:
     show(stage, "a **strong** word")
     stage.keys("gg0")
-    assert "a strong word" in stage.screen
+    stage.wait_screen("a strong word")
     stage.keys("v")
     stage.wait_screen("a **strong** word")
     stage.keys("<Esc>")

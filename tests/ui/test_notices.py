@@ -29,7 +29,7 @@ def test_a_line_waits_until_a_dialog_is_over(
     if not nvim.blocked():  # it continues while it asks
         assert not nvim.lua(f"return {TOLD}")
         assert not nvim.lua(f"return {TOLD}")
-    assert question in nvim.screen
+    nvim.wait_screen(question)
     nvim.keys("y")
     nvim.wait_until(TOLD)
     nvim.wait_screen("eca: something happened")

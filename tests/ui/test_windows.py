@@ -279,7 +279,7 @@ def test_floats_keep_their_margins(start_nvim: StartNeovim) -> None:
     view.nvim.wait_screen("│> type here")
     view.nvim.resize(120, 30)
     view.nvim.wait_screen(lambda it: it.width == 120 and "│> type here" in it)
-    assert "│ hello" in view.nvim.screen
+    view.nvim.wait_screen("│ hello")
 
 
 def test_floats_fit_a_screen_that_shrinks(start_nvim: StartNeovim) -> None:

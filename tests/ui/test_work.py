@@ -110,5 +110,5 @@ def test_what_waits_is_edited_dropped_and_survives_a_stop(nvim: Neovim) -> None:
     nvim.wait_screen(lambda screen: "⧗ hello" in screen and "> third" in screen)
     nvim.keys("<C-c>")
     nvim.wait_until("require('eca').status().state == 'idle'")
-    assert "⧗ hello" in nvim.screen
-    assert "> third" in nvim.screen
+    nvim.wait_screen("⧗ hello")
+    nvim.wait_screen("> third")
