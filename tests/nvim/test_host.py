@@ -74,9 +74,9 @@ def test_killing_the_host_ends_the_server_and_is_told_in_one_line(start_nvim: St
     assert len(nvim.take_errors()) <= 1
 
 
-@pytest.mark.parametrize("restarts", [True, False], ids=["restart", "prompt"])
+@pytest.mark.parametrize("by", ["restart", "command", "send"])
 def test_after_the_hosts_end_it_starts_again(
-    restarts: bool, start_nvim: StartNeovim, demo_server: list[str]
+    by: str, start_nvim: StartNeovim, demo_server: list[str]
 ) -> None:
     nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=120, lines=40)
     nvim.keys(":EcaChat hello<CR>")
@@ -84,9 +84,13 @@ def test_after_the_hosts_end_it_starts_again(
     os.kill(host_of(nvim), signal.SIGKILL)
     nvim.wait_screen("the plugin host exited")
     assert nvim.lua("return require('eca').status().state") == "idle"
-    if restarts:
+    if by == "restart":
         nvim.keys(":Eca restart<CR>")
-    nvim.keys(":EcaChat stream 20<CR>")
+    if by == "send":
+        code = "require('eca').send('stream 20') return require('eca').status().state"
+        assert nvim.lua(code) == "running"
+    else:
+        nvim.keys(":EcaChat stream 20<CR>")
     nvim.wait_until("require('eca').status().title == 'stream 20'")
     nvim.wait_until("require('eca').status().state == 'idle'")
     chat = "\n".join(

@@ -306,6 +306,7 @@ function M.send(name, payload)
     if name == 'start' then
       start_again(payload)
     elseif state == 'ended' and wants_server(intent) then
+      listener.sending(intent)
       held_intents.add(intent)
       start_again()
     else
