@@ -113,6 +113,18 @@ class TestResume:
         chosen = agent.last_selection
         assert (chosen.model, chosen.agent) == ("m2", "plan")
 
+    async def test_a_chat_that_is_resumed_twice_at_once_is_shown_once(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        archive.opened = OpenedChat(page("b", prompt("old", "u1"), ANSWER))
+        archive.gate = anyio.Event()
+        await asked(rig, asks.ResumeChat("b", quiet=True))
+        rig.do(asks.ResumeChat("b"), asks.ResumeChat("b"))
+        await anyio.wait_all_tasks_blocked()
+        archive.gate.set()
+        await anyio.wait_all_tasks_blocked()
+        assert len([op for op in rig.view.of(OpenBlock) if op.chat == "b"]) == 2
+        assert archive.asked == [("open", "b", 100)]
+
     async def test_a_chat_left_for_it_goes_when_nothing_was_said(self, rig: Rig) -> None:
         await rig.ready("blank")
         await asked(rig, asks.ResumeChat("b", instead="blank"))

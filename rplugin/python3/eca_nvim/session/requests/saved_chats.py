@@ -5,12 +5,15 @@ Rules kept here:
   says why and nothing has changed.
 - A history changes only between turns.
 - A chat that was never prompted is unknown to the agent: it is handled without asking it.
+- A chat is resumed once, however often the user asks for it before it is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from weakref import WeakValueDictionary
 
+import anyio
 from anyio.lowlevel import checkpoint
 from msgspec.structs import asdict
 
@@ -44,6 +47,7 @@ class SavedChats:
         self._chats = chats
         self._servers = servers
         self._view = view
+        self._resuming = WeakValueDictionary[str, anyio.Lock]()
 
     async def handle(self, intent: intents.HistoryIntent) -> None:
         """Handle an intent; a refusal is shown as a warning."""
@@ -102,8 +106,11 @@ class SavedChats:
         return chat is not None and not chat.is_blank
 
     async def _resume(self, intent: intents.ResumeChat) -> None:
-        if self._is_open(intent.chat):
-            return
+        async with self._resuming.setdefault(intent.chat, anyio.Lock()):
+            if not self._is_open(intent.chat):
+                await self._open(intent)
+
+    async def _open(self, intent: intents.ResumeChat) -> None:
         try:
             chat = self._chats.table.get(intent.chat)
             server = self._servers.get(intent.server if chat is None else chat.server_name)
