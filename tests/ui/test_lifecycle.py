@@ -255,7 +255,8 @@ def test_a_restart_takes_the_options_as_they_are_now(
 ) -> None:
     nvim, server = streaming(start_nvim, scripted_server, polite=True)
     nvim.lua(
-        "vim.g.eca = vim.tbl_extend('force', vim.g.eca, { server = { command = ... } })",
+        "local now = { server = { command = ... }, diff = { lines = 2 } }"
+        "vim.g.eca = vim.tbl_extend('force', vim.g.eca, now)",
         demo_server,
     )
     nvim.keys(":Eca restart<CR>")
@@ -263,6 +264,8 @@ def test_a_restart_takes_the_options_as_they_are_now(
     nvim.wait_until("require('eca').status().server == 'ready'")
     say(nvim, "hello")
     nvim.wait_screen("demo agent")
+    say(nvim, "fix")
+    nvim.wait_screen("more lines")
 
 
 def unusable(kind: str, folder: Path) -> tuple[list[str], str]:

@@ -92,9 +92,10 @@ class App:
         settings = read_settings(intent.settings)
         for secret in settings.secrets:
             self._redactor.hide(secret)
+        diff_lines = settings.diff_lines or DIFF_LINES
         if self._agents is not None and self._session is not None:
             self._agents.settings = settings
-            self._session.follow(wanted=settings.follow)
+            self._session.render_with(follow=settings.follow, diff_lines=diff_lines)
             self._session.default_server(settings.default_server)
             self._session.configure(settings.options)
             self._session.template_folders = _template_folders(settings)
@@ -112,9 +113,7 @@ class App:
             partial(KeptSessions, persistence=persistence),
             head_start(),
         )
-        rendering = RenderSettings(
-            settings.icons, workspace.folders, settings.follow, settings.diff_lines or DIFF_LINES
-        )
+        rendering = RenderSettings(settings.icons, workspace.folders, settings.follow, diff_lines)
         self._session = Session(
             self._agents, self._editor, self._frames, rendering, persistence, self._redactor
         )

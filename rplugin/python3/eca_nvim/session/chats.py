@@ -168,9 +168,9 @@ class Chats:
     def _pending(self) -> SetPending:
         return self._shown.update(self, disk_warnings)
 
-    def follow(self, *, wanted: bool) -> None:
-        """Set whether the view follows the lines that calls change."""
-        self._settings = replace(self._settings, follow=wanted)
+    def render_with(self, *, follow: bool, diff_lines: int) -> None:
+        """Set what the user may change while the host runs, see RenderSettings."""
+        self._settings = replace(self._settings, follow=follow, diff_lines=diff_lines)
         for chat in self:
             chat.settings = self._settings_of(chat.server_name)
 

@@ -92,7 +92,7 @@ class Session:
         file_before = self._ledger.seen_before
         self._chats = Chats(view, settings, self._perform, self._record_event, file_before)
         self.resend_pending = self._chats.resend_pending
-        self.follow = self._chats.follow
+        self.render_with = self._chats.render_with
         self._servers = Servers(make_agent, self._chats, view, persistence, redactor, self._perform)
         self._images = Images()
         self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
