@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.review import workspace as workspace_module
+from eca_nvim.review.git import ls_files
 from eca_nvim.review.workspace import UnknownWorkspace, stat_file, walk
 
 IGNORED = ("a.log", "build/made", "sub/b.log", "sub/build/made")
@@ -250,3 +251,7 @@ def test_git_does_not_wait_for_a_named_pipe(repository: Path, name: str) -> None
         assert next(checks, None) is not None, "git waits"
 
     assert str(repository / "kept") in walk([str(repository)], check).files
+
+
+def test_where_nothing_can_be_looked_at_git_lists_nothing() -> None:
+    assert ls_files("x" * 1000, check=lambda: None) == b""

@@ -28,7 +28,7 @@ def ls_files(folder: str, *options: str, check: Check) -> bytes:
     from shutil import which  # noqa: PLC0415 - not needed at start-up
 
     git = which("git")
-    if git is None or any(Path(folder, name).is_fifo() for name in _READ_FIRST):
+    if git is None or any(_is_pipe(Path(folder, name)) for name in _READ_FIRST):
         return b""
     # A repository's configuration may name programs that git would start: disable these.
     command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z", *options]
@@ -37,6 +37,13 @@ def ls_files(folder: str, *options: str, check: Check) -> bytes:
     }
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"}
     return _output(command, environment, check)
+
+
+def _is_pipe(path: Path) -> bool:
+    try:
+        return path.is_fifo()
+    except OSError:  # git cannot read it either
+        return False
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str], check: Check) -> bytes:
