@@ -194,3 +194,28 @@ def test_drafts_are_told_when_they_rest(view: View) -> None:
     view.nvim.keys("<CR>")
     view.nvim.wait_for(lambda: len(view.sent("keep_draft")) == 2, "that it is gone")
     assert [it["text"] for it in view.sent("keep_draft")] == ["half", ""]
+
+
+def test_a_full_disk_is_told_once(view: View) -> None:
+    view.nvim.lua("""
+    vim.uv.fs_write = function() return nil, 'ENOSPC: no space left on device' end
+    for _, text in ipairs({ 'one', 'two' }) do require('eca.host.draft_file').save(text) end
+    """)
+    assert view.nvim.messages().count("unsent text is not saved: ENOSPC") == 1
+    assert list(Path(view.nvim.eval("$XDG_STATE_HOME")).rglob("*.unsent*")) == []
+
+
+def test_another_neovim_may_make_the_folders_first(view: View) -> None:
+    view.nvim.lua("""
+    local make = vim.fn.mkdir
+    vim.fn.mkdir = function(...)
+      make(...)
+      error('E739: Cannot create directory')
+    end
+    require('eca.host.draft_file').save('one')
+    require('eca.host.log').write('odd')
+    """)
+    assert view.nvim.messages() == ""
+    log, state = view.nvim.lua("return { vim.fn.stdpath('log'), vim.fn.stdpath('state') }")
+    assert "odd" in Path(log, "eca", "eca.log").read_text()
+    assert [it.read_text() for it in Path(state, "eca").glob("*.unsent")] == ["one"]

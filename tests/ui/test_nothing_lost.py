@@ -386,12 +386,3 @@ def test_comments_that_wait_are_told(view: View) -> None:
     assert told["text"].endswith("why loud?\nhalf")
     view.nvim.lua("require('eca.review.notes').sent('one') require('eca.input.drafts').flush()")
     assert view.sent("keep_draft")[-1]["text"] == "half"
-
-
-def test_a_full_disk_is_told_once(view: View) -> None:
-    view.nvim.lua("""
-    vim.uv.fs_write = function() return nil, 'ENOSPC: no space left on device' end
-    for _, text in ipairs({ 'one', 'two' }) do require('eca.host.draft_file').save(text) end
-    """)
-    assert view.nvim.messages().count("unsent text is not saved: ENOSPC") == 1
-    assert list(Path(view.nvim.eval("$XDG_STATE_HOME")).rglob("*.unsent*")) == []

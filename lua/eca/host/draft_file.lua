@@ -51,7 +51,7 @@ end
 ---@return string? fault
 local function write(path, text)
   local made, refusal = pcall(vim.fn.mkdir, folder_of(), 'p', FOLDER_MODE)
-  if not made then
+  if not made and vim.fn.isdirectory(folder_of()) == 0 then -- else another Neovim was quicker
     return tostring(refusal)
   end
   local fresh = path .. '.new'

@@ -24,7 +24,10 @@ end
 ---@return string? fault
 local function append(path, text)
   local folder = vim.fs.dirname(path)
-  vim.fn.mkdir(folder, 'p', FOLDER_MODE)
+  local made, refusal = pcall(vim.fn.mkdir, folder, 'p', FOLDER_MODE)
+  if not made and vim.fn.isdirectory(folder) == 0 then -- else another Neovim was quicker
+    return tostring(refusal)
+  end
   vim.uv.fs_chmod(folder, FOLDER_MODE)
   local file, fault = vim.uv.fs_open(path, 'a', FILE_MODE)
   if not file then
