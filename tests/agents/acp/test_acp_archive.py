@@ -18,6 +18,7 @@ from tests.support import script
 from tests.support.script import Steps, Value
 
 from eca_nvim.agents.acp.archive import NOT_SENT
+from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged, Ability
@@ -91,6 +92,23 @@ async def test_an_agent_that_loads_and_cannot_list_has_what_we_remember(
         await client.say(" first\nprompt ", "new")
         assert [it.title for it in await archive.list_chats()] == ["first prompt", None, None]
     assert server.received("session/list") == []
+
+
+async def test_the_title_of_the_agent_counts_more_than_the_one_we_remember(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    titled = agent.update("session_info_update", OLD, title="of the agent")
+    server = scripted_acp(
+        agent.handshake(**agent.can()), opens("session/load", agent.said("old", "text", OLD)),
+        opens("session/load", agent.said("old", "text", OLD), titled),
+    )  # fmt: skip
+    kept = BoundSessions({"plain": "another", CHAT: OLD})
+    kept.titles = dict.fromkeys(kept.by_chat, "first prompt")
+    async with running(make_agent(server.command, tmp_path, memory=Memory(kept))) as client:
+        archive = client.agent.archive
+        await archive.list_chats()
+        assert (await archive.open_chat("plain")).title == "first prompt"
+        assert (await archive.open_chat(CHAT)).title == "of the agent"
 
 
 async def test_a_list_without_an_end_is_cut(

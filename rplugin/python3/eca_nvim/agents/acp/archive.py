@@ -189,7 +189,10 @@ class AcpArchive:
         notices = [*([] if replay else [NoticeReceived(NOT_SENT)]), *session.take_notices()]
         below = [Addressed(session.chat_id, it) for it in notices]
         shown = replace(page, events=[*page.events, *below])
-        return OpenedChat(shown, None if listed is None else listed.title)
+        title = None if listed is None else listed.title
+        if self.remembers:  # else the list has the agent's own title
+            title = session.inbox.title or title
+        return OpenedChat(shown, title)
 
     def _remembered(self) -> Sequence[ChatSummary]:
         """Return the chats that were used in this project, newest first."""

@@ -60,6 +60,8 @@ class Inbox:
         self._unknown: set[str] = set()
         self._cost = updates.Cost(0)
         self.options = SessionOptions()
+        self.title: str | None = None
+        """As the agent gave it in this session; None: it has not."""
         self._readers: Mapping[type, Callable[[Any], Iterable[ChatEvent]]] = {
             updates.UserMessageChunk: self._messages.heard,
             updates.AgentMessageChunk: self._answered,
@@ -70,7 +72,7 @@ class Inbox:
             updates.AvailableCommands: _commands,
             updates.CurrentMode: lambda it: (self.options.mode_changed(it.current_mode_id),),
             updates.ConfigOptions: lambda it: (self.options.listed(it.config_options),),
-            updates.SessionInfo: _title,
+            updates.SessionInfo: self._titled,
             updates.Usage: self._usage,
             updates.Notice: _notice,
             updates.Compaction: self._compactions.updated,
@@ -158,6 +160,10 @@ class Inbox:
         tasks = tuple(_task(number, entry) for number, entry in enumerate(plan.entries, 1))
         return (*self._messages.interrupted(), PlanChanged(TaskList(tasks)))
 
+    def _titled(self, info: updates.SessionInfo) -> Iterable[ChatEvent]:
+        self.title = info.title or self.title
+        return (TitleChanged(info.title),) if info.title else ()
+
     def _usage(self, usage: updates.Usage) -> Iterable[ChatEvent]:
         """Report tokens, and the cost that was named last: it only grows."""
         self._cost = usage.cost or self._cost
@@ -191,10 +197,6 @@ def _commands(update: updates.AvailableCommands) -> Iterable[ChatEvent]:
         for it in update.available_commands
     )
     return (CommandsChanged(tuple(commands)),)
-
-
-def _title(info: updates.SessionInfo) -> Iterable[ChatEvent]:
-    return (TitleChanged(info.title),) if info.title else ()
 
 
 def _amount(amount: float) -> str:
