@@ -227,10 +227,11 @@ class TestPaging:
         inside = [Addressed("sub", it, "chat") for it in (prompt("look", "s1"), *ran(READ))]
         events = [Addressed("chat", it) for it in (prompt("go", "u1"), *ran(spawn))]
         events[4:4] = inside
+        events += [Addressed("chat", it) for it in said("done")]
         driver.take(show_older(driver.chat, Page(events), driver.now))
         driver.toggle(driver.chat.root.calls["sp"].id, to_open=True)
         shown = [line.strip() for line in driver.view.lines]
-        places = [shown.index(it) for it in ("go", "look", "✓ read b.py", "last")]
+        places = [shown.index(it) for it in ("go", "look", "✓ read b.py", "done", "last")]
         assert places == sorted(places)
 
     def test_a_page_for_nothing_is_left_out(self) -> None:

@@ -11,9 +11,12 @@ from tests.chat.driver import Driver, call, said
 from tests.chat.test_earlier_messages import READ, page, prompt, ran
 
 from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions import earlier_messages
-from eca_nvim.chat.user_actions.earlier_messages import show_history, show_in_parts
+from eca_nvim.chat.user_actions.earlier_messages import Page, show_history, show_in_parts
+from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.events import (
+    Addressed,
     ChatCleared,
     ChatEvent,
     ChatOpened,
@@ -106,11 +109,22 @@ def test_blocks_of_a_part_follow_each_other() -> None:
     assert [op.after for op in opened] == places
 
 
-KINDS = st.sampled_from(["prompt", "answer", "call", "thought", "flag"])
+KINDS = st.sampled_from(["prompt", "answer", "call", "agent", "thought", "flag"])
+
+
+def history_of(kinds: list[str]) -> Page:
+    """Make a history of messages with ids of their own; subagents speak after their calls."""
+    events = list[Addressed]()
+    for number, kind in enumerate(kinds):
+        events += [Addressed("chat", it) for it in unit(kind, number)]
+        if kind == "agent":
+            inside = [prompt("look", f"s{number}"), *said("found")]
+            events += [Addressed(f"sub{number}", it, "chat") for it in inside]
+    return Page(events)
 
 
 def unit(kind: str, number: int) -> list[ChatEvent]:
-    """Make the events of a message with ids of its own."""
+    """Make the events of a message in the chat itself."""
     match kind:
         case "prompt":
             return [prompt(f"ask {number}", f"u{number}")]
@@ -118,6 +132,8 @@ def unit(kind: str, number: int) -> list[ChatEvent]:
             return list(said(f"\nsay {number}"))
         case "call":
             return ran(call(f"t{number}", arguments={"path": f"/workspace/{number}"}))
+        case "agent":
+            return ran(call(f"t{number}", details=Subagent(f"agent {number}", f"sub{number}")))
         case "thought":
             return [ReasoningStarted(f"th{number}"), ReasoningFinished(f"th{number}", 9)]
         case _:
@@ -126,11 +142,12 @@ def unit(kind: str, number: int) -> list[ChatEvent]:
 
 @given(kinds=st.lists(KINDS, max_size=40), size=st.integers(1, 6))
 def test_parts_read_like_the_whole(kinds: list[str], size: int) -> None:
-    history = page(*(it for number, kind in enumerate(kinds) for it in unit(kind, number)))
+    history = history_of(kinds)
     whole, driver = Driver(), Driver()
     whole.take(show_history(whole.chat, history, whole.now))
     with patch.object(earlier_messages, "_FIRST_PART", size):
         for part in show_in_parts(driver.chat, history, driver.now):
             driver.take(part)
     assert driver.view.lines == whole.view.lines
+    assert transcript(driver.chat, 0) == transcript(whole.chat, 0)
     assert driver.chat.older is None

@@ -147,7 +147,8 @@ class Update:
             blocks.append(block)
         else:
             blocks.insert(blocks.index(previous) + 1, block)
-        self.after = block if previous else None
+        if previous is not None:  # else the block is the last one, or in a subagent's lane
+            self.after = block
         if self.lane.is_shown:
             self.draw(block, self.lane, previous)
 
