@@ -93,6 +93,8 @@ def test_edits_of_a_proposal_stay_until_the_answer(compared: Neovim, workspace: 
     compared.keys("Omine<Esc>")
     show(compared, workspace / "other.txt", file=second)
     assert "mine" not in compared.buffer_lines()
+    show(compared, workspace / "code.txt", after=AFTER.replace("line 5\n", ""), file=second)
+    assert "mine" not in compared.buffer_lines(), "that is another change of the same file"
     show(compared, workspace / "code.txt", file=first)
     assert "mine" in compared.buffer_lines()
     assert compared.eval("&diff") == 1

@@ -11,18 +11,25 @@ local M = {}
 ---@class eca.KeptProposal
 ---@field buf integer
 ---@field path string
+---@field place integer of the file in its call: several may be changes of one file
 ---@field text string of the agent
 ---@field tick integer changedtick before the first edit
 
 local kept = {} ---@type table<string, eca.KeptProposal[]> by the id of the request
 
----@param id string of a request
----@param path string
+---@param diff eca.Diff
+---@return integer
+local function place_of(diff)
+  return diff.file and diff.file.place or 0
+end
+
+---@param diff eca.Diff of a pending request
 ---@return eca.KeptProposal?
-local function take(id, path)
-  for place, proposal in ipairs(kept[id] or {}) do
-    if proposal.path == path then
-      return table.remove(kept[id], place)
+local function take(diff)
+  local proposals = kept[diff.request.id] or {}
+  for index, proposal in ipairs(proposals) do
+    if proposal.path == diff.path and proposal.place == place_of(diff) then
+      return table.remove(proposals, index)
     end
   end
 end
@@ -51,7 +58,9 @@ function M.keep(diff, sides)
   if vim.api.nvim_buf_is_valid(buf) and vim.api.nvim_buf_get_changedtick(buf) ~= sides.tick then
     vim.bo[buf].bufhidden = 'hide'
     kept[id] = kept[id] or {}
-    table.insert(kept[id], { buf = buf, path = diff.path, text = diff.after, tick = sides.tick })
+    local proposal = { buf = buf, path = diff.path, place = place_of(diff) }
+    proposal.text, proposal.tick = diff.after, sides.tick
+    table.insert(kept[id], proposal)
   end
 end
 
@@ -59,7 +68,7 @@ end
 ---@param diff eca.Diff
 ---@return integer? buf, integer? tick changedtick before the first edit
 function M.take(diff)
-  local proposal = diff.request and take(diff.request.id, diff.path)
+  local proposal = diff.request and take(diff)
   if not proposal then
     return nil
   elseif proposal.text ~= diff.after or not vim.api.nvim_buf_is_loaded(proposal.buf) then
