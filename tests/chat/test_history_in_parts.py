@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.chat.driver import Driver, call, said
 from tests.chat.test_earlier_messages import READ, page, prompt, ran
+from tests.chat.test_task_list import told, two_tasks
 
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.render.markdown import transcript
@@ -21,6 +22,7 @@ from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ChatOpened,
     FlagReceived,
+    PlanChanged,
     ReasoningFinished,
     ReasoningStarted,
     TitleChanged,
@@ -109,7 +111,7 @@ def test_blocks_of_a_part_follow_each_other() -> None:
     assert [op.after for op in opened] == places
 
 
-KINDS = st.sampled_from(["prompt", "answer", "call", "agent", "thought", "flag"])
+KINDS = st.sampled_from(["prompt", "answer", "call", "agent", "tasks", "plan", "thought", "flag"])
 
 
 def history_of(kinds: list[str]) -> Page:
@@ -134,6 +136,10 @@ def unit(kind: str, number: int) -> list[ChatEvent]:
             return ran(call(f"t{number}", arguments={"path": f"/workspace/{number}"}))
         case "agent":
             return ran(call(f"t{number}", details=Subagent(f"agent {number}", f"sub{number}")))
+        case "tasks":
+            return [told(f"t{number}", number % 3)]
+        case "plan":
+            return [PlanChanged(two_tasks(number % 3))]
         case "thought":
             return [ReasoningStarted(f"th{number}"), ReasoningFinished(f"th{number}", 9)]
         case _:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from tests.chat.driver import ENDED, Driver, call, said
+from tests.chat.view import View
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
+from eca_nvim.chat.user_actions.earlier_messages import (
+    Page,
+    show_above,
+    show_history,
+    show_older,
+)
 from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus
-from eca_nvim.chat.vocabulary.events import ChatCleared, PlanChanged, ToolFinished, ToolRunning
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    ChatCleared,
+    ChatEvent,
+    PlanChanged,
+    ToolFinished,
+    ToolRunning,
+)
 from eca_nvim.chat.vocabulary.ops import BlockKind, SetTaskList
 
 
@@ -197,3 +211,21 @@ def test_a_subagents_plan_without_a_call_is_not_shown() -> None:
     driver.hear(PlanChanged(two_tasks(0)), child="sub")
     assert driver.view.lines == ["hello"]
     assert plans(driver) == []
+
+
+def test_a_list_in_older_messages_does_not_replace_the_present_one() -> None:
+    past: list[ChatEvent] = [told("a", 0), *said("I began."), PlanChanged(two_tasks(0))]
+    history = Page([Addressed("chat", it) for it in past])
+    for show in show_older, show_above:
+        driver = Driver()
+        driver.take(show_history(driver.chat, Page(older="c1"), driver.now))
+        driver.run()
+        driver.hear(told("b", 1), *said("I go on."))
+        if show is show_above:
+            driver.view = View()  # all of it is drawn again
+        driver.take(show(driver.chat, history, driver.now))
+        tasks = ["▢ tasks 1/2", "  ✓ 1. Step 1", "  ▢ 2. Step 2"]
+        shown = [line for line in driver.view.lines if not line.startswith("▴")]
+        assert shown == ["I began.", "hello", *tasks, "I go on."]
+        driver.hear(told("c", 2))
+        assert driver.view.lines[-2:] == ["I go on.", "✓ tasks 2/2"]

@@ -8,12 +8,17 @@ Rules kept here:
 - The list is dropped when the agent's process ends, and at the end of a turn in which the agent
   did not send it. Its last block stays, also when the agent clears the list.
 - When the block moves, the calls on both sides of it become neighbours.
+- A list in older messages that are loaded does not replace a newer one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from eca_nvim.chat.handlers.groups import join_neighbours
 from eca_nvim.chat.model.blocks import AUTOMATIC_FOLDS, Fold, ToolBlock
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.call_details import Details, TaskList, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import PlanChanged
@@ -55,7 +60,7 @@ def drop_task_list(update: Update) -> None:
     """Forget the task list, if there is one; its block stays."""
     chat = update.chat
     if chat.task_list is not None:
-        chat.task_list = chat.task_list_block = None
+        _forget(chat)
         update.dirty |= Dirty.TASK_LIST
 
 
@@ -65,10 +70,28 @@ def drop_unsent_task_list(update: Update) -> None:
         drop_task_list(update)
 
 
+@contextmanager
+def keeping_task_list(update: Update) -> Iterator[None]:
+    """Keep the task list while older messages are replayed: their last one is left out."""
+    chat = update.chat
+    tasks, block = chat.task_list, chat.task_list_block
+    _forget(chat)
+    yield
+    older = chat.task_list_block
+    if block is not None:
+        chat.task_list, chat.task_list_block = tasks, block
+        if older is not None and older.nested is None:
+            _give_way(update, older)
+
+
 def _put_away(update: Update) -> None:
     chat = update.chat
     if chat.task_list_block is not None:
         update.auto_fold(chat.task_list_block, chat.root, Fold.CLOSED)
+    _forget(chat)
+
+
+def _forget(chat: Chat) -> None:
     chat.task_list = chat.task_list_block = None
 
 
@@ -77,12 +100,18 @@ def _move(update: Update, tasks: TaskList, block: ToolBlock) -> None:
     before = chat.task_list_block
     chat.task_list, chat.task_list_block = tasks, block
     if before is not None and before is not block and before.nested is None:
-        place = chat.root.blocks.index(before)
-        update.remove(before, chat.root)
-        for beside in chat.root.blocks[max(place - 1, 0) : place + 1]:
-            if isinstance(beside, ToolBlock):
-                join_neighbours(update, beside, chat.root)
+        _give_way(update, before)
         if before.fold not in AUTOMATIC_FOLDS:
             update.fold(block, chat.root, before.fold)
     unfinished = tasks.done < len(tasks.tasks)
     update.auto_fold(block, chat.root, Fold.OPEN if unfinished else Fold.CLOSED)
+
+
+def _give_way(update: Update, before: ToolBlock) -> None:
+    """Remove the block of a task list, because another block shows a newer one."""
+    root = update.chat.root
+    place = root.blocks.index(before)
+    update.remove(before, root)
+    for beside in root.blocks[max(place - 1, 0) : place + 1]:
+        if isinstance(beside, ToolBlock):
+            join_neighbours(update, beside, root)

@@ -20,6 +20,7 @@ from eca_nvim.chat.handlers.chat_state import chat_cleared
 from eca_nvim.chat.handlers.groups import join_replayed
 from eca_nvim.chat.handlers.reducer import HANDLERS
 from eca_nvim.chat.handlers.settle import settle
+from eca_nvim.chat.handlers.task_list import keeping_task_list
 from eca_nvim.chat.handlers.tool_calls import merged
 from eca_nvim.chat.model.blocks import Block, OlderBlock, ToolBlock
 from eca_nvim.chat.model.changes import Changes
@@ -118,12 +119,10 @@ def show_above(chat: Chat, page: Page, now: int) -> Changes:
     """Show the newest page above what was said while it was loaded."""
     update, lane = Update(chat, chat.root, now), chat.root
     later, current_text = lane.blocks, lane.current_text
-    task_list, task_list_block = chat.task_list, chat.task_list_block
-    lane.blocks, lane.current_text = [], None
-    _add_newest(update, page)
-    lane.blocks, lane.current_text = [*lane.blocks, *later], current_text
-    if task_list is not None:
-        chat.task_list, chat.task_list_block = task_list, task_list_block
+    with keeping_task_list(update):
+        lane.blocks, lane.current_text = [], None
+        _add_newest(update, page)
+        lane.blocks, lane.current_text = [*lane.blocks, *later], current_text
     update.finish()  # all of it is drawn again: no op places a block above the first one
     return redraw(chat, now)
 
@@ -144,15 +143,13 @@ def show_older(chat: Chat, page: Page, now: int) -> Changes:
     """Insert an older page above the loaded blocks, below the placeholder for the rest."""
     update = Update(chat, chat.root, now)
     older, current_text = chat.older, chat.root.current_text
-    task_list, task_list_block = chat.task_list, chat.task_list_block
     if older is None:
         return update.finish()
     update.after = older.block
     chat.root.current_text = None
-    _replay(update, page.events)
+    with keeping_task_list(update):
+        _replay(update, page.events)
     chat.root.current_text = current_text
-    if task_list is not None:
-        chat.task_list, chat.task_list_block = task_list, task_list_block
     older.block.loading = page.older == _FOLLOWS
     _count(older.block, page, older.block.count)
     if page.older is None:
