@@ -8,7 +8,7 @@ from tests.support import script
 from tests.support.factories import PrepareScript
 
 from eca_nvim.agents.eca import requests
-from eca_nvim.agents.reading import UNREAD, events_of
+from eca_nvim.agents.reading import FAILED, events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.events import TextReceived
 from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId, Notification, Request
@@ -47,4 +47,4 @@ async def test_a_server_waits_for_no_answer_that_a_bug_has_eaten(
         await client.first(TextReceived)
         assert [it.level for it in client.all(MessageShown)] == ["error"]
     [answer] = server.answers()
-    assert answer["error"] == {"code": INTERNAL_ERROR, "message": UNREAD}
+    assert answer["error"] == {"code": INTERNAL_ERROR, "message": FAILED}

@@ -2,7 +2,7 @@
 --- keys.
 ---
 --- Rules kept here:
---- - Every buffer without a file is created here. It can be changed, also in `nvim -M`.
+--- - Every unlisted buffer is created here. It can be changed, also in `nvim -M`.
 --- - The announcement is an event of Neovim, `User eca.buffer`, so that `plugin/eca.lua` can listen
 ---   before anything of the plugin is loaded. Code that creates a buffer knows no listener.
 local M = {}

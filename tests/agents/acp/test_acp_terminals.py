@@ -123,6 +123,7 @@ async def test_a_command_that_cannot_run_is_one_line(
         {"command": "true", "cwd": "/no/such/folder"},
         {"command": "true", "cwd": "/a\0b"},
         {"command": "true", "env": [{"name": "A=B", "value": "x"}]},
+        {"command": "true", "cwd": "/" + "a" * 300},
     ]
     create_all = [request(["terminal/create", it]) for it in wrong]
     others = {"sessionId": "another", "terminalId": "x"}
@@ -140,7 +141,8 @@ async def test_a_command_that_cannot_run_is_one_line(
     ]
     assert "'no-such-program' is not on PATH" in answers[0]["error"]
     assert "illegal environment variable name" in answers[4]["error"]
-    assert answers[5]["error"] == "there is no session another"
+    assert answers[5]["error"] == "there is no such folder: /" + "a" * 300
+    assert answers[6]["error"] == "there is no session another"
 
 
 async def test_the_output_is_cut_between_characters(

@@ -10,7 +10,7 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import MessageId, Request
 from eca_nvim.transport import Incoming
 
-UNREAD = "the client failed to read the request"
+FAILED = "the client failed to read the request"
 """The answer to a request that met a bug of ours."""
 
 logger = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from msgspec import Struct
 from eca_nvim.agents.base import EditorServices
 from eca_nvim.agents.eca import editor_requests
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.reading import UNREAD
+from eca_nvim.agents.reading import FAILED
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
@@ -83,7 +83,7 @@ class ServerRequests:
     def fail(self, request_id: MessageId) -> None:
         """Answer a request that could not be read because of a bug: the server waits for it."""
         with suppress(NotOpen):  # it was answered before the bug
-            self._refuse(request_id, INTERNAL_ERROR, UNREAD)
+            self._refuse(request_id, INTERNAL_ERROR, FAILED)
 
     def answer(self, question_id: str, text: str | None) -> str | None:
         """Answer a question; None cancels it. A closed question is ignored.

@@ -17,7 +17,7 @@ from eca_nvim.agents.acp.requests.answers import Answers
 from eca_nvim.agents.acp.requests.elicitations import Elicitations
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.reading import UNREAD
+from eca_nvim.agents.reading import FAILED
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_agent_request
@@ -87,7 +87,7 @@ class AgentRequests:
     def fail(self, request_id: MessageId) -> None:
         """Answer a request that could not be read because of a bug: the agent waits for it."""
         with suppress(NotOpen):  # it was answered before the bug
-            self._answers.refuse(request_id, INTERNAL_ERROR, UNREAD)
+            self._answers.refuse(request_id, INTERNAL_ERROR, FAILED)
 
     def cancel(self, session: Session) -> Sequence[AgentEvent]:
         """Answer the open requests of a session; the chat has closed them already."""

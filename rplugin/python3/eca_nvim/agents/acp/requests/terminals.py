@@ -267,6 +267,10 @@ def _folder(cwd: str | None, session: Session) -> str:
         folder = real_path(named)
     except ValueError as fault:
         raise _Refused(INVALID_PARAMS, f"cwd is no path, {fault}: {named!r}") from fault
-    if not Path(folder).is_dir():
+    try:
+        there = Path(folder).is_dir()
+    except OSError:  # a name that is too long
+        there = False
+    if not there:
         raise _Refused(INVALID_PARAMS, f"there is no such folder: {named}")
     return folder
