@@ -55,7 +55,8 @@ def test_the_end_comes_first_and_the_rest_follows_above() -> None:
     for part in rest:
         driver.take(part)
         counts.append(len(driver.view.lines))
-    assert counts == [1 + 300, 1 + 700, 1000]
+    assert counts[:3] == [1 + 200, 1 + 300, 1 + 400]
+    assert counts[-1] == 1000
     assert driver.view.lines[:2] == ["ask 0", "say 0"]
     assert driver.chat.older is None
 
@@ -151,7 +152,7 @@ def test_parts_read_like_the_whole(kinds: list[str], size: int) -> None:
     history = history_of(kinds)
     whole, driver = Driver(), Driver()
     whole.take(show_history(whole.chat, history, whole.now))
-    with patch.object(earlier_messages, "_FIRST_PART", size):
+    with patch.object(earlier_messages, "_SMALLEST_PART", size):
         for part in show_in_parts(driver.chat, history, driver.now):
             driver.take(part)
     assert driver.view.lines == whole.view.lines

@@ -198,7 +198,7 @@ class TestLong:
     async def test_one_that_is_deleted_meanwhile_is_not_drawn_again(
         self, rig: Rig, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(earlier_messages, "_FIRST_PART", 1)
+        monkeypatch.setattr(earlier_messages, "_SMALLEST_PART", 1)
         monkeypatch.setattr(earlier_messages, "_LARGEST_PART", 1)
         archive = (await rig.ready()).archive
         turns = [it for at in range(500) for it in (prompt(f"ask {at}", f"u{at}"), ANSWER)]

@@ -171,7 +171,8 @@ def test_trust_says_what_it_means_and_what_it_does_not(stage: Neovim) -> None:
     stage.wait_screen("trust on: tools of this chat run WITHOUT ASKING")
     pending(stage, approval())
     stage.command("Eca trust on")
-    stage.wait_until("vim.fn.execute('messages'):find('pending requests still ask')")
+    whole = "trust on: tools run WITHOUT ASKING (what waits still asks)"
+    stage.wait_until(f"vim.fn.execute('messages'):find('{whole}', 1, true)")
     screen = stage.wait_screen("TRUST")
     assert "ErrorMsg" in screen.groups_at(*screen.find("TRUST"))
 

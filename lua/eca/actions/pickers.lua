@@ -16,8 +16,9 @@ local M = {}
 ---@param chat string
 local function notify_trust(chat)
   if mirror.status(chat).trust then
-    local still = #mirror.pending(chat) > 0 and ' (pending requests still ask)' or ''
-    notify.warn('trust on: tools of this chat run WITHOUT ASKING' .. still)
+    local waits = #mirror.pending(chat) > 0 -- the message fits on a line of 80 columns
+    local still = waits and 'tools run WITHOUT ASKING (what waits still asks)'
+    notify.warn('trust on: ' .. (still or 'tools of this chat run WITHOUT ASKING'))
   else
     notify.info('trust off: this chat asks before tools run')
   end

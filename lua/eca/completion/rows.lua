@@ -15,7 +15,8 @@ local DETAIL_CELLS, LEAST_LABEL = 10, 20
 local PLAIN_TEXT = 1
 
 --- The kinds of items as those of the language server protocol. None is a snippet: plugins mark
---- these as texts that change when they are inserted.
+--- these as texts that change when they are inserted. None is a function: plugins put brackets
+--- after these.
 ---@type table<string, integer>
 local PROTOCOL_KINDS = {
   file = 17,
@@ -28,9 +29,9 @@ local PROTOCOL_KINDS = {
   diagnostics = 23,
   quickfix = 23,
   diff = 23,
-  command = 3,
-  prompt = 3,
-  template = 3,
+  command = 14,
+  prompt = 14,
+  template = 14,
   skill = 9,
 }
 local OTHER_KIND = 1

@@ -42,9 +42,9 @@ from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
-_FIRST_PART, _LARGEST_PART = 100, 2_000
-"""Events of a history that came whole: at its end, which is shown first, and of a later part. Each
-part is twice as long as the one shown before, up to its next prompt."""
+_SMALLEST_PART, _LARGEST_PART, _SHARE = 100, 2_000, 8
+"""Events of a part of a history that came whole: a share of what is shown already, up to the next
+prompt. While one is modelled nothing is sent to Neovim, so the first ones are small."""
 _FOLLOWS: Final = ""
 """The cursor of older messages that are here already, and shown soon."""
 _PRESENT: Final = (ChatOpened, TitleChanged, CommandsChanged, OptionsChanged, UsageReported)
@@ -88,11 +88,12 @@ def _parts(page: Page, chat_id: str) -> Iterator[Page]:
     for it in page.events:
         is_present = isinstance(it.event, _PRESENT) and it.chat_id == chat_id
         (present if is_present else said).append(it)
-    end, size = len(said), _FIRST_PART
+    end, size = len(said), _SMALLEST_PART
     for begin in range(end - size, 0, -1):
         if end - begin >= size and _is_prompt(said, begin, chat_id):
             yield Page([*present, *said[begin:end]], _FOLLOWS)
-            end, size, present = begin, min(2 * size, _LARGEST_PART), []
+            end, present = begin, []
+            size = min(max(_SMALLEST_PART, (len(said) - end) // _SHARE), _LARGEST_PART)
     yield Page([*present, *said[:end]], None, page.total, page.returned)
 
 
