@@ -32,6 +32,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
     },
     "eca_nvim.agents.acp.prompt": {
         r"(The cursor is in line \d+, column \d+ of |Selected in ).*\.": AT_ONE_PLACE,
+        r"\s(?:The cursor is in line \d|Selected in /)": NO_REPEAT,
     },
     "eca_nvim.agents.eca.content.chat_content": {r"\(attempt \d+/\d+\)": APART},
     "eca_nvim.agents.eca.content.code_blocks": {"`+": APART, r"[^\w+#.-]": NO_REPEAT},

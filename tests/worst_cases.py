@@ -32,7 +32,7 @@ from tests.worst_inputs import (
 from eca_nvim import redaction
 from eca_nvim.agents import typed_tokens
 from eca_nvim.agents.acp import options as acp_options
-from eca_nvim.agents.acp.prompt import typed_text
+from eca_nvim.agents.acp.prompt import typed_text, typed_title
 from eca_nvim.agents.acp.requests import acts, files
 from eca_nvim.agents.acp.updates import changes, known_call
 from eca_nvim.agents.acp.updates.content import unknown_line
@@ -181,7 +181,8 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.acp.prompt": [
         Worst(typed_text, make)
         for make in (repeated("Selected in ."), repeated(".", "Selected in ", "x"))
-    ],
+    ]
+    + [Worst(typed_title, make) for make in (repeated(" Selected in "), repeated(" "))],
     "eca_nvim.agents.acp.updates.known_call": [
         *(
             Worst(known_call._unfenced, make)

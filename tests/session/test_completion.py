@@ -356,7 +356,7 @@ async def test_commands_come_from_a_cache_until_the_menu_opens_again(desk: Desk)
     assert await desk.completed("/i") == ["init"]
     agent.say("a", CommandsChanged((Command("plan", "Plans\nit", "what"),)))
     (plan, *_) = await desk.answered("/")
-    assert (plan["text"], plan["detail"]) == ("plan", "Plans it")
+    assert (plan["text"], plan["detail"]) == ("plan", "<what> Plans it")
     assert plan["arguments"] == [{"name": "what", "description": "", "required": False}]
     agent.say("a", CommandsChanged((Command("memory show"), Command("a  b"), Command("a\nb"))))
     assert await desk.completed("/mem") == ["memory show"]

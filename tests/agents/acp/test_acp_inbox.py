@@ -231,6 +231,8 @@ def test_commands_have_hints(wired: Wired) -> None:
 
 def test_a_title_may_be_missing(wired: Wired) -> None:
     assert wired.update("session_info_update", title="Greeting") == [TitleChanged("Greeting")]
+    ours = "Greeting The cursor is in line 1, column 2 of /a"
+    assert wired.update("session_info_update", title=ours) == [TitleChanged("Greeting")]
     for title in (None, ""):
         assert wired.update("session_info_update", title=title, updatedAt="2026") == []
 

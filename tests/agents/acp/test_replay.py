@@ -8,7 +8,7 @@ from tests.agents.acp.wire import raw, shows, text
 from tests.support.growth import Work, is_linear
 
 from eca_nvim.agents.acp import replay as replays
-from eca_nvim.agents.acp.prompt import PromptWriter, typed_text
+from eca_nvim.agents.acp.prompt import PromptWriter, typed_text, typed_title
 from eca_nvim.agents.acp.replay import LEFT_OUT, Replay
 from eca_nvim.agents.archive import CursorExpired
 from eca_nvim.agents.base import Prompt
@@ -137,6 +137,7 @@ def test_the_cursor_is_cut_off_as_it_is_written() -> None:
         words = "\n".join(it.text for it in written.blocks if isinstance(it, TextBlock))
         assert words != "hi"
         assert typed_text(words) == "hi"
+        assert typed_title(f"hi {words.removeprefix('hi').strip()}"[:40]) == "hi"
 
 
 def test_a_cursor_is_checked_and_what_is_shown_is_forgotten() -> None:

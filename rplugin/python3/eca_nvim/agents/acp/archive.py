@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from eca_nvim.agents.acp.abilities import Abilities
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.memory import ListedSession, Memory
+from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.archive import (
@@ -104,10 +105,13 @@ class AcpArchive:
         chats = self._memory.kept.chats_of(found)
         listed = dict(zip(chats, found.values(), strict=True))
         self._memory.listed = {
-            chat: ListedSession(it.session_id, it.title) for chat, it in listed.items()
+            chat: ListedSession(it.session_id, it.title and typed_title(it.title))
+            for chat, it in listed.items()
         }
         summaries = [
-            ChatSummary(chat, title=it.title, updated_ms=_milliseconds(it.updated_at))
+            ChatSummary(
+                chat, self._memory.listed[chat].title, updated_ms=_milliseconds(it.updated_at)
+            )
             for chat, it in listed.items()
         ]
         summaries.sort(key=lambda it: it.updated_ms or 0, reverse=True)

@@ -15,6 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from eca_nvim.agents.acp.options import SessionOptions
+from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.compactions import Compactions
 from eca_nvim.agents.acp.updates.content import unknown_line
@@ -161,8 +162,10 @@ class Inbox:
         return (*self._messages.interrupted(), PlanChanged(TaskList(tasks)))
 
     def _titled(self, info: updates.SessionInfo) -> Iterable[ChatEvent]:
-        self.title = info.title or self.title
-        return (TitleChanged(info.title),) if info.title else ()
+        if not info.title:
+            return ()
+        self.title = typed_title(info.title)
+        return (TitleChanged(self.title),)
 
     def _usage(self, usage: updates.Usage) -> Iterable[ChatEvent]:
         """Report tokens, and the cost that was named last: it only grows."""

@@ -138,6 +138,8 @@ _PLACE: Final = late_pattern(
     r"(The cursor is in line \d+, column \d+ of |Selected in ).*\.", re.DOTALL
 )
 
+_PLACE_IN_TITLE: Final = late_pattern(r"\s(?:The cursor is in line \d|Selected in /)")
+
 
 def typed_text(text: str) -> str:
     """Return what the user typed of a prompt that an agent replays, without `_place` at its end."""
@@ -146,6 +148,12 @@ def typed_text(text: str) -> str:
         if start >= 0 and _PLACE.fullmatch(text, start):
             return text[:start].rstrip()
     return text
+
+
+def typed_title(title: str) -> str:
+    """Return what the user typed of a title that an agent made of a prompt, without `_place`."""
+    place = _PLACE_IN_TITLE.search(title)
+    return (title[: place.start()].rstrip() if place else title) or title
 
 
 def _place(cursor: CursorContext) -> str:

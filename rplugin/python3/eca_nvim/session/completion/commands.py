@@ -29,8 +29,11 @@ MOST_WORDS: Final = 4
 
 def pushed(command: Command) -> FoundCommand:
     """Return a command that the agent announced in a chat."""
-    hint = (Argument(command.hint),) if command.hint else ()
-    return FoundCommand(command.name, description=command.description, arguments=hint)
+    if not command.hint:
+        return FoundCommand(command.name, description=command.description)
+    hint = command.hint if command.hint.startswith(("<", "[")) else f"<{command.hint}>"
+    shown = f"{hint} {command.description}"  # a menu shows the beginning
+    return FoundCommand(command.name, description=shown, arguments=(Argument(command.hint),))
 
 
 def command_items(
