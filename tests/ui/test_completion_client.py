@@ -206,3 +206,21 @@ def test_only_one_menu_opens(start_nvim: StartNeovim) -> None:
     nvim.keys("<Esc>cc@")
     assert menu(nvim) == ["README.md"]
     assert any("Vim's own menu opens in the input" in line for line in health(nvim))
+
+
+def test_the_host_may_make_the_folder_of_the_log_first(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    nvim.lua("""
+    local make, log = vim.fn.mkdir, vim.fn.stdpath('log')
+    vim.fn.delete(log, 'rf')
+    vim.fn.mkdir = function(path, ...)
+      local is_there = vim.fn.isdirectory(path) == 1
+      make(path, ...)
+      if not is_there then
+        error('E739: Cannot create directory')
+      end
+    end
+    package.loaded['vim.lsp.log'] = nil
+    require('eca.completion.client').attach(vim.api.nvim_create_buf(false, true))
+    """)
+    assert nvim.messages() == ""

@@ -175,6 +175,9 @@ end
 --- Attach to an input, if that is not done yet.
 ---@param buf integer
 function M.attach(buf)
+  -- Neovim's language client makes this folder when it is loaded, and fails if our host does so at
+  -- the same time. Here that does no harm.
+  pcall(vim.fn.mkdir, vim.fn.stdpath('log') --[[@as string]], 'p')
   if #vim.lsp.get_clients({ bufnr = buf, name = NAME }) > 0 then
     return
   end
