@@ -34,6 +34,16 @@ SCREENS = {
 }
 
 
+def start_login(start_nvim: StartNeovim) -> Neovim:
+    """Start Neovim with a draft in the input, which a login has replaced."""
+    nvim = start_nvim(init=WITHOUT_HOST)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    nvim.keys("idraft<Esc>")
+    draw(nvim, ["status", CHAT, {"state": "login"}])
+    nvim.wait_screen("Login>")
+    return nvim
+
+
 def test_whatever_a_window_is_like_it_shows_dots(
     start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:
@@ -80,11 +90,7 @@ def test_it_begins_and_ends_in_every_mode(start_nvim: StartNeovim) -> None:
 
 
 def test_it_survives_that_its_buffer_is_emptied_or_wiped_out(start_nvim: StartNeovim) -> None:
-    nvim = start_nvim(init=WITHOUT_HOST)
-    nvim.lua("require('eca').open({ chat = ... })", CHAT)
-    nvim.keys("idraft<Esc>")
-    draw(nvim, ["status", CHAT, {"state": "login"}])
-    nvim.wait_screen("Login>")
+    nvim = start_login(start_nvim)
     type_key(nvim)
     nvim.keys("<Esc>:edit!<CR>")
     nvim.wait_screen(f"Login> {'•' * len(KEY)}")
@@ -171,11 +177,7 @@ def test_who_types_while_it_ends_goes_on_in_the_field(start_nvim: StartNeovim) -
 
 
 def test_a_word_for_a_command_may_be_the_secret(start_nvim: StartNeovim) -> None:
-    nvim = start_nvim(init=WITHOUT_HOST)
-    nvim.lua("require('eca').open({ chat = ... })", CHAT)
-    nvim.keys("idraft<Esc>")
-    draw(nvim, ["status", CHAT, {"state": "login"}])
-    nvim.wait_screen("Login>")
+    nvim = start_login(start_nvim)
     nvim.keys(":EcaChat sk-one<CR>")
     nvim.wait_screen(f"Login> {'•' * len('sk-one')}")
     nvim.wait_screen("login in progress: your word is in its input, not sent yet")

@@ -16,9 +16,10 @@ local M = {}
 ---@param chat string
 local function notify_trust(chat)
   if mirror.status(chat).trust then
-    local waits = #mirror.pending(chat) > 0 -- the message fits on a line of 80 columns
-    local still = waits and 'tools run WITHOUT ASKING (what waits still asks)'
-    notify.warn('trust on: ' .. (still or 'tools of this chat run WITHOUT ASKING'))
+    local waits = #mirror.pending(chat) > 0
+    local what = waits and 'tools run WITHOUT ASKING (what waits still asks)' -- fits 80 columns
+      or 'tools of this chat run WITHOUT ASKING'
+    notify.warn('trust on: ' .. what)
   else
     notify.info('trust off: this chat asks before tools run')
   end

@@ -5,13 +5,11 @@ Rules kept here:
   file changes.
 - An older page goes above the blocks that are there, and does not change them.
 - Nothing replayed is live: a call that a replay leaves unfinished is shown as stopped.
-- A long history that came whole is shown like one in pages, its end first; the rest follows by
-  itself. Messages that come meanwhile stay below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -28,27 +26,12 @@ from eca_nvim.chat.model.chat import Chat, OlderMessages
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.vocabulary.commands import CommandsChanged
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    ChatCleared,
-    ChatOpened,
-    Role,
-    TextReceived,
-    TitleChanged,
-)
+from eca_nvim.chat.vocabulary.events import Addressed, ChatCleared
 from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
-from eca_nvim.chat.vocabulary.usage import UsageReported
 
-_SMALLEST_PART, _LARGEST_PART, _SHARE = 100, 2_000, 8
-"""Events of a part of a history that came whole: a share of what is shown already, up to the next
-prompt. While one is modelled nothing is sent to Neovim, so the first ones are small."""
-_FOLLOWS: Final = ""
-"""The cursor of older messages that are here already, and shown soon."""
-_PRESENT: Final = (ChatOpened, TitleChanged, CommandsChanged, OptionsChanged, UsageReported)
-"""Events that say how the chat is now; they are no part of what was said."""
+FOLLOWS: Final = ""
+"""The cursor of older messages that are here already, and shown soon (`history_parts`)."""
 
 
 class Page(Struct, frozen=True):
@@ -62,50 +45,6 @@ class Page(Struct, frozen=True):
     older: str | None = None
     total: int | None = None
     returned: int | None = None
-
-
-def show_in_parts(chat: Chat, page: Page, now: int) -> Iterator[Changes]:
-    """Replace a chat's blocks by its newest page; yield the changes of its end, then of each part.
-
-    It ends early if the history is replaced or cleared between two parts.
-    """
-    newest, *rest = _parts(page, chat.id)
-    yield show_history(chat, newest, now)
-    shown = chat.older
-    for part in rest:
-        if chat.older is not shown:
-            return
-        changes, shown = show_older(chat, part, now), chat.older
-        yield changes
-
-
-def _parts(page: Page, chat_id: str) -> Iterator[Page]:
-    """Cut a history that came whole before prompts; the newest part is first."""
-    if page.older is not None:
-        yield page
-        return
-    said, present = list[Addressed](), list[Addressed]()
-    for it in page.events:
-        is_present = isinstance(it.event, _PRESENT) and it.chat_id == chat_id
-        (present if is_present else said).append(it)
-    end, size = len(said), _SMALLEST_PART
-    for begin in range(end - size, 0, -1):
-        if end - begin >= size and _is_prompt(said, begin, chat_id):
-            yield Page([*present, *said[begin:end]], _FOLLOWS)
-            end, present = begin, []
-            size = min(max(_SMALLEST_PART, (len(said) - end) // _SHARE), _LARGEST_PART)
-    yield Page([*present, *said[:end]], None, page.total, page.returned)
-
-
-def _is_prompt(events: Sequence[Addressed], index: int, chat_id: str) -> bool:
-    """Return whether a prompt begins with an event; an agent may send it in pieces."""
-    return _of_user(events[index], chat_id) and not _of_user(events[index - 1], chat_id)
-
-
-def _of_user(addressed: Addressed, chat_id: str) -> bool:
-    event = addressed.event
-    is_text = isinstance(event, TextReceived) and event.role is Role.USER
-    return is_text and addressed.chat_id == chat_id
 
 
 def show_history(chat: Chat, page: Page, now: int) -> Changes:
@@ -134,7 +73,7 @@ def _add_newest(update: Update, page: Page) -> None:
     if page.older is not None:
         block = OlderBlock(update.new_block_id(), BlockKind.OLDER)
         _count(block, page, page.total)
-        block.loading = page.older == _FOLLOWS
+        block.loading = page.older == FOLLOWS
         chat.older = OlderMessages(page.older, block)
         update.add(block)
     _replay(update, page.events)
@@ -151,7 +90,7 @@ def show_older(chat: Chat, page: Page, now: int) -> Changes:
     with keeping_task_list(update):
         _replay(update, page.events)
     chat.root.current_text = current_text
-    older.block.loading = page.older == _FOLLOWS
+    older.block.loading = page.older == FOLLOWS
     _count(older.block, page, older.block.count)
     if page.older is None:
         chat.older = None

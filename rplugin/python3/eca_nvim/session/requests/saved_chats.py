@@ -24,10 +24,10 @@ from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.earlier_messages import (
     show_above,
-    show_in_parts,
     show_loading,
     show_older,
 )
+from eca_nvim.chat.user_actions.history_parts import show_in_parts
 from eca_nvim.chat.vocabulary import history_intents as intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, TitleChanged
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
