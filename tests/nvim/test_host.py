@@ -62,13 +62,13 @@ def test_terminating_the_host_ends_the_server(start_nvim: StartNeovim) -> None:
     nvim.check_errors = False
     os.kill(host_pid, signal.SIGTERM)
     assert not wait_gone({host_pid, server_pid}, GONE_S)
-    nvim.wait_screen("the plugin host exited")
+    nvim.wait_screen("the plugin host ended")
 
 
 def test_killing_the_host_ends_the_server_and_is_told_in_one_line(start_nvim: StartNeovim) -> None:
     nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
     os.kill(host_pid, signal.SIGKILL)
-    nvim.wait_screen("the plugin host exited with code 137, your next prompt or")
+    nvim.wait_screen("the plugin host ended, exit code 137: your next prompt or")
     nvim.wait_for(lambda: not wait_gone({server_pid}, 0), "the end of the server")
     assert nvim.lua("return require('eca').status().server") == "failed"
     assert len(nvim.take_errors()) <= 1
@@ -82,7 +82,7 @@ def test_after_the_hosts_end_it_starts_again(
     nvim.keys(":EcaChat hello<CR>")
     nvim.wait_screen("I am the demo agent")
     os.kill(host_of(nvim), signal.SIGKILL)
-    nvim.wait_screen("the plugin host exited")
+    nvim.wait_screen("the plugin host ended")
     assert nvim.lua("return require('eca').status().state") == "idle"
     if by == "restart":
         nvim.keys(":Eca restart<CR>")

@@ -36,8 +36,8 @@ local function describe_exit(code, lines)
     return last
   end
   log.write(table.concat(lines, '\n'))
-  local reason = last ~= '' and (': ' .. last) or ''
-  return ('the plugin host exited with code %d, %s%s'):format(code, M.REMEDY, reason)
+  local reason = last ~= '' and ('; it said: ' .. last) or ''
+  return ('the plugin host ended, exit code %d: %s%s'):format(code, M.REMEDY, reason)
 end
 
 ---@class eca.HeadStart
