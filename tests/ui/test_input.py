@@ -123,3 +123,17 @@ def test_context_tokens_go_along(start_nvim: StartNeovim) -> None:
     view.nvim.keys("isee @src/calc.py:1-2<C-s>")
     kinds = [context["type"] for context in view.sent("prompt")[0]["contexts"]]
     assert kinds == ["cursor", "file"]
+
+
+def test_an_empty_input_names_the_keys_that_the_user_has_mapped(start_nvim: StartNeovim) -> None:
+    mapped = "vim.g.mapleader = ' ' vim.keymap.set('n', '<leader>s', '<Plug>(EcaSubmit)')"
+    nvim = open_view(
+        start_nvim, init=f"{mapped} vim.keymap.set('n', '<F1>', '<Plug>(EcaKeys)')"
+    ).nvim
+    nvim.wait_screen("> type here with i · <Space>s sends · <F1> keys")
+    nvim.keys("i")
+    nvim.wait_screen("> type here · <C-s> sends")  # mapped in normal mode only
+    nvim.keys("<Esc>")
+    nvim.lua("vim.keymap.del('i', '<C-s>', { buffer = 0 })")
+    nvim.keys("i")
+    nvim.wait_screen(lambda screen: "> type here" in screen and "sends" not in screen)

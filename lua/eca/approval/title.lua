@@ -19,30 +19,13 @@ function M.question(item, index, count)
   return count > 1 and ('%s (%d/%d)'):format(what, index, count) or what
 end
 
---- The key that enters the float from the current buffer.
----@param mode string
----@return string?
-local function key_of(mode)
-  local plug = keys.plug('Approval')
-  for _, list in ipairs({
-    vim.api.nvim_buf_get_keymap(0, mode),
-    vim.api.nvim_get_keymap(mode),
-  }) do
-    for _, mapping in ipairs(list) do
-      if mapping.rhs == plug then
-        return keys.spell(mapping.lhs)
-      end
-    end
-  end
-end
-
 --- What to press in the current window and mode to enter the float.
 ---@return string
 local function way_in()
   local mode = vim.api.nvim_get_mode().mode
   local inserting = mode:find('^[iR]') ~= nil
-  local key = key_of(mode == 't' and 't' or inserting and 'i' or 'n')
-  local after = inserting and not key and key_of('n')
+  local key = keys.of(0, mode == 't' and 't' or inserting and 'i' or 'n', 'Approval')
+  local after = inserting and not key and keys.of(0, 'n', 'Approval')
   return key or after and '<Esc>' .. after or ':Eca approval'
 end
 

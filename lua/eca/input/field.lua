@@ -7,6 +7,7 @@
 local buffers = require('eca.chat.buffers')
 local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
+local keys = require('eca.ui.keys')
 local winbar = require('eca.window.winbar')
 local window_options = require('eca.window.options')
 local windows = require('eca.window')
@@ -16,11 +17,11 @@ local M = {}
 M.namespace = vim.api.nvim_create_namespace('eca.input')
 
 local PLACEHOLDERS = {
-  insert = 'type here · <C-s> sends',
-  normal = 'type here with i · <CR> sends · g? keys',
-  answer = 'type an answer · <C-s> sends',
-  login = 'for the login, never shown or saved · <C-s> sends',
-  secret = 'never shown or saved · <C-s> sends',
+  insert = 'type here',
+  normal = 'type here with i',
+  answer = 'type an answer',
+  login = 'for the login, never shown or saved',
+  secret = 'never shown or saved',
 }
 local PLACEHOLDER_MARK = 1
 
@@ -116,19 +117,34 @@ function M.fit_windows(buf)
   end
 end
 
+--- A text with the keys that work in an input, the user's own ones if they have any.
+---@param buf integer
+---@param kind string
+---@return string
+local function with_keys(buf, kind)
+  local is_normal = kind == 'normal'
+  local send = is_normal and keys.of(buf, 'n', 'Submit', '<CR>')
+    or not is_normal and keys.of(buf, 'i', 'Submit', '<C-s>')
+  local list = is_normal and keys.of(buf, 'n', 'Keys')
+  local parts = { PLACEHOLDERS[kind] } ---@type string[]
+  parts[#parts + 1] = send and send .. ' sends' or nil
+  parts[#parts + 1] = list and list .. ' keys' or nil
+  return table.concat(parts, ' · ')
+end
+
 ---@param buf integer
 ---@param mode 'insert'|'normal'
 ---@return string
 local function placeholder(buf, mode)
   local chat = buffers.of_buffer(buf)
   if chat and input_mode.is_login(chat.id) then
-    return PLACEHOLDERS.login
+    return with_keys(buf, 'login')
   end
   local question = chat and input_mode.question(chat.id)
   if not question then
-    return PLACEHOLDERS[mode]
+    return with_keys(buf, mode)
   end
-  local shown = PLACEHOLDERS[question.secret and 'secret' or 'answer']
+  local shown = with_keys(buf, question.secret and 'secret' or 'answer')
   return question.empty and ('%s · empty: %s'):format(shown, question.empty) or shown
 end
 

@@ -32,7 +32,7 @@ from eca_nvim.transport import Connection, ConnectionClosed, Goodbye, Incoming
 
 SLOW: Final = (
     "The agent has not opened a session for this chat yet, still waiting: :Eca log may say why, "
-    "<C-c> after a prompt gives it up, :Eca restart starts the agent again"
+    ":Eca stop after a prompt gives it up, :Eca restart starts the agent again"
 )
 SLOW_SECONDS: Final = 10.0
 """Seconds after which a session that is not open is reported as slow."""

@@ -23,7 +23,7 @@ MOST_UNREAD: Final = 1 << 27
 UNREAD: Final = "not done, you have not read the answers to your requests before"
 EXCESS: Final = (
     "The agent sends more requests than can be kept, and further ones are refused: "
-    "<C-c> stops its turn, :Eca log has the first reason"
+    ":Eca stop ends its turn, :Eca log has the first reason"
 )
 
 logger = logging.getLogger(__name__)
