@@ -30,9 +30,10 @@ Word: TypeAlias = ChatEvent | Answer
 class EcaDriver(Driver):
     """Drives one chat with the words of a server."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_older: bool = False) -> None:
         super().__init__()
         self.turns = Turns()
+        self.is_older = is_older
         self._asked: set[str] = set()  # questions of the server
 
     def take(self, changes: Changes) -> Changes:
@@ -50,7 +51,7 @@ class EcaDriver(Driver):
                 case TellLogin(chat, text):
                     if text is None:
                         self.turns.login_left(chat)
-                    self.turns.login_answered(chat)
+                    self.turns.login_answered(chat, is_older=self.is_older)
                 case _:
                     pass
         return changes

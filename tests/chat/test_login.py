@@ -241,3 +241,50 @@ def test_finished_before_the_answer_is_no_end() -> None:
     driver.hear(ACCEPTED)
     assert driver.ends == ["done"]
     assert driver.effects[-1] == TellPrompt("chat", "next")
+
+
+# --- an older server: an answer is a prompt, whose response says whether the login goes on -------
+
+
+def log_in_to_older() -> EcaDriver:
+    driver = EcaDriver(is_older=True)
+    driver.send("hello")
+    driver.hear(LOGIN, ACCEPTED)
+    answer(driver, KEY)
+    driver.hear(user(f"{KEY}\n"))
+    assert driver.state == "login"
+    return driver
+
+
+def test_a_turn_begins_when_an_older_server_takes_the_answer() -> None:
+    driver = log_in_to_older()
+    driver.hear(ACCEPTED)
+    assert driver.state == "running"
+    assert driver.ends == []
+    driver.hear(*said("Logged in."), FINISHED)
+    assert driver.state == "idle"
+    assert driver.ends == ["done"]
+    assert "without an answer" not in shown(driver)
+    assert KEY not in shown(driver)
+
+
+def test_a_turn_that_has_finished_before_its_response_ends_the_login() -> None:
+    driver = log_in_to_older()
+    driver.hear(*said("Logged in."), FINISHED)
+    assert driver.state == "login", "the response may ask again"
+    driver.hear(ACCEPTED)
+    assert driver.state == "idle"
+    assert driver.ends == ["done"]
+
+
+def test_an_older_server_asks_again_or_refuses_and_the_login_goes_on() -> None:
+    driver = log_in_to_older()
+    driver.hear(FINISHED, LOGIN, ACCEPTED)
+    assert driver.state == "login"
+    answer(driver, KEY)
+    driver.hear(Answer(accepted=False, fault="no such key"))
+    assert driver.state == "login"
+    answer(driver, KEY)
+    answer(driver, KEY)
+    driver.hear(LOGIN, ACCEPTED, ACCEPTED)
+    assert driver.state == "running"

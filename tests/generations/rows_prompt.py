@@ -192,6 +192,7 @@ ROWS = [
         does=["prompt", "state login", "login stream", "idle", "say stream"],
         sent=[sends(message="stream", chatId=...)],
         shown=["One, two, three."],
+        hidden=["without an answer"],
         ends={"state": "idle"},
     ),
 ]

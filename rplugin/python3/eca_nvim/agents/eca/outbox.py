@@ -35,7 +35,7 @@ from eca_nvim.agents.eca.prompt.message import (
     prompt_params,
 )
 from eca_nvim.agents.eca.selection import Selection
-from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
+from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -108,7 +108,6 @@ class Outbox:
         self._absent: set[str] = set()  # methods the server does not know
         self._last: dict[str, SelectedPrompt] = {}  # by our chat id, the prompt sent last
         self._stops: dict[str, SelectedPrompt | None] = {}  # until the server knows the chat
-        self._logins: set[str] = set()  # our ids of chats whose last response was login
         self._fitted = FittedContexts()
 
     def prompt(self, prompt: Prompt) -> None:
@@ -143,7 +142,7 @@ class Outbox:
             if self._turns.is_leaving(chat_id):
                 return
             self._turns.login_left(chat_id)
-        self._turns.login_answered(chat_id)
+        self._turns.login_answered(chat_id, is_older=self._is_older)
         chosen = self._sent_selections.get(chat_id, Selection())
         answer = SelectedPrompt(chat_id, _CANCEL if text is None else text, selection=chosen)
         self._ask(answer, login_params(answer, self._chats, self._dialect))
@@ -275,8 +274,8 @@ class Outbox:
             self._dialect.read_answer(result)
             answer = self._read_answer(chat_id, prompt.selection, result)
             self._report_lacks(prompt)
-            if self._is_older:
-                self._report_login(chat_id, result.status)
+            if self._is_older and result.status is PromptStatus.LOGIN:
+                self._emit_event(chat_id, LoginBegan())
             if answer.accepted and result.result_message:
                 self._emit_event(chat_id, ProgressChanged(result.result_message))
         held = self._inbox.read_held()
@@ -300,15 +299,6 @@ class Outbox:
             self._send_stop(chat_id)
         else:
             del self._stops[chat_id]
-
-    def _report_login(self, chat_id: str, status: PromptStatus) -> None:
-        """Emit that a login begins, goes on, or is over."""
-        if status is PromptStatus.LOGIN:
-            self._logins.add(chat_id)
-            self._emit_event(chat_id, LoginBegan())
-        elif chat_id in self._logins:
-            self._logins.discard(chat_id)
-            self._emit_event(chat_id, EndReported(kind=EndKind.IDLE))
 
     def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> _Answer:
         """Read the response to a prompt that was sent with the selection `chosen`.

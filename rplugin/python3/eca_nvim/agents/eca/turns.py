@@ -5,7 +5,8 @@ Rules kept here:
   stopping and then finished. The first report ends the turn. The other is `owed`: it must not
   end the next turn.
 - Before the response to the prompt, `finished` does not end the turn, because a login may follow.
-  A login ends with idle, whatever responses it gets.
+  A login ends with idle, whatever responses it gets. An older server says no idle: there the answer
+  to a login is a prompt, whose turn begins if the response does not ask again.
 - The response to a prompt affects the turn only if no newer prompt was sent.
 """
 
@@ -43,7 +44,8 @@ class _State(Enum):
     """The state of a chat's turn, as far as the server has reported it.
 
     SENT: a prompt was sent; the turn has not begun and there is no response. CLOSING: the turn
-    finished before the response. LEAVING: the user cancelled the login.
+    finished before the response. ANSWERED: the user answered the login of an older server, which
+    has not responded. LEAVING: the user cancelled the login.
     """
 
     OVER = auto()
@@ -52,6 +54,7 @@ class _State(Enum):
     STOPPING = auto()
     CLOSING = auto()
     LOGIN = auto()
+    ANSWERED = auto()
     LEAVING = auto()
 
 
@@ -64,6 +67,7 @@ _NO_END: Final = {
     _State.SENT: _State.CLOSING,
     _State.CLOSING: _State.CLOSING,
     _State.LOGIN: _State.LOGIN,
+    _State.ANSWERED: _State.CLOSING,
     _State.LEAVING: _State.LEAVING,
 }
 """States in which `finished` does not end the turn, and the state that follows."""
@@ -116,14 +120,17 @@ class Turns:
         """Note that the user stopped the turn."""
         self._turns[chat_id].stop()
 
-    def login_answered(self, chat_id: str) -> None:
+    def login_answered(self, chat_id: str, *, is_older: bool) -> None:
         """Note that an answer was sent to the login: the server responds as to a prompt."""
-        self._turns[chat_id].unanswered += 1
+        turn = self._turns[chat_id]
+        turn.unanswered += 1
+        if is_older and turn.state is _State.LOGIN:
+            turn.state = _State.ANSWERED
 
     def login_left(self, chat_id: str | None) -> None:
         """Note that the user cancelled the login, or its question."""
         turn = self._turns[chat_id]
-        if turn.state is _State.LOGIN:
+        if turn.state in (_State.LOGIN, _State.ANSWERED):
             turn.state = _State.LEAVING
 
     # --- messages of the server -----------------------------------------------------------------
@@ -155,7 +162,8 @@ class Turns:
             return ()
         if accepted:
             return _accepted(turn)
-        if turn.state is _State.LOGIN:  # it goes on: the user may try again
+        if turn.state in (_State.LOGIN, _State.ANSWERED):  # it goes on: the user may try again
+            turn.state = _State.LOGIN
             return (NoticeReceived(fault or REFUSED, is_error=True),)
         turn.state = _State.OVER
         return (TurnEnded(TurnEnd.FAILED, fault or REFUSED),)
@@ -177,7 +185,7 @@ class Turns:
 
 def _accepted(turn: _Turn) -> Sequence[ChatEvent]:
     match turn.state:
-        case _State.SENT:
+        case _State.SENT | _State.ANSWERED:
             return (TurnBegan(),)
         case _State.CLOSING:
             turn.state = _State.RUNNING
@@ -199,7 +207,8 @@ def _stopping(turn: _Turn, event: TurnStopping) -> ChatEvent:
 
 
 def _login_began(turn: _Turn, event: LoginBegan) -> ChatEvent:
-    turn.state, turn.owed = _State.LOGIN, None
+    awaits_response = turn.state is _State.ANSWERED and turn.unanswered > 1
+    turn.state, turn.owed = _State.ANSWERED if awaits_response else _State.LOGIN, None
     return event
 
 
