@@ -102,6 +102,20 @@ def test_a_narrower_window_is_noticed(start_nvim: StartNeovim) -> None:
     view.nvim.wait_screen(lambda screen: "$0.09" not in screen and "● running 12s" in screen)
 
 
+def test_new_rows_are_told_in_the_narrowest_window(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, columns=100)
+    view.draw(*assistant(1, "text\n" * 100))
+    view.nvim.keys("<C-w>kgg:vertical resize 41<CR>")
+    show(view)
+    view.nvim.wait_screen("│ Fix the flaky t… · code · ● running 12s")
+    view.draw(ops.AppendText(CHAT, 1, "unseen\n" * 5))
+    view.nvim.wait_screen("│ Fix the flak… · ● running 12s · ↓ 5 new")
+    show(view, elapsed=3_725_000)
+    view.nvim.wait_screen("│ Fix the fl… · ● running 1h02m · ↓ 5 new")
+    show(view, trust=True)
+    view.nvim.wait_screen(re.compile("│ Fix the flaky ?… · TRUST · ● running 12s"))
+
+
 def test_a_buffer_that_the_user_opens_elsewhere_has_no_old_winbar(
     start_nvim: StartNeovim,
 ) -> None:

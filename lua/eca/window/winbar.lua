@@ -16,7 +16,7 @@ local winbar_fit = require('eca.window.winbar_fit')
 local M = {}
 
 local START = '%#EcaWinbar# '
-local LEAST_TITLE = 16
+local LEAST_TITLE, SHORTEST_TITLE = 16, 8
 local LEAST_WORDS = 20
 
 ---@param ms integer
@@ -101,7 +101,7 @@ end
 ---@return eca.WinbarPart[]
 function M.transcript_parts(status, new)
   local title = { text = status.title or mirror.UNTITLED, group = 'EcaWinbarTitle', weight = 60 }
-  title.least, title.keep = LEAST_TITLE, true
+  title.least, title.keep = LEAST_TITLE, SHORTEST_TITLE
   local parts = { title } ---@type eca.WinbarPart[]
   local agent = status.agent
   if agent and status.variant then

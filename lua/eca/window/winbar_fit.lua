@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - Minor parts are dropped first. Then parts are cut, the lightest first, each down to its least
 ---   cells. Only then other parts are dropped, again the lightest first.
---- - A part with `keep` is never dropped.
+--- - A part with `keep` is never dropped. Before a heavier one is, it is cut below its least cells.
 local cut = require('eca.ui.display_width').cut
 
 local M = {}
@@ -13,7 +13,7 @@ local M = {}
 ---@field group string
 ---@field weight integer the higher, the later it is dropped
 ---@field least? integer cells it may be cut to; nil: it is never cut
----@field keep? boolean
+---@field keep? integer cells it is cut to before a heavier part is dropped; nil: it is dropped
 ---@field separator? string between it and the part before, default: a dot
 ---@field click? integer number of the chat that a click opens
 
@@ -34,6 +34,7 @@ end
 ---@field place integer
 ---@field width integer cells, with its separator
 ---@field slack integer cells by which it can be cut
+---@field reserve integer cells by which it can be cut for heavier parts
 
 ---@param part eca.WinbarPart
 ---@param place integer
@@ -42,7 +43,8 @@ local function measure(part, place)
   local width = cells(part.text)
   local before = place > 1 and cells(part.separator or M.SEPARATOR) or 0
   local slack = part.least and math.max(0, width - part.least) or 0
-  return { part = part, place = place, width = width + before, slack = slack }
+  local reserve = part.keep and math.max(0, width - slack - part.keep) or 0
+  return { part = part, place = place, width = width + before, slack = slack, reserve = reserve }
 end
 
 --- Sort lighter parts first; of equal ones the last first.
@@ -90,6 +92,9 @@ local function drop(measured, over)
       over, slack = over - it.width, slack - it.slack
     else
       stay[#stay + 1] = it
+      if over > slack then
+        it.slack, slack = it.slack + it.reserve, slack + it.reserve
+      end
     end
   end
   return stay, over
