@@ -52,6 +52,31 @@ def test_the_users_command_comes_first(tmp_path: Path) -> None:
     assert found.label == str(mine)
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("python3 agent.py --acp", "agent.py"),
+        ("python3.12 -I ~/src/agent.py", "~/src/agent.py"),
+        ("python3 -m my_agent", "my_agent"),
+        ("python3 -Im my_agent", "my_agent"),
+        ("npx -y @maker/agent --acp", "@maker/agent"),
+        ("java -jar agent.jar", "agent.jar"),
+        ("python3 -c pass", "python3"),
+        ("python3 -Ic pass", "python3"),
+        ("python3 -X dev agent.py", "python3"),
+        ("node --require setup agent.js", "node"),
+        ("python3", "python3"),
+        ("my-python agent.py", "my-python"),
+    ],
+)
+def test_an_interpreter_is_called_by_what_it_runs(tmp_path: Path, words: str, name: str) -> None:
+    first, *rest = words.split()
+    interpreter = program(tmp_path, first)
+    found = look_for([first, *rest], {"PATH": str(tmp_path)})
+    assert found.command == (str(interpreter), *rest)
+    assert found.label == (str(interpreter) if name == first else name)
+
+
 def test_the_users_command_may_be_on_path(tmp_path: Path) -> None:
     mine = program(tmp_path, "my-eca")
     assert look_for(["my-eca"], {"PATH": str(tmp_path)}).command == (str(mine),)

@@ -91,7 +91,7 @@ def test_an_agent_logs_in_by_itself(start_nvim: StartNeovim, tmp_path: Path) -> 
     wait_line(nvim, "reads $NO_SUCH_KEY, which is not set")
     nvim.keys(":Eca login slow<CR>")
     wait_line(nvim, "logs in: Slow browser; :Eca stop in this chat cancels it.")
-    nvim.wait_screen("python logs in: Slow browser")
+    nvim.wait_screen("acp_agent.py logs in: Slow browser")
     nvim.keys("<C-c>")
     nvim.wait_screen("> hello")
     wait_idle(nvim)

@@ -6,7 +6,15 @@ import errno
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Final
+
+_INTERPRETERS: Final = frozenset(
+    ("python", "pypy", "node", "bun", "ruby", "perl", "java", "sh", "bash", "npx", "bunx", "uvx")
+)
+_BARE: Final = ("--yes", "-jar")
+_BARE_LETTERS: Final = frozenset("BEIOPSmqsuy")
+"""Options of interpreters that no value follows, or only what they run; and the letters of such."""
 
 
 class StartError(Exception):
@@ -59,6 +67,19 @@ def find_program(program: str, path: str | None) -> str | None:
     folders = (os.defpath if path is None else path).split(os.pathsep)
     places = [program] if os.sep in program else [f"{it}/{program}" for it in folders if it]
     return next((it for it in places if is_file(it) and os.access(it, os.X_OK)), None)
+
+
+def program_name(command: Sequence[str]) -> str:
+    """Return what a command line runs: its program, or what that interprets."""
+    program, *words = command
+    if PurePath(program).name.rstrip("0123456789.") not in _INTERPRETERS:
+        return program
+    for word in words:
+        if not word.startswith("-"):
+            return word or program
+        if word not in _BARE and not _BARE_LETTERS.issuperset(word[1:]):
+            break  # its value may follow
+    return program
 
 
 def is_file(path: str) -> bool:

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.spawn import program_name
 from eca_nvim.transport import Connection, ConnectionClosed, Exit, Goodbye, Guard, StartError
 
 _STDERR_LINES: Final = 20
@@ -140,7 +141,8 @@ class ProcessAgent(Agent, Generic[LifeT]):
         return self._fault(f"ended before it could be used, {ending}{message}")
 
     def _fault(self, what: str) -> AgentFault:
-        return AgentFault(f"{self._process.command[0]} {what}; is it {self.KIND}? See :Eca log")
+        program = program_name(self._process.command)
+        return AgentFault(f"{program} {what}; is it {self.KIND}? See :Eca log")
 
     def _exit(self, ending: Exit) -> AgentExit:
         reason = f"the {self.NOUN} was stopped, {ending}"

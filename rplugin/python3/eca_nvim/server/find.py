@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from eca_nvim.digests import name_digest
 from eca_nvim.environment import child_environment
 from eca_nvim.server.known import ACP, KNOWN
-from eca_nvim.spawn import find_program, is_file
+from eca_nvim.spawn import find_program, is_file, program_name
 
 PROGRAM: Final = "eca"
 ECA: Final = "eca"
@@ -68,9 +68,9 @@ class ServerOptions(NamedTuple):
 class ServerCommand(NamedTuple):
     """How to start a server.
 
-    `label` names it for the user: its path, or "demo agent". `environment` is the whole environment
-    of its process. `folder` is its working folder, None for the user's workspace. `protocol` is
-    'eca' or 'acp'.
+    `label` names it for the user: the path of its program or script, or "demo agent".
+    `environment` is the whole environment of its process. `folder` is its working folder, None for
+    the user's workspace. `protocol` is 'eca' or 'acp'.
     """
 
     command: tuple[str, ...]
@@ -135,7 +135,8 @@ def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> 
     found = find_program(program, environment.get("PATH"))
     if found is None:
         raise BadServerOption(f"{option}: {_fault_of(program)}")
-    return ServerCommand((found, *words[1:]), found, environment)
+    command = (found, *words[1:])
+    return ServerCommand(command, program_name(command), environment)
 
 
 def _fault_of(program: str) -> str:

@@ -32,6 +32,7 @@ from eca_nvim.protocol.acp.lifecycle import (
     InitializeParams,
     InitializeResult,
 )
+from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
     Connection,
     Goodbye,
@@ -212,7 +213,8 @@ class AcpAgent(ProcessAgent[Life]):
             raise self._fault(life.faults.line("refused to start", fault)) from fault
         if result.protocol_version != VERSION:
             raise AgentFault(
-                f"{self._options.command[0]} speaks version {result.protocol_version} of the Agent "
-                f"Client Protocol, and this client version {VERSION}: install a version that fits"
+                f"{program_name(self._options.command)} speaks version {result.protocol_version} "
+                f"of the Agent Client Protocol, and this client version {VERSION}: "
+                "install a version that fits"
             )
         return result

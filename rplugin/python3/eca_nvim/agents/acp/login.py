@@ -28,6 +28,7 @@ from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.lifecycle import AuthMeta, AuthMethod
 from eca_nvim.protocol.acp.login import AuthenticateParams, LogoutParams
 from eca_nvim.protocol.base.types import Request
+from eca_nvim.spawn import program_name
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
 
 AUTHENTICATE_SECONDS: Final = 600.0
@@ -53,7 +54,7 @@ class Program(Struct, frozen=True):
     @property
     def name(self) -> str:
         """What users call it."""
-        return PurePath(self.command[0]).name
+        return PurePath(program_name(self.command)).name
 
 
 class Logins:

@@ -96,7 +96,7 @@ class Probe:
 
     async def _look_at(self, found: ServerCommand) -> None:
         """Report the program; only ECA's is asked for its version, as agents say theirs."""
-        if PurePath(found.label).name == PROGRAM:
+        if PurePath(found.command[0]).name == PROGRAM:
             self._report_part([await self._version(found)])
         else:
             self._report_part([Row("ok", found.label)])
@@ -104,7 +104,7 @@ class Probe:
     async def _version(self, found: ServerCommand) -> Row:
         run = partial(
             run_bounded,
-            (found.label, "--version"),
+            (found.command[0], "--version"),
             found.environment,
             most=VERSION_BYTES,
             seconds=self._deadline - anyio.current_time(),
