@@ -29,7 +29,8 @@ def driver() -> Driver:
 
 def test_an_answer_that_is_empty_is_called_so(driver: Driver) -> None:
     driver.hear(ENDED)
-    assert driver.view.lines[-1] == "The agent ended its turn without an answer."
+    told = "The agent ended its turn without an answer: send your prompt again, or see :Eca log."
+    assert driver.view.lines[-1] == told
 
 
 @pytest.mark.parametrize("events", [said("Hi"), [ToolPreparing(call(), "")]])
@@ -51,6 +52,7 @@ def test_a_call_that_the_model_did_not_complete_is_not_called_stopped(driver: Dr
     header, *told = driver.view.lines[-2:]
     assert header.startswith("✗ read a")
     assert "not valid JSON" in told[0]
+    assert told[-1].endswith("Ask it to try again.")
 
 
 def test_a_call_that_is_stopped_is_called_so(driver: Driver) -> None:

@@ -41,7 +41,10 @@ def test_a_link_that_nothing_opens_is_yanked_and_shown(view: View) -> None:
     view.nvim.lua(NO_OPENER)
     view.nvim.keys("<C-w>k/this<CR>gx")
     assert view.nvim.eval("getreg('\"')") == ADDRESS
-    view.nvim.wait_until("vim.fn.execute('messages'):find('was yanked: https:') ~= nil")
+    view.nvim.wait_until("vim.fn.execute('messages'):find('yanked, .*: https:') ~= nil")
+    view.nvim.resize(80, 24)
+    view.nvim.keys("gx")
+    view.nvim.wait_screen(lambda screen: "yanked" in screen.lines()[-1])
 
 
 def test_a_file_that_a_prompt_names_and_is_not_there_is_named(view: View) -> None:
@@ -49,7 +52,8 @@ def test_a_file_that_a_prompt_names_and_is_not_there_is_named(view: View) -> Non
     view.nvim.lua("require('eca').send(...)", prompt)
     view.nvim.wait_until("vim.fn.execute('messages'):find('context not sent') ~= nil")
     line = next(line for line in told(view.nvim).splitlines() if "not sent" in line)
-    assert line.endswith("context not sent: not found: @nope.txt, @src/none.py, @gone/")
+    missing = "@nope.txt, @src/none.py, @gone/"
+    assert line.endswith(f"context not sent: not found: {missing}; correct it in your next prompt")
     assert [sent["text"] for sent in view.sent("prompt")] == [prompt]
 
 

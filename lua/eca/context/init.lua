@@ -138,7 +138,11 @@ function M.collect(chat, text, others)
     return word.text
   end, require('eca.context.missing').find(text))
   if #missing > 0 then
-    table.insert(notices, 'context not sent: not found: ' .. table.concat(missing, ', '))
+    local names = table.concat(missing, ', ')
+    table.insert(
+      notices,
+      ('context not sent: not found: %s; correct it in your next prompt'):format(names)
+    )
   end
   vim.tbl_map(require('eca.ui.notify').warn, notices)
   return found

@@ -33,7 +33,7 @@ function M.open(target)
   fault = select(2, vim.ui.open(target))
   if fault then
     vim.fn.setreg(vim.v.register, target)
-    notify.warn('no program opens this, so it was yanked: ' .. target)
+    notify.warn('yanked, as no program opens it: ' .. target)
   else
     notify.info('opening ' .. target)
   end

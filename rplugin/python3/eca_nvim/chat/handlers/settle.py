@@ -11,7 +11,8 @@ from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.states import CallState
 
 INCOMPLETE = (
-    "The model did not complete this call: its arguments are not valid JSON. Nothing was run."
+    "The model did not complete this call: its arguments are not valid JSON. Nothing was run. "
+    "Ask it to try again."
 )
 
 

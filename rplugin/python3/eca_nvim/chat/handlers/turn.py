@@ -31,7 +31,7 @@ from eca_nvim.chat.vocabulary.states import (
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
 
 LOG_END = "the last lines of the server's log"
-NO_ANSWER = "The agent ended its turn without an answer."
+NO_ANSWER = "The agent ended its turn without an answer: send your prompt again, or see :Eca log."
 STOPPED_HERE = "The turn was stopped here."
 
 
