@@ -3,12 +3,18 @@
 --- Rules kept here:
 --- - Our own lines come first, so that no line of the agent can be mistaken for one: the origin,
 ---   what `A` always allows, and warnings. Then everything that will happen.
+--- - A choice with a long name, such as one that repeats the command, does not push that out of
+---   sight: it is cut, and its whole name comes last.
 local chat_tabs = require('eca.window.chat_tabs')
 local decide = require('eca.input.decide')
+local display_width = require('eca.ui.display_width')
 local mirror = require('eca.state.mirror')
 local paths = require('eca.files.paths')
 
 local M = {}
+
+--- Cells of a choice before the text of the agent.
+local CHOICE_CELLS = 100
 
 --- A list of lines with marks, as it grows.
 ---@class eca.ApprovalBody
@@ -109,7 +115,9 @@ end
 --- The lines of the float, and their colours. The title is left out where the lines begin with it,
 --- as those of a command do.
 ---@param item eca.Pending
----@return string[] lines, eca.Mark[] marks, integer own_rows number of our own rows, the first ones
+---@return string[] lines, eca.Mark[] marks
+---@return integer own_rows number of our own rows, the first ones
+---@return integer last_rows number of the rows with long names of choices, the last ones
 function M.of(item)
   local body = { lines = {}, marks = {} } ---@type eca.ApprovalBody
   for _, line in ipairs(head(item)) do
@@ -120,8 +128,11 @@ function M.of(item)
   for _, warning in ipairs(warnings) do
     add(body, '! ' .. warning, 'EcaWarning')
   end
+  local long = {} ---@type string[]
   for _, row in ipairs(numbered(item)) do
-    add(body, row, 'EcaMuted')
+    local shown = display_width.cut(row, CHOICE_CELLS)
+    long[#long + 1] = shown ~= row and row or nil
+    add(body, shown, 'EcaMuted')
   end
   local own_rows = #body.lines
   if not item.titled and (item.lines or {})[1] ~= item.title then
@@ -135,7 +146,10 @@ function M.of(item)
   for _, mark in ipairs(item.marks or {}) do
     body.marks[#body.marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
   end
-  return body.lines, body.marks, own_rows
+  for _, row in ipairs(long) do
+    add(body, row, 'EcaMuted')
+  end
+  return body.lines, body.marks, own_rows, #long
 end
 
 return M

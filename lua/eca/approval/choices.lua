@@ -105,7 +105,7 @@ end
 ---@param all? eca.Choice allows all pending calls of the chat
 ---@return eca.PromptContent without key, chat, title and gone
 function M.content(item, all)
-  local lines, marks, own_rows = body.of(item)
+  local lines, marks, own_rows, last_rows = body.of(item)
   local choices = M.allowing(item, item)
   choices[#choices + 1] = all
   vim.list_extend(choices, M.rejecting(item, item))
@@ -113,10 +113,14 @@ function M.content(item, all)
   return {
     lines = lines,
     marks = marks,
-    quoted = { own_rows, #lines - 1 },
+    quoted = { own_rows, #lines - last_rows - 1 },
     choices = choices,
     seen = function()
-      return block.seen(item)
+      local seen = block.seen(item)
+      if seen and last_rows > 0 then
+        seen.whole = false -- the float has more to show than the block
+      end
+      return seen
     end,
     rest = item.paths and 'd shows all' or 'scroll to read',
   }
