@@ -69,6 +69,18 @@ def test_messages_have_no_backticks() -> None:
     assert found == {}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("https://eca.dev", "`editor-code-assistant/eca`", "`:Eca login`", "Say `hello`"),
+        *("`:Eca approval`", "`g<CR>` | go to the request", "extensions = { 'eca' }"),
+    ],
+)
+def test_the_first_hour(words: str) -> None:
+    """README says what ECA is, where to get it, how to log in, what to try, how to answer."""
+    assert words in documents.README.read_text(encoding="utf-8")
+
+
 def test_packages_of_the_shared_host() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     wanted = [re.split(r"[<>=]", item)[0] for item in project["dependencies"]]
