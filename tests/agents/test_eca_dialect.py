@@ -20,6 +20,11 @@ def content(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return "chat/contentReceived", {"chatId": "1", "role": "assistant", "content": value}
 
 
+def piece(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Put a content into the notification of the first draft."""
+    return "chat/contentReceived", {"chatId": "1", "content": value, "isComplete": False}
+
+
 def config(**chat: object) -> tuple[str, dict[str, Any]]:
     """Put choices into their notification."""
     return "config/updated", {"chat": chat}
@@ -30,6 +35,9 @@ def config(**chat: object) -> tuple[str, dict[str, Any]]:
     [
         (*content(TEXT), Generation.UNKNOWN),
         (*content({"type": "fileChange"}), Generation.DRAFT),
+        (*content({"type": "later"}), Generation.UNKNOWN),
+        (*piece({"type": "later"}), Generation.DRAFT),
+        (*piece({"type": "progress"}), Generation.DRAFT),
         ("chat/sang", {"chatId": "1"}, Generation.UNKNOWN),
         (*content({"type": "progress", "state": "running"}), Generation.BEHAVIORS),
         (*content(CALL), Generation.BEHAVIORS),

@@ -160,6 +160,14 @@ ROWS = [
         ends={"state": "idle"},
     ),
     Row(
+        names="002-32",
+        says="isComplete ends the turn after a kind of content that no document has",
+        server=drafted(piece({"type": "later", "text": "of a later time"}), said("the end")),
+        shown=["of a later time", "the end"],
+        ends={"state": "idle"},
+        fresh=True,
+    ),
+    Row(
         names="002-33",
         says="metadata.tokensUsed",
         server=drafted(

@@ -25,6 +25,7 @@ from eca_nvim.protocol.eca.content import (
     FileChangeContent,
     MetadataContent,
     TextContent,
+    UnknownContent,
 )
 from eca_nvim.protocol.eca.lifecycle import InitializeResult
 from eca_nvim.protocol.eca.notices import ShowMessage
@@ -167,11 +168,12 @@ def _of_content(received: ContentReceived) -> Generation:
     if received.parent_chat_id is not None:
         return Generation.AGENTS
     match received.content:
+        case _ if received.is_complete is not None:  # a piece of an answer, whatever its kind
+            return Generation.DRAFT
         case FileChangeContent():
             return Generation.DRAFT
-        case TextContent():
-            is_piece = received.is_complete is not None
-            return Generation.DRAFT if is_piece else Generation.UNKNOWN
+        case TextContent() | UnknownContent():
+            return Generation.UNKNOWN
         case ToolCall(server=str()) | MetadataContent():
             return Generation.SERVERS
         case _:
