@@ -65,10 +65,18 @@ def test_only_is_no_trap(start_nvim: StartNeovim, keys: str, only: str) -> None:
     assert view.nvim.eval("len(filter(getbufinfo({'buflisted': 1}), 'empty(v:val.name)'))") == 0
 
 
-def test_the_alternate_file_is_opened_beside_the_chat(start_nvim: StartNeovim) -> None:
+@pytest.mark.parametrize("keys", ["<C-w>k<C-^>", "<C-^>", ":quit<CR>:EcaChat<CR><C-^>"])
+def test_the_alternate_file_is_opened_beside_the_chat(start_nvim: StartNeovim, keys: str) -> None:
     view = open_view(start_nvim, "README.md", settings={"layout": "current"})
-    view.nvim.keys("<Esc><C-w>k<C-^>")
+    view.nvim.keys("<Esc>" + keys)
     view.nvim.wait_for(lambda: view.windows() == ["README.md", "chat", "input"], "the file")
+    assert view.current() == "README.md"
+
+
+def test_the_alternate_file_is_opened_from_an_input_that_is_alone(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys(":only<CR><C-^>")
+    view.nvim.wait_for(lambda: view.windows() == ["README.md", "input"], "the file")
 
 
 def test_hiding_what_is_left_shows_the_last_file(start_nvim: StartNeovim) -> None:
@@ -99,6 +107,36 @@ def test_a_file_with_changes_is_kept(start_nvim: StartNeovim) -> None:
     view.nvim.keys("<Esc><C-w>tiedited<Esc>:EcaChat<CR>:edit src/calc.py<CR>")
     view.nvim.wait_for(lambda: place(view)[0] == "calc.py", "the file")
     assert view.windows() == ["README.md", "calc.py", "chat", "input"]
+
+
+def test_a_file_that_may_not_be_hidden_is_moved(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", init="vim.o.hidden = false")
+    view.nvim.keys(":edit src/calc.py<CR>iedited<Esc>")
+    view.nvim.wait_for(lambda: view.windows() == ["calc.py", "chat", "input"], "the changed file")
+    view.nvim.keys(":write<CR>:EcaChat<CR>")
+    view.nvim.keys(":enew<CR>:setlocal bufhidden=wipe<CR>:call setline(1, 'kept')<CR>")
+    view.nvim.wait_for(lambda: view.windows() == ["", "chat", "input"], "the new text")
+    assert view.nvim.eval("getline(1)") == "kept"
+
+
+def test_a_folder_is_listed_beside_the_chat(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md", init="vim.cmd.runtime('plugin/netrwPlugin.vim')")
+    view.nvim.keys(":edit src<CR>")
+    view.nvim.wait_until("vim.bo.filetype == 'netrw'")
+    view.nvim.wait_for(lambda: view.windows()[1:] == ["chat", "input"], "the listing moved")
+    view.nvim.take_errors()  # netrw removes mappings that it has not made
+
+
+def test_a_file_stays_in_the_tab_page_of_its_chat(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    win = view.nvim.eval("win_getid()")
+    view.nvim.keys(":tabnew src/greet.py<CR>")
+    view.nvim.command(f"call nvim_win_set_buf({win}, bufadd('src/calc.py'))")
+    shown = "vim.fn.bufname(vim.fn.tabpagebuflist(1)[1]) == 'src/calc.py'"
+    view.nvim.wait_until(shown)
+    assert view.windows() == ["greet.py"]
+    view.nvim.keys("gt")
+    assert view.windows() == ["calc.py", "chat", "input"]
 
 
 def test_the_quickfix_list_does_not_split_the_chat(start_nvim: StartNeovim) -> None:

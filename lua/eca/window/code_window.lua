@@ -78,9 +78,8 @@ end
 ---@param chats eca.ChatWindows
 ---@param win integer
 local function move(chats, win)
-  guests[win] = nil
   local pair, kind = chats.owner(win)
-  if not pair or not vim.api.nvim_win_is_valid(win) then
+  if not pair or not kind or not vim.api.nvim_win_is_valid(win) then
     return
   end
   local buf = vim.api.nvim_win_get_buf(win)
@@ -89,15 +88,17 @@ local function move(chats, win)
   if not own or buf == own[kind == 'input' and 'input' or 'buf'] then
     return
   end
-  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
-  local entered = win == vim.api.nvim_get_current_win()
-  local floating = vim.api.nvim_win_get_config(win).relative ~= ''
-  chats.restore(win, pair, kind)
   if chat then
+    chats.restore(win, pair, kind)
     chats.show(chat.id)
     return
   end
-  local target = show(chats.code_window(), buf)
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  local entered = win == vim.api.nvim_get_current_win()
+  local floating = vim.api.nvim_win_get_config(win).relative ~= ''
+  -- Shown there first: a buffer in no window may be wiped, and one with changes may not be left.
+  local target = show(vim.api.nvim_win_call(win, chats.code_window), buf)
+  chats.restore(win, pair, kind)
   vim.api.nvim_win_call(target, function()
     vim.fn.winrestview(view)
   end)
@@ -112,14 +113,19 @@ end
 --- Move foreign buffers out of the chats' windows.
 ---@param chats eca.ChatWindows
 function M.guard(chats)
-  vim.api.nvim_create_autocmd('BufWinEnter', {
+  -- A file manager may show a listing in the window before the folder's buffer is displayed.
+  vim.api.nvim_create_autocmd({ 'BufEnter', 'BufWinEnter' }, {
     group = vim.api.nvim_create_augroup('eca.window.code_window', {}),
     callback = function()
       local win = vim.api.nvim_get_current_win()
       if chats.owner(win) and not guests[win] then
         guests[win] = true
         vim.schedule(function()
-          move(chats, win)
+          local moved, fault = pcall(move, chats, win)
+          guests[win] = nil
+          if not moved then
+            error(fault, 0)
+          end
         end)
       end
     end,

@@ -210,14 +210,26 @@ function M.share_rows(win, rows)
   end
 end
 
---- Open the input below a transcript's window.
+--- The file that the user comes from: that of the current window, else its alternate file.
+---@return integer buf -1: there is none
+local function last_file()
+  local buf = vim.api.nvim_get_current_buf()
+  return vim.bo[buf].buflisted and buf or vim.fn.bufnr('#')
+end
+
+--- Open the input below a transcript's window, and enter it.
 ---@param win integer the transcript's
 ---@param input integer buffer
 ---@param rows integer
+---@param alternate? integer the buffer that `<C-^>` opens, default: the last file
 ---@return integer? window, nil when there is no room
-function M.open_input(win, input, rows)
+function M.open_input(win, input, rows, alternate)
+  local file = alternate or last_file()
   local config = { split = 'below', win = win, height = rows }
   local opened, below = pcall(vim.api.nvim_open_win, input, true, config)
+  if opened and file > 0 then
+    vim.fn.setreg('#', file)
+  end
   return opened and below or nil
 end
 
@@ -237,8 +249,9 @@ end
 ---@param input_height integer
 ---@return integer transcript window, integer input window
 function M.open(buf, input, place, input_height)
+  local file = last_file()
   local win = place.layout ~= 'float' and open_one(buf, place) or nil
-  local below = win and M.open_input(win, input, input_height)
+  local below = win and M.open_input(win, input, input_height, file)
   if win and below then
     return win, below
   end
