@@ -26,6 +26,19 @@ for name in sys.argv[3:]:
     print(module.TEXT, type(module.__loader__).__name__)
 """
 FIRST, SECOND = "SourceFileLoader", "_Loader"
+UPDATE = """
+import atexit
+import os
+import eca_nvim.disk.replacing
+from pathlib import Path
+TEXT, pread = "two", os.pread
+def update(*arguments):
+    os.pread = pread
+    Path({!r}).write_text("TEXT = 'changed'")
+    return pread(*arguments)
+atexit.register(setattr, os, "pread", update)
+"""
+"""A module that changes another one when the file is read at the exit."""
 
 
 class Package:
@@ -55,6 +68,12 @@ class Package:
     def write(self, name: str, text: str) -> None:
         """Write a module that has a text."""
         self.place(name).write_text(f"TEXT = {text!r}\n")
+
+    def damage(self, place: int) -> None:
+        """Change a byte of the file of modules."""
+        content = bytearray(self.file.read_bytes())
+        content[place] ^= 0x41
+        self.file.write_bytes(content)
 
     def start(self, *names: str) -> list[str]:
         """Import modules in a Python of its own; return the text and the loader of each."""
@@ -139,6 +158,55 @@ def test_a_damaged_file_is_replaced(damage: bytes, package: Package) -> None:
 def test_half_a_file_is_replaced(package: Package) -> None:
     package.start("eca_nvim.one")
     os.truncate(package.file, package.file.stat().st_size // 2)
+    assert package.start("eca_nvim.one") == [f"one {FIRST}"]
+    assert package.start("eca_nvim.one") == [f"one {SECOND}"]
+
+
+@pytest.mark.parametrize("place", [0, 7, 8, 16, 40, 200])
+def test_a_damaged_table_is_replaced(place: int, package: Package) -> None:
+    package.start("eca_nvim.one")
+    package.damage(place)
+    assert package.start("eca_nvim.one") == [f"one {FIRST}"]
+    assert package.start("eca_nvim.one") == [f"one {SECOND}"]
+
+
+def test_damaged_code_is_not_run_but_replaced(package: Package) -> None:
+    package.start("eca_nvim.one", "eca_nvim.two")
+    for place in range(-1, -100, -7):  # the code of the module that was imported last
+        package.damage(place)
+    assert package.start("eca_nvim.one", "eca_nvim.two") == [f"one {SECOND}", f"two {FIRST}"]
+    assert package.start("eca_nvim.one", "eca_nvim.two") == [f"one {SECOND}", f"two {SECOND}"]
+
+
+def test_a_source_that_changes_while_the_file_is_written_is_imported_as_it_is_now(
+    package: Package,
+) -> None:
+    package.start("other", "eca_nvim.one")
+    package.place("eca_nvim.two").write_text(UPDATE.format(str(package.place("eca_nvim.one"))))
+    package.start("other", "eca_nvim.one", "eca_nvim.two")
+    assert package.start("eca_nvim.one") == [f"changed {FIRST}"]
+
+
+def test_a_second_name_of_a_module_is_no_module(package: Package) -> None:
+    package.write("other", "other")
+    with package.place("other").open("a") as source:
+        source.write("import sys\nsys.modules['alias'] = sys.modules[__name__]\n")
+    package.start("other")
+    assert package.start("alias", "other") == ["gone", f"other {SECOND}"]
+
+
+def test_the_file_of_another_version_of_the_plugin_is_not_read(package: Package) -> None:
+    package.start("eca_nvim.one")
+    os.utime(package.place("eca_nvim.nvim.compiled_modules"))
+    assert package.start("eca_nvim.one") == [f"one {FIRST}"]
+
+
+def test_the_folder_of_the_file_may_be_a_link(package: Package) -> None:
+    folder = package.folder / "cache"
+    folder.mkdir()
+    link = package.folder / "link"
+    link.symlink_to(folder)
+    package.file = link / "eca" / "modules"
     assert package.start("eca_nvim.one") == [f"one {FIRST}"]
     assert package.start("eca_nvim.one") == [f"one {SECOND}"]
 
