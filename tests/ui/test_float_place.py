@@ -7,7 +7,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Screen, Value
-from tests.ui.staged import BLOCK, CHAT, WITHOUT_HOST, approval, chat_text, draw
+from tests.ui.staged import BLOCK, CHAT, WITHOUT_HOST, approval, chat_text, draw, question
 
 EDIT: Mapping[str, Value] = {
     "title": "edit src/io.py +1 -1",
@@ -311,3 +311,20 @@ def test_a_blank_at_a_lines_end_is_told_in_the_float(start_nvim: StartNeovim) ->
     draw_block(nvim, 4, [*BODY, "+end "])
     ask(nvim, **{**BESIDE, "lines": [*BODY, "+end "]})
     nvim.wait_screen("+end·")
+
+
+def test_the_block_of_a_question_is_seen(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, (80, 40), "bottom")
+    body = ["Project name → abc", "Licence", "  1. MIT", "  2. GPL 3"]
+    draw(
+        nvim,
+        *chat_text("before\n" * 40, 2),
+        ["open", CHAT, BLOCK, "question", [["? I need a few things", ""]], 0, None],
+        ["body", CHAT, BLOCK, body, [], None],
+        ["pending", [question()]],
+    )
+    screen = nvim.wait_screen("x cancel")
+    float_rows = {screen.find("the agent asks").row, screen.find("x cancel").row}
+    block_rows = {screen.find("? I need a few").row, screen.find("  2. GPL 3").row}
+    assert max(float_rows) < min(block_rows) or max(block_rows) < min(float_rows)
+    assert "1 red  warm" in screen  # the float has all of it, too

@@ -96,4 +96,12 @@ function M.seen(item)
   return { area = area, whole = not cut and contains(lines, item) }
 end
 
+--- Where the block of a request is on the screen, if the float shows more than the block.
+---@param item eca.Pending
+---@return eca.SeenBlock?
+function M.seen_beside(item)
+  local found = M.seen(item)
+  return found and { area = found.area, whole = false }
+end
+
 return M

@@ -116,11 +116,7 @@ function M.content(item, all)
     quoted = { own_rows, #lines - last_rows - 1 },
     choices = choices,
     seen = function()
-      local seen = block.seen(item)
-      if seen and last_rows > 0 then
-        seen.whole = false -- the float has more to show than the block
-      end
-      return seen
+      return (last_rows > 0 and block.seen_beside or block.seen)(item)
     end,
     rest = item.paths and 'd shows all' or 'scroll to read',
   }

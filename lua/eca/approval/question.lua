@@ -3,6 +3,7 @@
 ---
 --- Rules kept here: an option is text of the agent. It is shown and sent back, nothing more.
 local answer_mode = require('eca.input.answer_mode')
+local block = require('eca.approval.block')
 local choose = require('eca.ui.choose')
 local decide = require('eca.input.decide')
 local mirror = require('eca.state.mirror')
@@ -234,6 +235,9 @@ function M.content(item)
     marks = marks,
     quoted = { own_rows, first_row - 2 },
     choices = choices_of(item, first_row),
+    seen = function()
+      return block.seen_beside(item)
+    end,
     rest = 'scroll to read',
   }
 end
