@@ -101,7 +101,7 @@ def test_a_model_without_variants_has_no_list(view: View, variants: tuple[str, .
 def test_without_a_model_the_way_to_one_is_said(view: View) -> None:
     view.draw(eca_options((), AGENTS, ()))
     view.nvim.keys(":Eca model<CR>")
-    view.nvim.wait_screen("no model to choose from yet: if none comes, log in with :Eca login")
+    view.nvim.wait_screen("no model to choose from yet; log in with :Eca login")
 
 
 def test_names_are_completed_by_any_part(view: View) -> None:

@@ -53,8 +53,11 @@ def test_a_file_that_a_prompt_names_and_is_not_there_is_named(view: View) -> Non
     view.nvim.wait_until("vim.fn.execute('messages'):find('context not sent') ~= nil")
     line = next(line for line in told(view.nvim).splitlines() if "not sent" in line)
     missing = "@nope.txt, @src/none.py, @gone/"
-    assert line.endswith(f"context not sent: not found: {missing}; correct it in your next prompt")
+    assert line.endswith(f"context not sent: not found: {missing}; correct the name")
     assert [sent["text"] for sent in view.sent("prompt")] == [prompt]
+    view.nvim.resize(80, 24)
+    view.nvim.lua("require('eca').send('look at @nope.txt')")
+    view.nvim.wait_screen("not found: @nope.txt; correct the name")
 
 
 def end_turn(view: View, chat: str, reason: str, state: str = "idle") -> None:

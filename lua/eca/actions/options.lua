@@ -170,7 +170,7 @@ function M.choose(what, word, bang)
     end
     send(chat, option and option.id or CATEGORIES[what], value)
   elseif not option or #offers == 0 then
-    local remedy = what == 'model' and ': if none comes, log in with :Eca login' or ''
+    local remedy = what == 'model' and '; log in with :Eca login' or ''
     notify.info(('no %s to choose from yet%s'):format(what, remedy))
   else
     ask(option, 'Choose the ' .. what, chat)

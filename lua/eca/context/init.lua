@@ -139,10 +139,7 @@ function M.collect(chat, text, others)
   end, require('eca.context.missing').find(text))
   if #missing > 0 then
     local names = table.concat(missing, ', ')
-    table.insert(
-      notices,
-      ('context not sent: not found: %s; correct it in your next prompt'):format(names)
-    )
+    table.insert(notices, ('context not sent: not found: %s; correct the name'):format(names))
   end
   vim.tbl_map(require('eca.ui.notify').warn, notices)
   return found
