@@ -212,10 +212,11 @@ def test_the_folder_of_the_file_may_be_a_link(package: Package) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602])
-def test_a_file_that_others_can_write_is_not_read(mode: int, package: Package) -> None:
+def test_a_file_that_others_can_write_is_not_read_but_replaced(mode: int, package: Package) -> None:
     package.start("eca_nvim.one")
     package.file.chmod(mode)
     assert package.start("eca_nvim.one") == [f"one {FIRST}"]
+    assert package.start("eca_nvim.one") == [f"one {SECOND}"]
 
 
 def test_a_file_that_cannot_be_written_is_done_without(package: Package) -> None:

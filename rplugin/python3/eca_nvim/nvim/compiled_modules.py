@@ -203,12 +203,15 @@ def _save(file: str, key: _Key, finder: _Finder | None, early: frozenset[str]) -
     }
     if imported:
         with suppress(OSError, ImportError, SyntaxError, ValueError):  # an update is under way
-            from eca_nvim.disk.replacing import replace  # noqa: PLC0415 - not needed at the start
+            from eca_nvim.disk.replacing import remove, replace  # noqa: PLC0415 - not needed before
 
             modules = {} if finder is None else finder.all()
             modules |= {name: _compiled(spec) for name, spec in imported.items()}
             folder, name = os.path.split(file)
-            replace(f"{os.path.realpath(folder)}/{name}", _content(key, modules), _PRIVATE)
+            place = f"{os.path.realpath(folder)}/{name}"
+            if finder is None:
+                remove(place)  # its owner or its permissions may be why we have not read it
+            replace(place, _content(key, modules), _PRIVATE)
 
 
 def _compiled(spec: ModuleSpec) -> _Module:
