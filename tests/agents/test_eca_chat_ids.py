@@ -126,3 +126,33 @@ def test_a_chat_that_is_forgotten_begins_anew() -> None:
     chats.prompted("ours")
     assert chats.ours("minted again", adopt=True) == "ours"
     assert chats.theirs("ours") == "minted again"
+
+
+def test_the_chat_of_a_replaced_prompt_is_left() -> None:
+    chats = ChatIds()
+    chats.prompted("ours", starts_chat=True)
+    chats.prompted("ours", starts_chat=True)
+    assert chats.is_doubtful("first")
+    assert chats.is_replaced("ours")
+    chats.leave("ours", "first")
+    assert (chats.is_left("first"), chats.is_replaced("ours")) == (True, False)
+    assert not chats.is_doubtful("second")
+    assert chats.ours("second", adopt=True) == "ours"
+    assert (chats.theirs("ours"), chats.is_left("second")) == ("second", False)
+
+
+def test_a_chat_that_the_server_has_named_replaces_nothing() -> None:
+    chats = ChatIds()
+    chats.prompted("ours")
+    chats.ours("minted", adopt=True)
+    chats.prompted("ours")
+    assert not chats.is_replaced("ours")
+    assert not chats.is_doubtful("somebody elses")
+
+
+def test_a_server_that_is_sent_our_id_has_one_chat_for_it() -> None:
+    chats = ChatIds()
+    chats.prompted("ours")
+    chats.prompted("ours")
+    assert not chats.is_replaced("ours")
+    assert not chats.is_doubtful("somebody elses")

@@ -78,6 +78,24 @@ ROWS = [
         ends={"state": "idle"},
     ),
     Row(
+        names="000-71 001-73",
+        says="promptStop before the first word, which comes after the next prompt has ended",
+        server=[
+            wait("chat/prompt"),
+            *(RUNNING, ECHO, answer(), text("late words")),
+            *(wait("chat/promptStop"), FINISHED),
+        ],
+        words=["mute-stop"],
+        does=["open", "prompt", "stop", "idle", "say stream", "idle", "say stream again"],
+        sent=[
+            ("chat/promptStop", {"chatId": "old-1"}),
+            ("chat/prompt", {"message": "stream again", "chatId": "old-2"}),
+        ],
+        shown=["One, two, three."],
+        hidden=["late words"],
+        count={"chat/promptStop": 1},
+    ),
+    Row(
         names="000-72 001-74",
         says="promptStop while config/updated is late",
         server=[wait("chat/prompt"), *STOPPABLE],

@@ -5,6 +5,8 @@ Rules kept here:
 - We adopt a server's id when its response to our prompt has it. We also guess: if exactly one
   prompt is still without any message, and the server names an unknown chat, it means that one. If
   several prompts are, the id is ambiguous (`is_doubtful`). A response corrects a wrong guess.
+- A chat may be prompted again before the server has named it, after a stop that got no answer. Then
+  the server has two chats for it: that of the newer prompt is ours, the other is left.
 - If a server has used one of our ids, it accepts them, and we no longer guess.
 - Only the server creates the ids of subagents' chats.
 """
@@ -24,11 +26,15 @@ class ChatIds:
         self._theirs: dict[str, str] = {}  # by our id, for chats that were prompted
         self._silent: dict[str, None] = {}  # prompted, no message yet; oldest first
         self._guessed: set[str] = set()  # server's ids that no response has confirmed
+        self._replaced: list[str] = []  # our ids, one for each replaced prompt without a response
+        self._left: set[str] = set()  # server's ids of the chats of such prompts
         self._honours_ours = False
 
-    def prompted(self, chat_id: str) -> None:
-        """Note that a prompt of this chat was sent."""
+    def prompted(self, chat_id: str, *, starts_chat: bool = False) -> None:
+        """Note that a prompt of this chat was sent; `starts_chat`: without an id of the server."""
         self._theirs.setdefault(chat_id, chat_id)
+        if starts_chat and chat_id in self._silent:
+            self._replaced.append(chat_id)
         self._silent[chat_id] = None
 
     def opened(self, chat_id: str) -> None:
@@ -61,7 +67,22 @@ class ChatIds:
         """Return whether an id may mean one of several chats until a response arrives: hot path."""
         if server_id is None or server_id in self._ours:
             return False
-        return self._may_adopt(server_id) and len(self._waiting()) > 1
+        is_ambiguous = bool(self._replaced) or len(self._waiting()) > 1
+        return is_ambiguous and self._may_adopt(server_id)
+
+    def is_replaced(self, chat_id: str) -> bool:
+        """Return whether a newer prompt has replaced one of this chat that has no response."""
+        return chat_id in self._replaced
+
+    def leave(self, chat_id: str, server_id: str | None) -> None:
+        """Note the response to a replaced prompt: what the server says in that chat is dropped."""
+        self._replaced.remove(chat_id)
+        if server_id is not None:
+            self._left.add(server_id)
+
+    def is_left(self, server_id: str | None) -> bool:
+        """Return whether a chat is that of a replaced prompt: hot path."""
+        return server_id in self._left
 
     def ours(self, server_id: str, *, adopt: bool = False) -> str:
         """Return our id for a server's id; `adopt`: the message is about a running turn."""

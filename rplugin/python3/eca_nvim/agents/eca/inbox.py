@@ -128,9 +128,12 @@ class Inbox:
         self._code_blocks.complete(chat_id)
 
     def _dispatch(self, message: object, method: str) -> Sequence[AgentEvent]:
-        if isinstance(message, ContentReceived | StatusChanged) and self._is_doubtful(message):
-            self._held.append(message)
-            return ()
+        if isinstance(message, ContentReceived | StatusChanged):
+            if self._chats.is_left(message.chat_id):
+                return ()
+            if self._chats.is_doubtful(message.chat_id):
+                self._held.append(message)
+                return ()
         if type(message) is ContentReceived:
             return self.content(message)
         reader = self._readers.get(type(message))
@@ -142,9 +145,6 @@ class Inbox:
     def _provider(self, message: ProvidersUpdated) -> Sequence[AgentEvent]:
         self._logins.updated(message)
         return ()
-
-    def _is_doubtful(self, message: ContentReceived | StatusChanged) -> bool:
-        return self._chats.is_doubtful(message.chat_id)
 
     def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
         """Turn content of a chat into events; replayed content changes no files."""

@@ -119,15 +119,15 @@ class Outbox:
         contexts = self._fit(prompt.chat_id, prompt.contexts)
         fitted = SelectedPrompt(prompt.chat_id, prompt.text, contexts, chosen)
         params = prompt_params(fitted, self._chats, self._dialect, self._mentions)
-        if params.chat_id is not None:
-            self._stops.pop(prompt.chat_id, None)
-        else:  # the server will start another chat
+        starts_chat = params.chat_id is None
+        if starts_chat:
             self._emit_event(prompt.chat_id, ChatOpened())
-        self._chats.prompted(prompt.chat_id)
+        self._stops.pop(prompt.chat_id, None)
+        self._chats.prompted(prompt.chat_id, starts_chat=starts_chat)
         self._sent_selections[prompt.chat_id] = chosen
         self._last[prompt.chat_id] = fitted
         self._turns.prompted(prompt.chat_id)
-        self._ask(fitted, params)
+        self._ask(fitted, params, starts_chat=starts_chat)
 
     def _fit(self, chat_id: str, contexts: Sequence[Context]) -> tuple[Context, ...]:
         """Return what of contexts is sent, and report the rest."""
@@ -147,9 +147,11 @@ class Outbox:
         answer = SelectedPrompt(chat_id, _CANCEL if text is None else text, selection=chosen)
         self._ask(answer, login_params(answer, self._chats, self._dialect))
 
-    def _ask(self, prompt: SelectedPrompt, params: PromptParams) -> None:
+    def _ask(
+        self, prompt: SelectedPrompt, params: PromptParams, *, starts_chat: bool = False
+    ) -> None:
         with suppress(ConnectionClosed):
-            on_answer = partial(self._report_answer, prompt)
+            on_answer = partial(self._report_answer, prompt, starts_chat)
             self._connection.start_request(params.method, encode(params), on_answer)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
@@ -257,8 +259,13 @@ class Outbox:
         with suppress(ConnectionClosed):
             self._connection.notify(message.method, encode(message))
 
-    def _report_answer(self, prompt: SelectedPrompt, pending: PendingRequest) -> None:
+    def _report_answer(
+        self, prompt: SelectedPrompt, starts_chat: bool, pending: PendingRequest
+    ) -> None:
         chat_id = prompt.chat_id
+        if starts_chat and prompt is not self._last[chat_id] and self._chats.is_replaced(chat_id):
+            self._leave_chat(chat_id, pending)
+            return
         try:
             result = decode_result(PromptParams, pending.answer())
         except RemoteError as fault:
@@ -284,6 +291,19 @@ class Outbox:
         self._report_result(chat_id, answer)
         if self._stops.get(chat_id) is prompt:
             self._stop_answered(chat_id, answer)
+
+    def _leave_chat(self, chat_id: str, pending: PendingRequest) -> None:
+        """Stop the server's chat of a prompt that was stopped and replaced by a newer one."""
+        try:
+            theirs = decode_result(PromptParams, pending.answer()).chat_id
+        except (RemoteError, DecodeError):
+            theirs = None
+        except ConnectionClosed:
+            return
+        self._chats.leave(chat_id, theirs)
+        if theirs is not None and not self._dialect.lacks(Lack.STOP):
+            self._notify(PromptStop(chat_id=theirs))
+        self._emit(self._inbox.read_held())
 
     def _report_result(self, chat_id: str, answer: _Answer) -> None:
         """Emit the model that answers, and what the response means for the turn."""
