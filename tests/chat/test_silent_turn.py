@@ -55,6 +55,8 @@ def test_a_stop_without_an_answer_is_asked_about_soon(driver: Driver) -> None:
 def test_what_takes_its_time_is_not_asked_about(driver: Driver, event: ChatEvent) -> None:
     driver.hear(event)
     assert asked(driver, 600) == []
+    driver.stop()
+    assert asked(driver, 16) == [5, 15]
 
 
 def test_a_chat_that_is_idle_or_has_no_server_is_not_asked_about(driver: Driver) -> None:

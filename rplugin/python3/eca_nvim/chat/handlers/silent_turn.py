@@ -5,7 +5,7 @@ Rules kept here:
   again at growing intervals. The turn ends here only if the agent reports the chat as idle, or
   if we had asked it to stop and it does not answer about the turn.
 - We do not ask while a tool runs, while a request waits for the user, or while the agent retries:
-  all of these may take long.
+  all of these may take long. A stop must be confirmed soon, whatever it interrupts.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ LONGEST_MS = 300_000
 STOPPED = "The server did not confirm the stop; the turn is ended here."
 IDLE = "The server reports this chat as idle but did not report the turn's end: it ends here."
 
+_STOPS = frozenset({Turn.STOPPING, Turn.LEAVING})
 _WORKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 
 
@@ -40,7 +41,9 @@ def ask_when_silent(update: Update) -> None:
     """Ask the agent whether the turn still runs, if it has been silent for too long."""
     turn = update.chat.turn
     first = PATIENCE_MS.get(turn.state)
-    if first is None or update.chat.server != "ready" or _takes_its_time(update.chat):
+    if first is None or update.chat.server != "ready":
+        return
+    if turn.state not in _STOPS and _takes_its_time(update.chat):
         return
     if update.now - turn.last_activity_ms >= min(first << turn.times_asked, LONGEST_MS):
         turn.times_asked += 1
@@ -63,7 +66,7 @@ def turn_lapsed(update: Update, event: TurnLapsed) -> None:
         event.times_asked,
     ):
         return
-    stops = turn.state in (Turn.STOPPING, Turn.LEAVING)
+    stops = turn.state in _STOPS
     if not stops and not event.is_idle:
         return
     note(update, STOPPED if stops else IDLE, is_error=not stops)
