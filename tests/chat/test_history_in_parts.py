@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from unittest.mock import patch
+from unittest.mock import MagicMock, patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.chat.driver import Driver, call, said
 from tests.chat.test_earlier_messages import READ, page, prompt, ran
 from tests.chat.test_task_list import told, two_tasks
 
+from eca_nvim.chat.handlers.reducer import HANDLERS
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions import history_parts
-from eca_nvim.chat.user_actions.earlier_messages import Page, show_history
+from eca_nvim.chat.user_actions.earlier_messages import Page, show_history, show_incomplete
 from eca_nvim.chat.user_actions.history_parts import show_in_parts
 from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.events import (
@@ -81,6 +83,22 @@ def test_a_history_that_is_replaced_meanwhile_gets_no_more_parts() -> None:
         else:
             driver.hear(ChatCleared())
         assert list(rest) == []
+
+
+def test_a_part_that_fails_takes_nothing_away() -> None:
+    """A bug of ours in one event of a history."""
+    broken = {FlagReceived: MagicMock(side_effect=RuntimeError)}
+    driver, rest = begun([FlagReceived("broken", "f1"), *turns(100)])
+    driver.run("and now?")
+    driver.hear(told("t1", 1))
+    lines, tasks = driver.view.lines, driver.chat.task_list
+    with patch.dict(HANDLERS, broken), pytest.raises(RuntimeError):
+        list(rest)
+    driver.view.status = {}
+    driver.take(show_incomplete(driver.chat, driver.now))
+    assert driver.view.lines[-len(lines) + 1 :] == lines[1:]
+    assert driver.view.lines[0] == "▴ older messages"
+    assert driver.chat.task_list is tasks is not None
 
 
 def test_a_page_of_the_agent_is_not_cut() -> None:
@@ -159,3 +177,11 @@ def test_parts_read_like_the_whole(kinds: list[str], size: int) -> None:
     assert driver.view.lines == whole.view.lines
     assert transcript(driver.chat, 0) == transcript(whole.chat, 0)
     assert driver.chat.older is None
+
+
+def test_without_the_host_the_rest_says_how_to_load_it() -> None:
+    driver = Driver()
+    changes = next(show_in_parts(driver.chat, page(*turns(500)), driver.now))
+    [older] = [op for op in changes.ops if isinstance(op, OpenBlock) and op.kind == "older"]
+    [(lost, _)] = older.lost or ()
+    assert lost == "▴ older messages, not loaded: :Eca restart, then :Eca resume"

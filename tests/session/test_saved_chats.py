@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import anyio
 import pytest
 from tests.session.fake_archive import FakeArchive
-from tests.session.rig import Rig
+from tests.session.rig import Rig, words
 from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
 
 from eca_nvim.agents.archive import (
@@ -17,6 +19,7 @@ from eca_nvim.agents.archive import (
 )
 from eca_nvim.agents.base import AgentExit, AgentFault
 from eca_nvim.agents.eca.selection import Announced
+from eca_nvim.chat.handlers.reducer import HANDLERS
 from eca_nvim.chat.user_actions import history_parts
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import history_intents as asks
@@ -25,7 +28,9 @@ from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatCleared,
     ChatDeleted,
+    ChatEvent,
     ChatOpened,
+    FlagReceived,
     Role,
     TextReceived,
     TitleChanged,
@@ -210,6 +215,30 @@ class TestLong:
         await anyio.wait_all_tasks_blocked()
         last = rig.view.ops.index(ForgetChat("b"))
         assert not [op for op in rig.view.ops[last:] if isinstance(op, OpenBlock)]
+
+    async def test_a_part_that_fails_can_be_asked_for_again(
+        self, rig: Rig, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A bug of ours in one event: what is shown stays, and nothing loads for ever."""
+        archive = (await rig.ready()).archive
+        turns: list[list[ChatEvent]]
+        turns = [[prompt(f"ask {at}", f"u{at}"), ANSWER] for at in range(200)]
+        turns[100:100] = [[FlagReceived("broken", "f1")]]
+        archive.opened = OpenedChat(Page([Addressed("b", it) for turn in turns for it in turn]))
+        with monkeypatch.context() as broken:
+            handlers = cast(dict[type[ChatEvent], object], HANDLERS)
+            broken.setitem(handlers, FlagReceived, lambda *_: 1 / 0)
+            await asked(rig, asks.ResumeChat("b"))
+        assert "division by zero" in rig.lines()[-1]
+        last = [op for op in rig.view.of(OpenBlock) if op.kind == "older"][-1]
+        assert words(last.header) == "▴ older messages"
+        transcript = await rig.ask(RequestTranscript("b", 77))
+        assert "ask 199\n" in transcript
+        await asked(rig, asks.LoadOlder("b"))
+        assert len(archive.asked) == 2
+        transcript = await rig.ask(RequestTranscript("b", 78))
+        places = [transcript.index(f"ask {number}\n") for number in (0, 99, 100, 199)]
+        assert places == sorted(places)
 
 
 class TestOlder:

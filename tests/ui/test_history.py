@@ -1,5 +1,7 @@
 """Earlier chats and changed histories: recorded sessions, through the whole plugin."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from tests.support.recording import Event
 from tests.support.servers import Replay
 from tests.ui.recorded import told
 from tests.ui.remembered import Reader, also, keep, play
-from tests.ui.talk import catch_up, draft, lines_of, wait_kept, wait_line
+from tests.ui.talk import catch_up, draft, host_of, lines_of, wait_kept, wait_line
 
 GOLDEN = Path(__file__).parent / "golden" / "history"
 HELLO = "How can I help you today?"
@@ -66,6 +68,17 @@ def test_list_open(relive: Relive) -> None:
     status = reader.nvim.lua("return require('eca').status()")
     assert (status["model"], status["trust"]) == ("mock/mock-2", False)
     relive.end()
+
+
+def test_without_the_host_older_messages_say_how_to_load_them(relive: Relive) -> None:
+    reader = relive.begin("list_open", keep("list_open", 5, 12, 15, 8, 10))
+    reader.nvim.keys(":EcaChat<CR>:Eca resume<CR>")
+    reader.choose("Resume", "7 messages · mock/mock-1")
+    reader.until_said("▴ older messages (5 of 7)")
+    os.kill(host_of(reader.nvim), signal.SIGKILL)
+    reader.until_said("▴ older messages, not loaded: :Eca restart, then :Eca resume")
+    reader.nvim.wait_screen("the plugin host")
+    reader.nvim.take_errors()
 
 
 def test_rollback(relive: Relive) -> None:

@@ -76,12 +76,14 @@ def keeping_task_list(update: Update) -> Iterator[None]:
     chat = update.chat
     tasks, block = chat.task_list, chat.task_list_block
     _forget(chat)
-    yield
-    older = chat.task_list_block
-    if block is not None:
-        chat.task_list, chat.task_list_block = tasks, block
-        if older is not None and older.nested is None:
-            _give_way(update, older)
+    try:
+        yield
+    finally:
+        older = chat.task_list_block
+        if block is not None:
+            chat.task_list, chat.task_list_block = tasks, block
+            if older is not None and older.nested is None:
+                _give_way(update, older)
 
 
 def _put_away(update: Update) -> None:

@@ -9,7 +9,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -65,6 +65,8 @@ def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | N
         case ToolBlock(question=None, state=state) if state in UNFINISHED_CALLS:
             stopped = replace(block, state=CallState.STOPPED, nested=None)
             return tool_header(stopped, settings, 0)
+        case OlderBlock():
+            return _NOT_LOADED
         case _:
             return None
 
@@ -183,6 +185,9 @@ def _link_header(block: LinkBlock, settings: RenderSettings, _now: int) -> Seque
 def _flag_header(block: FlagBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
     text = truncate(one_line(block.text), TITLE_CELLS)
     return ((f"{settings.icon('flag')} {text}", "EcaFlag"),)
+
+
+_NOT_LOADED: Final = (("▴ older messages, not loaded: :Eca restart, then :Eca resume", "EcaMuted"),)
 
 
 def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Sequence[Segment]:

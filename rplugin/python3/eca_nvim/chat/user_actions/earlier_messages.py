@@ -87,9 +87,11 @@ def show_older(chat: Chat, page: Page, now: int) -> Changes:
         return update.finish()
     update.after = older.block
     chat.root.current_text = None
-    with keeping_task_list(update):
-        _replay(update, page.events)
-    chat.root.current_text = current_text
+    try:
+        with keeping_task_list(update):
+            _replay(update, page.events)
+    finally:
+        chat.root.current_text = current_text
     older.block.loading = page.older == FOLLOWS
     _count(older.block, page, older.block.count)
     if page.older is None:
@@ -110,6 +112,13 @@ def show_loading(chat: Chat, now: int, *, loading: bool) -> Changes:
     return update.finish()
 
 
+def show_incomplete(chat: Chat, now: int) -> Changes:
+    """Draw a chat again after a page of it failed; the user can ask for the older messages."""
+    if chat.older is not None:
+        chat.older.block.loading = False
+    return redraw(chat, now)
+
+
 def _count(block: OlderBlock, page: Page, left: int | None) -> None:
     """Store how many messages are still to be loaded, after a page arrived."""
     known = left is not None and page.returned is not None
@@ -123,16 +132,18 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
     before = chat.last_block
     later_calls, later_blocks = _take_calls(chat), _take_blocks_after(chat, update.after)
     update.replays = update.more_follow = True
-    for addressed in events:
-        if isinstance(addressed.event, ChatCleared):
-            continue
-        _, child = route({chat.id: chat}, addressed)
-        update.lane = chat.lane(child)
-        HANDLERS[type(addressed.event)](update, addressed.event)
-    update.lane = chat.root
-    chat.root.blocks += later_blocks
-    _put_back_calls(update, later_calls)
-    _settle_since(update, before)
+    try:
+        for addressed in events:
+            if isinstance(addressed.event, ChatCleared):
+                continue
+            _, child = route({chat.id: chat}, addressed)
+            update.lane = chat.lane(child)
+            HANDLERS[type(addressed.event)](update, addressed.event)
+    finally:
+        update.lane = chat.root
+        chat.root.blocks += later_blocks
+        _put_back_calls(update, later_calls)
+        _settle_since(update, before)
     join_replayed(update, before)
     update.more_follow = False
     update.draw_stale()

@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from weakref import WeakValueDictionary
 
 import anyio
@@ -23,7 +24,9 @@ from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.earlier_messages import (
+    FOLLOWS,
     show_above,
+    show_incomplete,
     show_loading,
     show_older,
 )
@@ -151,15 +154,28 @@ class SavedChats:
     async def _show_rest(self, chat: Chat, rest: Iterator[Changes]) -> None:
         """Show the earlier parts of a long page, each while Neovim draws the one before."""
         await checkpoint()
-        for part in rest:
-            if self._chats.table.get(chat.id) is not chat:
-                return
-            self._chats.show(part)
-            await checkpoint()
+        with self._whatever_fails(chat):
+            for part in rest:
+                if self._chats.table.get(chat.id) is not chat:
+                    return
+                self._chats.show(part)
+                await checkpoint()
+
+    @contextmanager
+    def _whatever_fails(self, chat: Chat) -> Iterator[None]:
+        """Draw all that there is of a chat if a page of it fails; the fault goes on."""
+        try:
+            yield
+        except Exception:
+            self._chats.show(show_incomplete(chat, now()))
+            raise
 
     async def _load_older(self, chat: Chat) -> None:
         older = chat.older
         if older is None or older.block.loading:
+            return
+        if older.cursor == FOLLOWS:  # the page before it could not be shown
+            await self._reload(chat)
             return
         self._chats.show(show_loading(chat, now(), loading=True))
         try:
@@ -171,7 +187,8 @@ class SavedChats:
             raise
         else:
             if chat.older is older:
-                self._chats.show(show_older(chat, page, now()))
+                with self._whatever_fails(chat):
+                    self._chats.show(show_older(chat, page, now()))
 
     async def _reload(self, chat: Chat) -> None:
         """Show the newest page of a chat again, after its history was changed elsewhere."""
