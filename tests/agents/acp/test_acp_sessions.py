@@ -109,6 +109,31 @@ async def test_a_login_is_needed_before_another_way_is_tried(
     assert sent(server) == ["resume", "resume", "prompt"]
 
 
+@pytest.mark.parametrize("had_said", [False, True])
+async def test_nothing_is_lost_with_a_first_prompt_that_was_refused_for_a_login(
+    scripted_acp: PrepareScript, tmp_path: Path, had_said: bool
+) -> None:
+    said = [agent.turn()] if had_said else []
+    refuses_prompt = [
+        *script.expect("session/prompt"),
+        *script.fail("session/prompt", -32000, "Authentication required"),
+    ]
+    first = scripted_acp(agent.handshake(), agent.session(), *said, refuses_prompt)
+    memory = remembering({}, shown=True)
+    async with running(make_agent(first.command, tmp_path, memory=memory)) as client:
+        for _ in said:
+            await client.say("hi")
+        client.agent.prompt(Prompt(CHAT, "go on"))
+        await client.first(LoginNeeded)
+        assert (memory.session_of(CHAT) is not None) is had_said
+    later = scripted_acp(agent.handshake(), agent.session(), agent.turn())
+    async with running(make_agent(later.command, tmp_path, memory=memory)) as client:
+        client.agent.open_chat(CHAT)
+        await client.say("go on")
+        assert notices(client) == ([LOST] if had_said else [])
+    assert memory.session_of(CHAT) is not None
+
+
 async def test_a_chat_is_loaded_with_its_newest_messages_and_older_ones_by_page(
     scripted_acp: PrepareScript, tmp_path: Path
 ) -> None:

@@ -134,6 +134,11 @@ class Openings:
         if other is not None:
             self._say(session, ELSEWHERE.format(other))
 
+    def unbind(self, session: Session) -> None:
+        """Forget which session a chat has if the agent refused the first prompt of a new one."""
+        if session.way is Way.NEW and session.turn == 1:
+            self._memory.forget(session.chat_id)
+
     def keep_early(self, session_id: str, message: Incoming) -> bool:
         """Keep a message of a session that is not known yet; returns whether it may become so."""
         return bool(self._awaited) and self._early.keep(session_id, message)

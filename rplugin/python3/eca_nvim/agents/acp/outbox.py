@@ -141,6 +141,7 @@ class Outbox:
     ) -> TurnEnded | LoginNeeded:
         if needs_login(fault) and not session.is_stopping:
             session.prompts = PromptWriter()  # the agent has taken none of the contexts
+            self._sessions.was_refused(session)
             return login_needed(session.chat_id, prompt, self._faults.line("", fault))
         if isinstance(fault, RemoteError) and fault.code == REQUEST_CANCELLED:
             return TurnEnded(TurnEnd.STOPPED)

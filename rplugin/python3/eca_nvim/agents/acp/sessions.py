@@ -62,6 +62,7 @@ class Sessions:
         self._can_close = False
         self.keep_early = self._openings.keep_early
         self.was_prompted = self._openings.bind
+        self.was_refused = self._openings.unbind
 
     def introduced(self, can: AgentCapabilities) -> None:
         """Note what the agent can do."""
