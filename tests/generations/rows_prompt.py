@@ -14,6 +14,7 @@ from tests.generations.row import (
     turn,
     wait,
 )
+from tests.support.generations.behaviors import RESOURCE
 
 FILE = {"type": "file", "path": "$folder/src/calc.py"}
 LINES = {**FILE, "first": 2, "last": 3}
@@ -152,10 +153,11 @@ ROWS = [
         names="000-32 001-32",
         says="context mcpResource: uri, name, description, mimeType, server",
         server=turn(),
+        does=["prompt", "idle", "complete @", "say stream"],
         contexts=[{"type": "resource", "uri": "notes://todo"}],
-        sent=[sends(message="$name")],
-        shown=["this server does not accept resources with a prompt"],
-        decided="a prompt names a resource by its address alone, which is enough today",
+        fresh=True,
+        sent=[sends(message="$name"), sends(message="stream", contexts=[RESOURCE])],
+        shown=["this server accepts only resources that it lists"],
     ),
     Row(
         names="000-33 001-33",

@@ -276,7 +276,7 @@ class EcaAgent(ProcessAgent[_Life]):
             archive=EcaArchive(
                 connection, chats, inbox, mentions, replays, dialect, abilities, options
             ),
-            queries=EcaQueries(connection, chats, dialect),
+            queries=EcaQueries(connection, chats, dialect, mentions.resources),
             logins=logins,
             readiness=readiness,
             proposals=proposals,

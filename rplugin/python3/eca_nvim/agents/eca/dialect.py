@@ -55,7 +55,7 @@ class Lack(Enum):
     REMEMBER = "this server cannot allow always: it will ask again"
     AGENT = "this server has no agents to choose from"
     FOLDERS = "this server does not accept folders with a prompt: they are not sent"
-    RESOURCES = "this server does not accept resources with a prompt: they are not sent"
+    RESOURCES = "this server accepts only resources that it lists: choose them after an @"
     TEXTS = "this server accepts only files with a prompt: text that is in no file is not sent"
 
 

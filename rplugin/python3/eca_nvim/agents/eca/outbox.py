@@ -29,9 +29,9 @@ from eca_nvim.agents.eca.prompt import left_out
 from eca_nvim.agents.eca.prompt.left_out import FittedContexts
 from eca_nvim.agents.eca.prompt.mentions import Mentions, is_command
 from eca_nvim.agents.eca.prompt.message import (
-    NOT_EVERYWHERE,
     SelectedPrompt,
     login_params,
+    needs,
     prompt_params,
 )
 from eca_nvim.agents.eca.selection import Selection
@@ -355,9 +355,8 @@ class Outbox:
 
     def _report_lacks(self, prompt: Prompt) -> None:
         """Report the kinds of contexts in a prompt that the server does not accept."""
-        for kind, lack in NOT_EVERYWHERE.items():
-            if any(isinstance(context, kind) for context in prompt.contexts):
-                self._lacks(prompt.chat_id, lack)
+        for lack in needs(prompt.contexts, self._mentions.resources):
+            self._lacks(prompt.chat_id, lack)
 
     def _lacks(self, chat_id: str, lack: Lack) -> bool:
         """Return whether the server lacks a feature, and report it the first time."""

@@ -5,6 +5,7 @@ Rules kept here:
 - A query always has its text: without one the server fails.
 - The server hides contexts that a query lists as added. Ours lists none, because a prompt may name
   a file twice.
+- What is said of a resource is noted: older servers want it with a prompt.
 """
 
 from __future__ import annotations
@@ -48,8 +49,15 @@ _KINDS: Final[Mapping[CommandKind, ItemKind]] = {
 class EcaQueries:
     """The queries of one server process."""
 
-    def __init__(self, connection: Connection, chats: ChatIds, dialect: Dialect) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        chats: ChatIds,
+        dialect: Dialect,
+        resources: dict[str, eca.McpResourceContext],
+    ) -> None:
         self._connection = connection
+        self._resources = resources
         self._chats = chats
         self._dialect = dialect
         self._absent: set[str] = set()
@@ -57,7 +65,10 @@ class EcaQueries:
     async def contexts(self, chat_id: str, query: str) -> Sequence[FoundContext]:
         """Return files, folders and resources (chat/queryContext)."""
         params = QueryContextParams(chat_id=self._theirs(chat_id), query=query, contexts=())
-        return list(_found((await self._ask(params)).contexts))
+        contexts = (await self._ask(params)).contexts
+        listed = [it for it in contexts if isinstance(it, eca.McpResourceContext)]
+        self._resources.update((it.uri, it) for it in listed)
+        return list(_found(contexts))
 
     async def files(self, chat_id: str, query: str) -> Sequence[FoundPath]:
         """Return files, and folders where the query names one (chat/queryFiles)."""

@@ -39,6 +39,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     WebContext,
 )
 from eca_nvim.patterns import late_pattern
+from eca_nvim.protocol.eca.contexts import McpResourceContext
 
 _COMMAND = late_pattern(r"/[^\s/]*(?:\s|\Z)")
 
@@ -58,6 +59,8 @@ class Mentions:
     """The contexts that prompts to one server process named."""
 
     def __init__(self) -> None:
+        self.resources: dict[str, McpResourceContext] = {}
+        """What the server has said of its resources, by their addresses."""
         self._chats: dict[str, _Chat] = {}
         self._typed: dict[str, str] = {}  # by the text that was sent instead
 

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - Today's servers accept our chat ids, and read files that a message names. Older ones create an id
-  for a prompt without one, and read contexts with every prompt.
+  for a prompt without one, and read contexts with every prompt. They want all that they have said
+  of a resource: one that they have not listed is left out.
 - Servers of the BEHAVIORS generation make a map of the project for each prompt that asks for it.
 - A context that the server does not support is left out; the outbox reports that. A server of
   unknown generation gets the contexts in each form.
@@ -12,7 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -31,9 +32,9 @@ from eca_nvim.chat.vocabulary.contexts import (
     TextContext,
 )
 from eca_nvim.protocol.eca.chat import PromptParams
-from eca_nvim.protocol.eca.contexts import RepoMapContext
+from eca_nvim.protocol.eca.contexts import McpResourceContext, RepoMapContext
 
-NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
+_NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
     TextContext: Lack.TEXTS,
     DirectoryContext: Lack.FOLDERS,
     ResourceContext: Lack.RESOURCES,
@@ -47,12 +48,22 @@ class SelectedPrompt(Prompt, frozen=True):
     selection: Selection = Selection()
 
 
+def needs(
+    contexts: Sequence[Context], resources: Mapping[str, McpResourceContext]
+) -> Iterator[Lack]:
+    """Yield what contexts need that some servers lack; a resource that is listed needs nothing."""
+    for context in contexts:
+        is_listed = isinstance(context, ResourceContext) and context.uri in resources
+        if not is_listed and (lack := _NOT_EVERYWHERE.get(type(context))):
+            yield lack
+
+
 def prompt_params(
     prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect, mentions: Mentions
 ) -> PromptParams:
     """Build chat/prompt; the prompt's selection has only what the server supports."""
     if dialect.generation < Generation.AGENTS:
-        params = _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+        params = _for_older(prompt, chats.minted(prompt.chat_id), dialect, mentions.resources)
         more = (RepoMapContext(),) if dialect.wants_repo_map else ()
         return replace(params, contexts=(*params.contexts, *more))
     return _for_today(prompt, chats, *mentions.write(prompt))
@@ -61,7 +72,7 @@ def prompt_params(
 def login_params(prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect) -> PromptParams:
     """Build chat/prompt for a login: the text unchanged, without contexts or mentions."""
     if dialect.generation < Generation.AGENTS:
-        return _for_older(prompt, chats.minted(prompt.chat_id), dialect)
+        return _for_older(prompt, chats.minted(prompt.chat_id), dialect, {})
     return _for_today(prompt, chats, prompt.text, ())
 
 
@@ -80,9 +91,16 @@ def _for_today(
     )
 
 
-def _for_older(prompt: SelectedPrompt, minted: str | None, dialect: Dialect) -> PromptParams:
+def _for_older(
+    prompt: SelectedPrompt,
+    minted: str | None,
+    dialect: Dialect,
+    resources: Mapping[str, McpResourceContext],
+) -> PromptParams:
     chosen, generation = prompt.selection, dialect.generation
     taken = [it for it in prompt.contexts if not isinstance(it, TextContext | ResourceContext)]
+    named = [it.uri for it in prompt.contexts if isinstance(it, ResourceContext)]
+    whole = tuple(resources[uri] for uri in named if uri in resources)
     drafted = map(draft_context, prompt.contexts)
     return PromptParams(
         chat_id=minted,
@@ -90,7 +108,7 @@ def _for_older(prompt: SelectedPrompt, minted: str | None, dialect: Dialect) -> 
         model=chosen.model or None,
         agent=chosen.agent or None,
         variant=chosen.variant or None,
-        contexts=wire_contexts(taken) if generation is not Generation.DRAFT else (),
+        contexts=(*wire_contexts(taken), *whole) if generation is not Generation.DRAFT else (),
         context=tuple(filter(None, drafted)) if generation <= Generation.DRAFT else (),
         trust=False,
     )
