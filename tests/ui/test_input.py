@@ -51,6 +51,14 @@ def test_an_empty_input_tells_what_to_do(view: View) -> None:
     view.nvim.wait_screen("type here · <C-s> sends")
 
 
+def test_a_chat_that_an_autocommand_opens_tells_what_to_do(view: View) -> None:
+    view.nvim.keys("ix<Esc>")
+    view.nvim.wait_screen(lambda screen: "type here" not in screen)
+    view.nvim.command("autocmd User Probe EcaChat!")
+    view.nvim.command("doautocmd User Probe")
+    view.nvim.wait_screen("> type here with i · <CR> sends · g? keys")
+
+
 def test_the_window_grows_with_its_text_and_shrinks_again(view: View) -> None:
     height = "vim.api.nvim_win_get_height(0)"
     assert view.nvim.lua(f"return {height}") == 4

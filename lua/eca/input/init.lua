@@ -32,7 +32,13 @@ function M.attach(buf)
   if chat and input_mode.secret(chat.id) then
     require('eca.input.secret').begin(buf) -- late: most chats never log in
   end
-  field.draw_placeholder(buf, 'normal')
+  vim.api.nvim_create_autocmd('User', { -- the placeholder names keys, which are mapped by now
+    pattern = 'eca.buffer',
+    once = true,
+    callback = function()
+      field.draw_placeholder(buf, 'normal')
+    end,
+  })
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'BufWinEnter' }, {
     buffer = buf,
     callback = function()
