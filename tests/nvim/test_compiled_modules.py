@@ -222,3 +222,11 @@ def test_a_file_that_others_can_write_is_not_read_but_replaced(mode: int, packag
 def test_a_file_that_cannot_be_written_is_done_without(package: Package) -> None:
     package.file = Path("/dev/null/modules")
     assert package.start("eca_nvim.one") == package.start("eca_nvim.one") == [f"one {FIRST}"]
+
+
+def test_what_is_not_a_file_is_left_alone(package: Package) -> None:
+    """Somebody may name a device here, such as /dev/null."""
+    package.file.parent.mkdir()
+    os.mkfifo(package.file)
+    assert package.start("eca_nvim.one") == [f"one {FIRST}"]
+    assert package.file.is_fifo()

@@ -209,7 +209,7 @@ def _save(file: str, key: _Key, finder: _Finder | None, early: frozenset[str]) -
             modules |= {name: _compiled(spec) for name, spec in imported.items()}
             folder, name = os.path.split(file)
             place = f"{os.path.realpath(folder)}/{name}"
-            if finder is None:
+            if finder is None and Path(place).is_file():  # never a device
                 remove(place)  # its owner or its permissions may be why we have not read it
             replace(place, _content(key, modules), _PRIVATE)
 
