@@ -161,6 +161,31 @@ def test_the_list_of_changes_says_what_is_undone(stage: Neovim, workspace: Path)
     stage.wait_for(lambda: rows(stage) == listed, "the rows as they were")
 
 
+def test_rows_of_other_turns_are_right_after_an_undo(stage: Neovim, workspace: Path) -> None:
+    path = make_file(workspace)
+    other = change(path, key="other", line=9)
+    undone = change(path, key="undone", turn=2, line=1)
+    covered = change(path, key="covered", turn=3)
+    show(stage, other, undone, covered)
+    stage.keys("Gk")
+    listed = rows(stage)
+    for again, line, texts in (
+        (False, 6, [listed[1], f"undone  {listed[3]}", f"gone  {listed[5]}"]),
+        (True, 9, [listed[1], listed[3], listed[5]]),
+    ):
+        ask(stage, planned(path), again=again, turn="2")
+        stage.wait_screen("redo turn 2" if again else "undo turn 2")
+        stage.keys("u")
+        wait_sent(stage, "undo_turn", 2 if again else 1)
+        answer(stage, [str(path)], again=again)
+        asked = wait_sent(stage, "changes", 3 if again else 2)[-1]
+        left = [{**other, "line": line}, *([undone, covered] if again else [])]
+        draw(stage, ["answer", asked["request"], left])
+        stage.wait_until(f"vim.fn.getqflist()[2].lnum == {line}")
+        assert rows(stage)[1::2] == texts
+    assert stage.eval("line('.')") == 5, "the cursor stays"
+
+
 def test_nothing_to_undo_is_said(stage: Neovim) -> None:
     ask(stage)
     stage.wait_screen("nothing to undo")

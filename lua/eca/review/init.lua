@@ -6,8 +6,8 @@
 --- - Actions work on the change under the cursor, in the list or in a file. On the row of a turn
 ---   they work on the whole turn.
 --- - The user's notes on changes are kept separately and outlive the list.
+local after_undo = require('eca.review.after_undo')
 local comment_text = require('eca.review.comments')
-local config = require('eca.config')
 local host = require('eca.host')
 local hunks = require('eca.review.hunks')
 local input = require('eca.input')
@@ -24,8 +24,6 @@ local undo = require('eca.review.undo')
 
 local M = {}
 
-local TITLE = 'changes of the agent'
-local KEYS = TITLE .. '  a keep  r revert  c comment  s send  g? keys'
 local ROWS = 10
 
 ---@class eca.Review
@@ -44,12 +42,6 @@ local ROWS = 10
 ---@field line integer its current line
 
 local review ---@type eca.Review?
-
---- The title of the list, with the keys.
----@return string
-local function title()
-  return config.get().keymaps and KEYS or TITLE
-end
 
 ---@param what table
 ---@return table
@@ -96,7 +88,7 @@ local function show(chat, changes, turn, asked)
     review.changes[change.key] = change
     items[#items + 1] = rows.item(change, notes.of(chat))
   end
-  vim.fn.setqflist({}, ' ', { title = title(), items = items })
+  vim.fn.setqflist({}, ' ', { title = rows.title(), items = items })
   review.id = vim.fn.getqflist({ id = 0 }).id
   open_window()
   local first = math.min(2, #items)
@@ -182,7 +174,8 @@ end
 
 --- Update the list's rows with the notes on its changes.
 ---@param chat string only if the list is of this chat
-local function refresh(chat)
+---@param lines? table<string, integer> where changes are now, by key
+local function refresh(chat, lines)
   if not review or review.chat ~= chat or list({ id = 0 }).id == 0 then
     return
   end
@@ -191,12 +184,13 @@ local function refresh(chat)
     local change = change_of(found)
     if change then
       found.text = rows.text(change, notes.of(chat))
+      found.lnum = lines and lines[change.key] or found.lnum
       found.end_lnum = rows.last_line(change, found.lnum) -- Neovim moves only `lnum`
     end
   end
   local window = vim.fn.getqflist({ winid = 0 }).winid
   local view = window ~= 0 and vim.api.nvim_win_get_cursor(window)
-  vim.fn.setqflist({}, 'r', { id = review.id, title = title(), items = items })
+  vim.fn.setqflist({}, 'r', { id = review.id, title = rows.title(), items = items })
   if view then
     vim.api.nvim_win_set_cursor(window, view)
   end
@@ -213,13 +207,13 @@ local function note(chat, word, keys)
 end
 
 undo.on_undone(function(chat, plan, files)
-  local known = review and review.chat == chat and review.changes or {}
-  for key, change in pairs(known) do
-    if vim.list_contains(plan.turns, change.turn) and vim.list_contains(files, change.path) then
-      notes.of(chat).words[key] = not plan.again and 'undone' or nil
-    end
+  if review and review.chat == chat then
+    after_undo.mark(review, plan, files)
+    refresh(chat)
+    after_undo.read(review, function(lines)
+      refresh(chat, lines)
+    end)
   end
-  refresh(chat)
 end)
 
 --- Keep changes: they are not listed again.

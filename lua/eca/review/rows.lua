@@ -2,10 +2,20 @@
 ---
 --- Rules kept here: the row of a turn is a change of kind `turn`, so that the user can comment on
 --- it.
+local config = require('eca.config')
 local files = require('eca.files')
 local paths = require('eca.files.paths')
 
 local M = {}
+
+local TITLE = 'changes of the agent'
+local KEYS = TITLE .. '  a keep  r revert  c comment  s send  g? keys'
+
+--- The title of the list, with the keys.
+---@return string
+function M.title()
+  return config.get().keymaps and KEYS or TITLE
+end
 
 ---@param change eca.Change
 ---@return eca.Change
