@@ -217,6 +217,15 @@ def test_a_message_is_one_line(view: View) -> None:
     assert told == "eca: two lines [31m"
 
 
+def test_a_message_that_fits_the_screen_is_whole_in_a_narrow_window(
+    start_nvim: StartNeovim,
+) -> None:
+    view = open_view(start_nvim, columns=80, lines=24)
+    told = f"word {'x' * 38} word word word"  # wide, where it wraps between words
+    view.draw(ops.Notify("warn", told))
+    view.nvim.wait_screen(f"eca: {told}")
+
+
 def test_an_id_of_the_host_cannot_make_a_path(view: View) -> None:
     ids = ["../../etc/%|x", "../../etc/%?x"]
     view.nvim.command("wincmd h | split eca://input/2 | hide")

@@ -249,7 +249,7 @@ local function lines_of(rows, subcommands)
   local lines, keys, width = { [MORE] = 'more …' }, {}, 0
   for _, row in ipairs(rows) do
     keys[row] = key_of(row)
-    width = math.max(width, vim.fn.strdisplaywidth(keys[row]))
+    width = math.max(width, vim.api.nvim_strwidth(keys[row]))
   end
   for _, row in ipairs(rows) do
     local text = subcommands[row.name].text

@@ -51,7 +51,7 @@ local function show(all, asked)
   end
   local width = 0
   for _, use in ipairs(uses) do
-    width = math.max(width, math.min(WIDEST, vim.fn.strdisplaywidth(paths.short(use.path))))
+    width = math.max(width, math.min(WIDEST, vim.api.nvim_strwidth(paths.short(use.path))))
   end
   width = math.min(width, math.max(10, vim.o.columns - 50))
   local list = rows(all, width)

@@ -32,7 +32,7 @@ end
 function M.text(rows)
   local width = 0
   for _, row in ipairs(rows) do
-    width = math.min(MOST_NAME, math.max(width, vim.fn.strdisplaywidth(name_of(row))))
+    width = math.min(MOST_NAME, math.max(width, vim.api.nvim_strwidth(name_of(row))))
   end
   return panel.text(vim.tbl_map(function(row)
     return segments_of(row, width)

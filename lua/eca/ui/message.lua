@@ -32,7 +32,7 @@ local held = {} ---@type [string, integer][] lines and their levels
 local function beginning(characters, cells)
   local kept = {} ---@type string[]
   for _, character in ipairs(characters) do
-    cells = cells - vim.fn.strdisplaywidth(character)
+    cells = cells - vim.api.nvim_strwidth(character)
     if cells < 0 then
       break
     end
@@ -46,7 +46,7 @@ end
 ---@param room integer cells
 ---@return string
 local function fitted(line, room)
-  if vim.fn.strdisplaywidth(line) <= room then
+  if vim.api.nvim_strwidth(line) <= room then
     return line
   end
   local characters = vim.fn.split(line, '\\zs')
