@@ -123,9 +123,9 @@ end
 ---@return string
 local function with_keys(buf, kind)
   local is_normal = kind == 'normal'
-  local send = is_normal and keys.of(buf, 'n', 'Submit', '<CR>')
-    or not is_normal and keys.of(buf, 'i', 'Submit', '<C-s>')
-  local list = is_normal and keys.of(buf, 'n', 'Keys')
+  local mode, preferred = is_normal and 'n' or 'i', is_normal and '<CR>' or '<C-s>'
+  local send = keys.of(buf, mode, 'Submit', preferred)
+  local list = is_normal and keys.of(buf, mode, 'Keys')
   local parts = { PLACEHOLDERS[kind] } ---@type string[]
   parts[#parts + 1] = send and send .. ' sends' or nil
   parts[#parts + 1] = list and list .. ' keys' or nil

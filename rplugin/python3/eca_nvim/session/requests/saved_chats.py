@@ -154,7 +154,7 @@ class SavedChats:
     async def _show_rest(self, chat: Chat, rest: Iterator[Changes]) -> None:
         """Show the earlier parts of a long page, each while Neovim draws the one before."""
         await checkpoint()
-        with self._whatever_fails(chat):
+        with self._drawn_again_if_it_fails(chat):
             for part in rest:
                 if self._chats.table.get(chat.id) is not chat:
                     return
@@ -162,8 +162,8 @@ class SavedChats:
                 await checkpoint()
 
     @contextmanager
-    def _whatever_fails(self, chat: Chat) -> Iterator[None]:
-        """Draw all that there is of a chat if a page of it fails; the fault goes on."""
+    def _drawn_again_if_it_fails(self, chat: Chat) -> Iterator[None]:
+        """Draw what there is of a chat again if a page of it fails, and raise that fault."""
         try:
             yield
         except Exception:
@@ -187,7 +187,7 @@ class SavedChats:
             raise
         else:
             if chat.older is older:
-                with self._whatever_fails(chat):
+                with self._drawn_again_if_it_fails(chat):
                     self._chats.show(show_older(chat, page, now()))
 
     async def _reload(self, chat: Chat) -> None:
