@@ -102,6 +102,9 @@ def test_without_a_model_the_way_to_one_is_said(view: View) -> None:
     view.draw(eca_options((), AGENTS, ()))
     view.nvim.keys(":Eca model<CR>")
     view.nvim.wait_screen("no model to choose from yet; log in with :Eca login")
+    view.draw(ops.SetStatus(CHAT, {"state": "idle", "lacks": ["login"]}))
+    view.nvim.keys(":Eca model<CR>")
+    view.nvim.wait_screen("no model to choose from yet; name one: :Eca model NAME")
 
 
 def test_names_are_completed_by_any_part(view: View) -> None:

@@ -5,6 +5,7 @@
 --- - A value counts only once the host confirms it.
 --- - A mode in which tools run without asking is chosen by its name, never by a key that goes on to
 ---   the next one.
+local abilities = require('eca.state.abilities')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
 local eca = require('eca')
@@ -152,6 +153,19 @@ local function ask(option, title, chat)
   end)
 end
 
+--- What to do if there is nothing to choose from: a server without a login and a list takes names.
+---@param what eca.Choosable
+---@param option? eca.Option
+---@param chat? string
+---@return string
+local function remedy(what, option, chat)
+  if what ~= 'model' then
+    return ''
+  end
+  local takes_names = option and not abilities.has(chat, 'login')
+  return takes_names and '; name one: :Eca model NAME' or '; log in with :Eca login'
+end
+
 --- Choose something for the current chat.
 ---@param what eca.Choosable
 ---@param word? string a name, or a part of one; default: show a list
@@ -170,8 +184,7 @@ function M.choose(what, word, bang)
     end
     send(chat, option and option.id or CATEGORIES[what], value)
   elseif not option or #offers == 0 then
-    local remedy = what == 'model' and '; log in with :Eca login' or ''
-    notify.info(('no %s to choose from yet%s'):format(what, remedy))
+    notify.info(('no %s to choose from yet%s'):format(what, remedy(what, option, chat)))
   else
     ask(option, 'Choose the ' .. what, chat)
   end
