@@ -76,6 +76,17 @@ def test_the_way_is_the_one_of_the_mode_and_of_the_users_keys(stage: Neovim) -> 
     assert stage.mode == "n"
 
 
+def test_the_way_leaves_a_mode_in_which_keys_are_text(stage: Neovim) -> None:
+    stage.keys("<C-w>hi")
+    ask(stage, approval())
+    stage.wait_screen("· <Esc>:Eca approval")
+    stage.keys("<Esc>:terminal<CR>i")
+    stage.wait_screen("· <C-\\><C-n>:Eca approval")
+    stage.keys("<C-\\><C-n>:Eca approval<CR>a")
+    wait_sent(stage, "decide")
+    stage.command("bwipeout!")
+
+
 @pytest.mark.parametrize("key", ["a", "A", "r", "R", "d"])
 def test_keys_of_what_waits_go_there_from_the_transcript(stage: Neovim, key: str) -> None:
     ask(stage, approval(paths=["/x"], remember=["ls"]))

@@ -19,14 +19,17 @@ function M.question(item, index, count)
   return count > 1 and ('%s (%d/%d)'):format(what, index, count) or what
 end
 
+--- The keys that leave a mode in which keys are text.
+---@type table<string, string>
+local LEAVE = { i = '<Esc>', R = '<Esc>', t = '<C-\\><C-n>' }
+
 --- What to press in the current window and mode to enter the float.
 ---@return string
 local function way_in()
-  local mode = vim.api.nvim_get_mode().mode
-  local inserting = mode:find('^[iR]') ~= nil
-  local key = keys.of(0, mode == 't' and 't' or inserting and 'i' or 'n', 'Approval')
-  local after = inserting and not key and keys.of(0, 'n', 'Approval')
-  return key or after and '<Esc>' .. after or ':Eca approval'
+  local mode = vim.api.nvim_get_mode().mode:sub(1, 1)
+  local leave = LEAVE[mode]
+  local key = keys.of(0, mode == 't' and 't' or leave and 'i' or 'n', 'Approval')
+  return key or (leave or '') .. (keys.of(0, 'n', 'Approval') or ':Eca approval')
 end
 
 --- The title, shortened if the float is too narrow for it.
