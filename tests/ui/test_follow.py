@@ -47,8 +47,10 @@ def test_a_short_welcome_is_at_its_end(start_nvim: StartNeovim) -> None:
     assert view.nvim.eval("line('.')") == 2
 
 
-def test_a_chat_that_is_drawn_again_is_shown_at_its_end(view: View) -> None:
+@pytest.mark.parametrize("before", ["", "<C-w>kgg", "<C-w>kgg:split<CR>"])
+def test_a_chat_that_is_drawn_again_is_shown_at_its_end(view: View, before: str) -> None:
     view.nvim.wait_screen("line 100")
+    view.nvim.keys(before)
     again = [op for block in range(2, 42) for op in assistant(block, f"again {block}")]
     view.draw(ops.ClearChat(CHAT), *again)
     view.nvim.wait_screen(lambda screen: "again 41" in screen and " new" not in screen)

@@ -79,15 +79,15 @@ function M.removed(buf, rows)
   end
 end
 
---- Called when the transcript was emptied: counts begin again, and every window is at the end.
+--- Called when the transcript was emptied: counts begin again, and every window is at the end, also
+--- that of a reader, whose rows are gone.
 ---@param buf integer
 function M.cleared(buf)
   added[buf], left[buf] = nil, nil
-  for win in pairs(at_end[buf] or {}) do
-    at_end[buf][win] = 1
-  end
+  local rows = at_end[buf] or {}
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     behind[win] = nil
+    rows[win] = not is_busy(win) and 1 or nil
   end
 end
 
