@@ -4,6 +4,8 @@ Rules this file keeps:
 
 - A pipe is read in pieces of up to the kernel's buffer size; messages may have any size.
 - The event loop reads directly: waking a task for every token would cost twice as much.
+- After a whole piece, whatever else is ready comes first: Neovim's keys and acknowledgements do not
+  wait until a fast server has finished.
 - Writers never wait: bytes are queued, and one task writes them completely and in order.
 - A pipe belongs to one task, its `run`, and is closed when that ends.
 """
@@ -83,6 +85,10 @@ class ReadPipe:
         loop = asyncio.get_running_loop()
         end = _End(loop)
 
+        def listen() -> None:
+            if not end.reached.done():
+                loop.add_reader(self._file, read)
+
         def read() -> None:
             with end:
                 data = self._file.read(_READ_BYTES)
@@ -90,8 +96,11 @@ class ReadPipe:
                     sink(data)
                 elif data is not None:  # None: a spurious wake-up
                     end.reach()
+                if data and len(data) == _READ_BYTES:
+                    loop.remove_reader(self._file)
+                    loop.call_soon(listen)
 
-        loop.add_reader(self._file, read)
+        listen()
         try:
             await end.reached
         finally:
