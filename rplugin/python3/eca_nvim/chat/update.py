@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import (
     AUTOMATIC_FOLDS,
+    SHOWN_FOLDS,
     Block,
     Fold,
     GroupBlock,
@@ -214,6 +215,10 @@ class Update:
         """Redraw the header if it has changed, and the body on request."""
         if not lane.shows(block):
             return
+        self._redraw(block, lane, with_body=with_body)
+
+    def _redraw(self, block: Block, lane: Lane, *, with_body: bool) -> None:
+        """Redraw a block in the view."""
         if self.more_follow:
             self.chat.stale[block.id] = (block, lane)
         else:
@@ -274,14 +279,16 @@ class Update:
 
     def fold(self, block: Block, lane: Lane, fold: Fold) -> None:
         """Open or collapse a block and the blocks nested in it."""
-        was_open = block.is_open
+        was_open, is_open = block.is_open, fold in SHOWN_FOLDS
         block.fold = fold
         if not lane.shows(block):
             return
-        self.redraw(block, lane, with_body=was_open or block.is_open)
-        if was_open != block.is_open and isinstance(block, ToolBlock):
+        self._redraw(block, lane, with_body=was_open or is_open)
+        if was_open == is_open:
+            return
+        if isinstance(block, ToolBlock):
             self._nested(block)
-        elif was_open != block.is_open and isinstance(block, GroupBlock):
+        elif isinstance(block, GroupBlock):
             self._members(block, lane)
 
     def auto_fold(self, block: Block, lane: Lane, fold: Fold) -> None:

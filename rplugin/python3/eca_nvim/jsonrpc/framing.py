@@ -99,7 +99,7 @@ class ContentLengthFraming:
         """
         self._buffer += data
         found: list[Framed] = []
-        while self._take_next(found):
+        while self._take_header(found) if self._body_size is None else self._take_body(found):
             pass
         self._report_junk(found)
         del self._buffer[: self._start]
@@ -111,17 +111,14 @@ class ContentLengthFraming:
         """Return the bytes of one message."""
         return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
-    def _take_next(self, found: list[Framed]) -> bool:
-        size = self._body_size
-        return self._take_header(found) if size is None else self._take_body(size, found)
-
     def _take_header(self, found: list[Framed]) -> bool:
         """Read the usual header at once, because every token has one; others line by line."""
         usual = _USUAL_HEADER.match(self._buffer, self._start)
-        if usual is None or int(usual[1]) > self._limit:
+        if usual is None or (size := int(usual[1])) > self._limit:
             return self._take_line(found)
-        self._report_junk(found)
-        self._announced, self._body_size = None, int(usual[1])
+        if self._junk_size:
+            self._report_junk(found)
+        self._announced, self._body_size = None, size
         self._start = self._searched = usual.end()
         return True
 
@@ -150,9 +147,9 @@ class ContentLengthFraming:
         self._start = self._searched = end + 1
         return True
 
-    def _take_body(self, size: int, found: list[Framed]) -> bool:
+    def _take_body(self, found: list[Framed]) -> bool:
         """Read one body; return False if it has not arrived completely."""
-        buffer, start = self._buffer, self._start
+        buffer, start, size = self._buffer, self._start, self._body_size or 0
         end = start + size
         while (line_end := buffer.find(b"\n", self._searched, end)) >= 0:
             header = self._length_before(line_end)

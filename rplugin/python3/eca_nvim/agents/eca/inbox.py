@@ -106,16 +106,13 @@ class Inbox:
 
     def read(self, method: str, params: object) -> Sequence[AgentEvent]:
         """Turn one notification into events, in order; replayed ones are kept apart."""
-        return self._replays.sort(self._read(method, params))
-
-    def _read(self, method: str, params: object) -> Sequence[AgentEvent]:
         try:
             message = decode_notification(method, params)
         except (DecodeError, RecursionError) as fault:
             logger.warning("skipped a message: %s", fault)
             return ()
         self._dialect.read_notification(message)
-        return self._dispatch(message, method)
+        return self._replays.sort(self._dispatch(message, method))
 
     def read_held(self) -> Sequence[AgentEvent]:
         """Return the events of held messages whose chat is known by now."""
@@ -128,14 +125,14 @@ class Inbox:
         self._code_blocks.complete(chat_id)
 
     def _dispatch(self, message: object, method: str) -> Sequence[AgentEvent]:
-        if isinstance(message, ContentReceived | StatusChanged):
+        if type(message) is ContentReceived or type(message) is StatusChanged:
             if self._chats.is_left(message.chat_id):
                 return ()
             if self._chats.is_doubtful(message.chat_id):
                 self._held.append(message)
                 return ()
-        if type(message) is ContentReceived:
-            return self.content(message)
+            if type(message) is ContentReceived:
+                return self.content(message)
         reader = self._readers.get(type(message))
         if reader is None:
             logger.debug("no use for %s yet: %r", method, message)
@@ -148,24 +145,21 @@ class Inbox:
 
     def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
         """Turn content of a chat into events; replayed content changes no files."""
-        event, parent = content_event(received, self._calls), received.parent_chat_id
-        event = self._peeks.peek(received.chat_id or "", event)
-        if isinstance(event, events.TextReceived) and event.role is events.Role.USER:
+        event, server_id = content_event(received, self._calls), received.chat_id
+        event, parent = self._peeks.peek(server_id or "", event), received.parent_chat_id
+        if type(event) is events.TextReceived and event.role is events.Role.USER:
             event = replace(event, text=self._mentions.read(user_text(event.text)))
-        if received.chat_id is None:
+        if server_id is None:
             return (Addressed(None, event),)
-        chat_id = self._chats.ours(received.chat_id, adopt=parent is None)
+        chat_id = self._chats.ours(server_id, adopt=parent is None)
         parent_id = None if parent is None else self._chats.ours(parent)
         self._note(chat_id, received.role, event)
         addressed = Addressed(chat_id, event, parent_id)
-        if not self._is_drafted(received) or replayed or self._replays.claim(addressed):
+        if self._dialect.generation is not Generation.DRAFT or not _is_drafted(received):
+            return (addressed,)
+        if replayed or self._replays.claim(addressed):
             return (addressed,)
         return tuple(Addressed(chat_id, it) for it in self._drafted(chat_id, event, received))
-
-    def _is_drafted(self, received: ContentReceived) -> bool:
-        """Return whether this is a piece of an answer in the protocol's first draft."""
-        is_piece = received.is_complete is not None or type(received.content) is FileChangeContent
-        return is_piece and self._dialect.generation is Generation.DRAFT
 
     def _note(self, chat_id: str, role: Role, event: ChatEvent) -> None:
         """Note which contexts of prompts the model has: hot path."""
@@ -234,3 +228,8 @@ class Inbox:
             return (Addressed(self._chats.ours(params["chatId"]), shown),)
         logger.debug("unknown notification %s: %r", message.method, params)
         return ()
+
+
+def _is_drafted(received: ContentReceived) -> bool:
+    """Return whether this may be a piece of an answer in the protocol's first draft."""
+    return received.is_complete is not None or type(received.content) is FileChangeContent

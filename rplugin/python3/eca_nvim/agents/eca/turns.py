@@ -170,17 +170,14 @@ class Turns:
 
     def read(self, events: Sequence[AgentEvent]) -> Sequence[AgentEvent]:
         """Replace the two reports of an end by one TurnEnded: a hot path, most events pass."""
-        read = map(self._read, events)
-        return [event for event in read if event is not None]
-
-    def _read(self, event: AgentEvent) -> AgentEvent | None:
-        if type(event) is not Addressed:
-            return event
-        reader = self._readers.get(type(event.event))
-        if reader is None:
-            return event
-        read = reader(self._turns[event.chat_id], event.event)
-        return None if read is None else Addressed(event.chat_id, read, event.parent_id)
+        read: list[AgentEvent] = []
+        for event in events:
+            reader = self._readers.get(type(event.event)) if type(event) is Addressed else None
+            if reader is None or type(event) is not Addressed:
+                read.append(event)
+            elif (mine := reader(self._turns[event.chat_id], event.event)) is not None:
+                read.append(Addressed(event.chat_id, mine, event.parent_id))
+        return read
 
 
 def _accepted(turn: _Turn) -> Sequence[ChatEvent]:

@@ -47,6 +47,12 @@ def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None
         block.state = state
         _follow(update, block, lane)
     update.auto_fold(block, lane, _FOLDS.get(block.state, block.fold))
+    if lane.anchor is not None:
+        _show_in_anchor(update, block, lane)
+
+
+def _show_in_anchor(update: Update, block: ToolBlock, lane: Lane) -> None:
+    """Show in the call that runs a subagent what this call of the subagent does."""
     if block.state is CallState.WAITING:
         reveal(update, lane)
     else:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from eca_nvim.chat.handlers.call_steps import announce_request, resolve_request, step
 from eca_nvim.chat.handlers.file_uses import call_ended
@@ -54,6 +54,7 @@ SHOWN_ARGUMENTS = 4000
 """An open body shows growing arguments up to this many characters, then only once complete."""
 
 
+_FIELDS = ToolCall.__struct_fields__
 _DERIVED: Mapping[str, None] = dict.fromkeys(
     ("summary", "details", "title", "command", "locations", "changes", "mentions", "note")
 )
@@ -266,15 +267,15 @@ def merged(known: ToolCall, received: ToolCall) -> ToolCall:
         return known
     fresh: dict[str, object] = {}
     is_whole = True
-    for name in ToolCall.__struct_fields__:
-        value, before = getattr(received, name), getattr(known, name)
-        if value is None or value is before:
-            is_whole = is_whole and value is before
-            continue
-        if name == "changes":
-            value, is_whole = _with_texts(value, before or ()), False
-        if not is_same(value, before):
-            fresh[name] = value
+    for name, after, before in zip(_FIELDS, astuple(received), astuple(known), strict=True):
+        if after is None or after is before:
+            is_whole = is_whole and after is before
+        elif name == "changes":
+            value, is_whole = _with_texts(after, before or ()), False
+            if not is_same(value, before):
+                fresh[name] = value
+        elif not is_same(after, before):
+            fresh[name] = after
     if fresh and is_whole:
         return received  # which is mostly the same value with the next event
     return replace(known, **fresh) if fresh else known

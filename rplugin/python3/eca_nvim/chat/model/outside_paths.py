@@ -30,8 +30,8 @@ def paths_outside(call: ToolCall, folders: Sequence[str]) -> tuple[str, ...]:
     """
     if not folders:
         return ()
-    found = (path for path in _arguments(call) if _is_outside(path, folders))
-    return tuple(dict.fromkeys(literal_name(path) for path in found))
+    found = [path for path in _arguments(call) if _is_outside(path, folders)]
+    return tuple(dict.fromkeys(map(literal_name, found)))
 
 
 def paths_named(call: ToolCall) -> Iterator[str]:

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
+    ChatEvent,
     ReasoningText,
     Role,
     TextReceived,
@@ -27,8 +27,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolPreparing,
 )
 
-_Piece: TypeAlias = TextReceived | ReasoningText | ToolPreparing | ToolOutput
-
+_TEXTS = (TextReceived, ReasoningText, ToolOutput)
 LONG = 1 << 16
 """Characters of a piece of an answer that is not copied."""
 
@@ -62,18 +61,14 @@ def _joined(pieces: list[AgentEvent]) -> AgentEvent:
     first = pieces[0]
     if len(pieces) == 1 or not isinstance(first, Addressed):
         return first
-    text, last = "".join(map(_text, pieces)), _piece(pieces[-1])
+    joined = _joined_events([it.event for it in pieces if isinstance(it, Addressed)])
+    return Addressed(first.chat_id, joined, first.parent_id)
+
+
+def _joined_events(pieces: list[ChatEvent]) -> ChatEvent:
+    last = pieces[-1]
     if isinstance(last, ToolPreparing):
-        return replace(first, event=replace(last, arguments_text=text))
-    return replace(first, event=replace(_piece(first), text=text))
-
-
-def _text(event: AgentEvent) -> str:
-    piece = _piece(event)
-    return piece.arguments_text if isinstance(piece, ToolPreparing) else piece.text
-
-
-def _piece(event: AgentEvent) -> _Piece:
-    piece = event.event if isinstance(event, Addressed) else event
-    assert isinstance(piece, _Piece)
-    return piece
+        written = "".join([it.arguments_text for it in pieces if isinstance(it, ToolPreparing)])
+        return replace(last, arguments_text=written)
+    text = "".join([it.text for it in pieces if isinstance(it, _TEXTS)])
+    return replace(pieces[0], text=text)

@@ -8,17 +8,17 @@ from eca_nvim.protocol.acp.registry import (
     AgentNotification,
     AgentRequest,
 )
-from eca_nvim.protocol.base.decode import decode_params
+from eca_nvim.protocol.base.decode import decode_as
 from eca_nvim.protocol.base.types import Unknown
 
 
 def decode_notification(method: str, params: object = None) -> AgentNotification | Unknown:
     """Read an agent's notification. Raises DecodeError."""
     kind = AGENT_NOTIFICATIONS.get(method)
-    return cast(AgentNotification | Unknown, decode_params(kind, method, params))
+    return cast(AgentNotification | Unknown, decode_as(kind, params, method))
 
 
 def decode_agent_request(method: str, params: object = None) -> AgentRequest | Unknown:
     """Read an agent's request; answer an `Unknown` with error -32601. Raises DecodeError."""
     kind = AGENT_REQUESTS.get(method)
-    return cast(AgentRequest | Unknown, decode_params(kind, method, params))
+    return cast(AgentRequest | Unknown, decode_as(kind, params, method))

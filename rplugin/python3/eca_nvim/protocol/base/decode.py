@@ -6,6 +6,7 @@ JSON-RPC message: decoded JSON, None, or, faster, the `msgspec.Raw` that `decode
 """
 
 import functools
+from collections.abc import Callable
 from typing import TypeVar, cast
 
 import msgspec
@@ -30,7 +31,10 @@ class DecodeError(ValueError):
         self.reason = reason
 
 
-_decoder = functools.cache(msgspec.json.Decoder)
+@functools.cache
+def _decoder(kind: object) -> Callable[[msgspec.Raw], object] | None:
+    """Return the function that reads today's form; None for a type that has older names."""
+    return None if lenient.has_older_names(kind) else msgspec.json.Decoder(kind).decode
 
 
 def decode_result(request: type[Request[ResultT]], result: object) -> ResultT:
@@ -41,14 +45,18 @@ def decode_result(request: type[Request[ResultT]], result: object) -> ResultT:
     return cast(ResultT, decode_as(kind, result, request.method))
 
 
-def decode_as(kind: object, value: object, method: str) -> object:
-    """Read a value as a type of the protocol, in today's form or an older one.
+def decode_as(kind: object | None, value: object, method: str) -> object:
+    """Read a value as a type of the protocol, in today's form or an older one: hot path.
 
-    `method` is for the error message only. Raises DecodeError.
+    kind: None for a method that the protocol does not have; its params become an `Unknown`. Raises
+    DecodeError.
     """
-    if not lenient.has_older_names(kind):
+    if kind is None:
+        return Unknown(method, _plain(value, method))
+    decode = _decoder(kind)
+    if decode is not None:
         try:
-            return _fit(kind, value)
+            return decode(value) if type(value) is msgspec.Raw else msgspec.convert(value, kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass  # the lenient reader below repairs the value or says what is wrong
     plain = _plain(value, method)
@@ -56,19 +64,6 @@ def decode_as(kind: object, value: object, method: str) -> object:
         return lenient.read(lenient.type_info(kind), {} if plain is None else plain)
     except lenient.Misfit as fault:
         raise DecodeError(method, fault.path, fault.reason) from fault
-
-
-def decode_params(kind: type | None, method: str, params: object) -> object:
-    """Read params as a message of this type, or as an `Unknown` without one. Raises DecodeError."""
-    if kind is None:
-        return Unknown(method, _plain(params, method))
-    return decode_as(kind, params, method)
-
-
-def _fit(kind: object, value: object) -> object:
-    if type(value) is msgspec.Raw:
-        return _decoder(kind).decode(value)
-    return msgspec.convert(value, kind)
 
 
 def _plain(value: object, method: str) -> object:

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from eca_nvim.protocol.base.decode import decode_params
+from eca_nvim.protocol.base.decode import decode_as
 from eca_nvim.protocol.base.types import Unknown
 from eca_nvim.protocol.eca.registry import (
     SERVER_NOTIFICATIONS,
@@ -15,10 +15,10 @@ from eca_nvim.protocol.eca.registry import (
 def decode_notification(method: str, params: object = None) -> ServerNotification | Unknown:
     """Read a server's notification. Raises DecodeError."""
     kind = SERVER_NOTIFICATIONS.get(method)
-    return cast(ServerNotification | Unknown, decode_params(kind, method, params))
+    return cast(ServerNotification | Unknown, decode_as(kind, params, method))
 
 
 def decode_server_request(method: str, params: object = None) -> ServerRequest | Unknown:
     """Read a server's request; answer an `Unknown` with error -32601. Raises DecodeError."""
     kind = SERVER_REQUESTS.get(method)
-    return cast(ServerRequest | Unknown, decode_params(kind, method, params))
+    return cast(ServerRequest | Unknown, decode_as(kind, params, method))

@@ -69,9 +69,10 @@ def with_actual_diff(
     """
     if not isinstance(event, _TOOL_EVENTS):
         return event
-    call, lane = event.call, chat.lanes.get(child or chat.id)
+    call = event.call
     if not call.changes:
         return event
+    lane = chat.lanes.get(child or chat.id)
     if isinstance(event, ToolRequested):
         block = None if lane is None else requested_call(lane, event)
         read_before = partial(file_before, chat, block)

@@ -73,18 +73,29 @@ class Peeks:
     """Peeks at the arguments of all calls that are being written."""
 
     def __init__(self) -> None:
-        self._peeks: dict[str, dict[str, ArgumentPeek]] = {}  # by chat, then by call
+        self._peeks: dict[tuple[str, str], ArgumentPeek] = {}  # by chat and call
 
     def peek(self, chat_id: str, event: ChatEvent) -> ChatEvent:
         """Return an event, with what is known of the call so far if a part of it was written."""
-        match event:
-            case ToolPreparing(call, text):
-                peek = self._peeks.setdefault(chat_id, {}).setdefault(call.id, ArgumentPeek())
-                peek.feed(text)
-                if peek.main_argument is not None:
-                    return replace(event, so_far=known_so_far(call, *peek.main_argument))
-            case ToolRequested() | ToolRunning() | ToolFinished() | ToolRejected():
-                self._peeks.get(chat_id, {}).pop(event.call.id, None)
-            case TurnEvent():
-                self._peeks.pop(chat_id, None)
+        if type(event) is ToolPreparing:
+            return self._written(chat_id, event)
+        if self._peeks:
+            self._forget(chat_id, event)
         return event
+
+    def _written(self, chat_id: str, event: ToolPreparing) -> ToolPreparing:
+        call, key = event.call, (chat_id, event.call.id)
+        peek = self._peeks.get(key)
+        if peek is None:
+            peek = self._peeks[key] = ArgumentPeek()
+        peek.feed(event.arguments_text)
+        if peek.main_argument is None:
+            return event
+        return replace(event, so_far=known_so_far(call, *peek.main_argument))
+
+    def _forget(self, chat_id: str, event: ChatEvent) -> None:
+        match event:
+            case ToolRequested() | ToolRunning() | ToolFinished() | ToolRejected():
+                self._peeks.pop((chat_id, event.call.id), None)
+            case TurnEvent():
+                self._peeks = {key: peek for key, peek in self._peeks.items() if key[0] != chat_id}

@@ -36,13 +36,13 @@ _RETRY: Final = late_pattern(r"\(attempt \d+/\d+\)")
 def content_event(received: eca.ContentReceived, calls: ToolCallReader) -> ChatEvent:
     """Turn one piece of content into an event."""
     content = received.content
+    if isinstance(content, ToolCall):
+        return calls.event(content)
     role = _ROLES[received.role]
     if type(content) is eca.TextContent:
         if role is Role.SYSTEM and content.text.strip() == _INSTEAD:
             return events.InsteadWanted(content.text)
         return events.TextReceived(role, content.text, content.content_id)
-    if isinstance(content, ToolCall):
-        return calls.event(content)
     return _CONVERTERS[type(content)](content, role)
 
 

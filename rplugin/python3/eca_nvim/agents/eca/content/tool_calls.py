@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec.msgpack import Encoder
 from msgspec.structs import replace
 
 from eca_nvim.agents.eca.content.answered_question import dialogue
@@ -22,12 +23,12 @@ from eca_nvim.chat.text.output import document
 from eca_nvim.chat.vocabulary import call_details as ours
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import ChatEvent
-from eca_nvim.chat.vocabulary.shown_request import is_same
 from eca_nvim.protocol.eca import details as eca_details
 from eca_nvim.protocol.eca import tool_call as eca
 from eca_nvim.protocol.eca.details import FileChangeDetails
 
 _OLD_PREFIX: Final = "eca_"
+_pack: Final = Encoder().encode
 
 
 class ToolCallReader:
@@ -38,8 +39,8 @@ class ToolCallReader:
     """
 
     def __init__(self) -> None:
-        self._content: tuple[object, ...] = ()
-        self._call: ours.ToolCall | None = None
+        self._content: bytes | None = None
+        self._call = ours.ToolCall("")
 
     def event(self, content: eca.ToolCall) -> ChatEvent:
         """Turn one message into its event.
@@ -76,10 +77,18 @@ class ToolCallReader:
         self, content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None = None
     ) -> ours.ToolCall:
         names = (call_id, content.name, content.server, content.origin, content.summary)
-        whole = (*names, content.details, arguments)
-        if self._call is None or not is_same(whole, self._content):
-            self._content, self._call = whole, _call(content, call_id, arguments)
+        packed = _packed((*names, content.details, arguments))
+        if packed is None or packed != self._content:
+            self._content, self._call = packed, _call(content, call_id, arguments)
         return self._call
+
+
+def _packed(values: object) -> bytes | None:
+    """Return bytes that differ for all values that look different; None if there are none."""
+    try:
+        return _pack(values)
+    except (OverflowError, RecursionError, ValueError):  # as a number over 64 bits
+        return None
 
 
 def _marked_missing(call: ours.ToolCall) -> ours.ToolCall:
@@ -90,7 +99,7 @@ def _marked_missing(call: ours.ToolCall) -> ours.ToolCall:
 
 def _named(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
     """Return arguments with names; None for a list, because an earlier message had the names."""
-    return None if arguments and all(name.isdigit() for name in arguments) else arguments
+    return None if "0" in arguments and all(map(str.isdigit, arguments)) else arguments
 
 
 def _call(
