@@ -116,7 +116,7 @@ class FakeAgent(Agent):
     def kill(self) -> None:
         self.killed = True
 
-    def open_chat(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002
         self.chats.append(("open", chat_id))
         self.emit(self._options.open_chat(chat_id))
 

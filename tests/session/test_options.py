@@ -63,7 +63,7 @@ class Fictive(FakeAgent):
         self.refuses: Mapping[str, str] = {}
         self.is_slow = False
 
-    def open_chat(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002
         self.listed.setdefault(chat_id, LISTED)
         self.list(chat_id)
 
@@ -278,7 +278,7 @@ async def test_an_agent_without_options_says_so(rig: Rig, monkeypatch: pytest.Mo
     assert rig.lines() == ["this server has no agent to choose"]
 
 
-def lists_nothing(agent: Fictive, chat: str) -> None:
+def lists_nothing(agent: Fictive, chat: str, *, is_needed: bool = False) -> None:
     agent.listed[chat] = ()
     agent.list(chat)
 

@@ -5,6 +5,7 @@ has, and does not know those that are named here.
 
 A prompt gets the answer "reply N to: TEXT", where N counts the prompts of the session; `hang` is
 begun and not ended. FOLDER has a JSON file for each session and `journal`, a line for each message.
+Who opens a session learns its modes: each begins in the first again.
 """
 
 import asyncio
@@ -22,6 +23,10 @@ from tests.support.acp_agent import MODELS
 Value: TypeAlias = Any
 
 METHODS = ("list", "resume", "fork", "delete", "close")
+MODES = {
+    "currentModeId": "ask",
+    "availableModes": [{"id": "ask", "name": "Ask me"}, {"id": "plan", "name": "Plan first"}],
+}
 
 
 def _chunk(variant: str, text: str) -> Value:
@@ -54,7 +59,7 @@ class Keeper:
                 can = {"loadSession": True, "sessionCapabilities": {name: {} for name in METHODS}}
                 return {"protocolVersion": 1, "agentCapabilities": can}
             case "session/new":
-                return {"sessionId": self._make(params["cwd"], [])}
+                return {"sessionId": self._make(params["cwd"], []), "modes": MODES}
             case "session/list":
                 return {"sessions": [*self._listed()]}
         return None
@@ -65,9 +70,10 @@ class Keeper:
         match method:
             case "session/fork":
                 return {"sessionId": self._make(kept["cwd"], kept["said"])}
-            case "session/load":
-                for update in kept["said"]:
+            case "session/load" | "session/resume":
+                for update in kept["said"] if method == "session/load" else ():
                     await self._send(session_id, update)
+                return {"modes": MODES}
             case "session/delete":
                 self._path(session_id).unlink()
             case "session/prompt":

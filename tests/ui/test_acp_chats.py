@@ -63,7 +63,9 @@ def test_a_chat_goes_on_whatever_ends(start_nvim: StartNeovim, tmp_path: Path) -
     os.kill(host_of(nvim), signal.SIGKILL)
     nvim.wait_screen("the plugin host")
     nvim.take_errors()
-    nvim.keys("<Esc>:Eca restart<CR>")
+    nvim.keys("<Esc>:Eca restart<CR>:Eca agent plan first<CR>")
+    nvim.wait_screen("Plan first · ○ idle")
+    assert journal(tmp_path).count("session/resume kept-1") == 2
     talk(nvim, "four", 4)
     wait_idle(nvim)
     nvim.finish()

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.agents.acp.acp_client import CHAT, make_agent, running
-from tests.agents.acp.conftest import PrepareReplay
+from tests.agents.acp.acp_client import CHAT, make_agent, remembering, running
+from tests.agents.acp.conftest import PrepareReplay, PrepareScript
+from tests.agents.acp.session_turns import BOUND, notices, opens, refuses, sent
 from tests.agents.acp.wire import Wired, text
+from tests.support import acp_script as agent
 
 from eca_nvim.agents.acp.options import SessionOptions
+from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.chat.vocabulary.options import (
     ChatOption,
     OptionKind,
@@ -175,6 +178,32 @@ async def test_options_are_set_and_refused(replay_acp: PrepareReplay, tmp_path: 
     assert refused.option_id == "mode"
     assert refused.reason == "the agent refused it: Internal error: Invalid Mode"
     assert gone.reason == "the agent does not offer this option any more"
+
+
+@pytest.mark.anyio
+async def test_a_chat_that_only_the_project_knows_is_opened_for_its_options(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    modes = {"currentModeId": "b", "availableModes": [{"id": "b", "name": "B"}]}
+    server = scripted_acp(
+        agent.handshake(**agent.can("resume")),
+        refuses("session/resume", -32603, "busy"),
+        refuses("session/load", -32603, "busy"),
+        refuses("session/new", -32603, "busy"),
+        opens("session/resume", modes=modes),
+    )
+    memory = remembering(BOUND)
+    async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
+        client.agent.open_chat(CHAT)
+        for _ in range(2):
+            client.agent.open_chat(CHAT, is_needed=True)
+        assert "busy" in (await client.first(NoticeReceived)).text
+        client.agent.open_chat(CHAT, is_needed=True)
+        await client.first(OptionsChanged)
+    assert len(notices(client)) == 1
+    [listed] = client.all(OptionsChanged)
+    assert [(it.value, it.name_of(it.value)) for it in listed.options] == [("b", "B")]
+    assert sent(server) == ["resume", "load", "new", "resume"]
 
 
 def test_no_text_of_a_model_ends_the_warning_that_tools_run_unasked() -> None:

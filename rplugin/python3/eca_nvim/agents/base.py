@@ -176,10 +176,11 @@ class Agent(ABC):
         """Ask the process to exit, without the event loop, while our own process ends."""
         self.kill()
 
-    def open_chat(self, chat_id: str) -> None:  # noqa: B027 - optional: a chat may need no session
+    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: B027 - optional
         """Prepare for a chat, or one that is shown again; OptionsChanged follows, maybe with none.
 
-        Called for all chats after each start, and for each later one.
+        Called for all chats after each start, and for each later one. is_needed: the user waits for
+        the options; else those of a chat that goes on may come as late as its next prompt.
         """
 
     def forget(self, chat_id: str) -> None:  # noqa: B027 - optional

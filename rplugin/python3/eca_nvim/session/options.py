@@ -2,9 +2,9 @@
 
 Rules kept here:
 - The agent lists the options of a chat. What is set is sent to it, and shown once it lists that.
-- What is set before there is a list waits for the first list. What was set in a chat is set again
-  after the agent has been started again; a value with which tools run without asking only if the
-  user has set it: the agent takes it for his choice.
+- What the user sets before there is a list waits for the first list, which the agent is asked for.
+  What was set in a chat is set again after the agent has been started again; a value with which
+  tools run without asking only if the user has set it: the agent takes it for his choice.
 - A chat that the user begins gets what the option `servers.NAME.options` says, else the project's
   last choices for this server, as far as they are on offer. Trust is none of them, nor is a value
   with which tools run without asking a last choice.
@@ -80,14 +80,20 @@ class _State(Struct):
 
     last: the project's last choices when the chat began. chosen: ids of options set in the chat.
     unasked: values with which tools run without asking that the user has set, by id. is_listed: the
-    running agent has listed the chat's options.
+    running agent has listed the chat's options. is_loading: the chat is being opened with its text.
     """
 
     is_listed: bool = False
+    is_loading: bool = False
     last: LastChoices | None = None
     wanted: dict[str, _Wanted] = field(default_factory=dict)
     chosen: set[str] = field(default_factory=set)
     unasked: dict[str, OptionValue] = field(default_factory=dict)
+
+    @property
+    def needs_list(self) -> bool:
+        """Whether the user waits for a list that does not come with the text of the chat."""
+        return not self.is_loading and any(it.asked for it in self.wanted.values())
 
     def take(self, option: ChatOption) -> _Wanted | None:
         """Remove and return what an option waits for; what is quietly wanted waits for offers."""
@@ -160,10 +166,22 @@ class Options:
             state.last, state.wanted = last, configured | state.wanted
             raise
 
+    @contextmanager
+    def loading(self, chat_id: str) -> Iterator[None]:
+        """Note that a chat is being opened with its text: no choice opens it without."""
+        state = self._states.setdefault(chat_id, _State())
+        state.is_loading = True
+        try:
+            yield
+        finally:
+            state.is_loading = False
+            if state.needs_list and self._states.get(chat_id) is state:
+                self.open_chat(self._chats.table[chat_id])
+
     def open_chat(self, chat: Chat) -> None:
         """Ask the agent for the options of a chat; one that is not ready is asked later."""
         if (agent := self._agent()) is not None:
-            agent.open_chat(chat.id)
+            agent.open_chat(chat.id, is_needed=self._state(chat).needs_list)
 
     def forget(self, chat: Chat) -> None:
         """Forget a chat that is no longer one of this server."""
@@ -205,6 +223,7 @@ class Options:
         if agent is None or not self._state(chat).is_listed:
             option = option or ChatOption(key, key, category=key)
             self._set_later(chat, option, value, is_saved=is_saved)
+            self.open_chat(chat)
         elif option is None:
             raise NotOffered(_no_option(key))
         else:

@@ -90,9 +90,9 @@ class AcpAgent(ProcessAgent[Life]):
         if self._life is not None:
             self._life.terminals.kill_now()
 
-    def open_chat(self, chat_id: str) -> None:
-        """Make the session of a chat."""
-        self._running.sessions.open_chat(chat_id)
+    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
+        """Open the session of a chat, or leave that to what needs it."""
+        self._running.sessions.open_chat(chat_id, is_needed=is_needed)
 
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat; requests of the agent in it are answered before."""

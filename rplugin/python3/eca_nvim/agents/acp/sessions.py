@@ -2,7 +2,8 @@
 
 Rules kept here:
 - A new chat gets its session when it opens, a chat of an earlier process when that is started
-  again. A chat that only `memory` knows waits for what needs it: its text, or its next prompt.
+  again. A chat that only `memory` knows waits for what needs it: its text, an option that the user
+  sets, or its next prompt.
 - What needs a session waits until it is open (`when_open`). If no way to open it is left, what
   waits learns why. The next prompt tries again.
 - Nobody waits for ever: the user learns that it takes long, and a stop gives it up then.
@@ -83,15 +84,17 @@ class Sessions:
         """Return a session by the agent's id."""
         return self._openings.by_id.get(session_id)
 
-    def open_chat(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
         """Open the session of a chat unless that has begun; a refusal is shown in the chat.
 
-        The options of an open session are listed again.
+        The options of an open session are listed again. is_needed: see `Agent.open_chat`.
         """
         session = self.of_chat(chat_id)
+        is_kept = self._memory.session_of(chat_id) is not None
+        waits = is_kept and not is_needed and chat_id not in self._memory.shown
         if session.is_open:
             self._emit(session.inbox.listed_options())
-        elif chat_id in self._memory.shown or self._memory.session_of(chat_id) is None:
+        elif session.state is SessionState.NONE and not waits:
             self.when_open(chat_id, self._show_refusal)
 
     def when_open(self, chat_id: str, then: Then) -> None:

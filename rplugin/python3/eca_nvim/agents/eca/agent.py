@@ -217,7 +217,7 @@ class EcaAgent(ProcessAgent[_Life]):
         """Log out of a provider. Raises AgentRefused."""
         await self._running.logins.log_out(way_id)
 
-    def open_chat(self, chat_id: str) -> None:
+    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002
         """Emit the options of a chat."""
         self._running.emit(self._running.options.open_chat(chat_id))
 

@@ -36,7 +36,7 @@ from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, TitleChang
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import history_changes
-from eca_nvim.session.servers import Servers
+from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View, isolated
 
 PAGE = 100
@@ -109,14 +109,15 @@ class SavedChats:
         return chat is not None and not chat.is_blank
 
     async def _resume(self, intent: intents.ResumeChat) -> None:
-        async with self._resuming.setdefault(intent.chat, anyio.Lock()):
-            if not self._is_open(intent.chat):
-                await self._open(intent)
+        chat = self._chats.table.get(intent.chat)
+        server = self._servers.get(intent.server if chat is None else chat.server_name)
+        with server.options.loading(intent.chat):
+            async with self._resuming.setdefault(intent.chat, anyio.Lock()):
+                if not self._is_open(intent.chat):
+                    await self._open(intent, server)
 
-    async def _open(self, intent: intents.ResumeChat) -> None:
+    async def _open(self, intent: intents.ResumeChat, server: NamedServer) -> None:
         try:
-            chat = self._chats.table.get(intent.chat)
-            server = self._servers.get(intent.server if chat is None else chat.server_name)
             archive = await self._archive_of(server.name)
             with server.options.kept_as_used(intent.chat):
                 opened = await archive.open_chat(intent.chat, PAGE)

@@ -1,0 +1,63 @@
+"""What the user sets in a chat that goes on, before its agent has listed what there is to set."""
+
+import anyio
+import pytest
+from tests.session.rig import PATIENCE, Rig
+from tests.session.test_options import Fictive, values
+
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.chat.vocabulary import history_intents, intents
+
+pytestmark = pytest.mark.anyio
+
+
+class Late(Fictive):
+    """An agent that lists the options of a chat when somebody needs them."""
+
+    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
+        if is_needed:
+            self.chats.append(("open", chat_id))
+            super().open_chat(chat_id)
+
+
+@pytest.fixture(autouse=True)
+def late(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.session.rig.FakeAgent", Late)
+
+
+@pytest.mark.parametrize("is_ready", [True, False])
+async def test_a_choice_has_the_agent_list_what_there_is(rig: Rig, is_ready: bool) -> None:
+    rig.do(intents.OpenChat("a"))
+    agent = await rig.starting()
+    if is_ready:
+        agent.ready()
+    await rig.done()
+    assert agent.chats == []
+    rig.do(intents.Choose("a", "mode-id", "code"), intents.Choose("a", "model", "Small"))
+    await rig.done()
+    if not is_ready:
+        agent.ready()
+    assert agent.chats == [("open", "a")]
+    assert sorted(agent.told) == [("set", "a", "m", "small"), ("set", "a", "mode-id", "code")]
+    assert (values(rig)["Mode"], values(rig)["Model"]) == ("Code", "Small")
+    assert rig.view.text() == ""
+
+
+@pytest.mark.parametrize("fault", [None, AgentRefused("no such chat")])
+async def test_a_choice_does_not_open_a_chat_whose_text_is_wanted(
+    rig: Rig, fault: AgentRefused | None
+) -> None:
+    resume = history_intents.ResumeChat("a", quiet=True)
+    rig.do(intents.OpenChat("a"), resume, intents.Choose("a", "mode", "Code"))
+    agent = await rig.starting()
+    await rig.done()
+    archive = agent.archive
+    archive.gate, archive.fault = anyio.Event(), fault
+    agent.ready()
+    with anyio.fail_after(PATIENCE):
+        while not archive.asked:
+            await rig.done()
+    assert agent.chats == []
+    archive.gate.set()
+    await rig.view.until(lambda: agent.told)
+    assert agent.told == [("set", "a", "mode-id", "code")]
