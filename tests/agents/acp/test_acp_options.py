@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.agents.acp.acp_client import CHAT, make_agent, remembering, running
 from tests.agents.acp.conftest import PrepareReplay, PrepareScript
-from tests.agents.acp.session_turns import BOUND, notices, opens, refuses, sent
+from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, sent
 from tests.agents.acp.wire import Wired, text
 from tests.support import acp_script as agent
 
@@ -190,7 +190,11 @@ async def test_a_chat_that_only_the_project_knows_is_opened_for_its_options(
         refuses("session/resume", -32603, "busy"),
         refuses("session/load", -32603, "busy"),
         refuses("session/new", -32603, "busy"),
-        opens("session/resume", modes=modes),
+        opens(
+            "session/resume",
+            agent.update("current_mode_update", OLD, currentModeId="a"),
+            modes=modes,
+        ),
     )
     memory = remembering(BOUND)
     async with running(make_agent(server.command, tmp_path, memory=memory)) as client:

@@ -14,8 +14,9 @@ from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.effects import TellPrompt
-from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.login import LoginNeeded
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.protocol.acp.sessions import NewSessionResult
 from eca_nvim.protocol.acp.updates import SessionUpdate
 from eca_nvim.transport import PendingRequest
@@ -100,12 +101,20 @@ class Session:
         return notices
 
     def receive(self, update: SessionUpdate, size: int) -> Sequence[AgentEvent]:
-        """Read an update of `size` bytes; what is replayed gives no events."""
+        """Read an update of `size` bytes; what is replayed gives no events.
+
+        Options have no event until the session is open: only then all of them are known.
+        """
         if not self.is_replayed or not is_said(update):
-            return self.inbox.receive(update)
+            events = self.inbox.receive(update)
+            return events if self.is_open else [it for it in events if not _is_list(it)]
         if self.replay is not None:
             self.replay.add(update, size)
         return ()
+
+
+def _is_list(event: AgentEvent) -> bool:
+    return isinstance(event, Addressed) and isinstance(event.event, OptionsChanged)
 
 
 def login_needed(chat_id: str, prompt: Prompt | None, reason: str) -> LoginNeeded:
