@@ -27,6 +27,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("is_ready", [True, False])
 async def test_a_choice_has_the_agent_list_what_there_is(rig: Rig, is_ready: bool) -> None:
+    rig.session.configure({"eca": {"mode": "plan"}})
     rig.do(intents.OpenChat("a"))
     agent = await rig.starting()
     if is_ready:

@@ -103,9 +103,14 @@ class _State(Struct):
             wanted = self._last(option)
         if wanted is None or not (wanted.asked or option.offers or option.kind is _TOGGLE):
             return None
-        self.wanted.pop(key, None)
+        self.drop(option)
         self.chosen.add(option.id)
         return wanted
+
+    def drop(self, option: ChatOption) -> None:
+        """Forget what an option waits for, by its id and by its category."""
+        self.wanted.pop(option.id, None)
+        self.wanted.pop(option.category, None)
 
     def user_sets(self, option: ChatOption, value: OptionValue) -> None:
         """Note what the user sets."""
@@ -275,7 +280,7 @@ class Options:
         self, agent: Agent, chat: Chat, option: ChatOption, value: OptionValue, *, is_saved: bool
     ) -> None:
         state = self._state(chat)
-        state.wanted.pop(option.id, None)
+        state.drop(option)
         state.chosen.add(option.id)
         state.user_sets(option, value)
         if is_saved:
