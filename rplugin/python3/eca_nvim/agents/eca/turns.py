@@ -172,11 +172,12 @@ class Turns:
         """Replace the two reports of an end by one TurnEnded: a hot path, most events pass."""
         read: list[AgentEvent] = []
         for event in events:
-            reader = self._readers.get(type(event.event)) if type(event) is Addressed else None
-            if reader is None or type(event) is not Addressed:
+            if type(event) is not Addressed or type(event.event) not in self._readers:
                 read.append(event)
-            elif (mine := reader(self._turns[event.chat_id], event.event)) is not None:
-                read.append(Addressed(event.chat_id, mine, event.parent_id))
+                continue
+            merged = self._readers[type(event.event)](self._turns[event.chat_id], event.event)
+            if merged is not None:
+                read.append(Addressed(event.chat_id, merged, event.parent_id))
         return read
 
 
