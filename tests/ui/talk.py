@@ -80,7 +80,7 @@ def draft(nvim: Neovim) -> str:
 
 
 def wait_kept(nvim: Neovim, text: str) -> None:
-    """Wait until a draft was sent to the host and saved."""
+    """Wait until a text was saved: a draft, or the id of a session."""
     state = Path(nvim.eval("$XDG_STATE_HOME"))
     nvim.wait_for(
         lambda: any(text.encode() in kept.read_bytes() for kept in state.rglob("*.msgpack")),

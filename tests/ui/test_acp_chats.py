@@ -8,7 +8,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.servers import module_command
 from tests.ui.remembered import Reader
-from tests.ui.talk import host_of, lines_of, say, wait_idle, wait_line
+from tests.ui.talk import host_of, lines_of, say, wait_idle, wait_kept, wait_line
 
 
 def start(start_nvim: StartNeovim, folder: Path, *unknown: str) -> Neovim:
@@ -60,6 +60,7 @@ def test_a_chat_goes_on_whatever_ends(start_nvim: StartNeovim, tmp_path: Path) -
     talk(nvim, "three", 3)
     wait_idle(nvim)
     assert journal(tmp_path).count("session/resume kept-1") == 1
+    wait_kept(nvim, "kept-1")  # else the next host does not know the session
     os.kill(host_of(nvim), signal.SIGKILL)
     nvim.wait_screen("the plugin host")
     nvim.take_errors()
