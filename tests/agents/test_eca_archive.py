@@ -216,6 +216,16 @@ async def test_a_chat_may_be_gone(scripted_server: PrepareScript, tmp_path: Path
     assert type(await refused(server, tmp_path, lambda it: it.open_chat(CHAT))) is ChatUnknown
 
 
+async def test_what_has_no_answer_for_long_is_given_up(
+    scripted_server: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prompts wait for these answers, so the wait must end."""
+    monkeypatch.setattr("eca_nvim.agents.eca.archive.ANSWER_SECONDS", 0)
+    server = scripted_server(script.handshake(), script.expect("chat/clear"))
+    raised = await refused(server, tmp_path, lambda it: it.clear(CHAT))
+    assert str(raised) == "chat/clear failed: no answer after 0 s"
+
+
 async def test_what_a_server_does_not_know_is_asked_once(
     scripted_server: PrepareScript, tmp_path: Path
 ) -> None:

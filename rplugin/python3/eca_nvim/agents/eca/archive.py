@@ -1,7 +1,8 @@
 """Archive: lists, opens, pages, changes and copies the chats that an ECA server saves.
 
 Rules kept here:
-- Every request waits for its response; every failure becomes one line (AgentRefused).
+- Every request waits for its response, for a minute at most, because prompts may wait with it;
+  every failure becomes one line (AgentRefused).
 - A method the server does not know is not called again: the feature is missing, and the message
   says so in the user's terms. Servers before `chat/clear` clear a chat by deleting it; those of
   the first draft start a new chat if we stop naming the old one.
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeVar
+
+import anyio
 
 from eca_nvim.agents.archive import (
     AgentLacks,
@@ -46,6 +49,9 @@ from eca_nvim.protocol.eca import DecodeError, Failure, Request, decode_result, 
 from eca_nvim.protocol.eca import chats as eca
 from eca_nvim.protocol.eca.chat import ChatStatus
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
+
+ANSWER_SECONDS: Final = 60.0
+"""Time for the response to each request here."""
 
 _ResultT = TypeVar("_ResultT")
 
@@ -243,8 +249,12 @@ class EcaArchive:
         if method in self._absent or not self._dialect.may_be(since):
             raise _lacks(method)
         try:
-            answer = await self._connection.request(method, encode(params))
+            with anyio.fail_after(ANSWER_SECONDS):
+                answer = await self._connection.request(method, encode(params))
             return decode_result(type(params), answer)
+        except TimeoutError:
+            line = f"{method} failed: no answer after {ANSWER_SECONDS:.0f} s"
+            raise AgentRefused(line) from None
         except RemoteError as fault:
             raise self._refusal(method, fault) from fault
         except ConnectionClosed as fault:
