@@ -12,7 +12,7 @@ class FakeArchive:
     """The chats of an agent in memory (`archive.Archive`).
 
     The next call raises `fault`, every call of a kind raises its entry in `faults`. While `gate` is
-    set and closed, calls wait.
+    set and closed, calls wait, and those of a kind while its entry in `gates` is closed.
     """
 
     def __init__(self) -> None:
@@ -23,6 +23,7 @@ class FakeArchive:
         self.fault: AgentRefused | None = None
         self.faults: dict[str, AgentRefused] = {}
         self.gate: anyio.Event | None = None
+        self.gates: dict[str, anyio.Event] = {}
         self.forked: Callable[[str, str], None] = lambda _chat, _copy: None
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
@@ -63,8 +64,9 @@ class FakeArchive:
 
     async def _hear(self, *asked: object) -> None:
         self.asked.append(asked)
-        if self.gate is not None:
-            await self.gate.wait()
+        for gate in (self.gate, self.gates.get(str(asked[0]))):
+            if gate is not None:
+                await gate.wait()
         fault, self.fault = self.fault or self.faults.get(str(asked[0])), None
         if fault is not None:
             raise fault

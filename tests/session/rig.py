@@ -55,6 +55,7 @@ class FakeAgent(Agent):
     ways: Sequence[LoginWay] = ()
     """How the user can log in; `log_in` does it."""
     is_busy = False
+    has_ended = False
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
@@ -138,6 +139,9 @@ class FakeAgent(Agent):
 
     def stop(self, chat_id: str) -> None:
         self.told.append(("stop", chat_id))
+
+    def give_up(self, chat_id: str) -> None:
+        self.told.append(("give_up", chat_id))
 
     def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
         self.told.append(("decide", chat_id, call_id, choice_id))

@@ -140,20 +140,19 @@ class TestResume:
         await asked(rig, asks.ResumeChat("b", instead="a"))
         assert rig.view.of(ForgetChat) == []
 
-    async def test_a_prompt_typed_meanwhile_stays_below(self, rig: Rig) -> None:
+    async def test_what_another_client_says_meanwhile_stays_below(self, rig: Rig) -> None:
         agent = await rig.ready()
         agent.archive.opened = OpenedChat(page("b", prompt("old", "u1"), older="c1"), "Fix")
         agent.archive.gate = anyio.Event()
         rig.do(intents.OpenChat("b"))
         await asked(rig, asks.ResumeChat("b"))
-        rig.do(intents.SendPrompt("b", "typed meanwhile"))
-        await rig.view.until(lambda: ("prompt", "b", "typed meanwhile") in agent.told)
-        agent.say("b", RUNNING, TextReceived(Role.ASSISTANT, "an "))
+        said = TextReceived(Role.USER, "typed elsewhere")
+        agent.say("b", said, RUNNING, TextReceived(Role.ASSISTANT, "an "))
         agent.archive.gate.set()
         await rig.view.until(lambda: rig.status("b").get("title") == "Fix")
         agent.say("b", TextReceived(Role.ASSISTANT, "answer"), ENDED)
         transcript = await rig.ask(RequestTranscript("b", 77))
-        places = [transcript.index(it) for it in ("old", "typed meanwhile", "an answer")]
+        places = [transcript.index(it) for it in ("old", "typed elsewhere", "an answer")]
         assert places == sorted(places)
         last_clear = max(n for n, op in enumerate(rig.view.ops) if isinstance(op, ClearChat))
         drawn = [op for op in rig.view.ops[last_clear:] if isinstance(op, OpenBlock)]

@@ -321,6 +321,27 @@ async def test_a_load_without_an_answer_is_given_up_by_a_stop(
     assert len(server.received("$/cancel_request")) == 1
 
 
+async def test_a_load_can_be_given_up_without_a_prompt(
+    scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prompt that is stopped while the chat is resumed was not sent yet."""
+    monkeypatch.setattr("eca_nvim.agents.acp.sessions.SLOW_SECONDS", 0.01)
+    server = scripted_acp(agent.handshake(**agent.can()), script.expect("session/load"))
+    memory = remembering(BOUND, shown=False)
+    async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
+        faults: list[str] = []
+
+        async def load() -> None:
+            faults.append(await refused(client))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(load)
+            assert (await client.first(NoticeReceived)).text == SLOW
+            client.agent.give_up(CHAT)
+        assert faults == ["the chat could not be loaded: there was no answer"]
+    assert sent(server) == ["load"]
+
+
 async def test_a_new_session_that_is_given_up_is_asked_for_again(
     scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

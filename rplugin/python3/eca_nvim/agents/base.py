@@ -203,6 +203,9 @@ class Agent(ABC):
     def stop(self, chat_id: str) -> None:
         """Ask the agent to stop the running turn."""
 
+    def give_up(self, chat_id: str) -> None:  # noqa: B027 - some open chats at once
+        """Wait no more for a chat to be opened if that takes long; what asked for it ends."""
+
     @abstractmethod
     def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
         """Answer a waiting tool call by a choice it was requested with; None rejects it."""
@@ -233,6 +236,11 @@ class Agent(ABC):
 
         If the option has the value already, it is the chat's own now: no default replaces it.
         """
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended: `run` is about to return."""
+        return False
 
     @property
     def is_busy(self) -> bool:

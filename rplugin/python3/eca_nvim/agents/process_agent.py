@@ -118,6 +118,11 @@ class ProcessAgent(Agent, Generic[LifeT]):
         return "" if self._life is None else self._life.connection.last_stderr
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended: `run` is about to return."""
+        return self._life is not None and self._life.connection.exit is not None
+
+    @property
     def _running(self) -> LifeT:
         if self._life is None:
             raise RuntimeError(f"the {self.NOUN} is not running yet")

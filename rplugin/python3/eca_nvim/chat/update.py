@@ -50,7 +50,7 @@ from eca_nvim.chat.vocabulary.ops import (
     SetUsage,
     ViewOp,
 )
-from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
+from eca_nvim.chat.vocabulary.states import TurnEnd
 
 UNDRAWN: Sequence[Segment] = (("…", "EcaMuted"),)
 """The header of a call until the events that came with it are applied: the frame has the last."""
@@ -354,7 +354,7 @@ class Update:
             self._draw_dirty()
         self.ops += self.events
         pending_changed = self.dirty is not Dirty.NOTHING and Dirty.PENDING in self.dirty
-        runs = self.chat.turn.state is not Turn.IDLE
+        runs = self.chat.has_turn
         return Changes(
             self.ops, self.effects, pending_changed, self.about, runs, self.chat.server_name
         )

@@ -92,6 +92,10 @@ class Chats:
             self.assign(chat, server or self.default_server)
         return chat
 
+    def has(self, chat: Chat) -> bool:
+        """Return whether a chat was not forgotten; showing anything of it would open it again."""
+        return self.table.get(chat.id) is chat
+
     def assign(self, chat: Chat, server: str) -> None:
         """Make a chat one of a server."""
         chat.server_name = server

@@ -18,6 +18,7 @@ from eca_nvim.chat.vocabulary.effects import (
     TellAnswer,
     TellDecision,
     TellForm,
+    TellGiveUp,
     TellLogin,
     TellPrompt,
     TellSteer,
@@ -39,6 +40,8 @@ def deliver(agent: Agent, effect: Effect) -> None:
             agent.unsteer(chat)
         case TellStop(chat):
             agent.stop(chat)
+        case TellGiveUp(chat):
+            agent.give_up(chat)
         case TellDecision(chat, call, choice):
             agent.decide(chat, call, choice)
         case TellAnswer(question, text):

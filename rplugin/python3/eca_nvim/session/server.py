@@ -198,6 +198,12 @@ class Server:
         self.used()
         return agent
 
+    async def end_reported(self) -> None:
+        """Wait until the end of the current agent is reported, if its process has ended."""
+        run = self._current
+        if run is not None and run.agent.has_ended:
+            await run.ended.wait()
+
     def kill(self) -> None:
         """End the agent without the event loop; called as this process exits."""
         if self._current is not None:

@@ -111,6 +111,11 @@ class AcpAgent(ProcessAgent[Life]):
         """Ask the agent to stop the running turn, and answer its requests."""
         self._running.outbox.stop(chat_id)
 
+    def give_up(self, chat_id: str) -> None:
+        """Try another way to open a session that takes long."""
+        sessions = self._running.sessions
+        sessions.stop_waiting(sessions.of_chat(chat_id))
+
     def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
         """Answer the request of a waiting tool call."""
         self._running.outbox.decide(chat_id, call_id, choice_id)

@@ -1,23 +1,24 @@
-"""Prompt queue: prompts the user sent while a turn ran.
+"""Prompt queue: prompts the user sent while a turn ran or the history changed.
 
 Rules kept here:
 - Nothing the user wrote is dropped. A steering message the agent did not read becomes the next
   prompt; a prompt that may not be sent now stays visible in the queue.
 - Every prompt gets a turn of its own: prompts are never joined.
+- While the history changes nothing is sent: the response would remove the prompt from the screen.
 - After a stop only prompts meant for the stopped turn are sent. After a failure, a limit or a
   refusal none is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from msgspec.structs import replace
 
 from eca_nvim.chat.handlers.file_uses import prompt_sent
 from eca_nvim.chat.model.chat import QueuedPrompt, QueueKind
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary.states import History, TurnEnd
 
 _FOLLOWS: Mapping[TurnEnd, frozenset[QueueKind]] = {
     TurnEnd.DONE: frozenset(QueueKind),
@@ -29,7 +30,9 @@ _FOLLOWS: Mapping[TurnEnd, frozenset[QueueKind]] = {
     TurnEnd.DECLINED: frozenset(),
 }
 
-_ORDER = (QueueKind.REASON, QueueKind.STEER, QueueKind.QUEUE)
+_ORDER = (QueueKind.REASON, QueueKind.STEER, QueueKind.NEXT, QueueKind.QUEUE)
+_OF_TURN = frozenset({QueueKind.REASON, QueueKind.STEER})
+_OF_HISTORY = frozenset({QueueKind.NEXT})
 
 
 def is_command(text: str) -> bool:
@@ -38,20 +41,35 @@ def is_command(text: str) -> bool:
 
 
 def follow_up(update: Update, reason: TurnEnd) -> QueuedPrompt | None:
-    """Remove and return the prompt to send after a turn that ended for `reason`."""
+    """Remove and return the prompt to send after a turn that ended for `reason`.
+
+    While the history changes the prompt stays, and is sent after that.
+    """
+    follower = _first(update, _FOLLOWS[reason])
+    if follower is not None and update.chat.history is History.CHANGING:
+        queue = update.chat.queue
+        kept = replace(follower, kind=QueueKind.NEXT)
+        queue[:] = [kept if entry is follower else entry for entry in queue]
+        return None
+    return _taken(update, follower)
+
+
+def next_after_change(update: Update) -> QueuedPrompt | None:
+    """Remove and return the prompt to send now that the history has changed."""
+    return _taken(update, _first(update, _OF_HISTORY))
+
+
+def _first(update: Update, kinds: Set[QueueKind]) -> QueuedPrompt | None:
     for kind in _ORDER:
-        waiting = [entry for entry in update.chat.queue if entry.kind is kind]
-        if waiting and kind in _FOLLOWS[reason]:
-            _remove(update, waiting[:1])
-            return waiting[0]
+        for entry in update.chat.queue:
+            if entry.kind is kind and kind in kinds:
+                return entry
     return None
 
 
 def next_waiting(update: Update) -> QueuedPrompt | None:
     """Remove and return the oldest prompt of any kind."""
-    oldest = update.chat.queue[:1]
-    _remove(update, oldest)
-    return oldest[0] if oldest else None
+    return _taken(update, next(iter(update.chat.queue), None))
 
 
 def keep_for_later(update: Update) -> None:
@@ -59,10 +77,20 @@ def keep_for_later(update: Update) -> None:
 
     They keep the order in which they would have been sent.
     """
+    _keep(update, _OF_TURN)
+
+
+def keep_after_change(update: Update) -> None:
+    """Turn prompts that waited for the history into plain queued ones, ahead of the others."""
+    _keep(update, _OF_HISTORY)
+
+
+def _keep(update: Update, kinds: Set[QueueKind]) -> None:
     queue = update.chat.queue
-    if any(entry.kind is not QueueKind.QUEUE for entry in queue):
+    if any(entry.kind in kinds for entry in queue):
         queue.sort(key=lambda entry: _ORDER.index(entry.kind))
-        queue[:] = [replace(entry, kind=QueueKind.QUEUE) for entry in queue]
+        plain = QueueKind.QUEUE
+        queue[:] = [replace(it, kind=plain) if it.kind in kinds else it for it in queue]
         update.dirty |= Dirty.QUEUE
 
 
@@ -75,6 +103,12 @@ def take_steers(update: Update, echo: str) -> None:
             for entry in steers[:count]:
                 prompt_sent(update, entry.contexts)
             return
+
+
+def _taken(update: Update, prompt: QueuedPrompt | None) -> QueuedPrompt | None:
+    if prompt is not None:
+        _remove(update, [prompt])
+    return prompt
 
 
 def _remove(update: Update, taken: list[QueuedPrompt]) -> None:

@@ -34,7 +34,7 @@ from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
-from eca_nvim.chat.vocabulary.states import CallState, Turn
+from eca_nvim.chat.vocabulary.states import CallState
 from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
     TurnBegan,
@@ -112,7 +112,7 @@ def settled(chat: Chat, now: int) -> Changes:
 def tick(chat: Chat, now: int) -> Changes:
     """Update the elapsed time of the turn and of running calls; changes nothing when idle."""
     update = Update(chat, chat.root, now)
-    if chat.turn.state is not Turn.IDLE:
+    if chat.has_turn:
         update.dirty |= Dirty.STATUS
         silent_turn.ask_when_silent(update)
     for block, lane in chat.live.values():

@@ -31,7 +31,7 @@ from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER
 from eca_nvim.chat.vocabulary.options import ChatOption, OptionValue
 from eca_nvim.chat.vocabulary.shown_request import Request
-from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
+from eca_nvim.chat.vocabulary.states import History, Turn, TurnEnd
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
@@ -62,9 +62,14 @@ class Lane(Struct, eq=False):
 
 
 class QueueKind(StrEnum):
-    """Why a prompt waits. STEER: sent to the running turn. REASON: why a call was rejected."""
+    """Why a prompt waits.
+
+    STEER: sent to the running turn. REASON: why a call was rejected. NEXT: the history changes;
+    after that no prompt has this kind.
+    """
 
     STEER = "steer"
+    NEXT = "next"
     QUEUE = "queue"
     REASON = "reason"
 
@@ -82,7 +87,7 @@ class TitleOwner(StrEnum):
 
 
 class QueuedPrompt(Struct, frozen=True):
-    """A prompt that waits for the turn to end, or to read it."""
+    """A prompt that waits for the turn to end or to read it, or for the history to change."""
 
     kind: QueueKind
     text: str
@@ -140,6 +145,7 @@ class Chat(Struct, eq=False):
     server_name: str = DEFAULT_SERVER
     server: str = "stopped"
     turn: RunningTurn = field(default_factory=RunningTurn)
+    history: History = History.SETTLED
     usage: UsageReported | None = None
     activity: str | None = None
     retrying: bool = False
@@ -176,8 +182,13 @@ class Chat(Struct, eq=False):
 
     @property
     def has_turn(self) -> bool:
-        """Whether a turn or a login runs."""
-        return self.turn.state is not Turn.IDLE
+        """Whether a turn or a login runs, or will run when the history has changed."""
+        return self.turn.state is not Turn.IDLE or self.awaits_history
+
+    @property
+    def awaits_history(self) -> bool:
+        """Whether a prompt waits for the history to change."""
+        return any(waiting.kind is QueueKind.NEXT for waiting in self.queue)
 
     @property
     def is_blank(self) -> bool:

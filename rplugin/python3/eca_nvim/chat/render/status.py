@@ -26,15 +26,22 @@ _WORDS: Mapping[Turn, Turn] = {
 
 def state_word(chat: Chat) -> str:
     """Return idle, running, stopping, waiting or login."""
-    if chat.pending and chat.turn.state is not Turn.LOGIN:
+    turn = _turn(chat)
+    if chat.pending and turn is not Turn.LOGIN:
         return "waiting"
-    return _WORDS.get(chat.turn.state, chat.turn.state).value
+    return _WORDS.get(turn, turn).value
+
+
+def _turn(chat: Chat) -> Turn:
+    """Return the state of the turn; a prompt that waits for the history is being sent."""
+    is_idle = chat.turn.state is Turn.IDLE
+    return Turn.SENDING if is_idle and chat.awaits_history else chat.turn.state
 
 
 def status(chat: Chat, now: int) -> Mapping[str, object]:
     """Build the table of the op `status`; `elapsed` is ms since the turn began."""
     usage = chat.usage
-    running = chat.turn.state not in (Turn.IDLE, Turn.LOGIN)
+    running = _turn(chat) not in (Turn.IDLE, Turn.LOGIN)
     table: dict[str, object | None] = {
         "server": chat.server,
         "server_name": chat.server_name,

@@ -1,6 +1,7 @@
 """Prompts: sends prompts, queues them and takes them back.
 
 Rules kept here:
+- While the history changes a prompt waits: the response may remove all that is shown.
 - A second prompt never replaces a running turn: it steers the turn or waits. If the agent cannot be
   steered, it waits from the start, and a message says so.
 - Blank lines around a prompt are cut off: the agent would not recognise a command after one.
@@ -10,7 +11,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from eca_nvim.chat.handlers.prompt_queue import is_command, next_waiting
+from eca_nvim.chat.handlers.prompt_queue import is_command, keep_after_change, next_waiting
 from eca_nvim.chat.handlers.turn import start_prompt, stop
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
@@ -18,9 +19,9 @@ from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.effects import TellSteer, TellUnsteer
+from eca_nvim.chat.vocabulary.effects import TellGiveUp, TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
-from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.chat.vocabulary.states import History, Turn
 
 NO_STEER = "this server cannot be steered: your prompt is queued"
 _STEERED = frozenset({Turn.SENDING, Turn.RUNNING})
@@ -36,11 +37,15 @@ def send_prompt(
 ) -> Changes:
     """Send a prompt; while a turn runs it steers, or with `queue` waits for the end.
 
-    A command always waits for the end. An empty prompt to an idle chat sends the oldest queued one.
+    A command always waits for the end, and every prompt for a history that changes. An empty prompt
+    to an idle chat sends the oldest queued one.
     """
     update = Update(chat, chat.root, now)
     text = _without_blank_lines(text)
-    if chat.turn.state is not Turn.IDLE:
+    if chat.history is History.CHANGING:
+        if text:
+            _wait_for_history(update, text, contexts)
+    elif chat.turn.state is not Turn.IDLE:
         if text:
             _wait(update, text, contexts, queue=queue)
     elif text:
@@ -54,6 +59,14 @@ def _without_blank_lines(text: str) -> str:
     """Strip white space around a text, except the indent of its first line."""
     blank = len(text) - len(text.lstrip())
     return text[text.rfind("\n", 0, blank) + 1 :].rstrip()
+
+
+def _wait_for_history(update: Update, text: str, contexts: tuple[Context, ...]) -> None:
+    chat = update.chat
+    if not chat.has_turn:
+        chat.turn.started_ms = update.now
+    chat.queue.append(QueuedPrompt(QueueKind.NEXT, text, contexts))
+    update.dirty |= Dirty.QUEUE
 
 
 def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
@@ -93,9 +106,15 @@ def _steer_again(update: Update) -> None:
 
 
 def stop_turn(chat: Chat, now: int) -> Changes:
-    """Stop the running turn; a second stop asks the agent again. Warn if no turn runs."""
+    """Stop the running turn; a second stop asks the agent again. Warn if no turn runs.
+
+    A prompt that waits for the history stays queued, and is not sent by itself any more.
+    """
     update = Update(chat, chat.root, now)
-    if chat.turn.state is Turn.IDLE:
+    if not chat.has_turn:
         update.ops.append(Notify("info", "no turn is running"))
+    if chat.history is History.CHANGING:
+        keep_after_change(update)
+        update.tell(TellGiveUp(chat.id))
     stop(update)
     return update.finish()

@@ -47,6 +47,12 @@ class TellStop(Struct, frozen=True):
     chat: str
 
 
+class TellGiveUp(Struct, frozen=True):
+    """Wait no more for a chat that is being opened, if the agent has already taken long."""
+
+    chat: str
+
+
 class AskTurn(Struct, frozen=True):
     """Ask whether a silent turn is still running; the answer comes as TurnLapsed.
 
@@ -125,6 +131,7 @@ Effect: TypeAlias = (
     | TellSteer
     | TellUnsteer
     | TellStop
+    | TellGiveUp
     | AskTurn
     | TellDecision
     | TellAnswer

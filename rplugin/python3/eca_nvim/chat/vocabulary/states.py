@@ -1,4 +1,4 @@
-"""States: the states of a turn and of a tool call, and the legal transitions.
+"""States: the states of a turn, of a history and of a tool call, and the legal transitions.
 
 Rules kept here:
 - Tables only. A turn's step that is not in its table raises IllegalTransition. That is a bug of
@@ -29,6 +29,16 @@ class Turn(StrEnum):
     STOPPING = "stopping"
     LOGIN = "login"
     LEAVING = "leaving"
+
+
+class History(StrEnum):
+    """Whether what was said in a chat may be replaced.
+
+    CHANGING: we asked the agent to change or to load it, and wait for the response.
+    """
+
+    SETTLED = "settled"
+    CHANGING = "changing"
 
 
 class TurnStep(StrEnum):

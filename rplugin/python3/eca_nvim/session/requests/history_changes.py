@@ -20,6 +20,7 @@ from eca_nvim.chat.vocabulary.events import TitleChanged
 from eca_nvim.chat.vocabulary.ops import ShowChat
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.requests.changing_history import ChangingHistories
 
 HistoryChange: TypeAlias = (
     intents.Rollback | intents.ForkChat | intents.AddFlag | intents.RemoveFlag
@@ -31,13 +32,15 @@ async def roll_back(chats: Chats, archive: Archive, chat: Chat, intent: intents.
     require_idle(chat)
     prompt, content_id = named_prompt(chat, intent.block)
     await archive.rollback(chat.id, content_id, messages=intent.messages, tools=intent.tools)
-    if intent.messages:
+    if intent.messages and chats.has(chat):
         chats.show(history_changes.roll_back(chat, prompt, now()))
-    if intent.tools:
+    if intent.tools and chats.has(chat):
         chats.show(history_changes.files_restored(chat, now()))
 
 
-async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
+async def fork(
+    chats: Chats, histories: ChangingHistories, archive: Archive, chat: Chat, block: int
+) -> str:
     """Copy a chat up to a block, show the copy and return its id.
 
     A prompt at the end of the copy is removed from it; the prompt under the cursor goes into the
@@ -56,9 +59,11 @@ async def fork(chats: Chats, archive: Archive, chat: Chat, block: int) -> str:
     copy = _show_copy(chats, chat, copy_id, opened)
     try:
         if fork_point.is_prompt:
-            prompt, content_id = named_prompt(copy, 0)
-            await archive.rollback(copy_id, content_id, messages=True, tools=False)
-            chats.show(history_changes.roll_back(copy, prompt, now(), give_back=fork_point.rewrite))
+            rewrite = fork_point.rewrite
+            async with histories.change(copy_id):
+                prompt, content_id = named_prompt(copy, 0)
+                await archive.rollback(copy_id, content_id, messages=True, tools=False)
+                chats.show(history_changes.roll_back(copy, prompt, now(), give_back=rewrite))
     finally:
         chats.show(Changes([ShowChat(copy_id)]))
     return copy_id
@@ -75,7 +80,8 @@ async def add_flag(chats: Chats, archive: Archive, chat: Chat, block: int, text:
     """Add a flag after a block."""
     anchor, content_id = _anchor(chat, block)
     flag = await archive.add_flag(chat.id, content_id, text)
-    chats.show(history_changes.add_flag(chat, anchor, flag, text, now()))
+    if chats.has(chat):
+        chats.show(history_changes.add_flag(chat, anchor, flag, text, now()))
 
 
 async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) -> None:

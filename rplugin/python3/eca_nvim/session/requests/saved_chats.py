@@ -3,7 +3,7 @@
 Rules kept here:
 - Each request goes to the agent first, which is started if needed. If the agent refuses, one line
   says why and nothing has changed.
-- A history changes only between turns.
+- A history changes only between turns, and prompts wait for that (`changing_history`).
 - A chat that was never prompted is unknown to the agent: it is handled without asking it.
 - A chat is resumed once, however often the user asks for it before it is shown.
 """
@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from weakref import WeakValueDictionary
 
-import anyio
 from anyio.lowlevel import checkpoint
 from msgspec.structs import asdict
 
@@ -36,6 +34,7 @@ from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, TitleChang
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import history_changes
+from eca_nvim.session.requests.changing_history import ChangingHistories
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View, isolated
 
@@ -50,7 +49,7 @@ class SavedChats:
         self._chats = chats
         self._servers = servers
         self._view = view
-        self._resuming = WeakValueDictionary[str, anyio.Lock]()
+        self._histories = ChangingHistories(chats, servers)
 
     async def handle(self, intent: intents.HistoryIntent) -> None:
         """Handle an intent; a refusal is shown as a warning."""
@@ -112,11 +111,16 @@ class SavedChats:
         chat = self._chats.table.get(intent.chat)
         server = self._servers.get(intent.server if chat is None else chat.server_name)
         with server.options.loading(intent.chat):
-            async with self._resuming.setdefault(intent.chat, anyio.Lock()):
-                if not self._is_open(intent.chat):
-                    await self._open(intent, server)
+            async with self._histories.change(intent.chat):
+                is_open = self._is_open(intent.chat)
+                rest = None if is_open else await self._open(intent, server)
+            if rest is not None:
+                await self._show_rest(self._known(intent.chat), rest)
 
-    async def _open(self, intent: intents.ResumeChat, server: NamedServer) -> None:
+    async def _open(
+        self, intent: intents.ResumeChat, server: NamedServer
+    ) -> Iterator[Changes] | None:
+        """Open a chat and show its newest page; return what `_show_rest` shows, if it is there."""
         try:
             archive = await self._archive_of(server.name)
             with server.options.kept_as_used(intent.chat):
@@ -124,16 +128,16 @@ class SavedChats:
         except AgentRefused:
             if not intent.quiet:
                 raise
-        else:
-            chat = self._chats.get(intent.chat, intent.server)
-            rest = self._show(chat, opened)
-            self._forget_blank(intent.instead)
-            await self._show_rest(chat, rest)
+            return None
+        chat = self._chats.get(intent.chat, intent.server)
+        rest = self._show(chat, opened)
+        self._forget_blank(intent.instead)
+        return rest
 
     def _forget_blank(self, chat_id: str | None) -> None:
-        """Remove a chat if it has no messages."""
+        """Remove a chat if it has no messages, and none waits to be sent."""
         chat = self._chats.table.get(chat_id) if chat_id is not None else None
-        if chat is not None and chat.is_blank:
+        if chat is not None and chat.is_blank and not chat.queue:
             self._servers.of(chat).forget(chat)
             self._chats.forget(chat.id)
 
@@ -157,7 +161,7 @@ class SavedChats:
         await checkpoint()
         with self._drawn_again_if_it_fails(chat):
             for part in rest:
-                if self._chats.table.get(chat.id) is not chat:
+                if not self._chats.has(chat):
                     return
                 self._chats.show(part)
                 await checkpoint()
@@ -194,9 +198,10 @@ class SavedChats:
     async def _reload(self, chat: Chat) -> None:
         """Show the newest page of a chat again, after its history was changed elsewhere."""
         self._chats.show(show_loading(chat, now(), loading=False))
-        history_changes.require_idle(chat)
-        opened = await (await self._archive(chat)).open_chat(chat.id, PAGE)
-        rest = self._show(chat, opened, replaces=True)
+        async with self._histories.change(chat.id):
+            history_changes.require_idle(chat)
+            opened = await (await self._archive(chat)).open_chat(chat.id, PAGE)
+            rest = self._show(chat, opened, replaces=True)
         line = "this chat's history has changed: its newest messages are shown again"
         self._view.push([Notify("info", line)])
         await self._show_rest(chat, rest)
@@ -209,11 +214,13 @@ class SavedChats:
         await archive.rename(chat.id, title)
 
     async def _clear(self, chat: Chat) -> None:
-        history_changes.require_idle(chat)
-        if not chat.is_blank:
-            await (await self._archive(chat)).clear(chat.id)
-        self._chats.apply(chat, [ChatCleared(usage=True)])
-        self._servers.of(chat).incoming.show_welcome(chat)
+        async with self._histories.change(chat.id):
+            history_changes.require_idle(chat)
+            if not chat.is_blank:
+                await (await self._archive(chat)).clear(chat.id)
+            if self._chats.has(chat):
+                self._chats.apply(chat, [ChatCleared(usage=True)])
+                self._servers.of(chat).incoming.show_welcome(chat)
 
     async def _delete(self, chat: Chat) -> None:
         if not chat.is_blank and not chat.deleted:
@@ -225,14 +232,21 @@ class SavedChats:
         self._chats.forget(chat.id, announced=announced)
 
     async def _change_history(self, chat: Chat, intent: history_changes.HistoryChange) -> None:
-        archive = await self._archive(chat)
         match intent:
             case intents.Rollback():
-                await history_changes.roll_back(self._chats, archive, chat, intent)
+                async with self._histories.change(chat.id):
+                    archive = await self._archive(chat)
+                    await history_changes.roll_back(self._chats, archive, chat, intent)
             case intents.ForkChat(_, block):
-                copy = await history_changes.fork(self._chats, archive, chat, block)
+                archive = await self._archive(chat)
+                copy = await history_changes.fork(
+                    self._chats, self._histories, archive, chat, block
+                )
                 self._servers.of(chat).options.open_chat(self._known(copy))
             case intents.AddFlag(_, block, text):
-                await history_changes.add_flag(self._chats, archive, chat, block, text)
+                async with self._histories.change(chat.id):
+                    archive = await self._archive(chat)
+                    await history_changes.add_flag(self._chats, archive, chat, block, text)
             case intents.RemoveFlag(_, block):
+                archive = await self._archive(chat)
                 await history_changes.remove_flag(self._chats, archive, chat, block)
