@@ -62,3 +62,39 @@ async def test_a_choice_does_not_open_a_chat_whose_text_is_wanted(
     archive.gate.set()
     await rig.view.until(lambda: agent.told)
     assert agent.told == [("set", "a", "mode-id", "code")]
+
+
+@pytest.mark.parametrize("configured", ["mode", "mode-id"])
+@pytest.mark.parametrize(
+    "names", [("mode",), ("mode-id",), ("mode-id", "mode"), ("mode", "mode-id")]
+)
+async def test_the_last_choice_of_the_user_counts_however_it_is_named(
+    rig: Rig, configured: str, names: tuple[str, ...]
+) -> None:
+    rig.session.configure({"eca": {configured: "yolo"}})
+    rig.do(intents.OpenChat("a"))
+    agent = await rig.starting()
+    chosen = ("Plan", "Code")[-len(names) :]
+    rig.do(*(intents.Choose("a", name, it) for name, it in zip(names, chosen, strict=True)))
+    await rig.done()
+    agent.ready()
+    await rig.done()
+    assert agent.told == [("set", "a", "mode-id", "code")]
+
+
+async def test_what_is_chosen_while_the_agent_ends_replaces_what_it_did_not_confirm(
+    rig: Rig,
+) -> None:
+    agent = await rig.ready()
+    assert isinstance(agent, Late)
+    rig.do(intents.Choose("a", "mode", "Plan"))
+    await rig.done()
+    agent.is_slow = True
+    rig.do(intents.Choose("a", "mode", "Yolo"), intents.StartServer(restart=True))
+    rig.do(intents.Choose("a", "mode", "Code"))
+    following = await rig.starting(2)
+    await rig.done()
+    following.ready()
+    await rig.done()
+    assert agent.told[-2:] == [("set", "a", "mode-id", "yolo"), ("close",)]
+    assert following.told == [("set", "a", "mode-id", "code")]

@@ -97,10 +97,10 @@ class _State(Struct):
 
     def take(self, option: ChatOption) -> _Wanted | None:
         """Remove and return what an option waits for; what is quietly wanted waits for offers."""
-        key = option.id if option.id in self.wanted else option.category
-        wanted = self.wanted.get(key)
-        if wanted is None:
-            wanted = self._last(option)
+        keys = (option.id, option.category)
+        asked = [it for key, it in self.wanted.items() if it.asked and key in keys]
+        others = (self.wanted[key] for key in keys if key in self.wanted)
+        wanted = asked[-1] if asked else next(others, None) or self._last(option)
         if wanted is None or not (wanted.asked or option.offers or option.kind is _TOGGLE):
             return None
         self.drop(option)
@@ -201,7 +201,7 @@ class Options:
             state = self._state(chat)
             state.is_listed = False
             for option_id, value in chat.asked_options.items():
-                state.wanted[option_id] = _Wanted(value, _Why.ASKED)
+                state.wanted.setdefault(option_id, _Wanted(value, _Why.ASKED))  # else set since
             chat.asked_options.clear()
             for option in chat.options:
                 is_own = option.id in state.chosen or not chat.is_blank
@@ -271,7 +271,9 @@ class Options:
     ) -> None:
         """Show a value that the agent gets when it is ready."""
         why = _Why.ASKED if is_saved else _Why.KEPT
-        self._state(chat).wanted[option.id] = _Wanted(value, why)
+        wanted = self._state(chat).wanted
+        wanted.pop(option.id, None)  # the last one counts (`_State.take`)
+        wanted[option.id] = _Wanted(value, why)
         options = chat.options if option in chat.options else (*chat.options, option)
         shown = [replace(it, value=value) if it is option else it for it in options]
         self._chats.apply(chat, [OptionsChanged(tuple(shown))])
