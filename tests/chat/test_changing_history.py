@@ -152,3 +152,19 @@ def test_a_turn_of_the_agent_is_awaited_too(driver: Driver, begun: ChatEvent) ->
     assert (prompts(driver), driver.view.queue) == (["hello"], [("queue", "one")])
     driver.hear(ENDED)
     assert prompts(driver) == ["hello", "one"]
+
+
+def test_steers_that_were_not_read_stay_ahead_of_what_was_sent_later() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("last", queue=True)
+    driver.send("one")
+    driver.send("two")
+    begin_change(driver.chat)
+    driver.send("three")
+    driver.hear(ENDED)
+    assert [text for _, text in driver.view.queue] == ["one", "two", "three", "last"]
+    driver.take(end_change(driver.chat, driver.now))
+    for _ in range(4):
+        driver.hear(ENDED)
+    assert prompts(driver) == ["hello", "one", "two", "three", "last"]

@@ -47,9 +47,7 @@ def follow_up(update: Update, reason: TurnEnd) -> QueuedPrompt | None:
     """
     follower = _first(update, _FOLLOWS[reason])
     if follower is not None and update.chat.history is History.CHANGING:
-        queue = update.chat.queue
-        kept = replace(follower, kind=QueueKind.NEXT)
-        queue[:] = [kept if entry is follower else entry for entry in queue]
+        _turn_into(update, QueueKind.NEXT, _OF_TURN | {follower.kind})
         return None
     return _taken(update, follower)
 
@@ -77,20 +75,20 @@ def keep_for_later(update: Update) -> None:
 
     They keep the order in which they would have been sent.
     """
-    _keep(update, _OF_TURN)
+    _turn_into(update, QueueKind.QUEUE, _OF_TURN)
 
 
 def keep_after_change(update: Update) -> None:
     """Turn prompts that waited for the history into plain queued ones, ahead of the others."""
-    _keep(update, _OF_HISTORY)
+    _turn_into(update, QueueKind.QUEUE, _OF_HISTORY)
 
 
-def _keep(update: Update, kinds: Set[QueueKind]) -> None:
+def _turn_into(update: Update, kind: QueueKind, kinds: Set[QueueKind]) -> None:
+    """Give prompts of some kinds another one; all keep the order in which they would be sent."""
     queue = update.chat.queue
     if any(entry.kind in kinds for entry in queue):
         queue.sort(key=lambda entry: _ORDER.index(entry.kind))
-        plain = QueueKind.QUEUE
-        queue[:] = [replace(it, kind=plain) if it.kind in kinds else it for it in queue]
+        queue[:] = [replace(it, kind=kind) if it.kind in kinds else it for it in queue]
         update.dirty |= Dirty.QUEUE
 
 
