@@ -85,6 +85,16 @@ def test_a_stop_keeps_prompts_queued_and_the_next_one_goes_before_them(driver: D
     assert driver.view.queue == [("queue", "one")]
 
 
+def test_a_prompt_that_a_stop_left_can_be_sent_again_meanwhile(driver: Driver) -> None:
+    driver.send("one")
+    driver.stop()
+    driver.send("")
+    driver.send("")
+    assert (driver.state, driver.view.queue) == ("running", [("queue", "one")])
+    change(driver)
+    assert prompts(driver) == ["hello", "one"]
+
+
 def test_a_stop_with_no_prompt_says_that_nothing_runs(driver: Driver) -> None:
     driver.stop()
     assert driver.view.other[-1] == Notify("info", "no turn is running")

@@ -45,6 +45,8 @@ def send_prompt(
     if chat.history is History.CHANGING:
         if text:
             _wait_for_history(update, text, contexts)
+        elif not chat.has_turn and (waiting := next_waiting(update)):
+            _wait_for_history(update, waiting.text, waiting.contexts)
     elif chat.turn.state is not Turn.IDLE:
         if text:
             _wait(update, text, contexts, queue=queue)
