@@ -195,6 +195,60 @@ class TestResume:
         assert (await transcript(rig, "b")).count("typed") == 1
 
 
+class TestGoneMeanwhile:
+    """The user deletes a chat, or takes another server, before the response."""
+
+    async def deleted(self, rig: Rig, chat: str, gate: anyio.Event) -> None:
+        """Delete a chat, let the response come, and assert that nothing follows."""
+        rig.do(asks.DeleteChat(chat))
+        await rig.view.until(lambda: rig.view.of(ForgetChat))
+        gate.set()
+        await anyio.wait_all_tasks_blocked()
+        last = rig.view.ops.index(ForgetChat(chat))
+        assert not [op for op in rig.view.ops[last + 1 :] if getattr(op, "chat", "") == chat]
+        assert rig.lines() == []
+
+    @pytest.mark.parametrize("fault", [None, CursorExpired("gone")])
+    async def test_a_chat_whose_messages_are_loaded(
+        self, rig: Rig, fault: CursorExpired | None
+    ) -> None:
+        archive = (await rig.ready()).archive
+        archive.opened = OpenedChat(page("b", prompt("new", "u9"), older="c1"))
+        rig.do(intents.OpenChat("b"))
+        await asked(rig, asks.ResumeChat("b"))
+        archive.faults = {"history": fault} if fault else {}
+        gate = archive.gates["open" if fault else "history"] = anyio.Event()
+        await asked(rig, asks.LoadOlder("b"))
+        await self.deleted(rig, "b", gate)
+
+    async def test_a_chat_that_is_resumed(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        archive.opened = OpenedChat(page("b", prompt("old", "u1")), "Fix")
+        rig.do(intents.OpenChat("b"))
+        resume = (asks.ResumeChat("b"), intents.SendPrompt("b", "typed"))
+        await self.deleted(rig, "b", await begun(rig, archive, *resume))
+        assert prompts(rig, "b") == []
+
+    async def test_a_copy(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        archive.opened = OpenedChat(page("copy", prompt("hello", "u1")), "Copy")
+        gate = archive.gates["rollback"] = anyio.Event()
+        await asked(rig, asks.ForkChat("a", 1))
+        await self.deleted(rig, "copy", gate)
+
+    async def test_a_chat_that_is_resumed_stays_with_its_server(self, rig: Rig) -> None:
+        archive = (await rig.ready()).archive
+        archive.opened = OpenedChat(page("b", prompt("old", "u1")), "Fix")
+        rig.do(intents.OpenChat("b"))
+        gate = await begun(rig, archive, asks.ResumeChat("b"), intents.SendPrompt("b", "typed"))
+        rig.do(intents.OpenChat("b", server="other"))
+        await rig.view.until(rig.lines)
+        gate.set()
+        await rig.view.until(lambda: prompts(rig, "b") == ["typed"])
+        assert rig.named == ["eca"]
+        assert rig.lines() == ["this chat stays with eca: :Eca new starts one with other"]
+
+
 async def test_a_prompt_in_a_copy_waits_until_its_last_prompt_is_removed(rig: Rig) -> None:
     archive = await talking(rig)
     archive.opened = OpenedChat(page("copy", prompt("hello", "u1")), "Copy")

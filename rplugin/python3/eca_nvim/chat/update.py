@@ -343,8 +343,11 @@ class Update:
         """Return the changes: draw what is dirty once, then fire the autocommands.
 
         If more events follow, headers and a status that is dirty alone wait for the last one. An
-        autocommand does not wait: its listeners must find the view up to date.
+        autocommand does not wait: its listeners must find the view up to date. Nothing of a chat
+        that was forgotten changes: the view would open it again.
         """
+        if self.chat.forgotten:
+            return Changes()
         postpones = self.more_follow and not self.events
         if not postpones:
             self._redraw_postponed()

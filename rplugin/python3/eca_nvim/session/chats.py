@@ -92,10 +92,6 @@ class Chats:
             self.assign(chat, server or self.default_server)
         return chat
 
-    def has(self, chat: Chat) -> bool:
-        """Return whether a chat was not forgotten; showing anything of it would open it again."""
-        return self.table.get(chat.id) is chat
-
     def assign(self, chat: Chat, server: str) -> None:
         """Make a chat one of a server."""
         chat.server_name = server
@@ -105,7 +101,9 @@ class Chats:
 
     def forget(self, chat_id: str, *, announced: bool = False) -> None:
         """Remove a chat and its buffers; `announced`: EcaChatClosed was already emitted."""
-        if self.table.pop(chat_id, None) is not None:
+        chat = self.table.pop(chat_id, None)
+        if chat is not None:
+            chat.forgotten = True
             self._view.push([self._pending(), ForgetChat(chat_id)])
             if not announced:
                 self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])

@@ -44,7 +44,7 @@ from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.query_intents import ContentRequest
 from eca_nvim.chat.vocabulary.review_intents import FileWritten
-from eca_nvim.chat.vocabulary.states import Turn
+from eca_nvim.chat.vocabulary.states import History, Turn
 from eca_nvim.disk.private import sweep
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
@@ -289,7 +289,7 @@ class Session:
         if chat is None:
             chat = self._chats.get(chat_id, server)
             self._servers.of(chat).begin(chat)
-        elif server not in (None, chat.server_name) and chat.is_blank:
+        elif server not in (None, chat.server_name) and _is_empty(chat):
             self._servers.move(chat, server)
         return chat
 
@@ -354,3 +354,8 @@ class Session:
             with isolated(self._view, "allow the call", effect):
                 self._ledger.approved(effect.home, effect.block, surveyed=surveyed)
                 self._servers.of(chat).deliver(effect)
+
+
+def _is_empty(chat: Chat) -> bool:
+    """Return whether a chat has no messages, and none are being loaded."""
+    return chat.is_blank and chat.history is History.SETTLED

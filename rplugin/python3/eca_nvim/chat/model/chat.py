@@ -132,6 +132,7 @@ class Chat(Struct, eq=False):
     status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
     used: the files that the agent has used.
+    forgotten: the view has removed the chat, so nothing of it is shown or sent any more.
     task_list: the agent's, with the block of the call that sent it last, and that call's turn.
     commands: those the agent knows. options: what the user can set. asked_options: by id, values
     that he has set and the agent has not listed yet. trust: tools run without asking. abilities:
@@ -159,6 +160,7 @@ class Chat(Struct, eq=False):
     trust: bool = False
     abilities: frozenset[Ability] = ALL_ABILITIES
     deleted: bool = False
+    forgotten: bool = False
     older: OlderMessages | None = None
     blocks: dict[int, Block] = field(default_factory=dict)
     lanes: dict[str, Lane] = field(default_factory=dict)

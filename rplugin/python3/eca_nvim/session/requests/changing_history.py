@@ -46,11 +46,10 @@ class ChangingHistories:
             await self._end(chat)
 
     async def _end(self, chat: Chat | None) -> None:
-        """Send what waited, unless the chat is gone."""
+        """Send what waited."""
         if chat is None:
             return
         process = self._servers.of(chat).process
         await process.end_reported()
-        if self._chats.has(chat):
-            sends = process.state is not ServerState.STOPPED
-            self._chats.show(end_change(chat, now(), sends=sends))
+        sends = process.state is not ServerState.STOPPED
+        self._chats.show(end_change(chat, now(), sends=sends))

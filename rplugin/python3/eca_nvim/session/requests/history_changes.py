@@ -32,16 +32,16 @@ async def roll_back(chats: Chats, archive: Archive, chat: Chat, intent: intents.
     require_idle(chat)
     prompt, content_id = named_prompt(chat, intent.block)
     await archive.rollback(chat.id, content_id, messages=intent.messages, tools=intent.tools)
-    if intent.messages and chats.has(chat):
+    if intent.messages:
         chats.show(history_changes.roll_back(chat, prompt, now()))
-    if intent.tools and chats.has(chat):
+    if intent.tools:
         chats.show(history_changes.files_restored(chat, now()))
 
 
 async def fork(
     chats: Chats, histories: ChangingHistories, archive: Archive, chat: Chat, block: int
-) -> str:
-    """Copy a chat up to a block, show the copy and return its id.
+) -> Chat:
+    """Copy a chat up to a block, show the copy and return it.
 
     A prompt at the end of the copy is removed from it; the prompt under the cursor goes into the
     copy's input. Agents that cannot copy a part copy all of it.
@@ -49,9 +49,9 @@ async def fork(
     if Ability.FORK_HERE not in chat.abilities:
         require_idle(chat)
         copy_id, opened = await archive.fork(chat.id, None)
-        _show_copy(chats, chat, copy_id, opened)
+        copy = _show_copy(chats, chat, copy_id, opened)
         chats.show(Changes([ShowChat(copy_id)]))
-        return copy_id
+        return copy
     fork_point = history_changes.fork_point(chat, block)
     if fork_point is None:
         raise AgentRefused("a chat can be forked only at a prompt or a tool call")
@@ -65,8 +65,9 @@ async def fork(
                 await archive.rollback(copy_id, content_id, messages=True, tools=False)
                 chats.show(history_changes.roll_back(copy, prompt, now(), give_back=rewrite))
     finally:
-        chats.show(Changes([ShowChat(copy_id)]))
-    return copy_id
+        if not copy.forgotten:
+            chats.show(Changes([ShowChat(copy_id)]))
+    return copy
 
 
 def _show_copy(chats: Chats, chat: Chat, copy_id: str, opened: OpenedChat) -> Chat:
@@ -80,8 +81,7 @@ async def add_flag(chats: Chats, archive: Archive, chat: Chat, block: int, text:
     """Add a flag after a block."""
     anchor, content_id = _anchor(chat, block)
     flag = await archive.add_flag(chat.id, content_id, text)
-    if chats.has(chat):
-        chats.show(history_changes.add_flag(chat, anchor, flag, text, now()))
+    chats.show(history_changes.add_flag(chat, anchor, flag, text, now()))
 
 
 async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) -> None:

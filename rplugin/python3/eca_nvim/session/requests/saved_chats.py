@@ -113,14 +113,17 @@ class SavedChats:
         with server.options.loading(intent.chat):
             async with self._histories.change(intent.chat):
                 is_open = self._is_open(intent.chat)
-                rest = None if is_open else await self._open(intent, server)
+                rest = None if is_open else await self._open(intent, chat, server)
             if rest is not None:
                 await self._show_rest(self._known(intent.chat), rest)
 
     async def _open(
-        self, intent: intents.ResumeChat, server: NamedServer
+        self, intent: intents.ResumeChat, known: Chat | None, server: NamedServer
     ) -> Iterator[Changes] | None:
-        """Open a chat and show its newest page; return what `_show_rest` shows, if it is there."""
+        """Open a chat and show its newest page; return what `_show_rest` shows, if it is there.
+
+        known: the chat when the user asked, if it was there; nothing is shown if it is gone now.
+        """
         try:
             archive = await self._archive_of(server.name)
             with server.options.kept_as_used(intent.chat):
@@ -128,6 +131,8 @@ class SavedChats:
         except AgentRefused:
             if not intent.quiet:
                 raise
+            return None
+        if known is not None and known.forgotten:
             return None
         chat = self._chats.get(intent.chat, intent.server)
         rest = self._show(chat, opened)
@@ -161,7 +166,7 @@ class SavedChats:
         await checkpoint()
         with self._drawn_again_if_it_fails(chat):
             for part in rest:
-                if not self._chats.has(chat):
+                if chat.forgotten:
                     return
                 self._chats.show(part)
                 await checkpoint()
@@ -201,6 +206,8 @@ class SavedChats:
         async with self._histories.change(chat.id):
             history_changes.require_idle(chat)
             opened = await (await self._archive(chat)).open_chat(chat.id, PAGE)
+            if chat.forgotten:
+                return
             rest = self._show(chat, opened, replaces=True)
         line = "this chat's history has changed: its newest messages are shown again"
         self._view.push([Notify("info", line)])
@@ -218,9 +225,8 @@ class SavedChats:
             history_changes.require_idle(chat)
             if not chat.is_blank:
                 await (await self._archive(chat)).clear(chat.id)
-            if self._chats.has(chat):
-                self._chats.apply(chat, [ChatCleared(usage=True)])
-                self._servers.of(chat).incoming.show_welcome(chat)
+            self._chats.apply(chat, [ChatCleared(usage=True)])
+            self._servers.of(chat).incoming.show_welcome(chat)
 
     async def _delete(self, chat: Chat) -> None:
         if not chat.is_blank and not chat.deleted:
@@ -242,7 +248,8 @@ class SavedChats:
                 copy = await history_changes.fork(
                     self._chats, self._histories, archive, chat, block
                 )
-                self._servers.of(chat).options.open_chat(self._known(copy))
+                if not copy.forgotten:
+                    self._servers.of(chat).options.open_chat(copy)
             case intents.AddFlag(_, block, text):
                 async with self._histories.change(chat.id):
                     archive = await self._archive(chat)
