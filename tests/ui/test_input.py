@@ -57,6 +57,15 @@ def test_a_chat_that_an_autocommand_opens_tells_what_to_do(view: View) -> None:
     view.nvim.command("autocmd User Probe EcaChat!")
     view.nvim.command("doautocmd User Probe")
     view.nvim.wait_screen("> type here with i · <CR> sends · g? keys")
+    # Another chat's buffers may be announced while this one's are made.
+    chats = "lua require('eca.chat.buffers')"
+    view.nvim.command(f"autocmd FileType eca-input ++once {chats}.new()")
+    view.nvim.command(f"{chats}.ensure('two')")
+    view.nvim.command("autocmd! User Probe lua require('eca').open({ chat = 'two' })")
+    view.nvim.keys("ix<Esc>")
+    view.nvim.wait_screen(lambda screen: "type here" not in screen)
+    view.nvim.command("doautocmd User Probe")
+    view.nvim.wait_screen("> type here with i · <CR> sends · g? keys")
 
 
 def test_the_window_grows_with_its_text_and_shrinks_again(view: View) -> None:

@@ -34,9 +34,11 @@ function M.attach(buf)
   end
   vim.api.nvim_create_autocmd('User', { -- the placeholder names keys, which are mapped by now
     pattern = 'eca.buffer',
-    once = true,
-    callback = function()
-      field.draw_placeholder(buf, 'normal')
+    callback = function(event)
+      if event.data.buf == buf then
+        field.draw_placeholder(buf, 'normal')
+        return true -- removes this autocommand
+      end
     end,
   })
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'BufWinEnter' }, {
