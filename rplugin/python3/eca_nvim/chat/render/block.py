@@ -46,6 +46,8 @@ TITLE_CELLS = 120
 OUTPUT_LINES = 200
 PREVIEW_LINES = 10
 
+_NOT_LOADED: Final = (("▴ older messages, not loaded: :Eca restart, then :Eca resume", "EcaMuted"),)
+
 
 def header(block: Block, settings: RenderSettings, now: int) -> Sequence[Segment]:
     """Return the header line; `now` (ms) is for elapsed times."""
@@ -185,9 +187,6 @@ def _link_header(block: LinkBlock, settings: RenderSettings, _now: int) -> Seque
 def _flag_header(block: FlagBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
     text = truncate(one_line(block.text), TITLE_CELLS)
     return ((f"{settings.icon('flag')} {text}", "EcaFlag"),)
-
-
-_NOT_LOADED: Final = (("▴ older messages, not loaded: :Eca restart, then :Eca resume", "EcaMuted"),)
 
 
 def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Sequence[Segment]:
