@@ -162,7 +162,7 @@ def test_half_a_file_is_replaced(package: Package) -> None:
     assert package.start("eca_nvim.one") == [f"one {SECOND}"]
 
 
-@pytest.mark.parametrize("place", [0, 7, 8, 16, 40, 200])
+@pytest.mark.parametrize("place", [0, 7, 8, 16, 17, 40, 200])
 def test_a_damaged_table_is_replaced(place: int, package: Package) -> None:
     package.start("eca_nvim.one")
     package.damage(place)
