@@ -21,6 +21,10 @@ def stage(start_nvim: StartNeovim, file: Path) -> Neovim:
     return start_stage(start_nvim, file.parent)
 
 
+TITLE = "changes of the agent"
+KEYS = "a keep  r revert  c comment  s send  g? keys"
+
+
 def write(nvim: Neovim, path: Path) -> None:
     nvim.lua("vim.cmd.buffer(vim.fn.bufnr(...)) vim.cmd.write()", str(path))
 
@@ -43,11 +47,26 @@ def test_changes_are_listed_by_turn(stage: Neovim, file: Path) -> None:
     ]
     screen = stage.wait_screen("code.txt|9-11| +3 -0")
     assert "|| turn 1: shout" in screen
-    assert "a keep  r revert" in stage.eval("getqflist({'title': 0}).title")
+    assert stage.eval("w:quickfix_title") == f"{TITLE}  {KEYS}"
     stage.keys("<CR>")
     assert (stage.eval("bufname()"), stage.eval("line('.')")) == ("code.txt", 5)
     stage.keys(":cnext<CR>")
     assert stage.eval("line('.')") == 9
+
+
+def test_the_title_names_the_users_own_keys(stage: Neovim, file: Path) -> None:
+    stage.command("nmap <Leader>x <Plug>(EcaChangeKeep)")
+    stage.command("autocmd FileType qf nmap <buffer> <C-x> <Plug>(EcaChangeComment)")
+    show(stage, change(file))
+    title = rf"{TITLE}  \x keep  r revert  <C-x> comment  s send  g? keys"
+    assert stage.eval("w:quickfix_title") == title
+    stage.keys(r"\x")
+    wait_row(stage, 1, "kept")
+    assert stage.eval("w:quickfix_title") == title
+    stage.keys(":bwipeout<CR>")
+    stage.lua("require('eca').setup({ keymaps = false })")
+    show(stage, change(file))
+    assert stage.eval("w:quickfix_title") == rf"{TITLE}  \x keep  <C-x> comment"
 
 
 def test_nothing_to_list_is_said(stage: Neovim) -> None:

@@ -92,7 +92,7 @@ local function show(chat, changes, turn, asked)
   review.id = vim.fn.getqflist({ id = 0 }).id
   open_window()
   local first = math.min(2, #items)
-  vim.fn.setqflist({}, 'a', { id = review.id, idx = first })
+  vim.fn.setqflist({}, 'a', { id = review.id, title = rows.title(), idx = first })
   vim.api.nvim_win_set_cursor(0, { first, 0 })
   local unsent = notes.count_unsent(chat)
   if unsent then

@@ -2,19 +2,35 @@
 ---
 --- Rules kept here: the row of a turn is a change of kind `turn`, so that the user can comment on
 --- it.
-local config = require('eca.config')
 local files = require('eca.files')
+local keys = require('eca.ui.keys')
 local paths = require('eca.files.paths')
 
 local M = {}
 
 local TITLE = 'changes of the agent'
-local KEYS = TITLE .. '  a keep  r revert  c comment  s send  g? keys'
 
---- The title of the list, with the keys.
+--- The actions that the title names, each with its default key.
+---@type [string, string, string][]
+local NAMED = {
+  { 'ChangeKeep', 'a', 'keep' },
+  { 'ChangeRevert', 'r', 'revert' },
+  { 'ChangeComment', 'c', 'comment' },
+  { 'ChangeSend', 's', 'send' },
+  { 'Keys', 'g?', 'keys' },
+}
+
+--- The title of the list, with the keys that its window has; they are mapped when it opens.
 ---@return string
 function M.title()
-  return config.get().keymaps and KEYS or TITLE
+  local buf = vim.fn.getqflist({ qfbufnr = 0 }).qfbufnr
+  local parts = { TITLE } ---@type string[]
+  for _, named in ipairs(buf ~= 0 and NAMED or {}) do
+    local action, default, word = unpack(named)
+    local key = keys.of(buf, 'n', action, default)
+    parts[#parts + 1] = key and ('%s %s'):format(key, word) or nil
+  end
+  return table.concat(parts, '  ')
 end
 
 ---@param change eca.Change

@@ -15,6 +15,19 @@ function M.spell(key)
   return (key:gsub('<C%-%u>', string.lower):gsub('<c%-', '<C-'):gsub(' ', '<Space>'))
 end
 
+--- Does a mapping run an action? A default that does so only in some places is a function; it is
+--- known by its key and our description.
+---@param mapping vim.api.keyset.get_keymap
+---@param plug string
+---@param preferred? string
+---@return boolean
+local function runs(mapping, plug, preferred)
+  if mapping.callback then
+    return M.spell(mapping.lhs) == preferred and vim.startswith(mapping.desc or '', 'eca: ')
+  end
+  return mapping.rhs == plug
+end
+
 ---@param mappings vim.api.keyset.get_keymap[]
 ---@param plug string
 ---@param preferred? string
@@ -22,7 +35,7 @@ end
 local function among(mappings, plug, preferred)
   local found ---@type string?
   for _, mapping in ipairs(mappings) do
-    local key = mapping.rhs == plug and M.spell(mapping.lhs) or nil
+    local key = runs(mapping, plug, preferred) and M.spell(mapping.lhs) or nil
     if key and key == preferred then
       return key
     end
@@ -35,7 +48,7 @@ end
 ---@param buf integer 0 for the current one
 ---@param mode string
 ---@param action string
----@param preferred? string named if it is one of several
+---@param preferred? string named if it is one of several: a default
 ---@return string? key nil if there is none
 function M.of(buf, mode, action, preferred)
   local plug = M.plug(action)
