@@ -67,6 +67,12 @@ def test_the_users_command_comes_first(tmp_path: Path) -> None:
         ("node --require setup agent.js", "node"),
         ("python3", "python3"),
         ("my-python agent.py", "my-python"),
+        ("env KEY=secret my-agent --acp", "my-agent"),
+        ("env -i - A=1 --unset=B -- B= python3 -I agent.py", "agent.py"),
+        ("env A=1 env B=2 ~/bin/my-agent", "~/bin/my-agent"),
+        ("env -u A my-agent", "env"),
+        ("env A=1", "env"),
+        ("env", "env"),
     ],
 )
 def test_an_interpreter_is_called_by_what_it_runs(tmp_path: Path, words: str, name: str) -> None:

@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -15,6 +16,9 @@ _INTERPRETERS: Final = frozenset(
 _BARE: Final = ("--yes", "-jar")
 _BARE_LETTERS: Final = frozenset("BEIOPSmqsuy")
 """Options of interpreters that no value follows, or only what they run; and the letters of such."""
+_ENV: Final = "env"
+_ENV_BARE: Final = frozenset(("-", "--", "-i", "-v"))
+"""Options of `env` that no value follows, besides those that end in one (`--unset=NAME`)."""
 
 
 class StartError(Exception):
@@ -70,9 +74,12 @@ def find_program(program: str, path: str | None) -> str | None:
 
 
 def program_name(command: Sequence[str]) -> str:
-    """Return what a command line runs: its program, or what that interprets."""
+    """Return what a command line runs: its program, or what that interprets or prepares for."""
     program, *words = command
-    if PurePath(program).name.rstrip("0123456789.") not in _INTERPRETERS:
+    name = PurePath(program).name
+    if name == _ENV:
+        return _after_env(words) or program
+    if name.rstrip("0123456789.") not in _INTERPRETERS:
         return program
     for word in words:
         if not word.startswith("-"):
@@ -80,6 +87,12 @@ def program_name(command: Sequence[str]) -> str:
         if word not in _BARE and not _BARE_LETTERS.issuperset(word[1:]):
             break  # its value may follow
     return program
+
+
+def _after_env(words: Sequence[str]) -> str | None:
+    """Return what `env` runs with these words; None if that is not clear."""
+    command = list(dropwhile(lambda word: word in _ENV_BARE or "=" in word, words))
+    return program_name(command) if command and not command[0].startswith("-") else None
 
 
 def is_file(path: str) -> bool:

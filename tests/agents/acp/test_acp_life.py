@@ -204,7 +204,9 @@ async def test_a_login_that_is_needed_is_reported_with_the_prompt_and_the_next_o
     async with running(make_agent(server.command, tmp_path)) as client:
         client.agent.open_chat(CHAT)
         needed = await client.first(LoginNeeded)
-        assert needed == LoginNeeded(CHAT, "env needs a login: Auth required")
+        assert needed == LoginNeeded(
+            CHAT, "tests.support.scripted_server needs a login: Auth required"
+        )
         for text in "first", "second":
             client.agent.prompt(Prompt(CHAT, text))
             told = TellPrompt(CHAT, text)

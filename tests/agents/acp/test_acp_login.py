@@ -168,7 +168,7 @@ async def test_an_agent_that_logs_in_by_itself(
             with pytest.raises(AgentRefused, match="no answer after"):
                 await client.agent.login("x", user)
         assert await client.agent.login("x", user) is LoginEnd.REPEATABLE
-        assert user.waits == ["env logs in: Account"] * 3
+        assert user.waits == ["tests.support.scripted_server logs in: Account"] * 3
         client.agent.open_chat(CHAT)
         await client.agent.logout()
         with pytest.raises(AgentRefused, match="the agent has ended"):
