@@ -128,6 +128,23 @@ def test_a_command_is_shown_to_its_last_character() -> None:
     assert "\n".join(line[2:] for line in lines) == command + " ␛]0;$(reboot)␇"
 
 
+def test_the_folder_of_a_command_comes_before_it_unless_it_is_the_chats() -> None:
+    driver = Driver()
+    long = "/" + "x" * 200
+    for number, folder in enumerate(["/", "sub\nfolder", long, "/workspace/", 3]):
+        arguments = {"command": "make\nall", "cwd": folder, "timeout": 1}
+        waiting = call(f"c{number}", "shell_command", arguments=arguments)
+        driver.hear(ToolRequested(waiting, needs_approval=True))
+    command, last = ["$ make", "  all"], "timeout: 1"
+    assert [item["lines"] for item in driver.items] == [
+        ["cwd: /", *command, last],
+        ["cwd: sub folder", *command, "cwd: sub", "  folder", last],
+        [f"cwd: {long[:119]}…", *command, f"cwd: {long}", last],
+        [*command, "cwd: /workspace/", last],
+        [*command, "cwd: 3", last],
+    ]
+
+
 def test_what_is_too_long_says_so() -> None:
     driver = Driver()
     arguments = {"content": "x" * 60_000, "more": "y"}

@@ -40,7 +40,7 @@ def theirs(
     return eca_call("m", name, "files", "mcp", details=details, arguments=arguments)
 
 
-def test_where_and_how_a_command_runs_is_shown_between_it_and_its_parts() -> None:
+def test_where_a_command_runs_is_shown_before_it_and_how_between_it_and_its_parts() -> None:
     parts = ShellCommand((ShellPart("cd", ("src",), "cd"), ShellPart("make", (), "make")))
     arguments = {
         "command": "cd src\nmake",
@@ -50,9 +50,9 @@ def test_where_and_how_a_command_runs_is_shown_between_it_and_its_parts() -> Non
     }
     item = asked(call("c", "shell_command", arguments=arguments, details=parts))
     assert item["lines"] == [
+        "working_directory: /workspace/deep",
         "$ cd src",
         "  make",
-        "working_directory: /workspace/deep",
         "timeout: 600000",
         "background: dev server",
         "· cd src  always allow: cd",

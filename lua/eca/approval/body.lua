@@ -112,8 +112,8 @@ local function unsaved(item)
   return lines
 end
 
---- The lines of the float, and their colours. The title is left out where the lines begin with it,
---- as those of a command do.
+--- The lines of the float, and their colours. The title is left out where the lines have it, as
+--- those of a command do.
 ---@param item eca.Pending
 ---@return string[] lines, eca.Mark[] marks
 ---@return integer own_rows number of our own rows, the first ones

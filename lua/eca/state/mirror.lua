@@ -59,7 +59,7 @@ M.UNTITLED = 'New chat'
 ---@field title string
 ---@field detail? string
 ---@field lines? string[]
----@field titled? boolean its lines begin with the whole title
+---@field titled? boolean its lines have the whole title
 ---@field marks? any[]
 ---@field language? string
 ---@field choices? eca.ApprovalChoice[] of an approval, in the agent's order

@@ -27,7 +27,7 @@ LONGEST_PATH: Final = 4096
 _STRUCTURE: Final = "();<>|&"
 _APART: Final = str.maketrans(dict.fromkeys(_STRUCTURE, " "))
 _QUOTES: Final = "'\"\\"
-_WORKING_FOLDER: Final = ("cwd", "workdir", "working_directory", "directory", "folder")
+WORKING_FOLDER: Final = ("cwd", "workdir", "working_directory", "directory", "folder")
 """Names of arguments that agents have for the folder of a command."""
 
 _PATH: Final = ("path", "file")
@@ -83,7 +83,7 @@ def _texts(call: ToolCall) -> Iterator[str]:
 
 def _working_folder(call: ToolCall) -> Iterator[str]:
     """Yield the folder in which a command runs, if its arguments name one."""
-    for name in _WORKING_FOLDER:
+    for name in WORKING_FOLDER:
         match (call.arguments or {}).get(name):
             case str(folder) if folder.startswith("/") and len(folder) <= LONGEST_PATH:
                 yield folder

@@ -2,6 +2,7 @@
 
 Rules kept here:
 - While a call waits, every argument that is not shown in full elsewhere is listed here.
+- The folder of a command changes what it does. It comes before the command, which may be long.
 - A value cannot imitate an argument: unusual names are quoted, and further lines of a value are
   indented.
 """
@@ -11,11 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from eca_nvim.chat.model.call_uses import WORKING_FOLDER
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.render.title import is_identified
+from eca_nvim.chat.render.title import TARGET_CELLS, is_identified
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.output import cut, indent_rest, value_lines
-from eca_nvim.chat.text.safe_text import literal
+from eca_nvim.chat.text.safe_text import literal, literal_line, truncate
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.patterns import late_pattern
 
@@ -33,6 +35,17 @@ def _argument(key: str, value: object, limit: int | None) -> Body:
     first, *rest = value_lines(value)
     content = cut(indent_rest([start + first, *rest]), limit)
     return Body(content.lines, [(0, 0, len(start.encode()), "EcaMuted"), *content.marks], "")
+
+
+def other_folder(call: ToolCall, settings: RenderSettings) -> Mapping[str, str]:
+    """Return the arguments that name another folder for a command than the chat's, a line each."""
+    arguments, usual = call.arguments or {}, settings.folders[:1]
+    named = {name: arguments.get(name) for name in WORKING_FOLDER}
+    return {
+        name: truncate(literal_line(folder), TARGET_CELLS)
+        for name, folder in named.items()
+        if isinstance(folder, str) and folder and (folder.rstrip("/") or "/") not in usual
+    }
 
 
 def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:

@@ -6,12 +6,13 @@ Rules kept here: any value of a call may be missing at any time; known values ar
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Any
 
 from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
-from eca_nvim.chat.render.arguments import argument_body, arguments_not_shown
+from eca_nvim.chat.render.arguments import argument_body, arguments_not_shown, other_folder
 from eca_nvim.chat.render.diff import changes_body
 from eca_nvim.chat.render.question import question_body, question_header
 from eca_nvim.chat.render.shell import shell_parts
@@ -179,11 +180,18 @@ def approval_body(block: ToolBlock, settings: RenderSettings) -> Body:
     return tool_body(block, settings, None)
 
 
-def _remaining_arguments(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
+def _remaining_arguments(
+    block: ToolBlock,
+    settings: RenderSettings,
+    limit: int | None,
+    *,
+    shown: Mapping[str, object] = MappingProxyType({}),
+) -> Body:
     """List the arguments that are not shown elsewhere, while the call waits for approval."""
     waits = block.state is CallState.WAITING
-    arguments = argument_body(arguments_not_shown(block.call, settings) if waits else {}, limit)
-    return joined(_note(block, limit), arguments)
+    left = arguments_not_shown(block.call, settings).items() if waits else ()
+    arguments = {name: value for name, value in left if shown.get(name) != value}
+    return joined(_note(block, limit), argument_body(arguments, limit))
 
 
 def _note(block: ToolBlock, limit: int | None) -> Body:
@@ -209,9 +217,11 @@ def _shell_body(
         return _plain_body(block, None, settings, limit)
     first, *rest = _command(block)
     command = Body(indent_rest([f"$ {first}", *rest]), language="")
-    command = joined(command, _remaining_arguments(block, settings, limit))
+    waits = block.state is CallState.WAITING
+    folder = other_folder(block.call, settings) if waits else {}
+    remaining = _remaining_arguments(block, settings, limit, shown=folder)
+    command = joined(argument_body(folder, limit), command, remaining)
     if isinstance(details, ShellCommand):
-        waits = block.state is CallState.WAITING
         command = joined(command, shell_parts(details.parts, waits=waits))
     return joined(command, _output(block, limit))
 
