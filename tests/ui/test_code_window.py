@@ -2,7 +2,7 @@
 
 import pytest
 from tests.support.factories import StartNeovim
-from tests.ui.view import CHAT, View, assistant, open_view
+from tests.ui.view import CHAT, View, assistant, numbered, open_view
 
 # How pickers open files: fzf-lua and telescope edit in a callback and then set the cursor,
 # mini.pick puts a buffer into the window in which it was started.
@@ -15,6 +15,8 @@ BY_PICKER = {
         vim.api.nvim_win_set_buf(win, buf)
         vim.api.nvim_win_set_cursor(win, { 5, 2 })""",
 }
+
+NO_ROOM = "vim.o.equalalways, vim.o.winminwidth = false, 15"
 
 
 def place(view: View) -> list[object]:
@@ -41,7 +43,9 @@ def test_a_picker_opens_its_file_beside_the_chat(
     assert view.current() == "input"
 
 
-@pytest.mark.parametrize("keys", [":edit +5 src/calc.py<CR>", ":e! +5 src/calc.py<CR>"])
+@pytest.mark.parametrize(
+    "keys", [":edit +5 src/calc.py<CR>", ":e! +5 src/calc.py<CR>", ":noa e +5 src/calc.py<CR>"]
+)
 def test_a_command_opens_its_file_beside_the_chat(start_nvim: StartNeovim, keys: str) -> None:
     view = open_view(start_nvim, "README.md")
     view.nvim.keys(keys)
@@ -49,6 +53,57 @@ def test_a_command_opens_its_file_beside_the_chat(start_nvim: StartNeovim, keys:
     assert view.windows() == ["calc.py", "chat", "input"]
     view.nvim.keys("<C-^>")
     assert view.windows() == ["README.md", "chat", "input"]
+
+
+def rows(view: View) -> list[int]:
+    """Return the rows of the chat's two windows, and the first one that the upper one shows."""
+    upper, lower = "winnr('$') - 1", "winnr('$')"
+    top = f"line('w0', win_getid({upper}))"
+    found: list[int] = view.nvim.eval(f"[winheight({upper}), winheight({lower}), {top}]")
+    return found
+
+
+@pytest.mark.parametrize("start", ["<Esc>", "<Esc><C-w>k"], ids=["input", "transcript"])
+def test_a_file_in_a_split_of_the_chat_splits_the_code(start_nvim: StartNeovim, start: str) -> None:
+    view = open_view(start_nvim, "README.md", lines=60)
+    view.draw(*assistant(1, numbered(1, 100)))
+    before, both = rows(view), ["calc.py", "README.md", "chat", "input"]
+    for command, layout in [("split", "col"), ("vsplit", "row"), ("sfind", "col")]:
+        view.nvim.keys(f"{start}:{command} +5 src/calc.py<CR>")
+        view.nvim.wait_for(lambda: view.windows() == both and rows(view) == before, "both")
+        assert place(view)[:2] == ["calc.py", 5]
+        split = "winlayout()[1][0][0]" if layout == "col" else "winlayout()[0]"
+        assert view.nvim.eval(split) == layout
+        view.nvim.keys(":quit<CR>:EcaChat<CR>")
+        view.nvim.wait_for(lambda: rows(view) == before, "the chat as before")
+    view.nvim.keys(f"{start}<C-w>v")
+    assert sorted(view.windows()) == sorted(["README.md", "chat", "input", view.current()])
+
+
+def test_a_split_at_the_edge_of_the_screen_stays_there(start_nvim: StartNeovim) -> None:
+    view = open_view(start_nvim, "README.md")
+    view.nvim.keys("<Esc>:botright split src/calc.py<CR>")
+    view.nvim.lua("vim.schedule(function() vim.g.later = true end)")
+    view.nvim.wait_until("vim.g.later")
+    assert view.windows() == ["README.md", "chat", "input", "calc.py"]
+    assert view.nvim.eval("winwidth(0) == &columns")
+
+
+@pytest.mark.parametrize(
+    ("room", "command", "chat"),
+    [
+        ("<C-w>t25<C-w>|:EcaChat<CR><Esc>", "vsplit", ["chat", "input"]),
+        (":only<CR>", "split", ["input"]),
+    ],
+    ids=["narrow", "none"],
+)
+def test_where_no_code_can_be_split_its_window_shows_the_file(
+    start_nvim: StartNeovim, room: str, command: str, chat: list[str]
+) -> None:
+    view = open_view(start_nvim, "README.md", init=NO_ROOM)
+    view.nvim.keys(f"<Esc>{room}:{command} +5 src/calc.py<CR>")
+    view.nvim.wait_for(lambda: view.windows() == ["calc.py", *chat], "the file")
+    assert place(view)[:2] == ["calc.py", 5]
 
 
 @pytest.mark.parametrize("only", ["input", "transcript"])

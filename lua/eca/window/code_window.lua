@@ -4,6 +4,7 @@
 --- - A file that a command or a picker opens in a chat's window is moved to a window for files: the
 ---   last one the user was in, else any, else a new one. The cursor position is kept. The focus
 ---   follows the file if the chat's window was the current one.
+--- - A file for which a command splits a chat's window gets a split of a window for files instead.
 --- - The file is moved after the command has ended, so that the rest of the command still applies
 ---   to it.
 local M = {}
@@ -16,6 +17,8 @@ local M = {}
 ---@field hide fun()
 
 local guests = {} ---@type table<integer, true> windows whose buffer is about to be moved
+
+---@alias eca.Side 'above'|'below'|'left'|'right'
 
 --- Does a chat's window show another buffer for a moment?
 ---@param win integer
@@ -75,19 +78,28 @@ local function show(win, buf)
   return vim.api.nvim_open_win(buf, false, { split = 'below', win = win })
 end
 
+--- The pair of a chat's window that shows another buffer.
+---@param chats eca.ChatWindows
+---@param win integer
+---@return eca.Pair? pair, ('transcript'|'input')? kind
+local function misused(chats, win)
+  local pair, kind = chats.owner(win)
+  local own = pair and require('eca.chat.buffers').get(pair.chat)
+  if own and vim.api.nvim_win_is_valid(win) then
+    local shows_own = vim.api.nvim_win_get_buf(win) == own[kind == 'input' and 'input' or 'buf']
+    return not shows_own and pair or nil, kind
+  end
+end
+
 ---@param chats eca.ChatWindows
 ---@param win integer
 local function move(chats, win)
-  local pair, kind = chats.owner(win)
-  if not pair or not kind or not vim.api.nvim_win_is_valid(win) then
+  local pair, kind = misused(chats, win)
+  if not pair or not kind then
     return
   end
   local buf = vim.api.nvim_win_get_buf(win)
-  local own = require('eca.chat.buffers').get(pair.chat)
   local chat = require('eca.chat.buffers').of_buffer(buf)
-  if not own or buf == own[kind == 'input' and 'input' or 'buf'] then
-    return
-  end
   if chat then
     chats.restore(win, pair, kind)
     chats.show(chat.id)
@@ -110,23 +122,112 @@ local function move(chats, win)
   end
 end
 
---- Move foreign buffers out of the chats' windows.
+--- Show a buffer in a split of a window for files, or in that window if it has no room.
+---@param win integer
+---@param buf integer
+---@param side eca.Side
+---@return integer win
+local function show_beside(win, buf, side)
+  local opened, beside = pcall(vim.api.nvim_open_win, buf, false, { split = side, win = win })
+  return opened and beside or show(win, buf)
+end
+
+--- Move the file of a window that was split from a chat's window. Lists, terminals and chats stay.
+---@param chats eca.ChatWindows
+---@param win integer
+---@param side eca.Side
+local function move_split(chats, win, side)
+  local buf = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win)
+  if not buf or vim.bo[buf].buftype ~= '' then
+    return
+  end
+  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+  local entered = win == vim.api.nvim_get_current_win()
+  local before = #vim.api.nvim_list_wins()
+  local code = vim.api.nvim_win_call(win, chats.code_window)
+  local is_new = #vim.api.nvim_list_wins() > before
+  local target = is_new and show(code, buf) or show_beside(code, buf, side)
+  vim.api.nvim_win_close(win, false)
+  vim.api.nvim_win_call(target, function()
+    vim.fn.winrestview(view)
+  end)
+  if entered then
+    vim.api.nvim_set_current_win(target)
+  end
+end
+
+--- Move the buffer of a window when the command has ended.
+---@param chats eca.ChatWindows
+---@param win integer
+---@param side? eca.Side of a window that was split from a chat's, which a chat may take
+local function move_later(chats, win, side)
+  if guests[win] then
+    return
+  end
+  guests[win] = true
+  vim.schedule(function()
+    local is_split = side and not chats.owner(win)
+    local moved, fault = pcall(is_split and move_split or move, chats, win, side)
+    guests[win] = nil
+    if not moved then
+      error(fault, 0)
+    end
+  end)
+end
+
+--- The side of a window on which another one has taken half of its room; nil: it is elsewhere.
+---@param from integer
+---@param win integer
+---@return eca.Side?
+local function side_of(from, win)
+  local row, column = unpack(vim.api.nvim_win_get_position(win))
+  local from_row, from_column = unpack(vim.api.nvim_win_get_position(from))
+  if row == from_row and vim.fn.winheight(win) == vim.fn.winheight(from) then
+    return column < from_column and 'left' or 'right'
+  elseif column == from_column and vim.fn.winwidth(win) == vim.fn.winwidth(from) then
+    return row < from_row and 'above' or 'below'
+  end
+end
+
+--- Called when a window is new: one that a command splits from a chat's still shows the same.
+---@param chats eca.ChatWindows
+local function new_window(chats)
+  local win, from = vim.api.nvim_get_current_win(), vim.fn.win_getid(vim.fn.winnr('#'))
+  local same = vim.api.nvim_win_get_buf(win) == vim.api.nvim_win_get_buf(from)
+  local floating = vim.api.nvim_win_get_config(from).relative ~= ''
+  local side = same and chats.owner(from) and not floating and side_of(from, win)
+  if side then
+    move_later(chats, win, side)
+  end
+end
+
+--- Move foreign buffers out of the chats' windows. Whoever restores sizes when a window is new must
+--- listen after this, so that a file of a split is gone by then.
 ---@param chats eca.ChatWindows
 function M.guard(chats)
+  local group = vim.api.nvim_create_augroup('eca.window.code_window', {})
+  vim.api.nvim_create_autocmd('WinNew', {
+    group = group,
+    callback = function()
+      new_window(chats)
+    end,
+  })
   -- A file manager may show a listing in the window before the folder's buffer is displayed.
   vim.api.nvim_create_autocmd({ 'BufEnter', 'BufWinEnter' }, {
-    group = vim.api.nvim_create_augroup('eca.window.code_window', {}),
+    group = group,
     callback = function()
       local win = vim.api.nvim_get_current_win()
-      if chats.owner(win) and not guests[win] then
-        guests[win] = true
-        vim.schedule(function()
-          local moved, fault = pcall(move, chats, win)
-          guests[win] = nil
-          if not moved then
-            error(fault, 0)
-          end
-        end)
+      if chats.owner(win) then
+        move_later(chats, win)
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd('SafeState', { -- `:noautocmd edit` has no other event
+    group = group,
+    callback = function()
+      local win = vim.api.nvim_get_current_win()
+      if misused(chats, win) then
+        move_later(chats, win)
       end
     end,
   })

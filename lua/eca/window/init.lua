@@ -353,19 +353,6 @@ local function resized()
   end
 end
 
-local group = vim.api.nvim_create_augroup('eca.window', {})
----@param events string|string[]
----@param callback fun(event: table)
----@param pattern? string[]
-local function on(events, callback, pattern)
-  vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
-end
-on({ 'WinNew', 'WinClosed' }, opened_or_closed)
-on('TabEnter', windows_rearranged)
-on('OptionSet', windows_rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
-on({ 'VimResized', 'UIEnter' }, screen_resized) -- the first UI can change the size, too
-on('WinResized', resized)
-
 --- The pair that a window belongs to, whatever it shows.
 ---@param win integer
 ---@return eca.Pair? pair, ('transcript'|'input')? kind
@@ -396,5 +383,18 @@ code_window.guard({
   restore = give_back,
   hide = M.hide,
 })
+
+local group = vim.api.nvim_create_augroup('eca.window', {})
+---@param events string|string[]
+---@param callback fun(event: table)
+---@param pattern? string[]
+local function on(events, callback, pattern)
+  vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
+end
+on({ 'WinNew', 'WinClosed' }, opened_or_closed)
+on('TabEnter', windows_rearranged)
+on('OptionSet', windows_rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
+on({ 'VimResized', 'UIEnter' }, screen_resized) -- the first UI can change the size, too
+on('WinResized', resized)
 
 return M
