@@ -189,7 +189,6 @@ async def test_a_chat_that_only_the_project_knows_is_opened_for_its_options(
         agent.handshake(**agent.can("resume")),
         refuses("session/resume", -32603, "busy"),
         refuses("session/load", -32603, "busy"),
-        refuses("session/new", -32603, "busy"),
         opens(
             "session/resume",
             agent.update("current_mode_update", OLD, currentModeId="a"),
@@ -207,7 +206,7 @@ async def test_a_chat_that_only_the_project_knows_is_opened_for_its_options(
     assert len(notices(client)) == 1
     [listed] = client.all(OptionsChanged)
     assert [(it.value, it.name_of(it.value)) for it in listed.options] == [("b", "B")]
-    assert sent(server) == ["resume", "load", "new", "resume"]
+    assert sent(server) == ["resume", "load", "resume"]
 
 
 def test_no_text_of_a_model_ends_the_warning_that_tools_run_unasked() -> None:

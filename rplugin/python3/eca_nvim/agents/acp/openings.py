@@ -4,6 +4,7 @@ Rules kept here:
 - What an agent replays while it loads a session is no event: it is kept (`Replay`), or skipped if
   the view has it already.
 - An agent that refuses a way gets asked in the next one. Only a login is needed first.
+- A chat whose text is not shown gets a new session for a prompt alone: it could not be loaded then.
 - Agents send updates of a session before the answer that makes it: they are kept until then.
 """
 
@@ -254,8 +255,14 @@ class Openings:
         elif needs_login(fault):
             self._want_login(session)
             self._refuse(session, session.fault)
+        elif session.ways == [Way.NEW] and not self._may_begin(session):
+            self._refuse(session, session.fault)
         else:
             self._try_next(session)
+
+    def _may_begin(self, session: Session) -> bool:
+        """Return whether a chat that cannot go on gets a new session."""
+        return session.next_prompt is not None or session.chat_id in self._memory.shown
 
     def _want_login(self, session: Session) -> None:
         """Emit that a login is needed, with the prompt that waits for the session."""

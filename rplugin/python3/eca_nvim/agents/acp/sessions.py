@@ -23,6 +23,7 @@ from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.openings import Openings
 from eca_nvim.agents.acp.session import Session, SessionState, Then
 from eca_nvim.agents.acp.session_setup import SessionSetup
+from eca_nvim.agents.acp.ways import Way
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
@@ -122,7 +123,18 @@ class Sessions:
         """Open the session of a chat with what was said in it. Raises AgentRefused."""
         session = self.of_chat(chat_id)
         session.wants_text = session.wants_text or session.state is SessionState.NONE
-        return await self.opened(chat_id)
+        wanted_text = session.wants_text
+        await self.opened(chat_id)
+        if not wanted_text and self._can_load(session):
+            session.state, session.wants_text = SessionState.NONE, True
+            await self.opened(chat_id)
+        return session
+
+    def _can_load(self, session: Session) -> bool:
+        """Return whether a session that goes on without its text can be loaded with it."""
+        goes_on = session.way is not Way.NEW and session.turn == 0
+        has_text = session.chat_id in self._memory.replays
+        return goes_on and not has_text and Way.LOAD in self._openings.ways.to_show()
 
     async def fork(self, chat_id: str) -> Session:
         """Copy the session of a chat, with what was said in it. Raises AgentRefused."""
