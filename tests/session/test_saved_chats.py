@@ -140,6 +140,13 @@ class TestResume:
         await asked(rig, asks.ResumeChat("b", instead="a"))
         assert rig.view.of(ForgetChat) == []
 
+    async def test_a_chat_without_text_that_is_resumed_in_its_own_windows_stays(
+        self, rig: Rig
+    ) -> None:
+        await rig.ready("b")
+        await asked(rig, asks.ResumeChat("b", instead="b"))
+        assert (rig.view.of(ForgetChat), rig.lines()) == ([], [])
+
     async def test_what_another_client_says_meanwhile_stays_below(self, rig: Rig) -> None:
         agent = await rig.ready()
         agent.archive.opened = OpenedChat(page("b", prompt("old", "u1"), older="c1"), "Fix")

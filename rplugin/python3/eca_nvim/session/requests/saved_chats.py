@@ -136,7 +136,8 @@ class SavedChats:
             return None
         chat = self._chats.get(intent.chat, intent.server)
         rest = self._show(chat, opened)
-        self._forget_blank(intent.instead)
+        if intent.instead != chat.id:
+            self._forget_blank(intent.instead)
         return rest
 
     def _forget_blank(self, chat_id: str | None) -> None:
