@@ -3,9 +3,11 @@
 import anyio
 import pytest
 from tests.session.rig import FakeAgent, Rig
+from tests.session.saved_chats import asked
 
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged, WorkChanged
 from eca_nvim.chat.vocabulary.events import QuestionAsked, Role, TextReceived
+from eca_nvim.chat.vocabulary.history_intents import ClearMessages
 from eca_nvim.chat.vocabulary.intents import (
     OpenChat,
     QuitServer,
@@ -134,6 +136,15 @@ async def test_a_prompt_in_the_queue_keeps_it_awake(rig: Rig) -> None:
     agent.say("a", TurnEnded(TurnEnd.FAILED, "no model"))
     assert rig.status()["state"] == "idle"
     assert not server_of(rig).is_at_rest()
+
+
+async def test_a_request_for_what_was_said_keeps_it_awake(rig: Rig) -> None:
+    gate = (await used(rig)).archive.gate = anyio.Event()
+    await asked(rig, ClearMessages("a"))
+    assert not server_of(rig).is_at_rest()
+    gate.set()
+    await anyio.wait_all_tasks_blocked()
+    assert server_of(rig).is_at_rest()
 
 
 async def test_other_servers_stay_awake(rig: Rig) -> None:

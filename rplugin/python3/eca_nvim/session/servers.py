@@ -31,6 +31,7 @@ from eca_nvim.chat.vocabulary.effects import (
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
 from eca_nvim.chat.vocabulary.options import OptionsChanged, OptionValue
+from eca_nvim.chat.vocabulary.states import History
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
@@ -196,6 +197,8 @@ class NamedServer:
         if self.login.is_running:
             return False
         chats = self._chats.of(self.name)
+        if any(chat.history is History.CHANGING for chat in chats):
+            return False
         return not any(chat.pending or chat.queue or chat.has_turn for chat in chats)
 
     def server_ended(self, ending: AgentExit, request: ServerRequest | None) -> None:
