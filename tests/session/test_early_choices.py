@@ -3,7 +3,8 @@
 import anyio
 import pytest
 from tests.session.rig import PATIENCE, Rig
-from tests.session.test_options import Fictive, values
+from tests.session.saved_chats import asked
+from tests.session.test_options import LISTED, Fictive, values
 
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.vocabulary import history_intents, intents
@@ -98,3 +99,20 @@ async def test_what_is_chosen_while_the_agent_ends_replaces_what_it_did_not_conf
     await rig.done()
     assert agent.told[-2:] == [("set", "a", "mode-id", "yolo"), ("close",)]
     assert following.told == [("set", "a", "mode-id", "code")]
+
+
+async def test_what_was_set_before_the_text_is_loaded_is_set_again(rig: Rig) -> None:
+    agent = await rig.ready()
+    assert isinstance(agent, Late)
+    rig.do(intents.Choose("a", "mode", "Code"))
+    await rig.done()
+    agent.archive.gate = anyio.Event()
+    await asked(rig, history_intents.ResumeChat("a"))
+    agent.listed["a"] = LISTED
+    agent.list("a")
+    assert values(rig)["Mode"] == "Plan"
+    agent.archive.gate.set()
+    await anyio.wait_all_tasks_blocked()
+    agent.list("a")
+    assert agent.told == [("set", "a", "mode-id", "code")] * 2
+    assert values(rig)["Mode"] == "Code"

@@ -81,6 +81,7 @@ class _State(Struct):
     last: the project's last choices when the chat began. chosen: ids of options set in the chat.
     unasked: values with which tools run without asking that the user has set, by id. is_listed: the
     running agent has listed the chat's options. is_loading: the chat is being opened with its text.
+    by_user: what the user has set last, by id.
     """
 
     is_listed: bool = False
@@ -89,6 +90,7 @@ class _State(Struct):
     wanted: dict[str, _Wanted] = field(default_factory=dict)
     chosen: set[str] = field(default_factory=set)
     unasked: dict[str, OptionValue] = field(default_factory=dict)
+    by_user: dict[str, OptionValue] = field(default_factory=dict)
 
     @property
     def needs_list(self) -> bool:
@@ -159,7 +161,10 @@ class Options:
 
     @contextmanager
     def kept_as_used(self, chat_id: str) -> Iterator[None]:
-        """Set nothing in a chat that is opened again, as in a new one, unless that is refused."""
+        """Set nothing in a chat that is opened again, as in a new one, unless that is refused.
+
+        What the user has set in it before is set again: the agent may have gone back to its own.
+        """
         state = self._states.setdefault(chat_id, _State())
         last, state.last = state.last, None
         configured = {key: it for key, it in state.wanted.items() if it.why is _Why.CONFIGURED}
@@ -170,6 +175,8 @@ class Options:
         except AgentRefused:
             state.last, state.wanted = last, configured | state.wanted
             raise
+        for option_id, value in state.by_user.items():
+            state.wanted.setdefault(option_id, _Wanted(value))
 
     @contextmanager
     def loading(self, chat_id: str) -> Iterator[None]:
@@ -286,7 +293,7 @@ class Options:
         state.chosen.add(option.id)
         state.user_sets(option, value)
         if is_saved:
-            chat.asked_options[option.id] = value
+            chat.asked_options[option.id] = state.by_user[option.id] = value
         agent.set_option(chat.id, option.id, value)
 
     def _set_wanted(self, agent: Agent, chat: Chat) -> None:
@@ -302,7 +309,7 @@ class Options:
                 continue
             if option.accepts(value) and not _is_trust(option, wanted):
                 if wanted.asked:
-                    chat.asked_options[option.id] = value
+                    chat.asked_options[option.id] = state.by_user[option.id] = value
                 if wanted.why is not _Why.KEPT:
                     state.user_sets(option, value)
                 agent.set_option(chat.id, option.id, value)
