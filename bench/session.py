@@ -123,7 +123,7 @@ class Session:
         """Return how long it took to draw all of a replay, whose end comes first."""
         mine, least = (side[workloads.REPLAY.name] for side in (self.ours, self.floor))
         whole = [sample.whole for sample in mine if sample.whole is not None]
-        return [ratio(f"{REPLAYED}: all of it / floor", whole, _times(least), 3.5)] if mine else []
+        return [ratio(f"{REPLAYED}: all of it / floor", whole, _times(least), 3.0)] if mine else []
 
     def _cpu(self) -> list[Figure]:
         mine, least = (_cpu(side[workloads.PACED.name]) for side in (self.ours, self.floor))
