@@ -78,14 +78,15 @@ FENCES = Workload("fences", lambda: measured(spoken(texts.fences())))
 PACED = Workload("paced", lambda: _paced(PACED_SECONDS), Probe.CPU, runs=1)
 SMOOTH = Workload("smooth", lambda: _paced(STALL_SECONDS), least=Least.NOTHING)
 CALLS = Workload(
-    "calls", lambda: measured(Turn(calls.commands(COMMANDS, OUTPUT_LINES))), least=Least.GIVEN
+    "calls",
+    lambda: measured(Turn(calls.commands(COMMANDS, OUTPUT_LINES))),
+    runs=5,
+    least=Least.GIVEN,
 )
 DIFFS = Workload("diffs", _edits, least=Least.GIVEN)
-REPLAY = Workload("replay", _replay, least=Least.GIVEN)
+REPLAY = Workload("replay", _replay, runs=7, least=Least.GIVEN)
 MESSAGE = Workload("5MB", lambda: measured(spoken([texts.large(LARGE)])), least=Least.GIVEN)
-BUFFERS = Workload(
-    "buffers", lambda: _paced(PACED_SECONDS), Probe.CPU, runs=1, least=Least.ONE_BUFFER
-)
+BUFFERS = Workload("buffers", lambda: _paced(PACED_SECONDS), Probe.CPU, least=Least.ONE_BUFFER)
 WORKLOADS = (
     *(BURST, LONG_BURST, ACP_BURST, HISTORY, FENCES, PACED, SMOOTH),
     *(CALLS, DIFFS, REPLAY, MESSAGE, BUFFERS),
