@@ -91,6 +91,19 @@ local function misused(chats, win)
   end
 end
 
+--- Show the place of a moved buffer, and go there if the user was in the window that it has left.
+---@param win integer
+---@param view vim.fn.winsaveview.ret
+---@param entered boolean
+local function go_on_in(win, view, entered)
+  vim.api.nvim_win_call(win, function()
+    vim.fn.winrestview(view)
+  end)
+  if entered then
+    vim.api.nvim_set_current_win(win)
+  end
+end
+
 ---@param chats eca.ChatWindows
 ---@param win integer
 local function move(chats, win)
@@ -111,12 +124,7 @@ local function move(chats, win)
   -- Shown there first: a buffer in no window may be wiped, and one with changes may not be left.
   local target = show(vim.api.nvim_win_call(win, chats.code_window), buf)
   chats.restore(win, pair, kind)
-  vim.api.nvim_win_call(target, function()
-    vim.fn.winrestview(view)
-  end)
-  if entered then
-    vim.api.nvim_set_current_win(target)
-  end
+  go_on_in(target, view, entered)
   if entered and floating then
     chats.hide()
   end
@@ -148,12 +156,7 @@ local function move_split(chats, win, side)
   local is_new = #vim.api.nvim_list_wins() > before
   local target = is_new and show(code, buf) or show_beside(code, buf, side)
   vim.api.nvim_win_close(win, false)
-  vim.api.nvim_win_call(target, function()
-    vim.fn.winrestview(view)
-  end)
-  if entered then
-    vim.api.nvim_set_current_win(target)
-  end
+  go_on_in(target, view, entered)
 end
 
 --- Move the buffer of a window when the command has ended.
