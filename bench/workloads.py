@@ -85,7 +85,7 @@ CALLS = Workload(
 )
 DIFFS = Workload("diffs", _edits, least=Least.GIVEN)
 REPLAY = Workload("replay", _replay, runs=7, least=Least.GIVEN)
-MESSAGE = Workload("5MB", lambda: measured(spoken([texts.large(LARGE)])), least=Least.GIVEN)
+MESSAGE = Workload("5MB", lambda: measured(spoken([texts.large(LARGE)])), runs=7, least=Least.GIVEN)
 BUFFERS = Workload("buffers", lambda: _paced(PACED_SECONDS), Probe.CPU, least=Least.ONE_BUFFER)
 WORKLOADS = (
     *(BURST, LONG_BURST, ACP_BURST, HISTORY, FENCES, PACED, SMOOTH),
