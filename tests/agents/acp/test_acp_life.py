@@ -4,19 +4,16 @@ import logging
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import anyio
 import pytest
-from msgspec.inspect import StructType
-from msgspec.structs import fields
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, remembering, running
 from tests.agents.acp.conftest import PrepareScript
 from tests.agents.client import TIMEOUT
 from tests.support import acp_script as agent
 from tests.support import processes, script
 
-from eca_nvim.agents.acp import introduction
 from eca_nvim.agents.acp.agent import EXIT_SECONDS
 from eca_nvim.agents.acp.openings import LOST, TAKEN
 from eca_nvim.agents.acp.sessions import SLOW
@@ -29,11 +26,6 @@ from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.guardian import GRACE_S
-from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.registry import AGENT_NOTIFICATIONS, AGENT_REQUESTS
-from eca_nvim.protocol.acp.tool_call import CallMeta
-from eca_nvim.protocol.acp.updates import SessionUpdate
-from eca_nvim.protocol.base.lenient import type_info
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.server import CLOSE_TIMEOUT
 
@@ -41,22 +33,6 @@ pytestmark = pytest.mark.anyio
 
 CLOSING: dict[str, Any] = {"agentCapabilities": {"sessionCapabilities": {"close": {}}}}
 KEY = "sk-ant-api03-0123456789abcdef0123456789abcdef"
-IN_TERMINALS = {"a login in a terminal", "a login in a terminal, in its older form"}
-"""What `test_acp_login.py` sees kept."""
-PROMISED = {
-    "_meta.terminal_output": "terminal_output",
-    "_meta.terminal-auth": "a login in a terminal, in its older form",
-    "auth.terminal": "a login in a terminal",
-    "elicitation.form": "elicitation/create",
-    "elicitation.url": "elicitation/complete",
-    "fs.readTextFile": "fs/read_text_file",
-    "fs.writeTextFile": "fs/write_text_file",
-    "session.compaction": "compaction_update",
-    "session.configOptions.boolean": "config_option_update",
-    "session.notices": "notice",
-    "terminal": "terminal/create",
-}
-"""The capabilities of a client, and what it must read for each."""
 LOGIN: dict[str, Any] = {
     "authMethods": [{"id": "key", "name": "API key", "description": "Run `agent login`"}]
 }
@@ -68,27 +44,6 @@ async def start(command: list[str], folder: Path) -> str:
         await AcpClient(make_agent(command, folder)).run()
     assert "\n" not in str(fault.value)
     return str(fault.value)
-
-
-def test_we_announce_what_we_read_and_nothing_else() -> None:
-    sent = encode(introduction.introduction())
-    assert sent is not None
-    assert sent["protocolVersion"] == 1
-    assert sent["clientInfo"]["name"] == "eca-nvim"
-    assert sent["clientCapabilities"] == {
-        "_meta": {"terminal-auth": True, "terminal_output": True},
-        "auth": {"terminal": True},
-        "fs": {"readTextFile": True, "writeTextFile": True},
-        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
-        "elicitation": {"form": {}, "url": {}},
-        "terminal": True,
-    }
-    kinds = map(type_info, get_args(SessionUpdate))
-    variants = {str(kind.tag) for kind in kinds if isinstance(kind, StructType)}
-    meta = {field.encode_name for field in fields(CallMeta)}
-    read = variants | AGENT_REQUESTS.keys() | AGENT_NOTIFICATIONS.keys() | IN_TERMINALS | meta
-    announced = {path: it for path, it in PROMISED.items() if it in read}
-    assert announced == introduction.CAPABILITIES
 
 
 async def test_what_it_cannot_do_is_said_when_it_is_ready(

@@ -197,9 +197,9 @@ class NamedServer:
         if self.login.is_running:
             return False
         chats = self._chats.of(self.name)
-        if any(chat.history is History.CHANGING for chat in chats):
-            return False
-        return not any(chat.pending or chat.queue or chat.has_turn for chat in chats)
+        return not any(
+            it.pending or it.queue or it.has_turn or it.history is History.CHANGING for it in chats
+        )
 
     def server_ended(self, ending: AgentExit, request: ServerRequest | None) -> None:
         """End the turns of the server's chats and show the reason in each.
