@@ -129,7 +129,7 @@ class Driver:
     @property
     def decided(self) -> list[tuple[str, str, str | None]]:
         """The answers to calls so far: chat, call and choice."""
-        return [(it.chat, it.call, it.choice) for it in self.told(TellDecision)]
+        return [(it.chat, it.call.id, it.choice) for it in self.told(TellDecision)]
 
     @property
     def items(self) -> Sequence[Mapping[str, object]]:

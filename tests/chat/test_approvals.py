@@ -209,7 +209,7 @@ def test_an_approval_goes_out_once_and_leaves_the_list_at_once() -> None:
     driver.hear(ToolRunning(asked().call))
     driver.approve("t1")
     assert driver.told(TellDecision) == [
-        TellDecision("chat", "t1", ALWAYS_ID, allows=True, home="chat", block=2)
+        TellDecision("chat", asked().call, ALWAYS_ID, allows=True, home="chat", block=2)
     ]
     resolved = driver.view.fired("EcaApprovalResolved")
     assert resolved == [{"chat": "chat", "id": "chat:2:1000", "outcome": "approved"}]

@@ -76,7 +76,7 @@ def test_its_approval_is_shown_here_and_answered_there() -> None:
     assert (item["chat"], item["call"], item["agent"]) == ("chat", "r", "explorer")
     driver.approve("r")
     (told,) = driver.told(TellDecision)
-    assert (told.chat, told.call, told.home, told.block) == ("sub", "r", "chat", item["block"])
+    assert (told.chat, told.call.id, told.home, told.block) == ("sub", "r", "chat", item["block"])
 
 
 def test_its_rejected_call_does_not_end_the_turn_6() -> None:

@@ -19,6 +19,7 @@ from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
@@ -143,7 +144,15 @@ class FakeAgent(Agent):
     def give_up(self, chat_id: str) -> None:
         self.told.append(("give_up", chat_id))
 
-    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+    def decide(
+        self,
+        chat_id: str,
+        call_id: str,
+        choice_id: str | None,
+        shown: ToolCall | None = None,
+    ) -> None:
+        assert shown is not None
+        assert shown.id == call_id
         self.told.append(("decide", chat_id, call_id, choice_id))
         self.approved.set()
 

@@ -76,7 +76,9 @@ class Asking:
         last = self.permissions.start(next(self.numbers), self.session, asked)[-1]
         assert isinstance(last, Addressed)
         assert isinstance(last.event, ToolRequested)
-        self.permissions.decide(self.session, last.event.call.id, option["optionId"])
+        self.permissions.decide(
+            self.session, last.event.call.id, option["optionId"], last.event.call
+        )
 
     def permit_edit(self, name: str, option: Mapping[str, str] = YES, call: str = "t1") -> None:
         """Let the agent ask about an edit of a file, and answer."""
@@ -106,7 +108,7 @@ class Asking:
             await anyio.wait_all_tasks_blocked()
             if not allowed and answer is not None:
                 call = self.asked[-1].call
-                self.permissions.decide(self.session, call.id, answer)
+                self.permissions.decide(self.session, call.id, answer, call)
             elif not allowed:
                 tasks.cancel_scope.cancel()
         self._was_asked = len(self.asked) > before

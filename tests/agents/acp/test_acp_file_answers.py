@@ -126,6 +126,7 @@ async def test_a_file_is_counted_under_the_name_that_calls_have_for_it(run: Run)
     link.symlink_to(file)
     outside.symlink_to(run.outside / "b.txt")
     place, diff = {"path": str(link)}, {"type": "diff", "path": str(link), "newText": "x"}
+    diff["oldText"] = "a"
     edit = {"toolCallId": "2", "kind": "edit", "content": [diff]}
     turn = [
         update("tool_call", "1", kind="read", status="in_progress", locations=[place]), read(file),

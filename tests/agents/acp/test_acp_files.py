@@ -110,8 +110,13 @@ async def test_a_write_in_a_call_of_the_agent_is_a_part_of_it(run: Run) -> None:
         asked = await requested(client, before + 2)
         assert asked.needs_approval
         assert (asked.call.changes or ())[0].new == "2\n"
-        client.agent.decide(CHAT, asked.call.id, "once")
+        client.agent.decide(CHAT, asked.call.id, "once", asked.call)
+        asked = await requested(client, before + 3)  # another text than the one that was allowed
+        assert (asked.call.changes or ())[0].new == "3"
+        client.agent.decide(CHAT, asked.call.id, "once", asked.call)
         await client.until(lambda: len(client.ends) == 2)
+        [made] = client.all(ToolRunning)[-1].call.changes or ()
+        assert (made.old, made.new) == ("two\n", "3")
         assert len({it.call.id for it in client.all(ToolRequested)}) == 2
     assert file.read_text() == "3"
 
@@ -211,7 +216,7 @@ async def test_a_link_that_is_made_while_the_user_reads_is_not_followed(run: Run
         asked = await requested(client, 1)
         folder.rmdir()
         folder.symlink_to(run.outside)
-        client.agent.decide(CHAT, asked.call.id, "once")
+        client.agent.decide(CHAT, asked.call.id, "once", asked.call)
         await client.until(lambda: client.ends == [TurnEnd.DONE])
     assert "a link leads elsewhere now" in run.answers[0]["error"]
     assert not [*run.outside.iterdir()]

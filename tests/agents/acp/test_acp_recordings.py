@@ -115,7 +115,8 @@ class Doer:
             case {"result": {"outcome": {"outcome": "selected", "optionId": choice}}}:
                 self._answers += 1
                 await client.until(lambda: len(self._asked) >= self._answers)
-                agent.decide(CHAT, self._asked[self._answers - 1].call.id, choice)
+                shown = self._asked[self._answers - 1].call
+                agent.decide(CHAT, shown.id, choice, shown)
             case {"result": {"outcome": {"outcome": "cancelled"}}}:
                 self._answers += 1  # the stop did it
             case {"result": _} | {"error": _}:

@@ -20,6 +20,7 @@ from eca_nvim.agents.archive import AgentLacks, Archive
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.forms import Value
 from eca_nvim.chat.vocabulary.options import OptionValue
@@ -207,8 +208,13 @@ class Agent(ABC):
         """Wait no more for a chat to be opened if that takes long; what asked for it ends."""
 
     @abstractmethod
-    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
-        """Answer a waiting tool call by a choice it was requested with; None rejects it."""
+    def decide(
+        self, chat_id: str, call_id: str, choice_id: str | None, shown: ToolCall | None = None
+    ) -> None:
+        """Answer a waiting tool call by a choice it was requested with; None rejects it.
+
+        shown: the call as the user saw it, which is all that he allows; None: he saw nothing.
+        """
 
     def answer(self, question_id: str, text: str | None) -> None:  # noqa: B027 - some ask nothing
         """Answer a question of the agent; None cancels it."""

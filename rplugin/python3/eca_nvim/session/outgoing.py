@@ -43,7 +43,7 @@ def deliver(agent: Agent, effect: Effect) -> None:
         case TellGiveUp(chat):
             agent.give_up(chat)
         case TellDecision(chat, call, choice):
-            agent.decide(chat, call, choice)
+            agent.decide(chat, call.id, choice, call)
         case TellAnswer(question, text):
             agent.answer(question, text)
         case TellForm(question, content):

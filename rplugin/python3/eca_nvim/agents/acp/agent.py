@@ -23,6 +23,7 @@ from eca_nvim.agents.base import AgentFault, EditorServices, Emit, Prompt, Works
 from eca_nvim.agents.codec import RawCodec
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.forms import Value
 from eca_nvim.jsonrpc import CancelForm, LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
@@ -116,9 +117,11 @@ class AcpAgent(ProcessAgent[Life]):
         sessions = self._running.sessions
         sessions.stop_waiting(sessions.of_chat(chat_id))
 
-    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+    def decide(
+        self, chat_id: str, call_id: str, choice_id: str | None, shown: ToolCall | None = None
+    ) -> None:
         """Answer the request of a waiting tool call."""
-        self._running.outbox.decide(chat_id, call_id, choice_id)
+        self._running.outbox.decide(chat_id, call_id, choice_id, shown)
 
     def answer(self, question_id: str, text: str | None) -> None:  # noqa: ARG002 - a form has fields
         """Cancel a form or a link that the chat has closed."""

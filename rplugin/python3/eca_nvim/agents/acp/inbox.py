@@ -118,6 +118,13 @@ class Inbox:
         """Return whether a call has begun and not ended, by our id."""
         return self._calls.runs(call_id)
 
+    def wrote(
+        self, call_id: str, path: str, old: str | None, new: str
+    ) -> Sequence[AgentEvent] | None:
+        """Show a write of ours in a call (the agent's id); None: it has ended meanwhile."""
+        events = self._calls.wrote(call_id, path, old, new)
+        return None if events is None else self._events(events)
+
     @property
     def screens(self) -> Screens:
         """The terminals of ours that calls may embed."""

@@ -23,6 +23,7 @@ from eca_nvim.agents.acp.session import Session, login_needed
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -91,10 +92,12 @@ class Outbox:
             self._connection.notify(cancel.method, encode(cancel))
         self._emit_all(self._requests.cancel(session))
 
-    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+    def decide(
+        self, chat_id: str, call_id: str, choice_id: str | None, shown: ToolCall | None
+    ) -> None:
         """Answer the request for permission of a call; None rejects it."""
         session = self._sessions.of_chat(chat_id)
-        self._emit_all(self._permissions.decide(session, call_id, choice_id))
+        self._emit_all(self._permissions.decide(session, call_id, choice_id, shown))
 
     def _send(self, session: Session, fault: str | None) -> None:
         prompt, session.next_prompt = session.next_prompt, None

@@ -49,6 +49,7 @@ from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
 from eca_nvim.agents.queries import Queries
 from eca_nvim.agents.reading import events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.options import OptionValue
@@ -186,7 +187,13 @@ class EcaAgent(ProcessAgent[_Life]):
             self._running.outbox.stop(chat_id)
         self._running.requests.cancel_questions(chat_id)
 
-    def decide(self, chat_id: str, call_id: str, choice_id: str | None) -> None:
+    def decide(
+        self,
+        chat_id: str,
+        call_id: str,
+        choice_id: str | None,
+        shown: ToolCall | None = None,  # noqa: ARG002 - the server does what it has asked about
+    ) -> None:
         """Let a waiting tool call run or reject it, make a proposed change or drop it."""
         proposals, outbox = self._running.proposals, self._running.outbox
         if choice_id in (ALLOW.id, ALWAYS_ID):

@@ -92,7 +92,7 @@ def requested(update: Update, event: ToolRequested) -> None:
     step(update, block, update.lane, state)
     if trusted is not None and block.state is CallState.APPROVED:
         home = update.chat.id
-        update.tell(TellDecision(block.chat_id, block.call.id, trusted.id, True, home, block.id))
+        update.tell(TellDecision(block.chat_id, block.call, trusted.id, True, home, block.id))
     if block.state is CallState.WAITING and waited not in (None, (block.call, block.choices)):
         announce_request(update, block)
     if not block.replayed:

@@ -20,6 +20,8 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, KnownSoFar, ToolCa
 
 MOST_PLACES = 100
 """Most places of a file that are shown."""
+MOST_LISTED = 100
+"""Files that a request lists, at most."""
 _CHANGES_NOTHING = frozenset(
     {
         *(ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.FETCH, ToolKind.SWITCH_MODE),
@@ -55,6 +57,12 @@ def paths_so_far(call: ToolCall, so_far: KnownSoFar | None) -> tuple[str, ...]:
 def read_paths(call: ToolCall) -> tuple[str, ...]:
     """Return the files a call says it reads."""
     return _safe_paths(it.path for it in call.locations or ()) if call.kind is ToolKind.READ else ()
+
+
+def listed_files(call: ToolCall) -> tuple[str, ...]:
+    """Return the files that the request for a call lists; () if they are too many to be listed."""
+    paths = _safe_paths(it.path for it in call.locations or ())
+    return paths if len(paths) <= MOST_LISTED else ()
 
 
 def moved(call: ToolCall) -> tuple[str, str] | None:

@@ -12,15 +12,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from eca_nvim.chat.model.call_files import listed_files
 from eca_nvim.chat.model.call_uses import WORKING_FOLDER
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.render.title import TARGET_CELLS, is_identified
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.output import cut, indent_rest, value_lines
-from eca_nvim.chat.text.safe_text import literal, literal_line, truncate
-from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
+from eca_nvim.chat.text.safe_text import literal, literal_line, literal_name, truncate
+from eca_nvim.chat.vocabulary.call_details import FileName, Subagent, ToolCall
 from eca_nvim.patterns import late_pattern
 
+_NOT_ALLOWED = "this allows none of them to be read"
 _PLAIN_NAME = late_pattern(r"[\w.$-]+")
 
 
@@ -46,6 +48,23 @@ def other_folder(call: ToolCall, settings: RenderSettings) -> Mapping[str, str]:
         for name, folder in named.items()
         if isinstance(folder, str) and folder and (folder.rstrip("/") or "/") not in usual
     }
+
+
+def file_rows(call: ToolCall, settings: RenderSettings, limit: int | None) -> Body:
+    """List the files of a call that nothing else in its request names, a row each.
+
+    A permission lets the agent read what is listed. Too many are counted, and not allowed.
+    """
+    named = {it.path for it in call.changes or ()}
+    named |= {it for it in (call.arguments or {}).values() if isinstance(it, str)}
+    titled = (it.path for it in call.title or () if isinstance(it, FileName))
+    named |= {path for path in titled if is_identified(path, settings)}
+    listed = listed_files(call)
+    if call.locations and not listed:
+        return argument_body({"files": f"{len(call.locations)}, {_NOT_ALLOWED}"}, limit)
+    names = {path: settings.relative(literal_name(path)) for path in listed}
+    left = (name for path, name in names.items() if not {path, name} & named)
+    return stacked(_argument("file", name, limit) for name in left)
 
 
 def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:

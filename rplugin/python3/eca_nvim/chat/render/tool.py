@@ -12,7 +12,12 @@ from typing import Any
 from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
-from eca_nvim.chat.render.arguments import argument_body, arguments_not_shown, other_folder
+from eca_nvim.chat.render.arguments import (
+    argument_body,
+    arguments_not_shown,
+    file_rows,
+    other_folder,
+)
 from eca_nvim.chat.render.diff import changes_body
 from eca_nvim.chat.render.question import question_body, question_header
 from eca_nvim.chat.render.shell import shell_parts
@@ -191,13 +196,15 @@ def _remaining_arguments(
     waits = block.state is CallState.WAITING
     left = arguments_not_shown(block.call, settings).items() if waits else ()
     arguments = {name: value for name, value in left if shown.get(name) != value}
-    return joined(_note(block, limit), argument_body(arguments, limit))
+    return joined(_note(block, settings, limit), argument_body(arguments, limit))
 
 
-def _note(block: ToolBlock, limit: int | None) -> Body:
-    """Return how the agent explains a call that waits for approval."""
-    is_shown = block.call.note and block.state is CallState.WAITING
-    return argument_body({"says": block.call.note} if is_shown else {}, limit)
+def _note(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """Return the files of a call that waits for approval, and how the agent explains it."""
+    if block.state is not CallState.WAITING:
+        return Body([], language="")
+    said = {"says": block.call.note} if block.call.note else {}
+    return joined(file_rows(block.call, settings, limit), argument_body(said, limit))
 
 
 def _output(block: ToolBlock, limit: int | None) -> Body:
@@ -320,7 +327,7 @@ def _plain_body(
         return _shell_body(block, None, settings, limit)
     is_shown = block.call.kind not in _SHORT_TITLE and block.outputs
     arguments = {} if is_shown else block.call.arguments or {}
-    shown = joined(_note(block, limit), argument_body(arguments, limit))
+    shown = joined(_note(block, settings, limit), argument_body(arguments, limit))
     return joined(shown, _output(block, limit))
 
 

@@ -332,6 +332,38 @@ def versions(current: str | None, change: FileChange, *, applied: bool) -> Versi
     return Versions(before, after, _kind(before, after, hunks))
 
 
+def text_after(text: str, change: FileChange) -> str | None:
+    """Return a text after a change as it was shown; None if it does not fit, or not clearly.
+
+    Without an old text, what is shown is the diff: it must fit, unless the file was empty.
+    """
+    if change.new is not None and not text and not change.old:
+        return change.new
+    if change.new is not None and change.old:
+        is_clear = text.count(change.old) == 1 or (change.every and change.old in text)
+        return text.replace(change.old, change.new) if is_clear else None
+    if not change.diff or not change.placed:
+        return None
+    try:
+        return apply_hunks(text, change_hunks(change, text))
+    except (MalformedDiff, DoesNotApply):
+        return None
+
+
+def count_made(before: str, after: str, changes: Sequence[FileChange]) -> int | None:
+    """Return how many changes of a file, from the first on, make the one text of the other.
+
+    None: no number of them does, as they were shown.
+    """
+    text = before
+    for count, change in enumerate(changes, 1):
+        made = text_after(text, change)
+        if made is None or made == after:
+            return None if made is None else count
+        text = made
+    return None
+
+
 def rewritten(current: str | None, text: str) -> Versions:
     """Return a file before and after it is rewritten; None: no such file."""
     return Versions(current or "", text, "changed" if current else "new")

@@ -71,7 +71,7 @@ def decide(
         state = CallState.APPROVED if allows else CallState.REFUSED
         step(update, block, chat.lanes[block.chat_id], state)
         said = None if choice is None else choice.id
-        update.tell(TellDecision(block.chat_id, block.call.id, said, allows, chat.id, block_id))
+        update.tell(TellDecision(block.chat_id, block.call, said, allows, chat.id, block_id))
         if not allows:
             _follow_rejection(update, block, reason)
     return update.finish()
@@ -90,7 +90,7 @@ def is_still_approved(chat: Chat, approval: TellDecision) -> bool:
         return False
     block = chat.blocks.get(approval.block)
     lane = chat.lanes.get(approval.chat)
-    is_same_call = lane is not None and lane.calls.get(approval.call) is block
+    is_same_call = lane is not None and lane.calls.get(approval.call.id) is block
     return is_same_call and isinstance(block, ToolBlock) and block.state is CallState.APPROVED
 
 

@@ -67,12 +67,13 @@ class AskTurn(Struct, frozen=True):
 class TellDecision(Struct, frozen=True):
     """Answer a call that needs approval, by the agent's id of the choice; None: none rejects.
 
+    call: as the request showed it. An answer allows that and nothing else.
     allows: the call will run. home, block: the chat and block that show the call, because the agent
     may use a call's id twice.
     """
 
     chat: str
-    call: str
+    call: ToolCall
     choice: str | None
     allows: bool
     home: str

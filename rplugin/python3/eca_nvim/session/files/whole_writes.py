@@ -126,7 +126,12 @@ def _counted(before: str, after: str) -> dict[str, object]:
 
 
 def _is_known(block: ToolBlock | None, call: ToolCall) -> bool:
-    """Return whether a diff that was computed at the request is to be kept."""
+    """Return whether a diff that was computed at the request is to be kept.
+
+    A write through the editor has both whole texts: that is what was done, whatever was announced.
+    """
+    if any(change.is_whole for change in call.changes or ()):
+        return False
     known = () if block is None else block.call.changes or ()
     is_sent = all(change.diff for change in call.changes or ())
     return bool(known) and (not is_sent or any(it.whole is not None for it in known))

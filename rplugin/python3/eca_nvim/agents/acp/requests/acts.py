@@ -22,7 +22,8 @@ from msgspec.structs import replace
 from eca_nvim.agents.acp.updates.changes import WholeDiff
 from eca_nvim.agents.acp.updates.known_call import line_of_shell, shell_line
 from eca_nvim.chat.model.call_files import changed_paths
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.text.diffs import count_made
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.path_risks import real_path
 from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.acp.tool_call import CallLocation, ToolCallUpdate, ToolKind
@@ -47,7 +48,9 @@ class Act(Struct, frozen=True):
 
     subject: the real path of a file, or a shell line. words: a program and its arguments, () if a
     shell reads the line. folder: where a command runs, a real path. variables: of its environment,
-    NAME=value. shown: how a call looks that does this and nothing else; its id is empty.
+    NAME=value. shown: how a call looks that does this and nothing else; its id is empty. old, new:
+    the texts of the file that is written, with plain line ends if all of it `has_crlf`; old is None
+    if the file is new.
     """
 
     kind: ActKind
@@ -56,6 +59,9 @@ class Act(Struct, frozen=True):
     words: tuple[str, ...] = ()
     folder: str = ""
     variables: tuple[str, ...] = ()
+    old: str | None = None
+    new: str = ""
+    has_crlf: bool = False
 
     def call(self, call_id: str) -> ToolCallUpdate:
         """Return a call of an agent that does this and nothing else; `call_id`: the agent's id."""
@@ -79,8 +85,9 @@ def write_file(path: str, old: str | None, new: str) -> Act:
 
     A file with CRLF at the ends of its lines keeps it: that is shown as no change.
     """
-    if old and old.count("\r\n") == old.count("\n"):
-        old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
+    has_crlf = False
+    if old and 0 < old.count("\r\n") == old.count("\n"):
+        has_crlf, old, new = True, _plain(old), _plain(new)
     shown = ToolCallUpdate(
         tool_call_id="",
         title=PurePath(path).name,
@@ -89,7 +96,7 @@ def write_file(path: str, old: str | None, new: str) -> Act:
         locations=(CallLocation(path),),
         raw_input={"path": path},
     )
-    return Act(ActKind.WRITE, path, shown)
+    return Act(ActKind.WRITE, path, shown, old=old, new=new, has_crlf=has_crlf)
 
 
 def run_command(words: Sequence[str], folder: str, variables: Mapping[str, str]) -> Act:
@@ -105,6 +112,21 @@ def run_command(words: Sequence[str], folder: str, variables: Mapping[str, str])
     )
     kept_words = () if is_read_by_shell else tuple(words)
     return Act(ActKind.EXECUTE, line, shown, kept_words, folder, added)
+
+
+def count_made_of(act: Act, changes: Sequence[FileChange]) -> int | None:
+    """Return how many changes of a file, from the first on, are what is written; None: none."""
+    plain = [*map(_plain_change, changes)] if act.has_crlf else changes
+    return count_made(act.old or "", act.new, plain)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _plain_change(change: FileChange) -> FileChange:
+    old, new = (it if it is None else _plain(it) for it in (change.old, change.new))
+    return replace(change, old=old, new=new)
 
 
 def is_shown_by(act: Act, call: ToolCall) -> bool:

@@ -228,8 +228,11 @@ class Files:
             await self._require(open_, act, call_id)
             if is_ours:
                 self._emit(own_calls.begin(session, act, call_id))
-            yield self._consents.name_of(session, act, path_of(open_.path))
+            name = self._consents.name_of(session, act, path_of(open_.path))
+            yield name
             fault = None
+            if agents_id is not None and act.kind is ActKind.WRITE:
+                self._emit(_shown(session, act, agents_id, name))
         except FileRefused as refused:
             fault = str(refused)
             raise
@@ -262,6 +265,15 @@ class Files:
         known[path] = text_digest(text)
         if len(known) > MOST_READ:
             del known[next(iter(known))]
+
+
+def _shown(session: Session, act: Act, call_id: str, name: str) -> Sequence[AgentEvent]:
+    """Show what was written in the agent's call that names the file, else in one of ours."""
+    events = session.inbox.wrote(call_id, name, act.old, act.new)
+    if events is not None:
+        return events
+    own_id = own_calls.new_call_id()
+    return [*own_calls.begin(session, act, own_id), *own_calls.end(session, own_id)]
 
 
 def _place(name: str) -> str:

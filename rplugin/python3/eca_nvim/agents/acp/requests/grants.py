@@ -1,14 +1,14 @@
 """Grants: what the user has allowed in a chat, and which acts that covers.
 
 Rules kept here:
-- A permission covers what it showed: the real paths of its files as they were at the answer, and
-  its whole command. A link that was made later, a name with `..` and a command that only begins
-  alike are not covered.
+- A permission covers what its request showed, and no more: acts with all their data. It is made
+  from the call that was drawn and digested, never from what the agent says beside it.
+- A read is a file that the request lists. A write is the shown change of what the file holds now,
+  once: another text is asked about. A command is its whole line, in its folder.
+- Paths are real, as they were at the answer: a link that was made later is not covered.
 - An answer for once counts while its call runs, and for one run of its command. One for always
-  counts in the chat; it covers the same paths and the same command, unless it is an answer to our
-  own question, which says more.
-- Of files that a call only names, a request for permission shows the first few and the number of
-  the others: if there are more, none of them is covered.
+  counts in the chat for the same files and the same command, but a change is made only once. An
+  answer to our own question covers what the choice says.
 - A command is covered in the folder that the permission showed, else in that of the agent. One that
   was shown with variables is not covered: an agent may write them in any way.
 """
@@ -16,21 +16,25 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_command, real_paths
+from eca_nvim.agents.acp.requests.acts import (
+    Act,
+    ActKind,
+    count_made_of,
+    is_command,
+    real_paths,
+)
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.updates.changes import absolute
-from eca_nvim.chat.model.call_files import changed_paths
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.model.call_files import is_safe_path, listed_files
+from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 
 MOST_SCOPES = 1000
 """Answers for always that count, at most; of more the oldest count no longer."""
-MOST_NAMED = 3
-"""Files that a call names which a request for permission shows."""
 
 _FOLDERS: Final = frozenset(
     {
@@ -43,16 +47,22 @@ _VARIABLES: Final = frozenset({"env", "environment", "environmentvariables", "va
 """Arguments that name the variables of a command, written in the same way."""
 
 
-class Scope(Struct, frozen=True):
-    """What an answer covers: files by their real paths, or a shell line in one of some folders.
+Change: TypeAlias = tuple[str, FileChange]
+"""The real path of a file, and the change of it that was shown."""
 
-    workspace: any ordinary file of the workspace may be changed.
+
+class Scope(Struct, frozen=True):
+    """What an answer covers: files by their real paths, or a shell line in a folder.
+
+    changes: in the order in which they were shown. written: files that may be given any text.
+    workspace: any ordinary file of the workspace may be.
     """
 
     read: frozenset[str] = frozenset()
+    changes: tuple[Change, ...] = ()
     written: frozenset[str] = frozenset()
     command: str | None = None
-    folders: frozenset[str] = frozenset()
+    folder: str = ""
     variables: tuple[str, ...] = ()
     workspace: bool = False
 
@@ -60,12 +70,28 @@ class Scope(Struct, frozen=True):
         """Return whether an act is covered, unless it is about any file of the workspace."""
         match act.kind:
             case ActKind.READ:
-                return act.subject in self.read or act.subject in self.written
+                return act.subject in self.read
             case ActKind.WRITE:
-                return act.subject in self.written
+                return act.subject in self.written or self._applied(act) is not None
             case ActKind.EXECUTE:
-                is_there = act.folder in self.folders and act.variables == self.variables
+                is_there = act.folder == self.folder and act.variables == self.variables
                 return self.command is not None and is_there and is_command(act, self.command)
+
+    def after(self, act: Act) -> Scope:
+        """Return what is left of an answer for once after an act that it covers."""
+        match act.kind:
+            case ActKind.READ:
+                return self
+            case ActKind.EXECUTE:
+                return replace(self, command=None)
+            case ActKind.WRITE:
+                of_file = [change for change in self.changes if change[0] == act.subject]
+                done = of_file[: self._applied(act) or 0]
+                return replace(self, changes=tuple(it for it in self.changes if it not in done))
+
+    def _applied(self, act: Act) -> int | None:
+        """Return how many of the shown changes a write makes; None: it makes something else."""
+        return count_made_of(act, [change for path, change in self.changes if path == act.subject])
 
 
 def scope_of_act(act: Act, *, is_of_workspace: bool) -> Scope:
@@ -81,20 +107,25 @@ def scope_of_act(act: Act, *, is_of_workspace: bool) -> Scope:
         case ActKind.WRITE:
             return Scope(written=frozenset({act.subject}))
         case ActKind.EXECUTE:
-            folders = frozenset({act.folder})
-            return Scope(command=act.subject, folders=folders, variables=act.variables)
+            return Scope(command=act.subject, folder=act.folder, variables=act.variables)
 
 
 def scope_of_call(call: ToolCall, folder: str) -> Scope:
     """Return what a permission covers that showed a call; `folder`: that of the agent."""
-    named = {it.path for it in call.locations or ()}
-    has_variables = any(_arguments(call, _VARIABLES))
+    folders = real_paths(_folders(call, folder))
+    is_clear = len(folders) == 1 and not any(_arguments(call, _VARIABLES))
     return Scope(
-        read=real_paths(named) if len(named) <= MOST_NAMED else frozenset(),
-        written=real_paths(changed_paths(call)),
-        command=None if has_variables else call.command,
-        folders=real_paths(_folders(call, folder)),
+        read=real_paths(listed_files(call)),
+        changes=tuple(_real_changes(call)),
+        command=call.command if is_clear else None,
+        folder=min(folders, default=""),
     )
+
+
+def _real_changes(call: ToolCall) -> Iterator[Change]:
+    for change in call.changes or ():
+        if is_safe_path(change.path):
+            yield from ((path, change) for path in real_paths([change.path]))
 
 
 def _folders(call: ToolCall, folder: str) -> list[str]:
@@ -134,12 +165,11 @@ class Granted:
         scope, grants = scope_of_call(call, session.folder), self._of(session)
         grants.once[call.id] = scope
         if always:
-            grants.add(scope)
+            grants.add(replace(scope, changes=()))
 
-    def allow_files(self, session: Session, call: ToolCall) -> None:
-        """Note that the user has answered our own question; a command that it shows runs once."""
-        scope = scope_of_call(call, session.folder)
-        self._of(session).once[call.id] = replace(scope, command=None)
+    def allow_reads(self, session: Session, call: ToolCall) -> None:
+        """Note that the user has answered our own question: a call may read its files in parts."""
+        self._of(session).once[call.id] = Scope(read=real_paths(listed_files(call)))
 
     def allow_always(self, session: Session, scope: Scope) -> None:
         """Note that the user has answered "always" to our own question."""
@@ -151,13 +181,13 @@ class Granted:
         return any(it.covers(act) or (it.workspace and is_of_workspace) for it in scopes)
 
     def use_up(self, session: Session, act: Act) -> None:
-        """Let a command that is about to run be covered by one answer for once fewer."""
+        """Let an act that is about to be done be covered by one answer for once fewer."""
         grants = self._of(session)
-        if act.kind is not ActKind.EXECUTE or any(it.covers(act) for it in grants.always):
+        if any(it.covers(act) for it in grants.always):
             return
         for call_id, scope in self._running(session).items():
             if scope.covers(act):
-                grants.once[call_id] = replace(scope, command=None)
+                grants.once[call_id] = scope.after(act)
                 return
 
     def forget(self, chat_id: str) -> None:

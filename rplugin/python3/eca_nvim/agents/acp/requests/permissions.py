@@ -5,7 +5,7 @@ Rules kept here:
 - Of a chat so many wait at most; of what is more the agent's are refused, our own not allowed.
 - While a turn is being stopped, requests are answered `cancelled`; what is open when it ends, too,
   and a request whose call the agent ends.
-- What the user allows is noted, with the call as it was shown (`grants`).
+- What the user allows is noted from the call as it was shown (`grants`).
 """
 
 from __future__ import annotations
@@ -107,14 +107,19 @@ class Permissions:
         """Return how many requests of a session wait for the user."""
         return self._waiting[session.chat_id]
 
-    def decide(self, session: Session, call_id: str, choice_id: str | None) -> Sequence[AgentEvent]:
-        """Answer the request of a call by one of its choices; None rejects it."""
+    def decide(
+        self, session: Session, call_id: str, choice_id: str | None, shown: ToolCall | None = None
+    ) -> Sequence[AgentEvent]:
+        """Answer the request of a call by one of its choices; None rejects it.
+
+        shown: the call as the user saw it; None: he saw nothing, and allows nothing to be done.
+        """
         asked = self._about(session, call_id)
         if asked is None:
             logger.debug("the request of call %s is closed already", call_id)
             return ()
         choice = next((it for it in asked.choices if it.id == choice_id), _rejection(asked.choices))
-        return self._answer(asked, choice)
+        return self._answer(asked, choice, shown)
 
     def cancel(self, session: Session) -> Sequence[AgentEvent]:
         """Answer the open requests of a session `cancelled`; the chat has closed them already."""
@@ -185,16 +190,18 @@ class Permissions:
         if asked.request_id is not None:
             self._by_request.pop(asked.request_id, None)
 
-    def _answer(self, asked: _Open, choice: Choice | None) -> Sequence[AgentEvent]:
+    def _answer(
+        self, asked: _Open, choice: Choice | None, shown: ToolCall | None = None
+    ) -> Sequence[AgentEvent]:
         self._close(asked)
         session = asked.session
         events = session.inbox.decided(asked.key, choice)
         allowed = _allowed(events)
-        if choice is not None and allowed is not None:
+        if choice is not None and allowed is not None and shown is not None:
             if asked.request_id is None:
-                self._granted.allow_files(session, allowed)
+                self._granted.allow_reads(session, shown)
             else:
-                self._granted.allow(session, allowed, always=_is_always(choice))
+                self._granted.allow(session, shown, always=_is_always(choice))
         asked.answered(choice, allowed is not None and _does(allowed) != _does(asked.call))
         return events
 

@@ -14,6 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -43,6 +44,7 @@ from eca_nvim.protocol.acp.terminal import (
     TerminalDone,
     WaitForExit,
 )
+from eca_nvim.spawn import find_program
 from eca_nvim.transport import Guard, StartError
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
 
@@ -57,6 +59,7 @@ VARIABLES: Final[Mapping[str, str]] = {
 }
 """Variables of every command: it may use colours, and no pager that would wait for keys."""
 
+_SHELL_CHARACTERS: Final = frozenset(" \t\n|&;<>()$`\\\"'*?[]#~={}!")
 _NOT_ALLOWED: Final = "the user has not allowed this command"
 _TOO_MANY: Final = f"{MOST_TERMINALS} commands run already: wait for one to end, or kill one"
 _FAILED: Final = "the client failed to run the command"
@@ -215,7 +218,9 @@ class Terminals:
     async def _started(self, session: Session, asked: CreateTerminal) -> Command:
         """Ask the user if that is needed, and start a command. Raises _Refused."""
         folder = _folder(asked.cwd, session)
-        words, variables = (asked.command, *asked.args), {it.name: it.value for it in asked.env}
+        variables = {it.name: it.value for it in asked.env}
+        environment = child_environment({**VARIABLES, **variables})
+        words = _words(asked, environment, folder)
         act = run_command(words, folder, variables)
         if not session.turn_runs:
             raise _Refused(REQUEST_CANCELLED, _CANCELLED)
@@ -224,7 +229,6 @@ class Terminals:
             raise _Refused(INTERNAL_ERROR, _NOT_ALLOWED)
         was_asked = any(call_id == ours for call_id, _ in session.inbox.open_calls())
         command = Command(session, act, asked.output_byte_limit, self._answers, self._emit)
-        environment = child_environment({**VARIABLES, **variables})
         try:
             terminal = await start_terminal(words, environment, folder, command, self._guard)
         except StartError as fault:
@@ -256,6 +260,20 @@ class Terminals:
     def _tell(self, events: Sequence[AgentEvent]) -> None:
         if events:
             self._emit(events)
+
+
+def _words(asked: CreateTerminal, environment: Mapping[str, str], folder: str) -> tuple[str, ...]:
+    """Return the program that is run, with its arguments.
+
+    Some agents give a whole line and no arguments (goose 1.34.0). A shell reads it, unless it is
+    the name of a program.
+    """
+    program = asked.command
+    if asked.args or _SHELL_CHARACTERS.isdisjoint(program):
+        return (program, *asked.args)
+    place = posixpath.join(folder, program) if "/" in program else program
+    is_there = find_program(place, environment.get("PATH")) is not None
+    return (program,) if is_there else ("sh", "-c", program)
 
 
 def _folder(cwd: str | None, session: Session) -> str:

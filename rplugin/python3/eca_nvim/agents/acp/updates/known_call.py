@@ -6,6 +6,8 @@ Rules kept here:
 - A title may be the words of a model. The user sees the command of the arguments, and the files of
   the changes.
 - Text that comes before the call runs explains it; later it is what the call prints.
+- What was written through us is shown as it was written, whatever the agent says of it. A request
+  shows what will be written.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ from itertools import islice
 from shlex import quote
 from typing import Any, Final
 
-from eca_nvim.agents.acp.updates.changes import absolute, file_changes
+from eca_nvim.agents.acp.updates.changes import WholeDiff, absolute, file_changes
 from eca_nvim.agents.acp.updates.content import block_text, named_file
+from eca_nvim.agents.acp.updates.quirks import meant, meant_diff
+from eca_nvim.chat.text.diffs import count_made
 from eca_nvim.chat.text.output import as_line, document
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
@@ -67,6 +71,8 @@ class KnownCall:
         self._folder = folder
         self._said: dict[str, Any] = {}
         self._diffs: tuple[CallDiff, ...] = ()
+        self._written: dict[str, tuple[str | None, str]] = {}  # texts before and after, by path
+        self._has_made = False  # what is written, since the user was asked last
         self._has_content = False
         self._raw_output: object = None
         self._printed = deque[str]()  # by a terminal of the agent
@@ -91,6 +97,7 @@ class KnownCall:
 
     def asks(self) -> None:
         """Note that the user is asked about the call: texts explain it from now on."""
+        self._has_made = False
         self._read_texts(as_notes=True)
 
     def runs(self) -> None:
@@ -103,6 +110,12 @@ class KnownCall:
         self._printed_size += len(piece)
         while self._printed_size > MOST_PRINTED and len(self._printed) > 1:
             self._printed_size -= len(self._printed.popleft())
+
+    def wrote(self, path: str, old: str | None, new: str) -> None:
+        """Note a write of ours for the call; `path`: as the call names it, `old`: None if new."""
+        first, _ = self._written.get(path, (old, new))
+        self._written[path] = (first, new)
+        self._has_made, self._call = True, None
 
     def show(self, terminal_id: str, command: str, text: Callable[[], str]) -> None:
         """Show a terminal of ours; `text` returns what it has printed. The call runs a command."""
@@ -171,9 +184,11 @@ class KnownCall:
         if self._ran is not None and kind not in _CHANGES_FILES:
             kind = ToolKind.EXECUTE  # whatever the agent says
         arguments = _arguments(said.get("raw_input"))
+        kind, diffs = self._meant(kind, arguments or {})
         paths = [it.path for it in said.get("locations") or ()]
         locations = tuple(self._locations())
-        changes = file_changes(self._diffs, paths, self._folder)
+        changes = file_changes(diffs, paths, self._folder)
+        changes = self._made(changes) if self._has_made else changes
         command = (_command(arguments) or self._ran) if kind is ToolKind.EXECUTE else None
         return ToolCall(
             id=self.id,
@@ -188,6 +203,26 @@ class KnownCall:
             shown=tuple(_shown(arguments or {}, kind, changes)),
             note=self._note(arguments or {}) if self._explains else None,
         )
+
+    def _meant(
+        self, kind: ToolKind, arguments: Mapping[str, object]
+    ) -> tuple[ToolKind, tuple[CallDiff, ...]]:
+        """Return the kind and the diffs of a call, also of one that has them in its arguments."""
+        row = None if self._diffs else meant(self._said.get("title") or "", arguments)
+        if row is None or kind not in (ToolKind.OTHER, _kind(row.kind)):
+            return kind, self._diffs
+        diff = meant_diff(row, arguments)
+        return _kind(row.kind), () if diff is None else (diff,)
+
+    def _made(self, announced: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
+        """Return the changes that a call announces, or those that were made in their place."""
+        changes = announced
+        for path, (old, new) in self._written.items():
+            of_file = [it for it in announced if it.path == path]
+            if count_made(old or "", new, of_file) != len(of_file) or not of_file:
+                made = file_changes([WholeDiff(path, new, old)], (), self._folder)
+                changes = (*(it for it in changes if it.path != path), *made)
+        return changes
 
     def _locations(self) -> Iterator[Location]:
         for place in self._said.get("locations") or ():

@@ -7,10 +7,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+
+from eca_nvim.protocol.acp.tool_call import CallDiff, ToolKind
 
 
 class ModeInText(Struct, frozen=True):
@@ -49,6 +51,45 @@ def gets_empty_text(agent: str, version: str) -> bool:
         row.agent == agent and _numbers(version) <= _numbers(row.last_version)
         for row in EMPTY_TEXTS
     )
+
+
+class Meant(Struct, frozen=True):
+    """What a request does that names no kind and has no diff, by the first word of its title.
+
+    It is about `kind`; its arguments are the command, or the path and the texts of an edit.
+    """
+
+    agent: str
+    last_version: str
+    source: str
+    title: str
+    kind: ToolKind
+    arguments: tuple[str, ...]
+
+
+_GOOSE: Final = ("goose", "1.34.0", "seen live; there is no recording")
+MEANT: Final[Sequence[Meant]] = (
+    Meant(*_GOOSE, "shell", ToolKind.EXECUTE, ("command",)),
+    Meant(*_GOOSE, "edit", ToolKind.EDIT, ("path", "before", "after")),
+    Meant(*_GOOSE, "write", ToolKind.EDIT, ("path", "content")),
+)
+
+
+def meant(title: str, arguments: Mapping[str, object]) -> Meant | None:
+    """Return what a call of no kind means by its title and arguments."""
+    first, given = title.partition(" ")[0], {*arguments}
+    return next((it for it in MEANT if it.title == first and {*it.arguments} == given), None)
+
+
+def meant_diff(row: Meant, arguments: Mapping[str, object]) -> CallDiff | None:
+    """Return the change that arguments describe; None for a command, and for what is no text."""
+    match [arguments[name] for name in row.arguments]:
+        case [str(path), str(before), str(after)]:
+            return CallDiff(path, after, before)
+        case [str(path), str(text)]:
+            return CallDiff(path, text)
+        case _:
+            return None
 
 
 def _numbers(version: str) -> tuple[int, ...]:

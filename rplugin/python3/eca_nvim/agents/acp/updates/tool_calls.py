@@ -174,6 +174,17 @@ class ToolCalls:
         call = self._open.get(call_id)
         return call is not None and call.phase is Phase.RUNNING
 
+    def wrote(
+        self, call_id: str, path: str, old: str | None, new: str
+    ) -> Sequence[ChatEvent] | None:
+        """Show a write of ours in a call (the agent's id); None: it has ended meanwhile."""
+        call = self._calls.get(call_id)
+        if call is None or call.phase not in _MAY_DO:
+            return None
+        before = call.known.call
+        call.known.wrote(path, old, new)
+        return [_runs(call)] if call.known.call != before else ()
+
     def show(self, terminal_id: str, call_id: str) -> Iterator[ChatEvent]:
         """Show a terminal of ours in a call; `call_id`: the agent's."""
         call = self._calls.get(call_id)
