@@ -121,6 +121,27 @@ async def test_a_write_in_a_call_of_the_agent_is_a_part_of_it(run: Run) -> None:
     assert file.read_text() == "3"
 
 
+async def test_what_was_written_is_shown_whatever_the_agent_says(run: Run) -> None:
+    file = run.folder / "a.txt"
+    file.write_text("old\n")
+    said = {"type": "diff", "path": str(file), "oldText": "old\n", "newText": "harmless\n"}
+    call = {"toolCallId": "t", "kind": "edit", "status": "in_progress", "content": [said]}
+    begun = {"update": {**call, "sessionUpdate": "tool_call"}}
+    again = update("tool_call_update", toolCallId="t", content=[said])
+    ended = update("tool_call_update", toolCallId="t", status="completed", content=[said])
+    turn = [begun, write(file, "worse\n"), again, write(file, "evil\n"), ended]
+    async with run.start(turn) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        for count in (1, 2):
+            await answer(client, count, "once")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        shown = [it.call for it in client.all(ToolFinished)]
+        [made] = shown[0].changes or ()
+    assert file.read_text() == "evil\n"
+    assert (len(shown), made.old, made.new) == (1, "old\n", "evil\n")
+
+
 async def test_what_changed_since_it_was_read_is_not_written(run: Run) -> None:
     file, unread = run.folder / "a.txt", run.folder / "b.txt"
     file.write_text("one\n")

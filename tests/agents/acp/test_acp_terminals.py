@@ -61,6 +61,43 @@ async def test_a_command_from_its_start_to_its_release(
     assert printed == (output + "[exit code 3]\n",), "it stays"
 
 
+async def test_a_whole_line_without_arguments_is_read_by_a_shell_unless_it_is_a_program(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    line, program = "printf one > out.txt; cat out.txt", tmp_path / "a program; x"
+    program.write_text("#!/bin/sh\nprintf two\n")
+    program.chmod(0o755)
+    own = {"PATH": str(tmp_path)}.items()
+    scripted.play(
+        [
+            asks(line),
+            request(["terminal/create", {"command": line}]),
+            *map(request, (WAIT, READ)),
+            request(["terminal/create", {"command": f"./{program.name}"}]),
+            *map(request, (WAIT, READ)),
+            request(
+                [
+                    "terminal/create",
+                    {
+                        "command": program.name,
+                        "env": [{"name": name, "value": value} for name, value in own],
+                    },
+                ]
+            ),
+            *map(request, (WAIT, READ)),
+            ends("c"),
+        ]
+    )
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        for _ in range(3):
+            await chat.answer()
+        printed = [it["output"] for it in await chat.ends() if "output" in it]
+    assert printed == ["one", "two", "two"]
+    assert len(chat.asked) == 3, "the permission of the call covers the line"
+    assert (tmp_path / "out.txt").read_text() == "one"
+
+
 async def test_what_no_permission_covers_is_asked_about_as_it_runs(
     scripted: Scripted, tmp_path: Path, marker: str
 ) -> None:

@@ -1,0 +1,263 @@
+"""What is done without a question is a part of what the text of the request showed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.agents.acp.asking import ALWAYS, Asking
+from tests.agents.acp.wire import NO, YES, raw
+from tests.chat.driver import Driver
+
+from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, run_command, write_file
+from eca_nvim.chat.vocabulary.effects import TellDecision
+from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
+from eca_nvim.protocol.acp import decode_agent_request
+from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
+from eca_nvim.session.files.whole_writes import with_actual_diff
+
+TEXT: Final = "one\ntwo\nthree\n"
+NAMES: Final = ("a.txt", "sub/b.txt", "new.txt", "../out.txt", "link", "crlf.txt")
+TEXTS: Final = (
+    *("one\n", "two\n", "TWO\n", TEXT, TEXT.replace("two", "TWO"), "x\n", "", "one\r\ntwo\r\n"),
+    *(TEXT + "four\n", TEXT + "four\nfour\n", "two", "TWO"),
+)
+LINES: Final = ("ls", "rm -r x", "rm -r x; ls", "sh -c 'rm -r x'", "view")
+
+
+class Consent:
+    """An agent in a workspace, and a chat that shows what it asks."""
+
+    def __init__(self, folder: Path) -> None:
+        workspace = folder / "ws"
+        (workspace / "sub").mkdir(parents=True)
+        (workspace / ".git").mkdir()
+        for path in (workspace / "a.txt", workspace / "sub/b.txt", folder / "out.txt"):
+            path.write_text(TEXT)
+        (workspace / "crlf.txt").write_bytes(TEXT.replace("\n", "\r\n").encode())
+        (workspace / "link").symlink_to(folder / "out.txt")
+        self.asking = Asking(workspace)
+        self.driver = Driver((str(workspace),))
+        self.driver.run()
+        self.blobs = Blobs()
+        self.text = ""
+        """All that the user saw of the request."""
+        self.left = Counter[str]()
+        """The changed lines that it showed and that nobody has written, with their signs."""
+
+    def path(self, name: str) -> str:
+        return str(self.asking.folder / name)
+
+    def ask(self, option: Mapping[str, str], call: Mapping[str, object]) -> None:
+        """Let the agent ask about a call, and the user answer what the chat shows."""
+        about = {"toolCallId": "t", **call}
+        params = {"sessionId": "s", "toolCall": about, "options": [YES, ALWAYS, NO]}
+        asked = decode_agent_request("session/request_permission", raw(params))
+        assert isinstance(asked, RequestPermission)
+        session, permissions = self.asking.session, self.asking.permissions
+        for it in permissions.start(1, session, asked):
+            assert isinstance(it, Addressed)
+            assert isinstance(it.event, ToolRequested)
+            self.driver.hear_exactly(
+                with_actual_diff(self.driver.chat, it.event, lambda _, __, p: self._before(p))
+            )
+        [item] = self.driver.items
+        lines, warned = item["lines"], item.get("warnings") or ()
+        assert isinstance(lines, Sequence)
+        assert isinstance(warned, Sequence)
+        self.text = "\n".join([str(item["title"]), *warned, *map(str, lines)])
+        self.left = Counter(it for it in map(str, lines) if it.startswith(("+", "-")))
+        block, digest = item["block"], item["digest"]
+        assert isinstance(block, int)
+        assert isinstance(digest, str)
+        self.driver.decide_shown((block, digest), option["optionId"])
+        [told] = self.driver.told(TellDecision)
+        permissions.decide(session, told.call.id, told.choice, told.call)
+
+    def passes(self, act: Act) -> bool:
+        """Do what needs no question; returns whether it was done."""
+        asking = self.asking
+        if asking.consents.must_ask(asking.session, act):
+            return False
+        asking.granted.use_up(asking.session, act)
+        return True
+
+    def write(self, name: str, text: str) -> Act:
+        path = Path(self.path(name)).resolve()
+        old = path.read_bytes().decode() if path.exists() else None
+        return write_file(str(path), old, text)
+
+    def shows(self, act: Act) -> None:
+        """Fail unless the request showed all of an act that has passed."""
+        match act.kind:
+            case ActKind.READ:
+                assert self._names(act.subject)
+            case ActKind.EXECUTE:
+                assert {act.subject, f"$ {act.subject}"} & {*self.text.split("\n")}
+                assert "env: " not in self.text
+                folder = str(self.asking.folder)
+                assert act.folder == folder or act.folder.removeprefix(folder + "/") in self.text
+                assert not act.variables
+            case ActKind.WRITE:
+                assert self._names(act.subject)
+                old, new = (Counter((it or "").split("\n")) for it in (act.old, act.new))
+                changed = Counter({f"+{it}": count for it, count in (new - old).items() if it})
+                changed += Counter({f"-{it}": count for it, count in (old - new).items() if it})
+                assert changed <= self.left, (changed, self.left)
+                self.left -= changed
+
+    def _names(self, path: str) -> bool:
+        names = [name for name in NAMES if str(Path(self.path(name)).resolve()) == path]
+        return any(it in self.text for it in (path, *names))
+
+    def _before(self, path: str) -> Snapshot:
+        return take_snapshot(path, self.blobs)
+
+
+PATHS: Final = st.sampled_from(NAMES)
+
+
+def diffs() -> st.SearchStrategy[list[tuple[str, str | None, str]]]:
+    texts = st.sampled_from(TEXTS)
+    return st.lists(st.tuples(PATHS, st.none() | texts, texts), max_size=3)
+
+
+def inputs() -> st.SearchStrategy[dict[str, object]]:
+    lines = st.sampled_from(LINES)
+    optional: dict[str, st.SearchStrategy[object]] = {
+        "command": lines | lines.map(str.split),
+        "cwd": st.sampled_from(["sub", ".", "/"]),
+        "workDir": st.just("sub"),
+        "env": st.just({"X": "1"}),
+        "path": PATHS,
+        "before": st.just("two"),
+        "after": st.just("TWO"),
+        "content": st.sampled_from(TEXTS),
+    }
+    return st.fixed_dictionaries({}, optional=optional)
+
+
+KINDS: Final = (None, "read", "edit", "delete", "move", "search", "execute", "think", "other")
+WORDS: Final = (["ls"], ["rm", "-r", "x"], ["sh", "-c", "rm -r x; ls"], ["sh", "-c", "rm -r x"])
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> Mapping[str, object]:
+    """Draw what an agent may say of a call when it asks; paths are names of the workspace."""
+    return {
+        "title": draw(st.sampled_from(["shell", "edit", "write", "tidy up"])),
+        "kind": draw(st.sampled_from(KINDS)),
+        "rawInput": draw(inputs()),
+        "diffs": draw(diffs()),
+        "locations": draw(st.lists(PATHS, max_size=4)),
+    }
+
+
+@st.composite
+def commands(draw: st.DrawFn) -> Mapping[str, object]:
+    """Draw a request to run a command, maybe elsewhere and with variables."""
+    given = {"command": draw(st.sampled_from(LINES[:3]))} | draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "cwd": st.just("sub"),
+                "workDir": st.sampled_from(["sub", "."]),
+                "env": st.just({"X": "1"}),
+            },
+        )
+    )
+    return {"title": "x", "kind": "execute", "rawInput": given, "diffs": [], "locations": []}
+
+
+ACTS: Final[st.SearchStrategy[tuple[str, Any, Any]]] = st.one_of(
+    st.tuples(st.just("read"), PATHS, st.none()),
+    st.tuples(st.just("write"), PATHS, st.sampled_from(TEXTS)),
+    st.tuples(st.just("run"), st.sampled_from(WORDS), st.sampled_from([("", {}), ("sub", {})])),
+    st.tuples(st.just("run"), st.sampled_from(WORDS), st.just(("", {"X": "1"}))),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    request=requests() | commands(),
+    always=st.booleans(),
+    acts=st.lists(ACTS, min_size=1, max_size=6),
+)
+def test_what_passes_without_a_question_was_shown(
+    request: Mapping[str, Any], always: bool, acts: list[tuple[str, Any, Any]]
+) -> None:
+    with TemporaryDirectory() as folder:
+        consent = Consent(Path(folder).resolve())
+        path = consent.path
+        content = [
+            {"type": "diff", "path": path(name), "oldText": old, "newText": new}
+            for name, old, new in request["diffs"]
+        ]
+        arguments = dict(request["rawInput"])
+        if "path" in arguments:
+            arguments["path"] = path(arguments["path"])
+        call = {key: request[key] for key in ("title", "kind")} | {"rawInput": arguments}
+        call["locations"] = [{"path": path(name)} for name in request["locations"]]
+        consent.ask(ALWAYS if always else YES, {**call, "content": content})
+        for kind, subject, more in acts:
+            match kind:
+                case "read":
+                    act = read_file(str(Path(path(subject)).resolve()))
+                case "write":
+                    act = consent.write(subject, more)
+                case _:
+                    act = run_command(subject, str(Path(path(more[0])).resolve()), more[1])
+            is_plain_read = act.kind is ActKind.READ and act.subject.startswith(path(""))
+            if consent.passes(act) and not is_plain_read:
+                consent.shows(act)
+                if act.kind is ActKind.WRITE:
+                    Path(act.subject).write_text(more, newline="")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "new.txt", "../out.txt", "crlf.txt"])
+def test_what_was_shown_passes(name: str, tmp_path: Path) -> None:
+    consent = Consent(tmp_path)
+    path = consent.path(name)
+    text = TEXT.replace("two", "TWO")
+    whole = {"type": "diff", "path": path, "newText": text}
+    consent.ask(YES, {"kind": "edit", "content": [whole]})
+    assert not consent.passes(consent.write(name, text + "more"))
+    act = consent.write(name, text)
+    assert consent.passes(act)
+    consent.shows(act)
+    assert not consent.passes(act)
+
+
+@pytest.mark.parametrize(
+    ("title", "arguments", "words", "text"),
+    [
+        ("shell", {"command": "echo once > out.txt; cat out.txt"}, ["sh", "-c"], None),
+        ("edit", {"path": "a.txt", "before": "two", "after": "TWO"}, (), "one\nTWO\nthree\n"),
+        ("write", {"path": "new.txt", "content": "hello\n"}, (), "hello\n"),
+    ],
+)
+def test_what_goose_asks_covers_what_it_does(
+    title: str,
+    arguments: Mapping[str, str],
+    words: Sequence[str],
+    text: str | None,
+    tmp_path: Path,
+) -> None:
+    """Its requests name no kind and have no diff."""
+    consent = Consent(tmp_path)
+    given = dict(arguments)
+    if text is None:
+        act = run_command([*words, given["command"]], str(consent.asking.folder), {})
+    else:
+        act = consent.write(given["path"], text)
+        given["path"] = consent.path(given["path"])
+    consent.ask(YES, {"kind": "other", "title": title, "rawInput": given})
+    assert consent.passes(act)
+    consent.shows(act)
