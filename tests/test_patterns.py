@@ -36,7 +36,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
     },
     "eca_nvim.agents.eca.content.chat_content": {r"\(attempt \d+/\d+\)": APART},
     "eca_nvim.agents.eca.content.code_blocks": {"`+": APART, r"[^\w+#.-]": NO_REPEAT},
-    "eca_nvim.agents.eca.prompt.mentions": {r"/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
+    "eca_nvim.chat.vocabulary.commands": {r"\s*/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
     "eca_nvim.agents.eca.prompt.mention_words": {
         r"/[^\s:]+": AT_ONE_PLACE,
         r"@[/~.][^\s:]+(?::L\d+-L\d+)?": APART,

@@ -40,12 +40,13 @@ from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.eca import replay
 from eca_nvim.agents.eca.content import argument_peek, chat_content, code_blocks
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
-from eca_nvim.agents.eca.prompt import mention_words, mentions
+from eca_nvim.agents.eca.prompt import mention_words
 from eca_nvim.chat.model import call_uses, outside_paths, used_files
 from eca_nvim.chat.render import arguments, diff, markdown
 from eca_nvim.chat.render.options import commands_of, option_rows
 from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans, output, safe_text
 from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall
+from eca_nvim.chat.vocabulary.commands import is_command
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.chat.vocabulary.file_uses import Use
 from eca_nvim.jsonrpc import framing
@@ -199,9 +200,6 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(lambda it: code_blocks._fenced(CodeBlock(code=it, language=it)), repeated(piece))
         for piece in ("`", "`a", " `")
     ],
-    "eca_nvim.agents.eca.prompt.mentions": [
-        Worst(mentions.is_command, repeated("x", "/")),
-    ],
     "eca_nvim.agents.eca.prompt.mention_words": [
         Worst(spelt, make)
         for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"), repeated(" (@"))
@@ -213,6 +211,9 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.eca.replay": [Worst(replay.user_text, make) for make in USERS],
     "eca_nvim.agents.eca.content.tool_calls": [
         Worst(lambda it: plain_text({"x": it}), repeated('"'))
+    ],
+    "eca_nvim.chat.vocabulary.commands": [
+        Worst(is_command, make) for make in (repeated("x", "/"), repeated(" "))
     ],
     "eca_nvim.chat.text.ansi": [
         Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES

@@ -154,12 +154,12 @@ def test_a_replayed_call_waits_for_nobody() -> None:
 def test_a_call_may_be_known_by_its_id_only() -> None:
     nothing = dict.fromkeys(("name", "server", "origin", "summary", "details", "totalTimeMs"))
     event = event_of({"type": "toolCalled", "id": "t", "error": None, **nothing})
-    assert event == e.ToolFinished(eca_call("t", arguments={}))
+    assert event == e.ToolFinished(eca_call("t"))
 
 
 def test_a_cleared_plan_belongs_to_no_call() -> None:
     event = event_of({"type": "toolCalled", "details": {"type": "task", "tasks": []}})
-    assert event == e.ToolFinished(eca_call("", details=d.TaskList(()), arguments={}))
+    assert event == e.ToolFinished(eca_call("", details=d.TaskList(())))
 
 
 DETAILS = [

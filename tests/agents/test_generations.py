@@ -37,7 +37,7 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, StopRefused, TurnEnded
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
 pytestmark = pytest.mark.anyio
@@ -236,7 +236,8 @@ async def test_the_first_draft_cannot_be_stopped(server: ScriptedServer, workspa
         client.agent.stop(CHAT)
         client.agent.stop(CHAT)
         await ended(client, 2)
-    assert notices(client) == ["this server cannot stop a turn: it runs to its end"]
+    told = [it.message for it in client.all(StopRefused)]
+    assert told == ["this server cannot stop a turn: it runs to its end"] * 2
     assert strange(server) == []
 
 

@@ -193,6 +193,16 @@ def test_a_stop_that_comes_too_early_cancels_it() -> None:
     assert driver.ends == ["stopped"]
 
 
+def test_one_in_which_the_agent_says_nothing_is_left_by_a_stop_and_not_by_a_word() -> None:
+    driver = EcaDriver(is_older=True)
+    driver.send("hello")
+    driver.hear(LOGIN, ACCEPTED)
+    driver.stop()
+    assert driver.told(TellLogin) == []
+    assert (driver.state, driver.ends) == ("idle", ["stopped"])
+    assert driver.view.lines == ["hello"]
+
+
 def test_a_late_answer_is_no_prompt() -> None:
     driver = EcaDriver()
     for _ in range(2):

@@ -100,11 +100,44 @@ def test_a_command_is_queued_and_stays_itself() -> None:
     driver.send("words")
     driver.send(" /prompt-show")
     assert driver.told(TellSteer) == [TellSteer("chat", "words")]
-    kinds = [("queue", "/plugin-install x"), ("steer", "words"), ("queue", "/prompt-show")]
+    kinds = [("steer", "words"), ("queue", "/plugin-install x"), ("queue", "/prompt-show")]
     assert driver.view.queue == kinds
     for _ in range(4):
         driver.hear(ENDED)
     assert prompts(driver) == ["hello", "words", "/plugin-install x", " /prompt-show"]
+
+
+def test_the_path_of_a_file_is_no_command() -> None:
+    driver = Driver()
+    driver.run()
+    driver.send("/etc/hosts is wrong")
+    assert driver.told(TellSteer) == [TellSteer("chat", "/etc/hosts is wrong")]
+
+
+def test_prompts_are_sent_in_the_order_in_which_they_are_listed() -> None:
+    driver = Driver()
+    driver.run()
+    for text, queue in (("a", True), ("/b", False), ("c", False), ("d", True), ("e", False)):
+        driver.send(text, queue=queue)
+    listed = [text for _, text in driver.view.queue]
+    driver.unqueue(2)
+    for _ in range(5):
+        driver.hear(ENDED)
+    assert listed == ["c", "e", "a", "/b", "d"]
+    assert prompts(driver) == ["hello", "c", "a", "/b", "d"]
+
+
+def test_a_correction_that_could_not_steer_follows_a_stop_before_all_others() -> None:
+    driver = Driver()
+    driver.take(reducer.abilities_changed(driver.chat, ALL_ABILITIES - {Ability.STEER}, 0))
+    driver.run()
+    driver.send("later", queue=True)
+    driver.send("correction")
+    driver.stop()
+    driver.send("and this")
+    driver.hear(STOPPING, ENDED)
+    assert prompts(driver) == ["hello", "correction"]
+    assert driver.view.queue == [("queue", "and this"), ("queue", "later")]
 
 
 def test_a_queue_survives_a_stop_and_is_not_sent_by_it() -> None:
@@ -257,7 +290,7 @@ def test_a_prompt_waits_from_the_start_if_the_agent_cannot_be_steered() -> None:
     driver.run("first")
     driver.send("second")
     assert driver.told(TellSteer) == []
-    assert driver.chat.queue == [QueuedPrompt(QueueKind.QUEUE, "second")]
+    assert driver.chat.queue == [QueuedPrompt(QueueKind.CORRECTION, "second")]
     [told] = [op for op in driver.view.other if isinstance(op, Notify)]
     assert told.text == "this server cannot be steered: your prompt is queued"
     driver.send("third", queue=True)

@@ -31,12 +31,12 @@ class Row:
     words: those of the server's command line. With words, or `fresh`, the row has a server of its
     own.
 
-    Expected: shown (in the transcript at the end), hidden (not there), other (in the second chat's
-    transcript), status (of the chat, at some time), ends (at the end), completed (items of the last
-    completion), usage, offers, told (messages outside of chats), asked (in requests), sent and
-    unsent (to the server), count (of messages sent, by method), answered (the client's answers),
-    files (their content, None if they are gone), order (of messages in the whole life of the
-    server). `drawn`: tested with Neovim, which decides it.
+    Expected: shown (in the transcript at the end), whole (all of it), hidden (not there), other (in
+    the second chat's transcript), status (of the chat, at some time), ends (at the end), completed
+    (items of the last completion), usage, offers, told (messages outside of chats), asked (in
+    requests), sent and unsent (to the server), count (of messages sent, by method), answered (the
+    client's answers), files (their content, None if they are gone), order (of messages in the whole
+    life of the server). `drawn`: tested with Neovim, which decides it.
 
     later: why it is not built; decided: why it differs from the document.
     """
@@ -51,6 +51,7 @@ class Row:
     kept: Mapping[str, str] = field(default_factory=dict)
     repo_map: bool = True
     shown: Sequence[str] = ()
+    whole: str | None = None
     hidden: Sequence[str] = ()
     other: Sequence[str] = ()
     status: Mapping[str, Value] = field(default_factory=dict)

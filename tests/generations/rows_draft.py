@@ -273,7 +273,7 @@ ROWS = [
         server=drafted(said("I wait.", last=False), wait("chat/prompt"), said(" Done.")),
         does=["prompt", "see I wait.", "stop", "other stream", "idle"],
         unsent=["chat/promptStop"],
-        shown=["this server cannot stop a turn: it runs to its end", "Done."],
+        whole="002-43\nI wait.\nthis server cannot stop a turn: it runs to its end\n Done.",
         fresh=True,
     ),
 ]

@@ -18,6 +18,7 @@ EDIT = {
     "summary": "Editing file",
 }
 SEARCH = {"origin": "mcp", "name": "search"}
+WRITES = {"name": "eca_write_file", "arguments": {}, "error": False, "outputs": []}
 RUNS = call("toolCallRun", manualApproval=False)
 NAMES_SERVER = {**EDIT, "server": "ECA"}
 
@@ -28,9 +29,11 @@ ROWS = [
         server=turn(
             call("toolCallPrepare", name="eca_write_file", argumentsText='{"path": "$folder'),
             call("toolCallPrepare", name="eca_write_file", argumentsText='/new.py"}'),
-            wait("chat/promptStop"),
+            wait("chat/prompt"),
+            *(call(it, **WRITES) for it in ("toolCallRunning", "toolCalled")),
         ),
-        does=["prompt", "see write new.py", "stop"],
+        does=["prompt", "see write new.py", "other stream"],
+        shown=["✓ write new.py"],
     ),
     Row(
         names="000-51 001-51",
@@ -57,8 +60,11 @@ ROWS = [
     Row(
         names="000-54 001-54",
         says="toolCallRunning",
-        server=turn(RUNS, call("toolCallRunning"), wait("chat/prompt"), called()),
+        server=turn(
+            RUNS, call("toolCallRunning", arguments={}), wait("chat/prompt"), called(arguments={})
+        ),
         does=["prompt", "see ● read a.py", "other stream"],
+        shown=["✓ read a.py"],
     ),
     Row(
         names="000-55 001-55",

@@ -46,6 +46,8 @@ class Seen:
                 if filled(text, self.words) not in whole:
                     yield f"not {what}: {text!r} in {whole}"
         yield from (f"shown: {it!r}" for it in row.hidden if it in self.texts["shown"])
+        if row.whole not in (None, self.texts["shown"].strip()):
+            yield f"not the whole: {row.whole!r}, it is {self.texts['shown']!r}"
         if OUR_FAULT in self.texts.get("told", ""):
             yield self.texts["told"]
 

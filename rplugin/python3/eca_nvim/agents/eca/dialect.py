@@ -5,7 +5,8 @@ No server states its generation. Rules kept here:
   Prompts wait until a server is ready, and by then today's server has sent a message.
 - An older server may get its first prompt before it has sent anything. That prompt is written so
   that each generation understands it; missing features are reported once they are known.
-- A missing feature is reported once, in one line; messages the server cannot know are not sent.
+- A missing feature is reported once, in one line, a stop each time: it answers the user. Messages
+  the server cannot know are not sent.
 """
 
 from __future__ import annotations

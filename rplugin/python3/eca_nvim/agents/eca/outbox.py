@@ -27,7 +27,7 @@ from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.prompt import left_out
 from eca_nvim.agents.eca.prompt.left_out import FittedContexts
-from eca_nvim.agents.eca.prompt.mentions import Mentions, is_command
+from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.prompt.message import (
     SelectedPrompt,
     login_params,
@@ -38,6 +38,7 @@ from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.commands import is_command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -47,7 +48,7 @@ from eca_nvim.chat.vocabulary.events import (
     ProgressChanged,
 )
 from eca_nvim.chat.vocabulary.options import OptionValue
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, StopRefused, TurnEnded
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
 from eca_nvim.protocol.eca.chat import (
@@ -192,10 +193,12 @@ class Outbox:
     def _send_stop(self, chat_id: str) -> None:
         chats = self._chats
         theirs = chats.minted(chat_id) if self._is_older else chats.theirs(chat_id)
-        lacks = self._lacks(chat_id, Lack.STOP)
+        lacks = self._dialect.lacks(Lack.STOP)
         if lacks or theirs is not None:
             del self._stops[chat_id]
-        if theirs is not None and not lacks:
+        if lacks:
+            self._emit_event(chat_id, StopRefused(Lack.STOP.value))
+        elif theirs is not None:
             self._notify(PromptStop(chat_id=theirs))
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:

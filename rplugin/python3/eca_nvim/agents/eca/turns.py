@@ -62,6 +62,7 @@ _AFTER_STOP: Final = {
     _State.SENT: _State.STOPPING,
     _State.RUNNING: _State.STOPPING,
     _State.CLOSING: _State.STOPPING,
+    _State.LOGIN: _State.OVER,  # about which the server has said nothing, so it has no end
 }
 _NO_END: Final = {
     _State.SENT: _State.CLOSING,

@@ -4,6 +4,7 @@ Rules kept here:
 - Nothing the user wrote is dropped. A steering message the agent did not read becomes the next
   prompt; a prompt that may not be sent now stays visible in the queue.
 - Every prompt gets a turn of its own: prompts are never joined.
+- The queue is in the order in which its prompts are sent, which is also how they are numbered.
 - While the history changes nothing is sent: the response would remove the prompt from the screen.
 - After a stop only prompts meant for the stopped turn are sent. After a failure, a limit or a
   refusal none is.
@@ -11,6 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Mapping, Set
 
 from msgspec.structs import replace
@@ -20,24 +22,32 @@ from eca_nvim.chat.model.chat import QueuedPrompt, QueueKind
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.states import History, TurnEnd
 
+_ORDER = (
+    *(QueueKind.REASON, QueueKind.STEER, QueueKind.CORRECTION),
+    *(QueueKind.NEXT, QueueKind.QUEUE),
+)
+_OF_TURN = frozenset({QueueKind.REASON, QueueKind.STEER, QueueKind.CORRECTION})
+_OF_HISTORY = frozenset({QueueKind.NEXT})
+
 _FOLLOWS: Mapping[TurnEnd, frozenset[QueueKind]] = {
     TurnEnd.DONE: frozenset(QueueKind),
     TurnEnd.REJECTED: frozenset(QueueKind),
-    TurnEnd.STOPPED: frozenset({QueueKind.STEER, QueueKind.REASON}),
+    TurnEnd.STOPPED: _OF_TURN,
     TurnEnd.FAILED: frozenset(),
     TurnEnd.GONE: frozenset(),
     TurnEnd.LIMIT: frozenset(),
     TurnEnd.DECLINED: frozenset(),
 }
 
-_ORDER = (QueueKind.REASON, QueueKind.STEER, QueueKind.NEXT, QueueKind.QUEUE)
-_OF_TURN = frozenset({QueueKind.REASON, QueueKind.STEER})
-_OF_HISTORY = frozenset({QueueKind.NEXT})
+
+def enqueue(update: Update, prompt: QueuedPrompt) -> None:
+    """Let a prompt wait, behind those that are sent before it."""
+    insort(update.chat.queue, prompt, key=_rank)
+    update.dirty |= Dirty.QUEUE
 
 
-def is_command(text: str) -> bool:
-    """Return whether a prompt is a slash command, which the agent accepts only as a prompt."""
-    return text.lstrip().startswith("/")
+def _rank(prompt: QueuedPrompt) -> int:
+    return _ORDER.index(prompt.kind)
 
 
 def follow_up(update: Update, reason: TurnEnd) -> QueuedPrompt | None:
@@ -58,20 +68,16 @@ def next_after_change(update: Update) -> QueuedPrompt | None:
 
 
 def _first(update: Update, kinds: Set[QueueKind]) -> QueuedPrompt | None:
-    for kind in _ORDER:
-        for entry in update.chat.queue:
-            if entry.kind is kind and kind in kinds:
-                return entry
-    return None
+    return next((entry for entry in update.chat.queue if entry.kind in kinds), None)
 
 
 def next_waiting(update: Update) -> QueuedPrompt | None:
-    """Remove and return the oldest prompt of any kind."""
+    """Remove and return the first prompt of any kind."""
     return _taken(update, next(iter(update.chat.queue), None))
 
 
 def keep_for_later(update: Update) -> None:
-    """Turn leftover steers and reasons into plain queued prompts, ahead of the others.
+    """Turn what was meant for the turn into plain queued prompts, ahead of the others.
 
     They keep the order in which they would have been sent.
     """
@@ -87,8 +93,8 @@ def _turn_into(update: Update, kind: QueueKind, kinds: Set[QueueKind]) -> None:
     """Give prompts of some kinds another one; all keep the order in which they would be sent."""
     queue = update.chat.queue
     if any(entry.kind in kinds for entry in queue):
-        queue.sort(key=lambda entry: _ORDER.index(entry.kind))
         queue[:] = [replace(it, kind=kind) if it.kind in kinds else it for it in queue]
+        queue.sort(key=_rank)
         update.dirty |= Dirty.QUEUE
 
 

@@ -37,6 +37,7 @@ from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageRe
 from eca_nvim.chat.vocabulary.states import CallState
 from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
+    StopRefused,
     TurnBegan,
     TurnEnded,
     TurnLapsed,
@@ -78,6 +79,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.QuestionAsked: questions.question_asked,
     events.QuestionClosed: questions.question_closed,
     TurnBegan: turn.turn_began,
+    StopRefused: turn.stop_refused,
     TurnStopping: turn.turn_stopping,
     TurnEnded: turn.turn_ended,
     LoginBegan: turn.login_began,

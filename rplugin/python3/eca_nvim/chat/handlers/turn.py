@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from eca_nvim.chat.handlers.file_uses import prompt_sent
 from eca_nvim.chat.handlers.messages import note, show_user
-from eca_nvim.chat.handlers.prompt_queue import follow_up, is_command, keep_for_later
+from eca_nvim.chat.handlers.prompt_queue import follow_up, keep_for_later
 from eca_nvim.chat.handlers.questions import question_of_agent
 from eca_nvim.chat.handlers.settle import settle, settle_pending
 from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
 from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, TextBlock, ToolBlock
 from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.vocabulary.commands import is_command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatDeleted
@@ -28,7 +29,13 @@ from eca_nvim.chat.vocabulary.states import (
     TurnStep,
     next_turn,
 )
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
+from eca_nvim.chat.vocabulary.turn_events import (
+    LoginBegan,
+    StopRefused,
+    TurnBegan,
+    TurnEnded,
+    TurnStopping,
+)
 
 LOG_END = "the last lines of the server's log"
 NO_ANSWER = "The agent ended its turn without an answer: send your prompt again, or see :Eca log."
@@ -66,6 +73,9 @@ def stop(update: Update) -> None:
     match update.chat.turn.state:
         case Turn.IDLE:
             pass
+        case Turn.LOGIN if _is_bare_login(update):
+            update.tell(TellStop(update.chat.id))
+            end(update, TurnEnd.STOPPED)
         case Turn.LOGIN:
             update.chat.turn.note_activity(update.now)
             _step(update, TurnStep.STOP)
@@ -100,6 +110,15 @@ def _step(update: Update, step: TurnStep) -> None:
 def send_login(update: Update, text: str | None) -> None:
     """Send the agent what it needs to log in; None cancels the login."""
     update.tell(TellLogin(update.chat.id, text))
+
+
+def _is_bare_login(update: Update) -> bool:
+    """Return whether the agent has said nothing in a login: it may not know a word to cancel it."""
+    match update.chat.root.blocks[-1:]:
+        case [TextBlock(kind=BlockKind.USER)]:
+            return True
+        case _:
+            return False
 
 
 def _cancel_login(update: Update) -> None:
@@ -176,6 +195,13 @@ def turn_stopping(update: Update, _event: TurnStopping) -> None:
     """Note that the agent stops the turn; pending requests are over at once."""
     if update.lane is update.chat.root:
         _mark_stopping(update)
+
+
+def stop_refused(update: Update, event: StopRefused) -> None:
+    """Note that the turn goes on although the user wants to stop it."""
+    if update.chat.turn.state is Turn.STOPPING:
+        _step(update, TurnStep.START)
+    note(update, event.message)
 
 
 def login_began(update: Update, _event: LoginBegan) -> None:

@@ -64,11 +64,12 @@ class Lane(Struct, eq=False):
 class QueueKind(StrEnum):
     """Why a prompt waits.
 
-    STEER: sent to the running turn. REASON: why a call was rejected. NEXT: the history changes;
-    after that no prompt has this kind.
+    STEER: sent to the running turn. CORRECTION: meant for it, but the agent cannot be steered.
+    REASON: why a call was rejected. NEXT: the history changes; after that no prompt has this kind.
     """
 
     STEER = "steer"
+    CORRECTION = "correction"
     NEXT = "next"
     QUEUE = "queue"
     REASON = "reason"

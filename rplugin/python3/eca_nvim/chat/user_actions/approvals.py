@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from eca_nvim.chat.handlers.answer_check import check_answer
 from eca_nvim.chat.handlers.call_steps import step
+from eca_nvim.chat.handlers.prompt_queue import enqueue
 from eca_nvim.chat.model.blocks import ToolBlock, open_question
 from eca_nvim.chat.model.call_files import moved
 from eca_nvim.chat.model.changes import Changes
@@ -27,7 +28,7 @@ from eca_nvim.chat.model.tool_names import full_name, is_unknown
 from eca_nvim.chat.render.tool import approval_body, call_title
 from eca_nvim.chat.text.output import cut_characters
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
-from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions.question_item import question_behind, question_item
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice, needs_list
@@ -97,8 +98,7 @@ def is_still_approved(chat: Chat, approval: TellDecision) -> bool:
 def _explain(update: Update, block: ToolBlock, reason: str) -> None:
     chat = update.chat
     if block.chat_id == chat.id:
-        chat.queue.append(QueuedPrompt(QueueKind.REASON, reason))
-        update.dirty |= Dirty.QUEUE
+        enqueue(update, QueuedPrompt(QueueKind.REASON, reason))
     else:
         update.ops += [SetInput(chat.id, clean(reason)), Notify("info", SUBAGENT_GOES_ON)]
 

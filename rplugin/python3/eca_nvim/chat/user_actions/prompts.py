@@ -3,7 +3,7 @@
 Rules kept here:
 - While the history changes a prompt waits: the response may remove all that is shown.
 - A second prompt never replaces a running turn: it steers the turn or waits. If the agent cannot be
-  steered, it waits from the start, and a message says so.
+  steered, it waits from the start, and a message says so; it is the next prompt, also after a stop.
 - Blank lines around a prompt are cut off: the agent would not recognise a command after one.
 - A command (`/…`) never steers, because the model would read it as text. While a login runs
   nothing steers, because it is not an answer to the login.
@@ -11,20 +11,20 @@ Rules kept here:
 
 from __future__ import annotations
 
-from eca_nvim.chat.handlers.prompt_queue import is_command, keep_after_change, next_waiting
+from eca_nvim.chat.handlers.prompt_queue import enqueue, keep_after_change, next_waiting
 from eca_nvim.chat.handlers.turn import start_prompt, stop
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.chat.vocabulary.commands import is_command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellGiveUp, TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 from eca_nvim.chat.vocabulary.states import History, Turn
 
 NO_STEER = "this server cannot be steered: your prompt is queued"
-_STEERED = frozenset({Turn.SENDING, Turn.RUNNING})
 
 
 def send_prompt(
@@ -67,20 +67,28 @@ def _wait_for_history(update: Update, text: str, contexts: tuple[Context, ...]) 
     chat = update.chat
     if not chat.has_turn:
         chat.turn.started_ms = update.now
-    chat.queue.append(QueuedPrompt(QueueKind.NEXT, text, contexts))
-    update.dirty |= Dirty.QUEUE
+    enqueue(update, QueuedPrompt(QueueKind.NEXT, text, contexts))
 
 
 def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
-    is_steer = update.chat.turn.state in _STEERED and not is_command(text) and not queue
-    steers = is_steer and Ability.STEER in update.chat.abilities
-    if is_steer and not steers:
-        update.ops.append(Notify("info", NO_STEER))
-    kind = QueueKind.STEER if steers else QueueKind.QUEUE
-    update.chat.queue.append(QueuedPrompt(kind, text, contexts))
-    update.dirty |= Dirty.QUEUE
-    if steers:
+    kind = QueueKind.QUEUE if queue or is_command(text) else _kind_in_turn(update)
+    enqueue(update, QueuedPrompt(kind, text, contexts))
+    if kind is QueueKind.STEER:
         update.tell(TellSteer(update.chat.id, text, contexts))
+
+
+def _kind_in_turn(update: Update) -> QueueKind:
+    """Return the kind of a prompt that is for the running turn, if one runs."""
+    match update.chat.turn.state:
+        case Turn.SENDING | Turn.RUNNING if Ability.STEER in update.chat.abilities:
+            return QueueKind.STEER
+        case Turn.SENDING | Turn.RUNNING:
+            update.ops.append(Notify("info", NO_STEER))
+            return QueueKind.CORRECTION
+        case Turn.STOPPING:
+            return QueueKind.CORRECTION
+        case _:
+            return QueueKind.QUEUE
 
 
 def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:

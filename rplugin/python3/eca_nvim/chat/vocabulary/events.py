@@ -23,6 +23,7 @@ from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
+    StopRefused,
     TurnBegan,
     TurnEnded,
     TurnLapsed,
@@ -279,6 +280,7 @@ ChatEvent: TypeAlias = (
     | OptionsChanged
     | OptionRefused
     | TurnBegan
+    | StopRefused
     | TurnStopping
     | TurnEnded
     | LoginBegan

@@ -77,6 +77,7 @@ TURN_STEPS: Mapping[tuple[Turn, TurnStep], Turn] = {
     (Turn.RUNNING, TurnStep.STOP): Turn.STOPPING,
     (Turn.RUNNING, TurnStep.LOGIN): Turn.LOGIN,
     (Turn.RUNNING, TurnStep.END): Turn.IDLE,
+    (Turn.STOPPING, TurnStep.START): Turn.RUNNING,
     (Turn.STOPPING, TurnStep.LOGIN): Turn.LEAVING,
     (Turn.STOPPING, TurnStep.END): Turn.IDLE,
     (Turn.LOGIN, TurnStep.START): Turn.RUNNING,

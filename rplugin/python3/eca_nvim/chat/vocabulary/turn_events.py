@@ -19,6 +19,12 @@ class TurnStopping(TurnEvent, frozen=True):
     """The turn was stopped, and the agent is ending it (ECA: chat/statusChanged)."""
 
 
+class StopRefused(TurnEvent, frozen=True):
+    """The agent cannot stop the turn, which goes on; `message` tells the user so."""
+
+    message: str
+
+
 class TurnEnded(TurnEvent, frozen=True):
     """The turn has ended; `message` tells the user why.
 

@@ -57,18 +57,18 @@ class ToolCallReader:
                 call = _marked_missing(call)
                 return events.ToolRequested(call, needs_approval=True, choices=choices(call))
             case eca.ToolCallRunning():
-                call = self._read(content, content.id, content.arguments)
+                call = self._read(content, content.id, _known(content.arguments))
                 return events.ToolRunning(call, is_approved=True)
             case eca.ToolCalled():
                 return events.ToolFinished(
-                    call=self._read(content, content.id or "", _named(content.arguments)),
+                    call=self._read(content, content.id or "", _known(content.arguments)),
                     outputs=tuple(output.text for output in content.outputs),
                     failed=bool(content.error),
                     total_ms=content.total_time_ms,
                     dialogue=dialogue(content),
                 )
             case eca.ToolCallRejected():
-                call = self._read(content, content.id, content.arguments)
+                call = self._read(content, content.id, _known(content.arguments))
                 return events.ToolRejected(call, content.reason)
             case _:
                 raise TypeError(f"{type(content).__name__} is not a message about a tool call")
@@ -97,9 +97,9 @@ def _marked_missing(call: ours.ToolCall) -> ours.ToolCall:
     return call if is_named else replace(call, origin="unknown")
 
 
-def _named(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
-    """Return arguments with names; None for a list, because an earlier message had the names."""
-    return None if "0" in arguments and all(map(str.isdigit, arguments)) else arguments
+def _known(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Return arguments with names; None for a list or nothing: an earlier message had the names."""
+    return None if all(map(str.isdigit, arguments)) else arguments
 
 
 def _call(

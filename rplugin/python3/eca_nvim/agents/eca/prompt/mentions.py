@@ -29,6 +29,7 @@ from msgspec.structs import replace
 from eca_nvim.agents import attached_files
 from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.prompt.mention_words import Named, append, name_of, spell
+from eca_nvim.chat.vocabulary.commands import is_command
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
@@ -38,10 +39,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     Tokened,
     WebContext,
 )
-from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.eca.contexts import McpResourceContext
-
-_COMMAND = late_pattern(r"/[^\s/]*(?:\s|\Z)")
 
 _Known: TypeAlias = tuple[Context, Hashable]
 """A context without its token, and the state of its file."""
@@ -131,11 +129,6 @@ def _open(prompt: Prompt) -> _Chat:
     opening = tuple(filter(_is_pinned, prompt.contexts))
     others = () if is_command(prompt.text) else prompt.contexts
     return _Chat(opening, set(map(_known, opening)), set(map(_known, others)))
-
-
-def is_command(text: str) -> bool:
-    """Return whether the server takes a text as a command, which accepts words only."""
-    return _COMMAND.match(text) is not None
 
 
 def _repeated(chat: _Chat, contexts: Iterable[Context]) -> tuple[Context, ...]:
