@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eca_nvim.path_risks import PathRisk, path_risks
+from eca_nvim.path_risks import OF_AGENTS, PathRisk, is_project, path_risks
+from eca_nvim.server.known import KNOWN
 
 GIT = ("git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
 NAMED = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -122,3 +123,43 @@ def test_links_in_a_circle_lead_nowhere(inside: Path) -> None:
     (inside / "a").symlink_to("b")
     (inside / "b").symlink_to("a")
     assert kinds("a/x", inside) == set()
+
+
+OBEYED = {
+    PathRisk.SYSTEM: (
+        ".bashrc .profile .ssh/authorized_keys .gitconfig .config/git/config .local/bin/ls "
+        ".config/autostart/x.desktop .config/systemd/user/x.service .envrc .husky/pre-commit "
+        ".gitattributes .gitmodules .BASHRC .config/nvim/init.lua"
+    ),
+    PathRisk.EDITOR: ".nvim.lua .exrc .vimrc .vscode/tasks.json .VSCode./tasks.json",
+    PathRisk.AGENT: (
+        "opencode.json opencode.jsonc .vscode/mcp.json .cursor/mcp.json .kiro/settings/mcp.json "
+        ".roo/mcp.json .amp/settings.json .factory/mcp.json crush.json AGENTS.md sub/CLAUDE.md "
+        ".nvim/eca/templates/a.md .mcp.json my-mcp-servers.toml"
+    ),
+}
+
+
+@pytest.mark.parametrize(("risk", "path"), [(k, p) for k, v in OBEYED.items() for p in v.split()])
+def test_what_programs_obey_is_known(risk: PathRisk, path: str, inside: Path) -> None:
+    assert risk in kinds(path, inside)
+    assert risk in kinds(inside / "deep" / path, inside)
+
+
+def test_each_known_agent_obeys_something() -> None:
+    assert {*KNOWN, "eca"} <= {*OF_AGENTS}
+    assert all(OF_AGENTS.values())
+
+
+def test_the_home_folder_and_those_above_it_are_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home/me"
+    (home / "code/.git").mkdir(parents=True)
+    (home / ".git").mkdir()
+    (tmp_path / "way").symlink_to(home)
+    monkeypatch.setenv("HOME", str(tmp_path / "way"))
+    for folder in ("/", tmp_path, home.parent, home, tmp_path / "way", Path.home()):
+        assert not is_project(str(folder)), folder
+    assert is_project(str(home / "code"))
+    assert is_project(str(tmp_path / "home/other"))

@@ -78,7 +78,7 @@ def test_each_kind_of_place_is_a_line_of_its_own(tmp_path: Path) -> None:
     paths = {"paths": [".git/hooks/x", ".nvim.lua", ".eca/config.json", "a.py"]}
     assert told(eca_call("c", "any", arguments=paths), tmp_path) == [
         "in a git folder, from which git runs programs: .git/hooks/x",
-        "run by Neovim when it starts there: .nvim.lua",
+        "run by Neovim or another editor when it starts there: .nvim.lua",
         "what the agent itself may do: .eca/config.json",
     ]
 

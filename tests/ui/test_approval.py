@@ -391,3 +391,22 @@ def test_a_choice_is_made_from_anywhere(stage: Neovim, typed: str, choice: str |
     stage.keys("<CR>" + typed)
     chosen = {} if choice is None else {"choice": choice}
     assert wait_sent(stage, "decide") == [answer_to("t1", **chosen)]
+
+
+@pytest.mark.parametrize("after", [":tabnew<CR>", "<C-w>p", ":silent! only<CR>", "q", "d"])
+def test_neovim_lives_after_the_help_of_the_float(stage: Neovim, after: str) -> None:
+    """A panel that was closed while it was left let Neovim 0.12 use freed memory."""
+    pending(stage, approval(**DIFF))
+    stage.wait_screen(shown)
+    stage.command("Eca approval")
+    windows = stage.lua("return #vim.api.nvim_list_wins()")
+    stage.keys("g?")
+    stage.wait_until(f"#vim.api.nvim_list_wins() == {windows + 1}")
+    stage.keys("q")
+    stage.wait_until(f"#vim.api.nvim_list_wins() == {windows}")
+    stage.keys(after)
+    stage.keys("<Esc>:tabnew<CR>:tabprevious<CR><C-w>p")
+    for _ in range(3):
+        stage.lua("for _ = 1, 50 do vim.api.nvim_create_buf(true, true) end")
+        stage.keys("<C-w>p")
+    assert stage.eval("1 + 1") == 2

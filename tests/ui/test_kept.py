@@ -219,3 +219,20 @@ def test_another_neovim_may_make_the_folders_first(view: View) -> None:
     log, state = view.nvim.lua("return { vim.fn.stdpath('log'), vim.fn.stdpath('state') }")
     assert "odd" in Path(log, "eca", "eca.log").read_text()
     assert [it.read_text() for it in Path(state, "eca").glob("*.unsent")] == ["one"]
+
+
+def test_without_a_state_folder_the_chat_works(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    """Neovim's language client makes the folder of its log, and fails if it cannot."""
+    (tmp_path / "file").write_text("")
+    server = scripted_server(handshake(), turn(text("hello")))
+    environment = {"XDG_STATE_HOME": str(tmp_path / "file" / "state")}
+    nvim = start_nvim(settings={"server": {"command": server.command}}, environment=environment)
+    nvim.check_errors = False
+    nvim.keys(":EcaChat<CR>")
+    nvim.wait_until("vim.bo.filetype == 'eca-input'")
+    assert nvim.lua("return vim.api.nvim_get_mode().blocking") is False
+    nvim.keys("ihi<C-s>")
+    nvim.wait_screen("hello")
+    assert "stack traceback" not in nvim.screen

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.agents.acp.file_turns import read, write
+from tests.agents.acp.scripted import Scripted
 from tests.support import acp_script
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.processes import command_line, wait_gone
 from tests.support.script import OFFSPRING, Steps, expect, handshake, offspring, stream, turn
 from tests.support.servers import scripted_acp
-from tests.ui.talk import asks, host_of, say, start_chat, wait_line
+from tests.ui.talk import asks, host_of, say, start_chat, wait_idle, wait_line
 
 DEADLINE = 60.0
 """Seconds after which a process is said to stay; on an idle machine the last goes after 3.3."""
@@ -128,6 +130,28 @@ def test_nothing_is_left_without_the_guardian(
 ) -> None:
     nvim = start_chat(start_nvim, scripted_server(*STAGES["idle"]))
     nvim.wait_until(READY)
+    [guardian] = [pid for pid in nvim.child.family() if "guardian.py" in command_line(pid)]
+    os.kill(guardian, number)
+    nvim.quit()
+    assert not left(nvim)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_nothing_is_left_after_requests_for_files_without_the_guardian(
+    number: signal.Signals, start_nvim: StartNeovim, workspace: Path, tmp_path: Path
+) -> None:
+    """Their threads delayed the end of the host, and kept its exit work from running."""
+    file = workspace / "a.txt"
+    file.write_text("one\n")
+    scripted = Scripted(tmp_path)
+    scripted.play([read(file), write(file, "two\n")])
+    agent = {"command": scripted.command, "protocol": "acp"}
+    nvim = start_nvim(settings={"server": "sdk", "servers": {"sdk": agent}})
+    nvim.keys(":EcaChat go<CR>")
+    nvim.wait_screen("allow this?")
+    nvim.keys(":Eca approve<CR>")
+    wait_idle(nvim)
+    assert file.read_text() == "two\n"
     [guardian] = [pid for pid in nvim.child.family() if "guardian.py" in command_line(pid)]
     os.kill(guardian, number)
     nvim.quit()

@@ -44,7 +44,7 @@ def test_where_a_path_leads_is_on_the_screen(
         f"{workspace}/docs/authorized_keys": "outside the workspace by a link: docs/authorized",
         f"{workspace}/link.txt": "outside the workspace by a link: link.txt → /no/such/place",
         f"{workspace}/.git/hooks/pre-commit": "in a git folder, from which git runs programs",
-        f"{workspace}/.nvim.lua": "run by Neovim when it starts there: .nvim.lua",
+        f"{workspace}/.nvim.lua": "run by Neovim or another editor when it starts there: .nvim.lua",
         "file://evil.host/etc/passwd": "outside the workspace: file://evil.host/etc/passwd",
         f"file://{workspace}/docs/x": "outside the workspace by a link: docs/x",
     }

@@ -10,10 +10,13 @@ local client = require('eca.completion.client')
 local config = require('eca.config')
 local drivers = require('eca.completion.drivers')
 local menu = require('eca.completion.menu')
+local notify = require('eca.ui.notify')
 local places = require('eca.completion.place')
+local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
+local complained = false -- about the client, once
 local token ---@type string? the token that the user is typing: its chat and where it begins
 
 --- Does our menu open by itself in a buffer?
@@ -113,7 +116,11 @@ function M.attach(buf)
     })
   end
   stop_word_menu(buf)
-  client.attach(buf)
+  local attached, fault = pcall(client.attach, buf)
+  if not attached and not complained then -- as where Neovim's log has no folder
+    complained = true
+    notify.warn('no completion in other plugins: ' .. sanitize.line(tostring(fault)))
+  end
 end
 
 --- Show more of what completes the text before the cursor, if the user is typing in an input.

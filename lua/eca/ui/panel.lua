@@ -166,7 +166,9 @@ function M.show(panel)
     vanish()
   end
   bind(buf, panel, close)
-  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = vanish })
+  -- Not at once: a window that is closed while it is left makes Neovim 0.12 use freed memory.
+  local leave = vim.schedule_wrap(vanish)
+  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = leave })
   return {
     close = close,
     write = function(text)

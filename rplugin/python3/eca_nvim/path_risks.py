@@ -12,22 +12,68 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+import pwd
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
 _LONGEST: Final = 4096  # bytes of a path (PATH_MAX)
 _GIT: Final = ".git"
 _IN_GIT_FOLDERS: Final = ("HEAD", "objects", "refs")
-_OF_EDITOR: Final = frozenset({".nvim.lua", ".nvimrc", ".exrc"})  # see 'exrc'
-_OF_AGENTS: Final = frozenset(
+_OF_EDITOR: Final = frozenset(
     {
-        *(".claude", ".codex", ".copilot", ".eca", ".gemini", ".goose", ".opencode", ".qwen"),
-        ".mcp.json",
+        *(".nvim.lua", ".nvimrc", ".exrc"),  # see 'exrc'
+        *(".vimrc", ".gvimrc", ".vim", ".vscode", ".idea"),
     }
 )
-"""In a workspace; it may itself be in a folder with such a name."""
+_OF_SYSTEM: Final = frozenset(
+    {
+        *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"),
+        *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc"),
+        *(".login", ".logout", ".inputrc", ".envrc", ".ssh", ".gnupg", ".netrc", ".npmrc"),
+        *(".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".xresources", ".pam_environment"),
+        *(".gitconfig", ".gitattributes", ".gitmodules", ".hgrc", ".tmux.conf", ".screenrc"),
+        *(".husky", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml", ".yarnrc.yml"),
+    }
+)
+_FOLDERS_OF_SYSTEM: Final = (
+    *((".config", it) for it in ("autostart", "environment.d", "fish", "git", "nvim", "systemd")),
+    *((".local", it) for it in ("bin", "share")),
+)
+OF_AGENTS: Final[Mapping[str, frozenset[str]]] = {
+    "aider": frozenset({".aider.conf.yml"}),
+    "amp": frozenset({".amp"}),
+    "auggie": frozenset({".augment"}),
+    "claude": frozenset({".claude", ".claude.json", "claude.md", "claude.local.md"}),
+    "cline": frozenset({".cline", ".clinerules"}),
+    "codex": frozenset({".codex", "agents.override.md"}),
+    "copilot": frozenset({".copilot", "copilot-instructions.md"}),
+    "crush": frozenset({".crush", "crush.json", ".crush.json", "crush.md"}),
+    "cursor": frozenset({".cursor", ".cursorrules"}),
+    "droid": frozenset({".factory"}),
+    "eca": frozenset({".eca", ".nvim"}),
+    "fast-agent": frozenset({"fastagent.config.yaml", "fastagent.secrets.yaml", ".fast-agent"}),
+    "gemini": frozenset({".gemini", "gemini.md"}),
+    "goose": frozenset({".goose", ".goosehints"}),
+    "junie": frozenset({".junie"}),
+    "kilo": frozenset({".kilocode", ".kilocodemodes"}),
+    "kimi": frozenset({".kimi"}),
+    "kiro": frozenset({".kiro"}),
+    "opencode": frozenset({".opencode", "opencode.json", "opencode.jsonc"}),
+    "qwen": frozenset({".qwen", "qwen.md"}),
+    "roo": frozenset({".roo", ".roorules", ".roomodes"}),
+    "vibe": frozenset({".vibe"}),
+    "windsurf": frozenset({".windsurf", ".windsurfrules"}),
+}
+"""Files and folders that agents obey, by their names, in lower case.
+
+In a workspace; it may itself be in a folder with such a name.
+"""
+_OF_ANY_AGENT: Final = frozenset({"agents.md"}).union(*OF_AGENTS.values())
+_OF_TOOL_SERVERS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+"""Ends of the names of files with `mcp` in them that name programs which agents start."""
 
 
 class PathRisk(Enum):
@@ -35,7 +81,8 @@ class PathRisk(Enum):
 
     OUTSIDE = "outside the workspace by a link"
     GIT = "in a git folder, from which git runs programs"
-    EDITOR = "run by Neovim when it starts there"
+    EDITOR = "run by Neovim or another editor when it starts there"
+    SYSTEM = "what a shell, git, ssh or the desktop runs or obeys"
     AGENT = "what the agent itself may do"
 
 
@@ -76,14 +123,42 @@ def _risks(
 ) -> Iterator[PathRisk]:
     if _is_in(written, folders) and not _is_in(real, map(real_path, folders)):
         yield PathRisk.OUTSIDE
-    names = {name.casefold() for name in (*real.parts, *written.parts)}
+    names = {_plain(name) for name in (*real.parts, *written.parts)}
     if _GIT in names or any(map(_is_git_folder, (real, *real.parents))):
         yield PathRisk.GIT
-    if {real.name.casefold(), written.name.casefold()} & _OF_EDITOR:
+    inside = [tuple(map(_plain, _below(path, folders))) for path in (real, written)]
+    below = {name for names in inside for name in names}
+    if below & _OF_EDITOR:
         yield PathRisk.EDITOR
-    below = {name.casefold() for path in (real, written) for name in _below(path, folders)}
-    if below & _OF_AGENTS:
+    pairs = {pair for names in inside for pair in pairwise(names)}
+    if below & _OF_SYSTEM or not pairs.isdisjoint(_FOLDERS_OF_SYSTEM):
+        yield PathRisk.SYSTEM
+    if below & _OF_ANY_AGENT or any(map(_names_tool_servers, below)):
         yield PathRisk.AGENT
+
+
+def is_project(folder: str) -> bool:
+    """Return whether a folder may be a project: not the home folder, one above it, or the root."""
+    real = PurePosixPath(real_path(folder))
+    homes = (posixpath.expanduser("~"), _home_of_user(), "/")
+    return not any(PurePosixPath(real_path(home)).is_relative_to(real) for home in homes)
+
+
+def _home_of_user() -> str:
+    """Return the home folder that the system knows, whatever the environment says."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:  # a user without an entry, as in containers
+        return "/"
+
+
+def _plain(name: str) -> str:
+    """Return a name as file systems that ignore case, or blanks and dots at the end, read it."""
+    return name.casefold().rstrip(". ")
+
+
+def _names_tool_servers(name: str) -> bool:
+    return "mcp" in name and name.endswith(_OF_TOOL_SERVERS)
 
 
 def _is_in(path: PurePosixPath, folders: Iterable[str]) -> bool:

@@ -340,3 +340,18 @@ async def test_a_call_that_shows_the_act_is_asked_about(asking: Asking) -> None:
     assert asking.was_asked(), "it was allowed once"
     asking.update("tool_call_update", status="completed")
     assert asking.consents.call_of(asking.session, write(asking, "a.txt")) is None
+
+
+async def test_in_the_home_folder_only_single_files_are_allowed_always(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no project, also if it is a repository: "any file" would be `.ssh/authorized_keys`."""
+    monkeypatch.setenv("HOME", str(asking.folder))
+    assert not await asking.allows(read_file(asking.path("a.txt")))
+    assert asking.was_asked()
+    assert await asking.allows(write(asking, "a.txt"), "always")
+    assert asking.asked[-1].choices[1].name == "Always in this chat: write this file"
+    assert await asking.allows(write(asking, "a.txt"))
+    assert not await asking.allows(write(asking, ".bashrc"))
+    set_mode(asking, "acceptEdits", by_user=True)
+    assert not await asking.allows(write(asking, "b.txt"))

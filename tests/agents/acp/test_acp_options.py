@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, 
 from tests.agents.acp.wire import Wired, text
 from tests.support import acp_script as agent
 
-from eca_nvim.agents.acp.options import SessionOptions
+from eca_nvim.agents.acp.options import ASKING, SessionOptions, Unasked, plain_id
+from eca_nvim.chat.render.options import unasked_names
 from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.chat.vocabulary.options import (
     ChatOption,
@@ -33,6 +35,7 @@ from eca_nvim.protocol.acp.options import (
     SetMode,
     SetModel,
 )
+from eca_nvim.server.known import KNOWN
 
 MODES = Modes("default", (Mode("default", "Default"), Mode("yolo", "YOLO", "asks nothing")))
 MODELS = Models("m1", (Model("m1", "One"), Model("m2")))
@@ -222,3 +225,56 @@ def test_no_text_of_a_model_ends_the_warning_that_tools_run_unasked() -> None:
     wired.update("current_mode_update", currentModeId="default")
     [mode] = wired.driver.chat.options
     assert mode.value == "default"
+
+
+def test_a_value_counts_in_its_own_option_alone() -> None:
+    """Whatever values other options have that the user has set."""
+    options = SessionOptions()
+    allow = ConfigOption(id="all", category="permissions", type="boolean", current_value=False)
+    web = ConfigOption(id="web", type="boolean", current_value=True)
+    model = ConfigOption(id="model", category="model", current_value="yolo")
+    asking = ConfigOption(
+        id="mode",
+        category="mode",
+        current_value="default",
+        options=(Offer("default"), Offer("yolo")),
+    )
+    options.user_sets("web", True)
+    options.user_sets("model", "yolo")
+    listed = options.listed([allow, web, model, asking]).options
+    assert options.unasked is Unasked.NOTHING
+    assert unasked_names(listed) == []
+
+
+def test_a_toggle_that_allows_all_counts_once_the_user_has_set_it() -> None:
+    options = SessionOptions()
+    options.user_sets("all", True)
+    on = ConfigOption(id="all", category="permissions", type="boolean", current_value=True)
+    assert len(unasked_names(options.listed([on]).options)) == 1
+    assert options.unasked is Unasked.ALL
+
+
+@pytest.mark.parametrize("value", ["autoEdit", "auto-edit", "auto_edit", "AUTO-EDIT", "x#autoEdit"])
+def test_ids_are_compared_without_case_and_signs(value: str) -> None:
+    assert mode(value, "default").runs_unasked
+    options = SessionOptions()
+    options.user_sets("x", value)
+    options.listed([ConfigOption(id="x", category="mode", current_value=value)])
+    assert options.unasked is Unasked.EDITS
+
+
+MODES_OF_AGENTS = json.loads(
+    (Path(__file__).parents[2] / "fixtures" / "agent_modes.json").read_text()
+)
+
+
+@pytest.mark.parametrize("agent", MODES_OF_AGENTS)
+def test_every_mode_of_a_known_agent_is_known_as_asking_or_not(agent: str) -> None:
+    modes = MODES_OF_AGENTS[agent]["modes"]
+    for value in modes:
+        others = [it for it in modes if it != value]
+        assert plain_id(value) in ASKING or mode(value, *others).runs_unasked, value
+
+
+def test_every_known_agent_has_its_modes() -> None:
+    assert {*KNOWN} <= {*MODES_OF_AGENTS}

@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
-from anyio import to_thread
 from msgspec import Struct, ValidationError, convert
 
 from eca_nvim.agents.base import FileChanged, FileMissing, FileRefused
@@ -25,6 +24,7 @@ from eca_nvim.disk.replacing import replace
 from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls, Unanswered
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, open_regular, path_fault
 from eca_nvim.review.text_changes import is_latin1, text_of
+from eca_nvim.threads import run_in_thread
 
 READ_TIMEOUT: Final = 5.0
 """Seconds until a file is read from the disk, because Neovim waits for the user."""
@@ -128,7 +128,7 @@ def _require_path(path: str) -> None:
 async def _in_thread(path: str, work: Callable[[], Returned]) -> Returned:
     """Run something with a file in a thread. Raises FileRefused."""
     try:
-        return await to_thread.run_sync(work)
+        return await run_in_thread(work)
     except FileNotFoundError as fault:
         raise FileMissing(f"there is no such file: {path}") from fault
     except OSError as fault:

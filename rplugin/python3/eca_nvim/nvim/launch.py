@@ -15,6 +15,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -73,6 +74,8 @@ def serve(package: str, compiled: str) -> None:
     finally:
         for number in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)  # do not interrupt the saving of drafts
+        # Here and not in Python's own shutdown, which first waits for threads of libraries.
+        atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
 
 
 def _terminate(_number: int, _frame: FrameType | None) -> None:

@@ -52,7 +52,7 @@ from eca_nvim.session.chat_intents import ChatIntent, apply_intent
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.named_files import NamedFiles
-from eca_nvim.session.files.surveys import Surveyor, run_in_thread
+from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.requests.contexts import Contexts
@@ -63,6 +63,7 @@ from eca_nvim.session.servers import Servers
 from eca_nvim.session.templates.folders import TemplateFolders
 from eca_nvim.session.turn_checks import TurnChecks
 from eca_nvim.session.view import View, isolated
+from eca_nvim.threads import run_in_thread
 
 if TYPE_CHECKING:
     from eca_nvim.session.requests.handlers import RequestHandlers

@@ -32,6 +32,7 @@ from eca_nvim.guardian import (
     signal_sessions,
     strays,
 )
+from eca_nvim.threads import run_in_thread
 from eca_nvim.transport.pipes import ReadPipe, WritePipe
 from eca_nvim.transport.stderr_tail import StderrTail
 
@@ -165,7 +166,7 @@ async def wait_for_exit(popen: subprocess.Popen[bytes]) -> None:
     """Wait until a process can be reaped."""
     descriptor = _process_descriptor(popen.pid)
     if descriptor is None:
-        await anyio.to_thread.run_sync(popen.wait, abandon_on_cancel=True)
+        await run_in_thread(popen.wait)
         return
     try:
         await anyio.wait_readable(descriptor)

@@ -29,32 +29,39 @@ from eca_nvim.protocol.acp import options as acp
 
 SetOption: TypeAlias = acp.SetConfigOption | acp.SetMode | acp.SetModel
 
-UNASKED: Final[Mapping[str, frozenset[str | bool]]] = {
+UNASKED: Final[Mapping[str, frozenset[str]]] = {
     MODE: frozenset(
         {
-            *("acceptEdits", "auto", "bypassPermissions", "dontAsk"),  # claude
-            *("auto", "auto-edit", "yolo"),  # gemini, qwen
-            *("agent-full-access", "full-access", "workspace-write"),  # codex
-            *("accept-edits", "auto-approve"),  # vibe
+            *("acceptedits", "auto", "bypasspermissions", "dontask"),  # claude
+            *("auto", "autoedit", "yolo"),  # gemini, qwen
+            *("agentfullaccess", "fullaccess", "workspacewrite"),  # codex
+            *("acceptedits", "autoapprove"),  # vibe
+            *("auto", "smartapprove"),  # goose
             "autopilot",  # copilot
         }
     ),
     "permissions": frozenset({"on"}),  # copilot: allow all
 }
-"""By category, the values with which tools run without asking, at least some of them."""
+"""By category, the plain ids of values with which tools run without asking, at least some."""
 
-_UNASKED_BESIDE: Final[Mapping[str, str]] = {"agent": "agent-full-access"}
-"""Ids that mean this only beside another one: codex has both, other agents have the first alone."""
-
-
-_ALL_UNASKED: Final[frozenset[OptionValue]] = frozenset(
+ASKING: Final[frozenset[str]] = frozenset(
     {
-        *("bypassPermissions", "dontAsk", "yolo", "agent-full-access", "full-access"),
-        *("auto-approve", "autopilot"),
-        True,
+        *("agent", "ask", "approve", "build", "chat", "default", "fastagent", "manual", "plan"),
+        "readonly",
     }
 )
-"""Those of them with which everything runs; with the others some things still ask."""
+"""The plain ids of the modes of known agents that ask, or that change nothing."""
+
+_UNASKED_BESIDE: Final[Mapping[str, str]] = {"agent": "agentfullaccess"}
+"""Ids that mean this only beside another one: codex has both, other agents have the first alone."""
+
+_ALL_UNASKED: Final[frozenset[str]] = frozenset(
+    {
+        *("bypasspermissions", "dontask", "yolo", "agentfullaccess", "fullaccess"),
+        *("autoapprove", "autopilot"),
+    }
+)
+"""Those with which everything runs, as with a toggle that is on; with others some things ask."""
 
 
 class Unasked(Enum):
@@ -77,12 +84,12 @@ class SessionOptions:
     def unasked(self) -> Unasked:
         """What runs without asking because of values that the user has set."""
         set_by_user = self._set_by_user.items()
-        values = {it.value for it in self._options if (it.id, it.value) in set_by_user}
-        unasked = values & {value for it in self._options for value in it.unasked}
+        unasked = [
+            it.value for it in self._options if it.runs_unasked and (it.id, it.value) in set_by_user
+        ]
         if not unasked:
             return Unasked.NOTHING
-        short = {_last_part(value) if isinstance(value, str) else value for value in unasked}
-        is_all = bool(short & _ALL_UNASKED)
+        is_all = any(value is True or plain_id(str(value)) in _ALL_UNASKED for value in unasked)
         return Unasked.ALL if is_all else Unasked.EDITS
 
     def user_sets(self, option_id: str, value: OptionValue) -> None:
@@ -206,7 +213,7 @@ def _select(
 
 def _unasked(category: str, values: Sequence[str]) -> Iterator[str]:
     """Yield the values with which tools run unasked; of a URL its last part counts."""
-    ids = {value: _last_part(value) for value in values}
+    ids = {value: plain_id(value) for value in values}
     known, shorts = UNASKED.get(category, frozenset()), {*ids.values()}
     for value, short in ids.items():
         beside = _UNASKED_BESIDE.get(short) if category == MODE else None
@@ -214,6 +221,9 @@ def _unasked(category: str, values: Sequence[str]) -> Iterator[str]:
             yield value
 
 
-def _last_part(value: str) -> str:
-    """Return the last part of a value that is a URL, other values as they are."""
-    return value.rpartition("#")[2]
+def plain_id(value: str) -> str:
+    """Return an id as ids are compared: without case, `-` and `_`; of a URL the last part.
+
+    Agents spell the same mode as `auto-edit`, `autoEdit` and `auto_edit`.
+    """
+    return value.rpartition("#")[2].casefold().replace("-", "").replace("_", "")

@@ -84,5 +84,5 @@ def unasked_names(options: Sequence[ChatOption]) -> list[str]:
     return [
         one_line(shown if option is mode else f"{option.name}: {shown}")
         for option in options
-        if option.value in option.unasked and (shown := option.name_of(option.value))
+        if option.runs_unasked and (shown := option.name_of(option.value))
     ]

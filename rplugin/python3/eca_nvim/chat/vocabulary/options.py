@@ -55,6 +55,11 @@ class ChatOption(Struct, frozen=True):
     offers: tuple[OptionOffer, ...] = ()
     unasked: frozenset[OptionValue] = frozenset()
 
+    @property
+    def runs_unasked(self) -> bool:
+        """Whether tools run without asking because of the value that the option has."""
+        return self.value in self.unasked
+
     def accepts(self, value: OptionValue) -> bool:
         """Return whether the option can have a value, as far as its offers tell."""
         if self.kind is OptionKind.TOGGLE:

@@ -26,9 +26,9 @@ from eca_nvim.session.completion.contexts import context_items, words
 from eca_nvim.session.completion.index import FolderIndex
 from eca_nvim.session.completion.paths import is_rooted, path_items
 from eca_nvim.session.completion.written_paths import Writer
-from eca_nvim.session.files.surveys import run_in_thread
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View, isolated
+from eca_nvim.threads import run_in_thread
 
 MOST_LOCAL: Final = MOST_ITEMS - 40
 """Most paths of an answer before the agent's are appended."""

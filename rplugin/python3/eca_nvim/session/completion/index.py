@@ -15,7 +15,7 @@ from typing import Final
 
 from eca_nvim.session.completion.listing import list_files, with_folders
 from eca_nvim.session.completion.names import Check, Found, Names
-from eca_nvim.session.files.surveys import run_in_thread
+from eca_nvim.threads import run_in_thread
 
 _LEAST_AGE: Final = 2.0
 """Seconds after which a listing is made again, at the earliest."""

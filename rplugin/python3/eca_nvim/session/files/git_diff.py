@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from eca_nvim.environment import child_environment
 from eca_nvim.session.files.bounded_program import ProgramOutput, run_bounded
-from eca_nvim.session.files.surveys import run_in_thread
+from eca_nvim.threads import run_in_thread
 
 MOST_BYTES: Final = 256 * 1024
 """Bytes of a diff, as of other texts that are sent (`lua/eca/context/bounded.lua`)."""

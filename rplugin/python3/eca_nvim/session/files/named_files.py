@@ -20,7 +20,7 @@ import anyio
 from eca_nvim.chat.model.call_uses import named_in
 from eca_nvim.chat.vocabulary.effects import FindFiles
 from eca_nvim.chat.vocabulary.file_uses import FileUsed
-from eca_nvim.session.files.surveys import run_in_thread
+from eca_nvim.threads import run_in_thread
 
 MOST_WAITING: Final = 1000
 """Requests that wait, at most."""

@@ -9,15 +9,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -27,6 +24,7 @@ from eca_nvim.review.attribution import Attribution
 from eca_nvim.review.survey import Survey, survey
 from eca_nvim.review.survey_differences import Difference, differences
 from eca_nvim.review.workspace import UnknownWorkspace
+from eca_nvim.threads import run_in_thread
 
 WAIT_LIMIT = 1.0
 """Seconds that an approved call, or the user, waits for a survey at most."""
@@ -43,7 +41,6 @@ TOO_LONG = "reading the workspace takes too long"
 
 log = logging.getLogger(__name__)
 
-Result = TypeVar("Result")
 Found: TypeAlias = tuple[Survey, Sequence[Difference]]
 AfterSurvey: TypeAlias = Callable[[bool], None]
 """Called with whether the workspace was surveyed in time."""
@@ -190,33 +187,3 @@ async def _done_by(survey: _Request, deadline: float) -> bool:
     with anyio.move_on_after(max(0.0, deadline - anyio.current_time())):
         await survey.done.wait()
     return survey.done.is_set()
-
-
-async def run_in_thread(
-    work: Callable[[], Result], started: Callable[[threading.Thread], None] = lambda _: None
-) -> Result:
-    """Run blocking work in a daemon thread, which does not delay the end of the process.
-
-    started: called with the thread. Raises what the work raises.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Result] = loop.create_future()
-
-    def settle(outcome: Callable[[], None]) -> None:
-        if not done.done():
-            outcome()
-
-    def run() -> None:
-        try:
-            result = work()
-        except Exception as fault:  # noqa: BLE001 - raised again in the awaiting task
-            outcome = partial(done.set_exception, fault)
-        else:
-            outcome = partial(done.set_result, result)
-        with suppress(RuntimeError):  # the loop is closed: nobody awaits the result
-            loop.call_soon_threadsafe(settle, outcome)
-
-    thread = threading.Thread(target=run, name="survey", daemon=True)
-    thread.start()
-    started(thread)
-    return await done

@@ -18,9 +18,9 @@ from eca_nvim.chat.vocabulary.ops import Answer
 from eca_nvim.chat.vocabulary.query_intents import PasteImage
 from eca_nvim.environment import child_environment
 from eca_nvim.session.files.bounded_program import run_bounded
-from eca_nvim.session.files.surveys import run_in_thread
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.view import View, isolated
+from eca_nvim.threads import run_in_thread
 
 SECONDS: Final = 5.0
 """Seconds that a program has: the owner of the clipboard may hang."""

@@ -30,8 +30,8 @@ from eca_nvim.chat.vocabulary.query_intents import CheckContext, ReadDiff
 from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.paths import NotAFile, open_regular
 from eca_nvim.session.files.diff_tab import EditorFiles
-from eca_nvim.session.files.surveys import run_in_thread
 from eca_nvim.session.view import View, isolated
+from eca_nvim.threads import run_in_thread
 
 _CHUNK = 1 << 16
 

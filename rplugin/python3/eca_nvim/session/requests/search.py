@@ -15,9 +15,9 @@ from eca_nvim.chat.vocabulary.ops import Answer
 from eca_nvim.chat.vocabulary.query_intents import Grep
 from eca_nvim.environment import child_environment
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.files.surveys import run_in_thread
 from eca_nvim.session.requests import pattern_process
 from eca_nvim.session.view import View, isolated
+from eca_nvim.threads import run_in_thread
 
 TOO_LONG: Final = f"no result within {pattern_process.SECONDS} s: try a simpler pattern"
 COMMAND: Final = (sys.executable, "-I", pattern_process.__file__)

@@ -34,7 +34,6 @@ from eca_nvim.chat.vocabulary.templates import (
     TemplateIntent,
 )
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.files.surveys import run_in_thread
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.templates.expansion import (
@@ -48,6 +47,7 @@ from eca_nvim.session.templates.expansion import (
 from eca_nvim.session.templates.folders import TemplateFolders
 from eca_nvim.session.templates.library import Found, Library, Source, read_library
 from eca_nvim.session.view import View, isolated
+from eca_nvim.threads import run_in_thread
 
 NO_DIAGNOSTICS: Final = Value("none", "Diagnostics")
 MOST_FAULTS: Final = 3

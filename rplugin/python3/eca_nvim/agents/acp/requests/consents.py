@@ -1,7 +1,8 @@
 """Consents: asks the user before we do for an agent what no permission of the chat covers.
 
 Rules kept here:
-- A read in the workspace needs no consent. A write, a command and a read outside of it do.
+- A read in the workspace needs no consent. A write, a command and a read outside of it do. The
+  home folder, those above it and the root are no workspace: all reads there do, too.
 - The user is not asked if a permission covers the act (`grants`), nor in a mode that he has chosen
   and in which this agent does not ask. A trusted chat answers by itself.
 - He is asked in the same way as by the agent, and once. If a call of the agent shows that it does
@@ -37,7 +38,7 @@ from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
-from eca_nvim.path_risks import is_inside, path_risks
+from eca_nvim.path_risks import is_inside, is_project, path_risks
 from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
 
 _ALWAYS: Final[Mapping[ActKind, str]] = {
@@ -110,7 +111,7 @@ class Consents:
 
     def must_ask(self, session: Session, act: Act) -> bool:
         """Return whether no permission covers an act; a trusted chat answers by itself then."""
-        if act.kind is ActKind.READ and is_inside(act.subject, self._folders):
+        if act.kind is ActKind.READ and is_inside(act.subject, self._projects()):
             return False
         of_workspace = self._is_of_workspace(act)
         match session.inbox.options.unasked:
@@ -122,8 +123,12 @@ class Consents:
 
     def _is_of_workspace(self, act: Act) -> bool:
         """Return whether an act writes an ordinary file: in the workspace, obeyed by no program."""
-        is_write = act.kind is ActKind.WRITE and is_inside(act.subject, self._folders)
+        is_write = act.kind is ActKind.WRITE and is_inside(act.subject, self._projects())
         return is_write and not path_risks(act.subject, self._folders)
+
+    def _projects(self) -> Sequence[str]:
+        """Return the folders of the workspace that may be projects: all of home is none."""
+        return [folder for folder in self._folders if is_project(folder)]
 
     async def _ask(self, session: Session, act: Act, call_id: str, always: str) -> Choice | None:
         """Ask until the answer is to a question that shows the act.

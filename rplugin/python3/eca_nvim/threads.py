@@ -1,0 +1,48 @@
+"""Threads: blocking work beside the event loop.
+
+Rules kept here:
+- Only this file makes threads, and all of them are daemons. Python waits for any other thread
+  before it runs the handlers of its exit: the host would not end, and save nothing.
+- Work that is not awaited any more goes on in its thread, and its result is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+async def run_in_thread(
+    work: Callable[[], Result], started: Callable[[threading.Thread], None] = lambda _: None
+) -> Result:
+    """Run blocking work in a daemon thread, which does not delay the end of the process.
+
+    started: called with the thread. Raises what the work raises.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def settle(outcome: Callable[[], None]) -> None:
+        if not done.done():
+            outcome()
+
+    def run() -> None:
+        try:
+            result = work()
+        except Exception as fault:  # noqa: BLE001 - raised again in the awaiting task
+            outcome = partial(done.set_exception, fault)
+        else:
+            outcome = partial(done.set_result, result)
+        with suppress(RuntimeError):  # the loop is closed: nobody awaits the result
+            loop.call_soon_threadsafe(settle, outcome)
+
+    thread = threading.Thread(target=run, name="eca work", daemon=True)
+    thread.start()
+    started(thread)
+    return await done
