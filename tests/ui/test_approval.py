@@ -393,7 +393,7 @@ def test_a_choice_is_made_from_anywhere(stage: Neovim, typed: str, choice: str |
     assert wait_sent(stage, "decide") == [answer_to("t1", **chosen)]
 
 
-@pytest.mark.parametrize("after", [":tabnew<CR>", "<C-w>p", "<C-w>p:only<CR>", "q", "d"])
+@pytest.mark.parametrize("after", [":tabnew<CR>", "<C-w>p", "<C-w>t:only<CR>", "q", "d"])
 def test_neovim_lives_after_the_help_of_the_float(stage: Neovim, after: str) -> None:
     """A panel that was closed while it was left let Neovim 0.12 use freed memory."""
     pending(stage, approval(**DIFF))

@@ -220,10 +220,6 @@ def test_what_cannot_steer_is_sent_next(nvim: Neovim, server: ScriptedServer) ->
     queue = "return require('eca.state.mirror').queue(require('eca').current())"
     assert nvim.lua(queue) == [["queue", "stream"]]
     nvim.keys("<C-c>")
-    wait_idle(nvim)
-    nvim.keys("i<M-BS>")
-    nvim.wait_screen("> stream")
-    nvim.keys("<C-s><Esc>")
     wait_line(nvim, "One, two, three.")
     wait_idle(nvim)
     assert prompts(server) == ["wait", "stream"]

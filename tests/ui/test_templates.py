@@ -175,3 +175,28 @@ def test_a_projects_template_is_shown_before_it_is_sent(
     nvim.wait_for(lambda: draft(nvim), "the draft")
     assert draft(nvim) == "@src/calc.py again"
     assert len(prompts(server)) == 2
+
+
+def test_a_projects_template_is_read_to_its_end_and_names_nothing_outside(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, project: Path, mine: Path
+) -> None:
+    """What a repository hides below blank lines was sent with the next key."""
+    server = scripted_server(handshake(), answering(1))
+    nvim = start(start_nvim, server, project, mine)
+    nvim.wait_until("#require('eca').status().chat > 0")
+    template = project / ".nvim/eca/templates/inspect.md"
+    (project.parent / "a secret").write_text("key")
+    for path in ("@/etc/passwd", "@../a\\ secret", "(@/etc/passwd:1-2)", '@"/etc/passwd"'):
+        template.write_text("Review this." + "\n" * 40 + f"also {path}")
+        nvim.keys(":messages clear<CR>:Eca template inspect<CR>")
+        nvim.wait_until("vim.fn.execute('messages'):find('names a file outside', 1, true)")
+    template.write_text("Review this." + "\n" * 400 + "and @src/calc.py")
+    nvim.keys(":Eca template inspect<CR>")
+    nvim.wait_screen("more rows, scroll to read them")
+    nvim.keys("s")
+    nvim.wait_screen("scroll to its end first")
+    assert prompts(server) == []
+    nvim.keys("G")
+    nvim.wait_screen("s send")
+    nvim.keys("s")
+    assert wait_prompt(nvim, server, 1).startswith("Review this.")

@@ -13,6 +13,7 @@ local field = require('eca.input.field')
 local history = require('eca.input.history')
 local input = require('eca.input')
 local input_mode = require('eca.state.input_mode')
+local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
@@ -123,6 +124,9 @@ local function show(use, prepared)
     marks = {},
     keys = { { 's', 'send' }, { 'e', 'edit in the input' }, { 'q', 'cancel' } },
     actions = { s = go_on(false), e = go_on(true) },
+    unread = function(rows)
+      notify.warn(('scroll to its end first: %d more rows of it follow'):format(rows))
+    end,
   })
 end
 

@@ -41,7 +41,6 @@ local M = {}
 ---@field block? eca.SeenBlock the block that `place` was chosen for
 ---@field origin? eca.Origin where the user came from
 ---@field selecting? boolean the user was in visual mode there
----@field helping? boolean the list of its keys is open
 ---@field paused? boolean a request was answered here, and the next may come
 
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
@@ -158,6 +157,12 @@ local function click()
   end
 end
 
+---@param win integer
+---@return boolean
+local function is_float(win)
+  return vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_config(win).relative ~= ''
+end
+
 --- Called when the user enters the float: remembers from where, and leaves insert mode, since keys
 --- answer here.
 local function entered()
@@ -166,8 +171,7 @@ local function entered()
   end
   local mode = vim.api.nvim_get_mode().mode
   local win = vim.fn.win_getid(vim.fn.winnr('#'))
-  if shown.helping or win == shown.win then -- the list of keys was closed
-    shown.helping = nil
+  if win == shown.win or shown.origin and is_float(win) then -- the list of keys was closed
     return
   end
   local inserting = mode:find('^[iRt]') ~= nil or mode:find('^n[it]') ~= nil
@@ -179,7 +183,6 @@ end
 --- List the keys; closing the list returns here.
 local function help()
   if shown then
-    shown.helping = true
     local cursor = vim.api.nvim_win_get_cursor(shown.win)
     local here = { win = shown.win, inserting = false, cursor = cursor } ---@type eca.Origin
     key_list.show_choices(shown.content.choices, here)

@@ -21,6 +21,7 @@ local namespace = vim.api.nvim_create_namespace('eca.ui.panel')
 ---@field keys? eca.FooterKey[] listed in the border
 ---@field actions? table<string, fun()> by key
 ---@field row? integer where the cursor begins, default: 1
+---@field unread? fun(rows: integer) called by an action while rows below were never on the screen
 ---@field origin? eca.Origin where closing it returns to, default: where the user is
 
 ---@class eca.PanelText
@@ -127,17 +128,47 @@ local function open(buf, panel)
   return win
 end
 
+--- Note how far the text was on the screen, and say in the border how many rows follow.
+---@param win integer
+---@param buf integer
+---@param panel eca.Panel
+---@return fun(): integer rows that were never on the screen
+local function watch_end(win, buf, panel)
+  local furthest = 0
+  local function look()
+    furthest = math.max(furthest, vim.fn.line('w$', win))
+    local left = vim.api.nvim_buf_line_count(buf) - furthest
+    local more = left > 0 and (' %d more rows, scroll to read them '):format(left) or ''
+    local keys = footer.of(panel.keys or {}, vim.api.nvim_win_get_width(win) - 1)
+    local text = left > 0 and { { more, 'EcaWarning' } } or vim.list_extend(keys, { { ' ' } })
+    vim.api.nvim_win_set_config(win, { footer = text, footer_pos = 'left' })
+    return left
+  end
+  vim.api.nvim_create_autocmd({ 'WinScrolled', 'CursorMoved' }, {
+    buffer = buf,
+    callback = function()
+      look()
+    end,
+  })
+  look()
+  return look
+end
+
 ---@param buf integer
 ---@param panel eca.Panel
 ---@param close fun()
-local function bind(buf, panel, close)
+---@param left? fun(): integer
+local function bind(buf, panel, close, left)
   local begun = guard.begin()
   for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
     vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
   end
   for key, act in pairs(panel.actions or {}) do
     vim.keymap.set('n', key, function()
-      if guard.is_over(begun) then
+      local rows = left and left() or 0
+      if rows > 0 then
+        panel.unread(rows)
+      elseif guard.is_over(begun) then
         act()
       end
     end, { buffer = buf, nowait = true })
@@ -165,7 +196,7 @@ function M.show(panel)
     end
     vanish()
   end
-  bind(buf, panel, close)
+  bind(buf, panel, close, panel.unread and watch_end(win, buf, panel))
   -- Not at once: a window that is closed while it is left makes Neovim 0.12 use freed memory.
   local leave = vim.schedule_wrap(vanish)
   vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = leave })
