@@ -77,6 +77,11 @@ def ends(size: int) -> tuple[Sequence[CallDiff], Sequence[str]]:
     return [CallDiff(f"a/{it}", "") for it in numbers], [f"/w/{it}" for it in numbers]
 
 
+def erased_after_a_long_row(size: int) -> str:
+    """Erase the end of a row that is long already, again and again."""
+    return "a" * (size // 10) + "b\x1b[K\r" * (size * 9 // 50)
+
+
 ESCAPES = [
     repeated("\x1b["),
     repeated("0", "\x1b["),
@@ -88,7 +93,7 @@ ESCAPES = [
     repeated("\r"),
     repeated("\ra"),
     repeated("a", after="\rb\x1b[K"),
-    repeated("b\x1b[K\r", "a" * 10_000),
+    erased_after_a_long_row,
     repeated("\x1b[2Ka"),
     repeated("\ud83d"),
 ]
