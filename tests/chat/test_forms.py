@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver
 
 from eca_nvim.chat.render.markdown import transcript
@@ -54,6 +55,45 @@ class Asked(Driver):
     @property
     def sent(self) -> list[object]:
         return [it.content for it in self.told(TellForm)]
+
+
+@pytest.mark.parametrize(
+    ("default", "shown"),
+    [
+        ("a" * 300, "a" * 300),
+        ("--yes " + "-" * 300, "--yes " + "-" * 300),
+        ("yes   ", "'yes   '"),
+        ("a\r\nb", "a␍␤b"),
+        ("\x1b[8mrm -rf /", "␛[8mrm -rf /"),
+    ],
+)
+def test_what_an_empty_answer_takes_is_shown_whole(default: str, shown: str) -> None:
+    driver = Asked(form(replace(NAME, default=default)))
+    assert driver.item["notes"] == [f"required · an empty answer: take {shown}"]
+    key = driver.item["empty"]
+    assert len(key) < 60
+    assert (shown in key) or key.endswith("… (all of it is above)")
+    driver.answer("q", "")
+    assert driver.sent == [{"name": default}]
+
+
+@pytest.mark.parametrize(
+    ("field", "note"),
+    [
+        (replace(KEY, default="chosen by the agent"), "required"),
+        (
+            replace(NAME, default="a" * 1001),
+            "required · its default of 1001 characters is too long to be taken",
+        ),
+    ],
+)
+def test_a_default_that_cannot_be_shown_is_not_taken(field: FormField, note: str) -> None:
+    driver = Asked(form(field))
+    assert driver.item["notes"] == [note]
+    assert "empty" not in driver.item
+    driver.answer("q", "")
+    assert driver.sent == []
+    assert driver.item["fault"] == "an answer is required"
 
 
 def test_fields_are_asked_one_after_the_other_and_sent_together() -> None:

@@ -11,6 +11,7 @@ from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.display_settings import DEFAULT_ICONS, RenderSettings
 from eca_nvim.chat.render.diff import diff_body
 from eca_nvim.chat.render.tool import approval_body, tool_body
+from eca_nvim.chat.text.hunks_between import hunks_between
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     JsonOutputs,
@@ -215,3 +216,27 @@ def test_a_body_names_its_language() -> None:
     ops = apply(driver.chat, ToolRequested(edit, needs_approval=True), 0).ops
     bodies = [op for op in ops if isinstance(op, SetBody)]
     assert [body.language for body in bodies] == ["diff"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("a\nb\n", "a\r\nb\n", ["-a", "+a␍", " b"]),
+        ("a\r\nb\n", "a\nb\n", ["-a␍", "+a", " b"]),
+        ("", "#!/bin/sh\r\nls\r\n", ["+#!/bin/sh␍", "+ls␍"]),
+        ("a\nb\n", "a\r\nb\r\n", ["-a", "-b", "+a␍", "+b␍"]),
+        ("a\r\nb\r\n", "a\r\nc\r\n", [" a", "-b", "+c"]),
+        ("a\r\nb\r\n", "a\nc\n", [" a", "-b", "+c"]),
+    ],
+)
+def test_lines_that_differ_only_in_their_end_are_not_shown_as_equal(
+    before: str, after: str, shown: list[str]
+) -> None:
+    change = FileChange("/w/a", *hunks_between(before, after))
+    assert [it for it in diff_body(change, None).lines if not it.startswith("@@")] == shown
+
+
+def test_two_diffs_of_one_file_are_one_file() -> None:
+    changes = (FileChange(CALC, "", 1, 0), FileChange(CALC, "", 1, 2))
+    assert shown(ToolCall("t", changes=changes))[0].endswith("+2 -2")
+    assert "files" not in shown(ToolCall("t", changes=changes))[0]

@@ -64,7 +64,7 @@ def test_its_turn_and_title_are_not_the_chats() -> None:
     assert driver.state == "running"
     assert "title" not in driver.view.status
     driver.toggle(2)
-    assert "  ✗ read a" in driver.view.lines
+    assert "  · read a no result" in driver.view.lines
     driver.hear(ChatDeleted(), child="sub")
     assert not driver.chat.deleted
 

@@ -55,6 +55,16 @@ def test_a_call_that_the_model_did_not_complete_is_not_called_stopped(driver: Dr
     assert told[-1].endswith("Ask it to try again.")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "header"), [("", "· read no result"), ('{"path": "a"}', "· read a no result")]
+)
+def test_no_reason_is_given_for_a_call_that_was_never_asked_for(
+    driver: Driver, arguments: str, header: str
+) -> None:
+    driver.hear(ToolPreparing(call(), arguments), ENDED)
+    assert driver.view.lines[-1] == header
+
+
 def test_a_call_that_is_stopped_is_called_so(driver: Driver) -> None:
     driver.hear(ToolPreparing(call(), '{"path": "a", "x": '))
     driver.stop()

@@ -3,6 +3,7 @@
 import pytest
 
 from eca_nvim.agents.acp.updates.known_call import KnownCall
+from eca_nvim.chat.model.call_files import changed_paths, may_change
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.vocabulary.call_details import FileName, Title
 from eca_nvim.protocol.acp.tool_call import CallDiff, CallLocation, ToolCallUpdate, ToolKind
@@ -25,6 +26,14 @@ def test_the_files_of_a_change_are_its_title(paths: list[str], title: Title) -> 
     diffs = tuple(CallDiff(path=path, new_text="new") for path in paths)
     call.merge(ToolCallUpdate(tool_call_id="t", title="words of the model", content=diffs))
     assert call.call.title == title
+
+
+@pytest.mark.parametrize("kind", ToolKind)
+def test_a_call_with_a_diff_is_never_said_to_change_nothing(kind: ToolKind) -> None:
+    call = KnownCall("t", "/w")
+    call.merge(ToolCallUpdate(tool_call_id="t", kind=kind, content=(CallDiff("/w/a", "x"),)))
+    assert may_change(call.call)
+    assert changed_paths(call.call) == ("/w/a",)
 
 
 def test_a_files_uri_is_its_path() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from eca_nvim.chat.handlers.call_steps import step
 from eca_nvim.chat.handlers.messages import finish_reasoning
 from eca_nvim.chat.handlers.questions import dismiss
@@ -19,15 +21,15 @@ INCOMPLETE = (
 def settle(update: Update, only: Lane | None = None, *, completed: bool = False) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
-    completed: the turn ended by itself, so a call that was still being written has failed, and one
-    that ran is over.
+    completed: the turn ended by itself, so a call whose arguments are incomplete has failed, and
+    another one is over.
     """
     for block, lane in list(update.chat.live.values()):
         if only is not None and lane is not only:
             continue
         dismiss(update, block, lane)
         if isinstance(block, ToolBlock):
-            if completed and block.state is CallState.PREPARING:
+            if completed and _is_incomplete(block):
                 block.outputs = (INCOMPLETE,)
             step(update, block, lane, _end_of(block, completed=completed))
         elif isinstance(block, ReasoningBlock):
@@ -37,13 +39,24 @@ def settle(update: Update, only: Lane | None = None, *, completed: bool = False)
             update.finish_text(lane)
 
 
+def _is_incomplete(block: ToolBlock) -> bool:
+    """Return whether the model began to write the arguments of a call, but they are not JSON."""
+    if block.state is not CallState.PREPARING or not block.arguments.size:
+        return False
+    try:
+        msgspec.json.decode(block.arguments.text)
+    except msgspec.DecodeError:
+        return True
+    return False
+
+
 def _end_of(block: ToolBlock, *, completed: bool) -> CallState:
     match block.state:
         case CallState.REFUSED:
             return CallState.REJECTED
-        case CallState.PREPARING if completed:
+        case CallState.PREPARING if completed and _is_incomplete(block):
             return CallState.FAILED
-        case CallState.RUNNING if completed:
+        case CallState.PREPARING | CallState.RUNNING if completed:
             return CallState.UNREPORTED
         case _:
             return CallState.STOPPED

@@ -22,12 +22,13 @@ MOST_PLACES = 100
 """Most places of a file that are shown."""
 MOST_LISTED = 100
 """Files that a request lists, at most."""
-_CHANGES_NOTHING = frozenset(
+CHANGES_NOTHING = frozenset(
     {
         *(ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.FETCH, ToolKind.SWITCH_MODE),
         *(ToolKind.TASKS, ToolKind.ASK, ToolKind.AGENT),
     }
 )
+"""Kinds of calls that change no file."""
 _NAMES_CHANGED_FILES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _END = Line(LineKind.CONTEXT, "")
 """Sentinel after the last line of a hunk."""
@@ -35,7 +36,7 @@ _END = Line(LineKind.CONTEXT, "")
 
 def may_change(call: ToolCall) -> bool:
     """Return whether a call may change files; true for calls of an unknown kind."""
-    return call.kind not in _CHANGES_NOTHING
+    return call.kind not in CHANGES_NOTHING
 
 
 def changed_paths(call: ToolCall) -> tuple[str, ...]:

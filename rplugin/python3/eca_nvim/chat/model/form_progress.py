@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -23,6 +23,16 @@ Answer: TypeAlias = str | Sequence[int]
 
 ACCEPTED = "accepted"
 """What is shown of a form that was sent without an answer."""
+
+
+LONGEST_DEFAULT: Final = 1000
+"""Characters of a default that is taken by an empty answer: what is taken is shown whole."""
+
+
+def _default(field: FormField) -> Value | None:
+    """Return the default of a field, unless nobody sees what it is."""
+    is_long = isinstance(field.default, str) and len(field.default) > LONGEST_DEFAULT
+    return None if is_long or field.secret else field.default
 
 
 class FormProgress(Struct):
@@ -58,7 +68,7 @@ class FormProgress(Struct):
         if asked is None:
             return None
         given = self.values.get(asked.name)
-        return asked.default if given is None else given
+        return _default(asked) if given is None else given
 
     @property
     def may_skip(self) -> bool:

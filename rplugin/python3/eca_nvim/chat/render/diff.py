@@ -1,6 +1,7 @@
 """Render diff: shows a change as a unified diff with marks for lines, hunks and changed words.
 
-Rules kept here: marks are byte columns; a malformed diff is shown as plain text.
+Rules kept here: marks are byte columns; a malformed diff is shown as plain text. A carriage return
+at the end of a line is a picture, unless all lines that were there have one.
 """
 
 from __future__ import annotations
@@ -63,16 +64,18 @@ def _hunk(hunk: Hunk, header: str, lines: list[str], marks: list[Mark], limit: i
     marks.append((len(lines), 0, -1, "EcaDiffHunk"))
     lines.append(header)
     first = len(lines)
+    has_crlf = bool(hunk.before) and all(it.text.endswith("\r") for it in hunk.before)
     shown = hunk.lines if limit is None else hunk.lines[: limit + 1]
     for line in shown:
         if line.kind is not LineKind.CONTEXT:
             marks.append((len(lines), 0, -1, _GROUPS[line.kind]))
-        lines.append(line.kind.value + _one(line.text, limit))
+        text = line.text.removesuffix("\r") if has_crlf else line.text
+        lines.append(line.kind.value + _one(text, limit))
     marks += _words(shown, lines[first:], first)
 
 
 def _one(text: str, limit: int | None) -> str:
-    line = literal_name(text.removesuffix("\r"))
+    line = literal_name(text)
     return line if limit is None else cut_line(line, COLUMNS)
 
 

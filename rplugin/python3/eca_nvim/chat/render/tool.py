@@ -135,7 +135,8 @@ def _stats(block: ToolBlock) -> list[Segment]:
 
 def _changed_lines(changes: Sequence[FileChange]) -> list[Segment]:
     """Return how many lines changes add and remove, and in how many files if there are several."""
-    files = [(f" {len(changes)} files", "EcaMuted")] if len(changes) > 1 else []
+    count = len({it.path for it in changes})
+    files = [(f" {count} files", "EcaMuted")] if count > 1 else []
     added, removed = sum(it.added for it in changes), sum(it.removed for it in changes)
     return [*files, (f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
 

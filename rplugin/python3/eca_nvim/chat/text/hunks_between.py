@@ -13,14 +13,21 @@ AROUND = 3
 def hunks_between(before: str, after: str) -> tuple[str, int, int]:
     """Return the hunks from one text to another, and how many lines they add and remove.
 
-    A carriage return at the end of a line is ignored.
+    A text that ends all its lines in CRLF keeps that, so it is no difference.
     """
-    old, new = (list(_marked(text.replace("\r\n", "\n"))) for text in (before, after))
+    old, new = (list(_marked(text)) for text in comparable(before, before, after))
     found = spans(old, new)
     lines = [line for group in _groups(found) for line in _hunk(old, new, group)]
     added = sum(new_end - new_start for _, _, new_start, new_end in found)
     removed = sum(old_end - old_start for old_start, old_end, _, _ in found)
     return "\n".join(lines), added, removed
+
+
+def comparable(file: str, *texts: str) -> Sequence[str]:
+    """Return texts with plain line ends, if all lines of their file end in CRLF."""
+    if 0 < file.count("\r\n") == file.count("\n"):
+        return [text.replace("\r\n", "\n") for text in texts]
+    return texts
 
 
 def _marked(text: str) -> Iterator[str]:

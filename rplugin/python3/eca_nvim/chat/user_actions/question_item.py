@@ -11,17 +11,18 @@ from typing import Final
 
 from eca_nvim.chat.model.blocks import Question
 from eca_nvim.chat.model.field_values import offers_of, requirement, shown_value
-from eca_nvim.chat.model.form_progress import FormProgress
+from eca_nvim.chat.model.form_progress import LONGEST_DEFAULT, FormProgress
 from eca_nvim.chat.render.question import CELLS, field_text
-from eca_nvim.chat.text.safe_text import HIDDEN, clean, one_line, truncate
+from eca_nvim.chat.text.safe_text import HIDDEN, clean, literal_name, one_line, truncate
 from eca_nvim.chat.text.web_links import host_of
-from eca_nvim.chat.vocabulary.forms import FieldKind, FormField
+from eca_nvim.chat.vocabulary.forms import FieldKind, FormField, Value
 
 ACCEPT: Final = "accept"
 OPEN: Final = "open this page"
 MOST_LISTED: Final = 200
 """Most choices that are listed; the others can be typed."""
 _CELLS: Final = 30
+SKIP: Final = "skip"
 
 
 def question_item(question: Question) -> dict[str, object]:
@@ -88,9 +89,12 @@ def _notes(progress: FormProgress, field: FormField) -> list[str]:
         notes.append(requirement(field))
     if field.pattern:
         notes.append("the agent checks the pattern")
-    empty = _empty(progress, field)
-    if empty:
-        notes.append(f"an empty answer: {empty}")
+    if (value := progress.empty_answer) is not None:
+        notes.append(f"an empty answer: take {_taken(field, value)}")
+    elif progress.may_skip:
+        notes.append(f"an empty answer: {SKIP}")
+    if isinstance(field.default, str) and len(field.default) > LONGEST_DEFAULT:
+        notes.append(f"its default of {len(field.default)} characters is too long to be taken")
     left = len(offers_of(field)) - MOST_LISTED
     if left > 0:
         notes.append(f"{left} more choices: type part of a name to find them")
@@ -105,6 +109,17 @@ def _empty(progress: FormProgress, field: FormField) -> str | None:
     """Return what an empty answer does; None if it is not one."""
     value = progress.empty_answer
     if value is not None:
-        shown = HIDDEN if field.secret else truncate(shown_value(field, value), _CELLS)
-        return f"take {shown}"
-    return "skip" if progress.may_skip else None
+        whole = _taken(field, value)
+        shown = truncate(whole, _CELLS)
+        return f"take {shown}" if shown == whole else f"take {shown} (all of it is above)"
+    return SKIP if progress.may_skip else None
+
+
+def _taken(field: FormField, value: Value) -> str:
+    """Return all of the value that an empty answer takes, in one line."""
+    if field.secret:
+        return HIDDEN
+    if field.kind is not FieldKind.TEXT or not isinstance(value, str):
+        return shown_value(field, value)
+    text = literal_name(value)
+    return text if text == one_line(text) else f"'{text}'"

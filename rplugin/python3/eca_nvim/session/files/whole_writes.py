@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.call_ids import active_call, requested_call
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.text.hunks_between import hunks_between
+from eca_nvim.chat.text.hunks_between import comparable, hunks_between
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
@@ -96,7 +96,8 @@ def _with_diff(
     before = read_before(change.path)
     text = None if before.blob is None else text_of(before.blob.read())
     if change.old is not None:
-        old, new, whole = (it.replace("\r\n", "\n") for it in (change.old, change.new, text or ""))
+        whole = text or ""
+        old, new, whole = comparable(whole, change.old, change.new, whole)
         done = isinstance(event, ToolFinished)
         sides = _sides(old, new, whole, every=change.every, done=done)
         return replace(change, **_counted(*(sides or (old, new))), placed=sides is not None)

@@ -3,6 +3,7 @@
 Rules kept here:
 - Every message may leave out anything; what it does not say stays as it was. Content replaces.
 - The result of a call does not take away the diffs that it proposed.
+- A call with a diff changes files, whatever the agent calls it.
 - A title may be the words of a model. The user sees the command of the arguments, and the files of
   the changes.
 - Text that comes before the call runs explains it; later it is what the call prints.
@@ -21,6 +22,7 @@ from typing import Any, Final
 from eca_nvim.agents.acp.updates.changes import WholeDiff, absolute, file_changes
 from eca_nvim.agents.acp.updates.content import block_text, named_file
 from eca_nvim.agents.acp.updates.quirks import meant, meant_diff
+from eca_nvim.chat.model.call_files import CHANGES_NOTHING
 from eca_nvim.chat.text.diffs import count_made
 from eca_nvim.chat.text.output import as_line, document
 from eca_nvim.chat.vocabulary.call_details import (
@@ -189,6 +191,8 @@ class KnownCall:
         locations = tuple(self._locations())
         changes = file_changes(diffs, paths, self._folder)
         changes = self._made(changes) if self._has_made else changes
+        if changes and kind in CHANGES_NOTHING:
+            kind = ToolKind.EDIT
         command = (_command(arguments) or self._ran) if kind is ToolKind.EXECUTE else None
         return ToolCall(
             id=self.id,
