@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eca_nvim.path_risks import OF_AGENTS, PathRisk, is_project, path_risks
+from eca_nvim.path_risks import OF_AGENTS, PathRisk, is_project, may_be_project, path_risks
 from eca_nvim.server.known import KNOWN
 
 GIT = ("git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
@@ -161,5 +161,20 @@ def test_the_home_folder_and_those_above_it_are_no_project(
     monkeypatch.setenv("HOME", str(tmp_path / "way"))
     for folder in ("/", tmp_path, home.parent, home, tmp_path / "way", Path.home()):
         assert not is_project(str(folder)), folder
+        assert not may_be_project(str(folder)), folder
     assert is_project(str(home / "code"))
-    assert is_project(str(tmp_path / "home/other"))
+    assert may_be_project(str(tmp_path / "home/other"))
+
+
+@pytest.mark.parametrize("mark", [".git", ".jj", ".hg"])
+def test_a_project_is_a_folder_of_a_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / mark).mkdir()
+    (tmp_path / "code" / mark).mkdir(parents=True)
+    (tmp_path / "notes").mkdir()
+    assert is_project(str(tmp_path / "code"))
+    assert is_project(str(tmp_path / "code/deep/er"))
+    assert not is_project(str(tmp_path / "notes")), "the repository above it is the home folder"
+    assert may_be_project(str(tmp_path / "notes"))

@@ -16,6 +16,7 @@ from eca_nvim.agents.base import (
     EditorServices,
     FileChanged,
     FileMissing,
+    KeptProjects,
     Location,
     NoAnswer,
     OpenBuffer,
@@ -36,6 +37,19 @@ TIMEOUT = 60.0
 EDITOR = "Neovim 0.12.4"
 
 EventT = TypeVar("EventT")
+
+
+class Projects(KeptProjects):
+    """Keeps in memory which folders are projects."""
+
+    def __init__(self, *folders: Path) -> None:
+        self.kept = {str(folder.resolve()) for folder in folders}
+
+    def is_project(self, folder: str) -> bool:
+        return folder in self.kept
+
+    def keep_project(self, folder: str) -> None:
+        self.kept.add(folder)
 
 
 @dataclass

@@ -34,8 +34,11 @@ def make(guardian: Guardian, protocol: str) -> Candidate:
     }
     settings = read_settings({"servers": {"it": server}})
     workspace = Workspace(("/workspace",), "Neovim", 1)
-    kept = partial(KeptSessions, persistence=Persistence(None, Recorder(), 1))
-    agents = Agents(settings, workspace, FakeEditor(), guardian, lambda _: None, kept, None)
+    persistence = Persistence(None, Recorder(), 1)
+    kept = partial(KeptSessions, persistence=persistence)
+    agents = Agents(
+        *(settings, workspace, FakeEditor(), guardian, lambda _: None, kept, persistence, None)
+    )
     return agents("it")
 
 

@@ -62,6 +62,16 @@ async def test_prompts_of_another_neovim_are_shown_when_ours_are_written(
     assert view.of(SetPrompts)[-1].prompts == ("theirs", "ours")
 
 
+async def test_what_the_user_treats_as_a_project_is_kept(store: Store, view: Recorder) -> None:
+    first = start(store, view)
+    assert not first.is_project("/notes")
+    first.keep_project("/notes")
+    first.write()
+    later = start(store, view)
+    assert later.is_project("/notes")
+    assert not later.is_project("/notes/a")
+
+
 async def test_the_draft_of_a_neovim_that_is_gone_comes_back_in_the_first_chat(
     store: Store, view: Recorder, dead: int
 ) -> None:

@@ -21,6 +21,7 @@ from typing import Final
 
 _LONGEST: Final = 4096  # bytes of a path (PATH_MAX)
 _GIT: Final = ".git"
+_OF_REPOSITORIES: Final = (_GIT, ".jj", ".hg")
 _IN_GIT_FOLDERS: Final = ("HEAD", "objects", "refs")
 _OF_EDITOR: Final = frozenset(
     {
@@ -138,6 +139,18 @@ def _risks(
 
 
 def is_project(folder: str) -> bool:
+    """Return whether a folder is in a repository that may be a project."""
+    real = PurePosixPath(real_path(folder))
+    above = (str(it) for it in (real, *real.parents) if any(map(os.path.lexists, _marks(it))))
+    return may_be_project(folder) and any(map(may_be_project, above))
+
+
+def _marks(folder: PurePosixPath) -> Iterator[PurePosixPath]:
+    """Yield what is in a folder that is a repository."""
+    return (folder / name for name in _OF_REPOSITORIES)
+
+
+def may_be_project(folder: str) -> bool:
     """Return whether a folder may be a project: not the home folder, one above it, or the root."""
     real = PurePosixPath(real_path(folder))
     homes = (posixpath.expanduser("~"), _home_of_user(), "/")

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import anyio
-from tests.agents.client import TIMEOUT, AgentClient, FakeEditor
+from tests.agents.client import TIMEOUT, AgentClient, FakeEditor, Projects
 
 from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions
 from eca_nvim.agents.acp.life import KeptOfChats
@@ -103,7 +103,7 @@ def make_agent(
         command,
         guard=guard,
         see_off=see_off,
-        kept=KeptOfChats(memory or remembering()),
+        kept=KeptOfChats(memory or remembering(), Projects(folder)),
         mcp=mcp or McpOptions("mine"),
     )
     workspace = Workspace((str(folder),), "Neovim 0.12.4", 4711)

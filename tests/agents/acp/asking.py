@@ -8,6 +8,7 @@ from typing import Final
 
 import anyio
 from tests.agents.acp.wire import NO, YES, raw
+from tests.agents.client import Projects
 
 from eca_nvim.agents.acp.requests.acts import Act
 from eca_nvim.agents.acp.requests.answers import Answers
@@ -40,6 +41,7 @@ class Asking:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.granted = Granted()
+        self.projects = Projects()
         self.begin()
 
     def begin(self) -> None:
@@ -49,7 +51,8 @@ class Asking:
         self.events: list[AgentEvent] = []
         self.permissions = Permissions(NoAgent(), self.granted)
         self.consents = Consents(
-            self.permissions, self.granted, (str(self.folder),), self.events.extend
+            *(self.permissions, self.granted, (str(self.folder),)),
+            *(self.projects, self.events.extend),
         )
         self.numbers = iter(range(1000))
         self._was_asked = False

@@ -355,3 +355,40 @@ async def test_in_the_home_folder_only_single_files_are_allowed_always(
     assert not await asking.allows(write(asking, ".bashrc"))
     set_mode(asking, "acceptEdits", by_user=True)
     assert not await asking.allows(write(asking, "b.txt"))
+
+
+async def test_a_folder_becomes_a_project_by_an_answer_alone(tmp_path: Path) -> None:
+    asking = Asking(tmp_path)
+    for act in (read_file(asking.path("a.txt")), write(asking, "a.txt")):
+        assert not await asking.allows(act)
+        assert [it.name for it in asking.asked[-1].choices] == [
+            "Allow once",
+            f"Always in this chat: {act.kind.value} this file",
+            f"Treat {tmp_path} as a project from now on: its files are read without a question",
+            "Reject",
+        ]
+    set_mode(asking, "acceptEdits", by_user=True)
+    assert not await asking.allows(write(asking, "b.txt"))
+    assert await asking.allows(read_file(asking.path("a.txt")), "project")
+    assert asking.projects.kept == {str(tmp_path)}
+    asking.begin()  # another process of the agent
+    assert await asking.allows(read_file(asking.path("b/c.txt")))
+    assert not asking.was_asked()
+    assert not await asking.allows(write(asking, "a.txt"))
+    assert len(asking.asked[-1].choices) == 3, "nothing is left to be chosen"
+
+
+async def test_only_files_of_a_folder_that_may_be_a_project_make_it_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking = Asking(tmp_path)
+    asking.projects.keep_project("/")
+    risky = write_file(asking.path(".nvim.lua"), None, "x")
+    outside = read_file(str(tmp_path.parent / "a.txt"))
+    for act in (risky, outside, run_command(["ls"], str(tmp_path), {})):
+        assert not await asking.allows(act)
+        assert len(asking.asked[-1].choices) == 3, act
+    monkeypatch.setenv("HOME", str(tmp_path))
+    asking.projects.keep_project(str(tmp_path))
+    assert not await asking.allows(read_file(asking.path("a.txt")))
+    assert len(asking.asked[-1].choices) == 3, "the home folder is none, whatever was kept"

@@ -150,6 +150,16 @@ class EditorServices(Protocol):
         """
 
 
+class KeptProjects(Protocol):
+    """The folders that the user has told us to treat as projects, as repositories are; kept."""
+
+    def is_project(self, folder: str) -> bool:
+        """Return whether the user has said so of a folder; its path is real."""
+
+    def keep_project(self, folder: str) -> None:
+        """Note that the user says so of a folder; its path is real."""
+
+
 Emit = Callable[[Sequence[AgentEvent]], None]
 """Called with all events of one read, in order."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from eca_nvim.agents.base import Agent, AgentFault, EditorServices, Workspace
+from eca_nvim.agents.base import Agent, AgentFault, EditorServices, KeptProjects, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.head_start import HeadStart
@@ -37,6 +37,7 @@ class Agents:
 
     `last_agent` returns the agent last chosen in this project for a server: it begins with it.
     `kept_sessions` returns the sessions of a server's chats, by its name.
+    `projects` are the folders that the user treats as projects.
     `head_start` is a server that is running already, used once.
     """
 
@@ -48,6 +49,7 @@ class Agents:
         guardian: Guardian,
         last_agent: Callable[[str], str | None],
         kept_sessions: Callable[[str], KeptSessions],
+        projects: KeptProjects,
         head_start: HeadStart | None,
     ) -> None:
         self.settings = settings
@@ -55,6 +57,7 @@ class Agents:
         self._guardian = guardian
         self._last_agent = last_agent
         self._kept_sessions = kept_sessions
+        self._projects = projects
         self._workspace = workspace
         self._services = services
         self._editor_socket: EditorSocket | None = None
@@ -107,7 +110,8 @@ class Agents:
         from eca_nvim.agents.acp.memory import Memory  # noqa: PLC0415
 
         if server not in self._kept:
-            self._kept[server] = KeptOfChats(Memory(self._kept_sessions(server)))
+            memory = Memory(self._kept_sessions(server))
+            self._kept[server] = KeptOfChats(memory, self._projects)
         options = AcpOptions(
             found.command,
             found.environment,

@@ -111,6 +111,7 @@ class App:
             self._guardian,
             lambda server: persistence.choices(server)("agent"),
             partial(KeptSessions, persistence=persistence),
+            persistence,
             head_start(),
         )
         rendering = RenderSettings(settings.icons, workspace.folders, settings.follow, diff_lines)

@@ -177,6 +177,14 @@ class Persistence:
         """Return the digest of a template as the user has seen it, None if he has not."""
         return self._saved.choices.get(f"template {path}")
 
+    def is_project(self, folder: str) -> bool:
+        """Return whether the user treats a folder as a project (`agents.base.KeptProjects`)."""
+        return self._saved.choices.get(f"project {folder}") == ON
+
+    def keep_project(self, folder: str) -> None:
+        """Save that the user treats a folder as a project (`agents.base.KeptProjects`)."""
+        self._change(StoreChanges(choices={f"project {folder}": ON}))
+
     def choices(self, server: str) -> LastChoices:
         """Return what was last set in this project until now, in chats of a server, by its name."""
         saved = self._saved.choices

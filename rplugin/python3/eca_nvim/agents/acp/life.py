@@ -32,7 +32,7 @@ from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text
-from eca_nvim.agents.base import EditorServices, Emit, Workspace
+from eca_nvim.agents.base import EditorServices, Emit, KeptProjects, Workspace
 from eca_nvim.agents.reading import events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.events import Addressed
@@ -50,9 +50,13 @@ logger = logging.getLogger(__name__)
 
 
 class KeptOfChats(Struct, frozen=True):
-    """What outlives a process: the sessions of the chats, and what is allowed in them."""
+    """What outlives a process: the sessions of the chats, and what is allowed in them.
+
+    projects: what else is a project than a repository.
+    """
 
     memory: Memory
+    projects: KeptProjects
     granted: Granted = field(default_factory=Granted)
 
 
@@ -82,7 +86,7 @@ class Life:
         answers = Answers(connection, emit)
         self.permissions = permissions = Permissions(answers, kept.granted)
         folders, tell = workspace.folders, self._tell
-        self.consents = Consents(permissions, kept.granted, folders, tell)
+        self.consents = Consents(permissions, kept.granted, folders, kept.projects, tell)
         files = Files(answers, self.consents, services, tasks, tell, self._gets_empty_text)
         self.elicitations = Elicitations(answers)
         self.terminals = Terminals(answers, self.consents, tasks, guard, tell)

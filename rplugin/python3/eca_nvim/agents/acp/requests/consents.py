@@ -1,8 +1,9 @@
 """Consents: asks the user before we do for an agent what no permission of the chat covers.
 
 Rules kept here:
-- A read in the workspace needs no consent. A write, a command and a read outside of it do. The
-  home folder, those above it and the root are no workspace: all reads there do, too.
+- A read in a project needs no consent. A write, a command and a read elsewhere do. A project is a
+  folder of the workspace in a repository, or one that the user treats so; never the home folder,
+  one above it, or the root.
 - The user is not asked if a permission covers the act (`grants`), nor in a mode that he has chosen
   and in which this agent does not ask. A trusted chat answers by itself.
 - He is asked in the same way as by the agent, and once. If a call of the agent shows that it does
@@ -35,10 +36,10 @@ from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by, name_in
 from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
 from eca_nvim.agents.acp.session import Session
-from eca_nvim.agents.base import Emit
+from eca_nvim.agents.base import Emit, KeptProjects
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
-from eca_nvim.path_risks import is_inside, is_project, path_risks
+from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
 from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
 
 _ALWAYS: Final[Mapping[ActKind, str]] = {
@@ -47,6 +48,8 @@ _ALWAYS: Final[Mapping[ActKind, str]] = {
     ActKind.EXECUTE: "this command here",
 }
 _ALWAYS_OF_WORKSPACE: Final = "any workspace file"
+_PROJECT: Final = "project"
+"""The id of the answer that makes a folder a project."""
 
 logger = logging.getLogger(__name__)
 
@@ -68,11 +71,17 @@ class Consents:
     """Asks for the acts of one agent process; `folders`: those of the workspace."""
 
     def __init__(
-        self, permissions: Permissions, granted: Granted, folders: Sequence[str], emit: Emit
+        self,
+        permissions: Permissions,
+        granted: Granted,
+        folders: Sequence[str],
+        kept_projects: KeptProjects,
+        emit: Emit,
     ) -> None:
         self._permissions = permissions
         self._granted = granted
         self._folders = folders
+        self._kept_projects = kept_projects
         self._emit = emit
 
     async def allows(self, session: Session, act: Act, call_id: str) -> bool:
@@ -90,10 +99,15 @@ class Consents:
             return False
         of_workspace = self._is_of_workspace(act)
         always = _ALWAYS_OF_WORKSPACE if of_workspace else _ALWAYS[act.kind]
-        choice = await self._ask(session, act, call_id, always)
-        if choice is not None and choice.kind is ChoiceKind.ALLOW_ALWAYS:
+        folder = self._possible_project(act)
+        choice = await self._ask(session, act, call_id, _options(always, folder))
+        if choice is None or not choice.kind.allows:
+            return False
+        if folder is not None and choice.id == _PROJECT:
+            self._kept_projects.keep_project(folder)
+        elif choice.kind is ChoiceKind.ALLOW_ALWAYS:
             self._granted.allow_always(session, scope_of_act(act, is_of_workspace=of_workspace))
-        return choice is not None and choice.kind.allows
+        return True
 
     def call_of(self, session: Session, act: Act) -> str | None:
         """Return the agent's id of the call that says it does this; None if there is none."""
@@ -127,22 +141,46 @@ class Consents:
         return is_write and not path_risks(act.subject, self._folders)
 
     def _projects(self) -> Sequence[str]:
-        """Return the folders of the workspace that may be projects: all of home is none."""
-        return [folder for folder in self._folders if is_project(folder)]
+        """Return the folders of the workspace that are projects."""
+        return [it for it in self._folders if is_project(it) or self._is_kept(it)]
 
-    async def _ask(self, session: Session, act: Act, call_id: str, always: str) -> Choice | None:
+    def _is_kept(self, folder: str) -> bool:
+        return may_be_project(folder) and self._kept_projects.is_project(real_path(folder))
+
+    def _possible_project(self, act: Act) -> str | None:
+        """Return the real path of the folder that would be a project if the user said so."""
+        is_about_file = act.kind is not ActKind.EXECUTE and not path_risks(
+            act.subject, self._folders
+        )
+        others = {*self._folders} - {*self._projects()} if is_about_file else ()
+        found = (it for it in others if may_be_project(it) and is_inside(act.subject, [it]))
+        return next(map(real_path, found), None)
+
+    async def _ask(
+        self,
+        session: Session,
+        act: Act,
+        call_id: str,
+        options: tuple[PermissionOption, ...],
+    ) -> Choice | None:
         """Ask until the answer is to a question that shows the act.
 
         The agent may change its call while we ask about it. The user sees the call as it is then.
         """
         while True:
-            answer = await self._ask_once(session, act, call_id, always)
+            answer = await self._ask_once(session, act, call_id, options)
             if not answer.is_to_another:
                 return answer.choice
             logger.warning("asked again: the agent has changed its call %s meanwhile", call_id)
 
-    async def _ask_once(self, session: Session, act: Act, call_id: str, always: str) -> _Answer:
-        asked = RequestPermission(session.id, act.call(call_id), _options(always))
+    async def _ask_once(
+        self,
+        session: Session,
+        act: Act,
+        call_id: str,
+        options: tuple[PermissionOption, ...],
+    ) -> _Answer:
+        asked = RequestPermission(session.id, act.call(call_id), options)
         answer = _Answer()
         answered = answer.fill
         self._emit_all(self._permissions.ask(session, asked, answered))
@@ -157,9 +195,16 @@ class Consents:
             self._emit(events)
 
 
-def _options(always: str) -> tuple[PermissionOption, ...]:
+def _options(always: str, folder: str | None) -> tuple[PermissionOption, ...]:
+    """Return the answers to our own question; `folder`: one that may become a project."""
     return (
         PermissionOption("once", "Allow once", OptionKind.ALLOW_ONCE),
         PermissionOption("always", f"Always in this chat: {always}", OptionKind.ALLOW_ALWAYS),
+        *(() if folder is None else [_as_project(folder)]),
         PermissionOption("reject", "Reject", OptionKind.REJECT_ONCE),
     )
+
+
+def _as_project(folder: str) -> PermissionOption:
+    name = f"Treat {folder} as a project from now on: its files are read without a question"
+    return PermissionOption(_PROJECT, name, OptionKind.ALLOW_ALWAYS)
