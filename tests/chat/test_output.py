@@ -8,7 +8,7 @@ from eca_nvim.chat.text.output import MOST_MARKS, cut, cut_characters, indented,
 
 def test_a_long_text_is_cut_with_a_note() -> None:
     assert text_body("\na\nb\nc\n", 2) == Body(
-        ["a", "b", "… 1 more line"], [(2, 0, -1, "EcaMore")], ""
+        ["a", "b", "… 1 more line"], [(2, 0, -1, "EcaMore")], "", is_cut=True
     )
     assert text_body("a\nb", 2).lines == ["a", "b"]
     assert text_body("a\nb\nc\nd", 2).lines[-1] == "… 2 more lines"
@@ -26,7 +26,7 @@ def test_a_bounded_body_says_what_is_left_out() -> None:
     assert cut_characters(body, 9) is body
     assert cut_characters(body, 8).lines == ["aaa", "bbb", "cc… 1 more characters"]
     assert cut_characters(body, 3) == Body(
-        ["aaa", "… 2 more lines"], [(0, 0, 1, "A"), (1, 0, -1, "EcaMore")], ""
+        ["aaa", "… 2 more lines"], [(0, 0, 1, "A"), (1, 0, -1, "EcaMore")], "", is_cut=True
     )
     assert cut_characters(Body([""] * 9), 4).lines == ["", "", "", "", "… 5 more lines"]
     assert cut_characters(Body(["x" * 100]), 10).lines == ["x" * 10 + "… 90 more characters"]

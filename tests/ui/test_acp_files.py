@@ -7,7 +7,7 @@ from tests.agents.acp.file_turns import read, write
 from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.test_official_sdk import CHOICES, update
 from tests.support.factories import StartNeovim
-from tests.ui.talk import wait_idle, wait_line
+from tests.ui.talk import lines_of, wait_idle, wait_line
 
 LANGUAGE_SERVER = """
 _G.saved = {}
@@ -57,10 +57,30 @@ def edits(path: Path, old: str, new: str) -> dict[str, Any]:
     return {"toolCall": shown, "options": CHOICES}
 
 
+def test_a_folder_is_read_without_a_question_once_it_is_treated_as_a_project(
+    start_nvim: StartNeovim, workspace: Path, tmp_path: Path
+) -> None:
+    scripted = Scripted(tmp_path)
+    file = workspace / "README.md"
+    scripted.play([read(file)], [read(file)])
+    agent = {"command": scripted.command, "protocol": "acp"}
+    settings: dict[str, Any] = {"server": "sdk", "servers": {"sdk": agent}}
+    nvim = start_nvim(settings={**settings, "approval": {"guard": 0}}, columns=120)
+    nvim.keys(":EcaChat one<CR>")
+    nvim.wait_screen("3 always  Treat /")
+    nvim.command("Eca choose 3")
+    wait_idle(nvim)
+    nvim.keys(":EcaChat two<CR>")
+    nvim.wait_for(lambda: "\n".join(lines_of(nvim)).count("read README.md") == 2, "a read")
+    wait_idle(nvim)
+    assert not nvim.lua("return require('eca').pending()")
+
+
 def test_unsaved_text_is_read_changed_and_comes_back(
     start_nvim: StartNeovim, workspace: Path, tmp_path: Path
 ) -> None:
     file, new = workspace / "code.txt", workspace / "made/new.txt"
+    (workspace / ".hg").mkdir()
     file.write_text(TEXT)
     scripted = Scripted(tmp_path)
     scripted.play(

@@ -98,6 +98,7 @@ def play(nvim: Neovim, name: str) -> str:
 
 def test_agents_read_as_before(start_nvim: StartNeovim, workspace: Path, tmp_path: Path) -> None:
     edited = workspace / "old.txt"
+    (workspace / ".hg").mkdir()
     servers = {}
     for name in NAMES:
         path = tmp_path / f"{name}.jsonl"

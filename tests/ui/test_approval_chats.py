@@ -20,6 +20,10 @@ def test_all_of_a_chat_are_accepted_at_once(stage: Neovim) -> None:
     stage.wait_screen("* all 2")
     stage.command("Eca approval")
     stage.keys("*")
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t1"]
+    stage.wait_screen("not all was on the screen, asked one by one: 1")
+    stage.wait_screen("run ls t2")
+    stage.keys("a")
     assert [it["digest"] for it in wait_sent(stage, "decide", 2)] == ["t1", "t2"]
     screen = stage.wait_screen("(3/3)")
     assert "* all" not in screen
@@ -27,6 +31,32 @@ def test_all_of_a_chat_are_accepted_at_once(stage: Neovim) -> None:
     stage.keys("*")
     assert len(sent(stage, "decide")) == 2
     stage.take_errors()
+
+
+def test_all_means_what_was_seen_whole(stage: Neovim) -> None:
+    long = [f"line {number}" for number in range(200)]
+    pending(stage, approval("t1"), approval("t2", lines=long), approval("t3", cut=True))
+    stage.wait_screen("* all 3")
+    stage.command("Eca approval")
+    for shown_next in ("line 1", "run ls t3"):
+        stage.keys("q")
+        stage.wait_screen(shown_next)
+        stage.command("Eca approval")
+        stage.keys("*")
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t1"]
+
+
+def test_what_was_scrolled_to_its_end_was_seen(stage: Neovim) -> None:
+    long = [f"line {number}" for number in range(200)]
+    pending(stage, approval("t1", lines=long), approval("t2"))
+    stage.wait_screen("* all 2")
+    stage.command("Eca approval")
+    stage.keys("*")
+    assert sent(stage, "decide") == []
+    stage.keys("G")
+    stage.wait_screen("line 199")
+    stage.keys("gg*")
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t1"]
 
 
 def test_all_does_not_mean_what_has_only_just_come_up(stage: Neovim) -> None:

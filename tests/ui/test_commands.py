@@ -171,7 +171,6 @@ def test_the_beginning_of_one_name_is_enough(view: View) -> None:
         ("approve", "decide", [answer("a", choice="allow")]),
         ("approve!", "decide", [answer("a", choice="always")]),
         ("approve b", "decide", [answer("b", choice="allow")]),
-        ("approve-all", "decide", [answer("a", choice="allow"), answer("b", choice="allow")]),
         ("reject", "decide", [answer("a", choice="reject")]),
         ("reject use | sed", "decide", [answer("a", choice="reject", reason="use | sed")]),
         ("choose 2", "decide", [answer("a", choice="always")]),

@@ -141,6 +141,7 @@ def test_nothing_is_left_after_requests_for_files_without_the_guardian(
     number: signal.Signals, start_nvim: StartNeovim, workspace: Path, tmp_path: Path
 ) -> None:
     """Their threads delayed the end of the host, and kept its exit work from running."""
+    (workspace / ".hg").mkdir()
     file = workspace / "a.txt"
     file.write_text("one\n")
     scripted = Scripted(tmp_path)

@@ -143,14 +143,12 @@ end
 --- Allow all pending calls of the current chat.
 function M.approve_all()
   local chat = windows.current_chat()
-  local accepted, skipped = 0, 0
+  local accepted, left = 0, 0
   if chat then
-    accepted, skipped = approval.accept_all(chat)
+    accepted, left = approval.accept_all(chat)
   end
-  if accepted + skipped == 0 then
+  if accepted + left == 0 then
     notify.info('no pending request in this chat')
-  elseif skipped > 0 then
-    notify.info(('skipped requests that have just appeared: %d'):format(skipped))
   end
 end
 

@@ -103,7 +103,7 @@ end
 --- What the float shows for a tool call.
 ---@param item eca.Pending
 ---@param all? eca.Choice allows all pending calls of the chat
----@return eca.PromptContent without key, chat, title and gone
+---@return eca.PromptContent without key, chat, title, gone and read
 function M.content(item, all)
   local lines, marks, own_rows, last_rows = body.of(item)
   local choices = M.allowing(item, item)

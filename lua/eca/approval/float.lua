@@ -30,6 +30,7 @@ local M = {}
 ---@field seen? fun(): eca.SeenBlock? the request's block on the screen
 ---@field choices eca.Choice[] what the keys do, in the order of the border
 ---@field gone fun(by_user: boolean) called when something other than this file closes the window
+---@field read fun() called when its last row is on the screen, maybe after scrolling
 
 ---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
 
@@ -77,7 +78,11 @@ local function draw_title(float)
   local win = float.win
   local focused = vim.api.nvim_get_current_win() == win
   local room = vim.api.nvim_win_get_width(win) - 2
-  local more = (float.paused or float.place.short) and 0 or rows_below(win)
+  local is_short = float.paused or float.place.short
+  local more = is_short and 0 or rows_below(win)
+  if not is_short and more == 0 then
+    float.content.read()
+  end
   local text = title.of(float.content, more, focused, room)
   vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
 end

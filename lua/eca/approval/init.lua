@@ -10,6 +10,7 @@
 --- - A request that changes counts as a new one: it is shown again, and its guard time begins
 ---   again.
 local alert = require('eca.approval.alert')
+local block = require('eca.approval.block')
 local choices = require('eca.approval.choices')
 local config = require('eca.config')
 local decide = require('eca.input.decide')
@@ -27,6 +28,7 @@ local M = {}
 
 local items = {} ---@type eca.Pending[]
 local hidden = {} ---@type table<string, eca.WhyHidden> by key
+local read = {} ---@type table<string, true> all of it was on the screen, by key
 local guards = {} ---@type table<string, eca.Guard> since the request was pending, by key
 local front = nil ---@type { key?: string, guard: eca.Guard }? the request that is asked now
 local drawing = false
@@ -94,14 +96,41 @@ local function of_chat(chat)
   end, items)
 end
 
---- Accept all pending calls of a chat whose guard time is over.
+--- Was all of a request on the screen: in the float, in its block, or in its diff? The block has no
+--- warnings.
+---@param item eca.Pending
+---@return boolean
+local function was_read(item)
+  local seen = not item.cut and not item.warnings and block.seen(item)
+  return read[key_of(item)] or diff.shown(item) or (seen and seen.whole) or false
+end
+
+--- Accept the pending calls of a chat whose guard time is over and that were on the screen whole.
+--- The others are asked about next.
 ---@param chat string
----@return integer accepted, integer skipped those that have only just appeared
+---@return integer accepted, integer left
 function M.accept_all(chat)
   local waiting = of_chat(chat)
-  local accepted = #vim.tbl_filter(function(item)
-    return M.guard_is_over(item) and decide.accept(item)
+  local fresh, unread = 0, 0
+  local ready = vim.tbl_filter(function(item)
+    local is_ready = M.guard_is_over(item)
+    fresh = fresh + (is_ready and 0 or 1)
+    if is_ready and not was_read(item) then
+      unread, is_ready = unread + 1, false
+      hidden[key_of(item)] = nil
+    end
+    return is_ready
   end, waiting)
+  -- An answer shows the next request, which nobody has read then.
+  local accepted = #vim.tbl_filter(function(item)
+    return decide.accept(item)
+  end, ready)
+  if fresh > 0 then
+    notify.info(('skipped requests that have just appeared: %d'):format(fresh))
+  elseif unread > 0 then
+    notify.info(('not all was on the screen, asked one by one: %d'):format(unread))
+    draw()
+  end
   return accepted, #waiting - accepted
 end
 
@@ -115,7 +144,7 @@ local function allowing_all(chat)
   return {
     key = '*',
     text = ('all %d'):format(count),
-    about = 'allow all pending requests of the chat',
+    about = 'allow the pending requests of the chat that you have seen whole',
     run = function()
       M.accept_all(chat)
     end,
@@ -158,6 +187,9 @@ local function content_of(item, index)
     or choices.content(item, allowing_all(item.chat))
   content.key, content.chat = key_of(item), item.chat
   content.title, content.gone = title.question(item, index, #items), gone(item)
+  content.read = function()
+    read[content.key] = not item.cut or nil
+  end
   table.insert(content.choices, hiding(item))
   return content --[[@as eca.PromptContent]]
 end
@@ -213,6 +245,9 @@ local function replace(pending)
   end
   for key in pairs(hidden) do
     hidden[key] = guards[key] and hidden[key]
+  end
+  for key in pairs(read) do
+    read[key] = guards[key] and read[key]
   end
   items = pending
   return new

@@ -59,6 +59,7 @@ M.UNTITLED = 'New chat'
 ---@field title string
 ---@field detail? string
 ---@field lines? string[]
+---@field cut? boolean its lines are not all of it
 ---@field titled? boolean its lines have the whole title
 ---@field marks? any[]
 ---@field language? string

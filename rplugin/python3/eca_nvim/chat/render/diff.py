@@ -50,10 +50,12 @@ def diff_body(change: FileChange, limit: int | None) -> Body:
         if limit is not None and len(lines) >= limit:
             break
         _hunk(hunk, _numbers(hunk) if change.placed else "@@", lines, marks, limit)
+    is_cut = limit is not None and any(len(line) > COLUMNS + 1 for line in lines)
     if limit is not None and total > limit:
         lines = [*lines[:limit], lines_left_out(total - limit)]
         marks = [*(mark for mark in marks if mark[0] < limit), (limit, 0, -1, MORE)]
-    return Body(lines, marks, "diff")
+        is_cut = True
+    return Body(lines, marks, "diff", is_cut)
 
 
 def _numbers(hunk: Hunk) -> str:

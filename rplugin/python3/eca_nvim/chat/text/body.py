@@ -10,11 +10,15 @@ from eca_nvim.chat.vocabulary.ops import Mark
 
 
 class Body(Struct, frozen=True):
-    """Clean lines, their marks, and their language (None: Markdown, "": plain)."""
+    """Clean lines, their marks, and their language (None: Markdown, "": plain).
+
+    is_cut: they are not all of it; a line says how much is missing.
+    """
 
     lines: Sequence[str]
     marks: Sequence[Mark] = ()
     language: str | None = None
+    is_cut: bool = False
 
 
 def joined(*bodies: Body) -> Body:
@@ -27,8 +31,10 @@ def stacked(bodies: Iterable[Body]) -> Body:
     lines: list[str] = []
     marks: list[Mark] = []
     language: str | None = ""
+    is_cut = False
     for body in bodies:
+        is_cut = is_cut or body.is_cut
         marks += ((row + len(lines), start, end, group) for row, start, end, group in body.marks)
         language = body.language if body.lines or not lines else language
         lines += body.lines
-    return Body(lines, marks, language)
+    return Body(lines, marks, language, is_cut)

@@ -61,7 +61,8 @@ def cut(
     if left > 0:
         shown.append(lines_left_out(left))
         kept.append((limit, 0, -1, MORE))
-    return Body(shown, kept, language)
+    is_cut = left > 0 or any(len(line) > COLUMNS for line in lines[:limit])
+    return Body(shown, kept, language, is_cut)
 
 
 def cut_line(line: str, columns: int) -> str:
@@ -87,7 +88,7 @@ def cut_characters(body: Body, most: int) -> Body:
     if left:
         kept.append((len(lines), 0, -1, MORE))
         lines.append(lines_left_out(left))
-    return Body(lines, kept, body.language)
+    return Body(lines, kept, body.language, is_cut=True)
 
 
 def table(rows: Sequence[tuple[str, Body]]) -> Body:
