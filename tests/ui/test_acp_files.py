@@ -7,7 +7,7 @@ from tests.agents.acp.file_turns import read, write
 from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.test_official_sdk import CHOICES, update
 from tests.support.factories import StartNeovim
-from tests.ui.talk import lines_of, wait_idle, wait_line
+from tests.ui.talk import wait_idle, wait_line
 
 LANGUAGE_SERVER = """
 _G.saved = {}
@@ -71,8 +71,7 @@ def test_a_folder_is_read_without_a_question_once_it_is_treated_as_a_project(
     nvim.command("Eca choose 3")
     wait_idle(nvim)
     nvim.keys(":EcaChat two<CR>")
-    nvim.wait_for(lambda: "\n".join(lines_of(nvim)).count("read README.md") == 2, "a read")
-    wait_idle(nvim)
+    nvim.wait_for(lambda: len(scripted.answers()) == 2, "the second text")
     assert not nvim.lua("return require('eca').pending()")
 
 
