@@ -357,16 +357,21 @@ async def test_in_the_home_folder_only_single_files_are_allowed_always(
     assert not await asking.allows(write(asking, "b.txt"))
 
 
-async def test_a_folder_becomes_a_project_by_an_answer_alone(tmp_path: Path) -> None:
+async def test_a_folder_becomes_a_project_by_an_answer_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asking = Asking(tmp_path)
     for act in (read_file(asking.path("a.txt")), write(asking, "a.txt")):
         assert not await asking.allows(act)
         assert [it.name for it in asking.asked[-1].choices] == [
             "Allow once",
             f"Always in this chat: {act.kind.value} this file",
-            f"Treat {tmp_path} as a project from now on: its files are read without a question",
+            f"Treat {tmp_path} as a project: read its files unasked, from now on",
             "Reject",
         ]
+    monkeypatch.setenv("HOME", str(tmp_path.parent))
+    assert not await asking.allows(read_file(asking.path("a.txt")))
+    assert asking.asked[-1].choices[2].name.startswith(f"Treat ~/{tmp_path.name} as a project:")
     set_mode(asking, "acceptEdits", by_user=True)
     assert not await asking.allows(write(asking, "b.txt"))
     assert await asking.allows(read_file(asking.path("a.txt")), "project")

@@ -72,7 +72,7 @@ def read_file(path: str, line: int | None = None) -> Act:
     """Return the act of reading a file; `path` is real, `line` 1-based."""
     shown = ToolCallUpdate(
         tool_call_id="",
-        title=PurePath(path).name,
+        title=f"read {path}",
         kind=ToolKind.READ,
         locations=(CallLocation(path, line),),
         raw_input={"path": path},

@@ -26,6 +26,7 @@ A handler of requests does this:
 from __future__ import annotations
 
 import logging
+import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -206,5 +207,7 @@ def _options(always: str, folder: str | None) -> tuple[PermissionOption, ...]:
 
 
 def _as_project(folder: str) -> PermissionOption:
-    name = f"Treat {folder} as a project from now on: its files are read without a question"
+    home = posixpath.expanduser("~")
+    shown = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
+    name = f"Treat {shown} as a project: read its files unasked, from now on"
     return PermissionOption(_PROJECT, name, OptionKind.ALLOW_ALWAYS)
