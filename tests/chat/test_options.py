@@ -20,6 +20,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionOffer,
     OptionRefused,
     OptionsChanged,
+    Unasked,
 )
 
 MODES = (OptionOffer("https://modes#plan", "Plan"), OptionOffer("https://modes#auto", "Auto"))
@@ -30,7 +31,7 @@ AUTO = ChatOption(
     category=MODE,
     value=MODES[1].value,
     offers=MODES,
-    unasked=frozenset({MODES[1].value}),
+    unasked={MODES[1].value: Unasked.EDITS},
 )
 WEB = ChatOption("web", "Web search", kind=OptionKind.TOGGLE, value=False)
 EFFORT = ChatOption(
@@ -89,7 +90,7 @@ def test_a_list_is_drawn_when_it_changed(driver: Driver) -> None:
 def test_a_mode_that_does_not_ask_is_in_the_status(driver: Driver) -> None:
     assert "unasked" not in driver.view.status
     toggle = ChatOption(
-        "all", "Allow all", kind=OptionKind.TOGGLE, value=True, unasked=frozenset({True})
+        "all", "Allow all", kind=OptionKind.TOGGLE, value=True, unasked={True: Unasked.ALL}
     )
     driver.hear(OptionsChanged((toggle, AUTO)))
     assert driver.view.status["unasked"] == ["Allow all: on", "Auto"]

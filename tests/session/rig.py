@@ -176,7 +176,14 @@ class FakeAgent(Agent):
     def archive(self) -> FakeArchive:
         return self._archive
 
-    def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:
+    def set_option(
+        self,
+        chat_id: str,
+        option_id: str,
+        value: OptionValue,
+        *,
+        is_chosen: bool = True,  # noqa: ARG002
+    ) -> None:
         self.told.append(("set", chat_id, option_id, value))
         self.emit(self._options.set(chat_id, option_id, value))
 

@@ -110,9 +110,7 @@ async def test_what_was_set_before_the_text_is_loaded_is_set_again(rig: Rig) -> 
     await asked(rig, history_intents.ResumeChat("a"))
     agent.listed["a"] = LISTED
     agent.list("a")
-    assert values(rig)["Mode"] == "Plan"
     agent.archive.gate.set()
     await anyio.wait_all_tasks_blocked()
-    agent.list("a")
     assert agent.told == [("set", "a", "mode-id", "code")] * 2
     assert values(rig)["Mode"] == "Code"

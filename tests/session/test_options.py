@@ -23,6 +23,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionRefused,
     OptionsChanged,
     OptionValue,
+    Unasked,
 )
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +45,7 @@ LISTED = (
         category=MODE,
         value="plan",
         offers=offers("Plan", "Code", "Yolo"),
-        unasked=frozenset({"yolo"}),
+        unasked={"yolo": Unasked.ALL},
     ),
     ChatOption("e", "Effort", "", THOUGHT_LEVEL, value="low", offers=offers(*EFFORTS["big"])),
     ChatOption("f", "Fast", "", "model_config", value="no", offers=offers("No", "Yes")),
@@ -62,22 +63,28 @@ class Fictive(FakeAgent):
         self.listed: dict[str, tuple[ChatOption, ...]] = {}
         self.refuses: Mapping[str, str] = {}
         self.is_slow = False
+        self.not_chosen: list[str] = []
+        """What was set although the user has not chosen it since Neovim started."""
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002
         self.listed.setdefault(chat_id, LISTED)
         self.list(chat_id)
 
-    def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:
+    def set_option(
+        self, chat_id: str, option_id: str, value: OptionValue, *, is_chosen: bool = True
+    ) -> None:
         self.told.append(("set", chat_id, option_id, value))
+        if not is_chosen:
+            self.not_chosen.append(option_id)
         if option_id in self.refuses:
             self.emit([Addressed(chat_id, OptionRefused(option_id, self.refuses[option_id]))])
         elif not self.is_slow:
             self.listed[chat_id] = tuple(changed(self.listed[chat_id], option_id, value))
-            self.list(chat_id)
+            self.list(chat_id, is_answer=True)
 
-    def list(self, chat_id: str) -> None:
+    def list(self, chat_id: str, *, is_answer: bool = False) -> None:
         """Send the options of a chat."""
-        self.emit([Addressed(chat_id, OptionsChanged(self.listed[chat_id]))])
+        self.emit([Addressed(chat_id, OptionsChanged(self.listed[chat_id], is_answer))])
 
 
 def changed(

@@ -14,7 +14,7 @@ from tests.ui.view import CHAT, View, open_view
 
 from eca_nvim.chat.render.options import option_rows
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionKind, OptionOffer
+from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionKind, OptionOffer, Unasked
 
 MODE_OPTION = ChatOption("mode", "Mode", "", MODE, value="x", offers=(OptionOffer("x", "Auto"),))
 WEB = ChatOption("web", "Web search", "look things up", kind=OptionKind.TOGGLE, value=False)
@@ -98,7 +98,7 @@ def test_a_key_never_goes_on_to_a_mode_that_does_not_ask(start_nvim: StartNeovim
     view = open_view(start_nvim, init=SELECT)
     offers = tuple(OptionOffer(name.lower(), name) for name in ("Plan", "Yolo", "Code"))
     mode = ChatOption(
-        "m", "Mode", "", MODE, value="plan", offers=offers, unasked=frozenset({"yolo"})
+        "m", "Mode", "", MODE, value="plan", offers=offers, unasked={"yolo": Unasked.ALL}
     )
     list_options(view, mode)
     view.nvim.keys("<S-Tab>")

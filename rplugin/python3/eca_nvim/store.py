@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgpack
 from msgspec import Struct, field
@@ -35,6 +35,8 @@ LONGEST_PROMPT = 65_536
 """Characters; longer prompts are not saved."""
 MOST_DRAFTS = 50
 MOST_SESSIONS = 500
+MOST_CHATS = 500
+"""Chats of which it is known what was set in them."""
 _TICKS = 19
 """Index of the start time in `/proc/<process>/stat`, counted after the process's name."""
 STEP = 0.01
@@ -78,32 +80,51 @@ class SavedSession(Struct, frozen=True):
     title: str = ""
 
 
-_Dated = TypeVar("_Dated", Draft, SavedSession)
+OptionValues: TypeAlias = Mapping[str, str | bool]
+"""Values of options, by their ids."""
+
+
+class SavedOptions(Struct, frozen=True):
+    """What was set in a chat.
+
+    chosen: by the user. left: what the options had last that decide on asking. trusted: it was
+    trusted when it was left. changed: seconds since the epoch.
+    """
+
+    chosen: OptionValues
+    left: OptionValues
+    trusted: bool
+    changed: float
+
+
+_Dated = TypeVar("_Dated", Draft, SavedSession, SavedOptions)
 
 
 class SavedState(Struct):
     """The content of a project's file.
 
-    prompts: when each was last sent (seconds since the epoch), oldest first; drafts and sessions by
-    chat id; choices by kind (model, agent, variant, and "trust <server>").
+    prompts: when each was last sent (seconds since the epoch), oldest first; drafts, sessions and
+    options by chat id; choices by kind (model, agent, variant, and "trust <server>").
     """
 
     prompts: dict[str, float] = field(default_factory=dict)
     drafts: dict[str, Draft] = field(default_factory=dict)
     choices: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, SavedSession] = field(default_factory=dict)
+    options: dict[str, SavedOptions] = field(default_factory=dict)
 
 
 class StoreChanges(Struct):
-    """Changes that are not written yet; a draft or session to be removed is None."""
+    """Changes that are not written yet; a draft, session or options to be removed are None."""
 
     prompts: dict[str, float] = field(default_factory=dict)
     drafts: dict[str, Draft | None] = field(default_factory=dict)
     choices: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, SavedSession | None] = field(default_factory=dict)
+    options: dict[str, SavedOptions | None] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.prompts or self.drafts or self.choices or self.sessions)
+        return any((self.prompts, self.drafts, self.choices, self.sessions, self.options))
 
 
 def merge(saved: SavedState, changed: StoreChanges) -> SavedState:
@@ -117,6 +138,7 @@ def merge(saved: SavedState, changed: StoreChanges) -> SavedState:
         drafts=_newest({**saved.drafts, **changed.drafts}, MOST_DRAFTS),
         choices={**saved.choices, **changed.choices},
         sessions=_newest({**saved.sessions, **changed.sessions}, MOST_SESSIONS),
+        options=_newest({**saved.options, **changed.options}, MOST_CHATS),
     )
 
 
@@ -288,6 +310,7 @@ def _pack(project: str, saved: SavedState) -> bytes:
         "drafts": drafts,
         "choices": saved.choices,
         "sessions": {chat: list(astuple(it)) for chat, it in saved.sessions.items()},
+        "options": {chat: list(astuple(it)) for chat, it in saved.options.items()},
     }
     packed: bytes = msgpack.packb(table, unicode_errors="surrogatepass")
     return packed
@@ -313,7 +336,17 @@ def _unpack(content: bytes) -> SavedState:
             )
             for chat, (server, name, changed, owner, *title) in sessions.items()
         },
+        options={
+            _text(chat): SavedOptions(
+                _values(chosen), _values(left), trusted is True, float(changed)
+            )
+            for chat, (chosen, left, trusted, changed) in table.get("options", {}).items()
+        },
     )
+
+
+def _values(table: Mapping[object, object]) -> OptionValues:
+    return {_text(key): it if isinstance(it, bool) else _text(it) for key, it in table.items()}
 
 
 def _text(value: object) -> str:

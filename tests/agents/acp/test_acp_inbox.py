@@ -29,7 +29,7 @@ from eca_nvim.chat.vocabulary.events import (
     UnknownReceived,
 )
 from eca_nvim.chat.vocabulary.file_uses import FileNamed
-from eca_nvim.chat.vocabulary.options import OptionsChanged
+from eca_nvim.chat.vocabulary.options import OptionsChanged, Unasked
 from eca_nvim.chat.vocabulary.received import ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.chat.vocabulary.usage import UsageReported
@@ -187,7 +187,7 @@ def test_a_mode_in_the_text_is_no_text(wired: Wired, row: ModeInText) -> None:
     [changed] = wired.update("agent_message_chunk", content=text(f"{row.prefix}yolo\n"))
     assert isinstance(changed, OptionsChanged)
     assert changed.options[0].value == "yolo"
-    assert changed.options[0].unasked == {"yolo"}
+    assert changed.options[0].unasked == {"yolo": Unasked.ALL}
     says(wired, f"{row.prefix}is what it prints")
     assert wired.lines == [f"{row.prefix}is what it prints"]
 

@@ -12,7 +12,7 @@ from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, 
 from tests.agents.acp.wire import Wired, text
 from tests.support import acp_script as agent
 
-from eca_nvim.agents.acp.options import ASKING, SessionOptions, Unasked, plain_id
+from eca_nvim.agents.acp.options import ASKING, SessionOptions, plain_id
 from eca_nvim.chat.render.options import unasked_names
 from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.chat.vocabulary.options import (
@@ -21,6 +21,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionOffer,
     OptionRefused,
     OptionsChanged,
+    Unasked,
 )
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.options import (
@@ -62,7 +63,7 @@ def test_modes_and_models_are_two_options() -> None:
     ]
     assert changed.options[0].offers[1] == OptionOffer("yolo", "YOLO", "asks nothing")
     assert changed.options[1].offers[1] == OptionOffer("m2", "m2")
-    assert changed.options[0].unasked == {"yolo"}
+    assert changed.options[0].unasked == {"yolo": Unasked.ALL}
 
 
 def test_with_options_modes_and_models_are_ignored() -> None:
@@ -134,10 +135,10 @@ def test_only_the_ids_of_a_category_count() -> None:
         ConfigOption(id="other", category="thinking", current_value="on", options=offers),
     ]
     permissions, thinking = SessionOptions().listed(listed).options
-    assert permissions.unasked == {"on"}
+    assert permissions.unasked == {"on": Unasked.ALL}
     switch = ConfigOption(id="x", category="permissions", type="boolean", current_value=True)
-    assert SessionOptions().listed([switch]).options[0].unasked == {True}
-    assert thinking.unasked == frozenset()
+    assert SessionOptions().listed([switch]).options[0].unasked == {True: Unasked.ALL}
+    assert thinking.unasked == {}
 
 
 def test_a_mode_may_change_without_the_user() -> None:
@@ -149,7 +150,7 @@ def test_a_mode_may_change_without_the_user() -> None:
     assert loud.value in loud.unasked, "though it was never listed"
     changed = SessionOptions().mode_changed("yolo")
     assert values(changed) == ["yolo"]
-    assert changed.options[0].unasked == {"yolo"}
+    assert changed.options[0].unasked == {"yolo": Unasked.ALL}
 
 
 def test_the_request_fits_what_the_agent_lists() -> None:

@@ -15,7 +15,7 @@ from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.agents.queries import FoundCommand
 from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
-from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionOffer, OptionsChanged
+from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionOffer, OptionsChanged, Unasked
 from eca_nvim.chat.vocabulary.templates import (
     ExpandTemplate,
     ListTemplates,
@@ -191,7 +191,7 @@ def test_templates_complete_a_slash_in_the_input(home: Path) -> None:
 
 def test_an_agent_is_chosen_for_the_chat_alone_and_only_one_that_asks(home: Path) -> None:
     offers = tuple(OptionOffer(it, it) for it in ("code", "plan", "yolo"))
-    unasked = frozenset({"yolo"})
+    unasked: Value = {"yolo": Unasked.ALL}
     mode = ChatOption("agent", "Mode", category=MODE, value="code", offers=offers, unasked=unasked)
 
     async def scenario() -> None:

@@ -201,6 +201,10 @@ class Agent(ABC):
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
 
+    def withhold(self, chat_id: str) -> Prompt | None:  # noqa: ARG002 - most send it at once
+        """Return the prompt of a chat that is not sent yet, and forget it."""
+        return None
+
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:  # noqa: B027
         """Send a message to the running turn, with at least the contexts its text names.
 
@@ -247,10 +251,14 @@ class Agent(ABC):
         """Log out; `way_id`: of one that has several logins. Raises AgentRefused."""
         raise AgentLacks("this server cannot log out: use its own program for that")
 
-    def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:  # noqa: B027
-        """Set an option of a chat; OptionsChanged or OptionRefused follows in any case.
+    def set_option(  # noqa: B027 - some have none
+        self, chat_id: str, option_id: str, value: OptionValue, *, is_chosen: bool = True
+    ) -> None:
+        """Set an option of a chat; its answer follows: OptionsChanged or OptionRefused.
 
         If the option has the value already, it is the chat's own now: no default replaces it.
+        Prompts are sent when all is answered. is_chosen: the user has set it since Neovim started;
+        else no consent follows from it.
         """
 
     @property

@@ -5,7 +5,8 @@ Rules kept here:
 - A draft of a Neovim that has ended (an orphan) is restored in the first chat that is opened; a
   draft of a chat that is opened again is restored there. Other orphans are offered in the list of
   prompts and restored in later Neovims. No two Neovims restore the same one.
-- A chat's trust is never saved, only the answer to a server that asks for trust.
+- No chat is trusted because of what is saved but the answer to a server that asks for trust: that
+  a chat was trusted is saved to offer it again.
 - If nothing can be written, one message says so and everything else goes on.
 """
 
@@ -25,6 +26,8 @@ from eca_nvim.store import (
     LONGEST_PROMPT,
     Busy,
     Draft,
+    OptionValues,
+    SavedOptions,
     SavedSession,
     SavedState,
     Store,
@@ -190,6 +193,26 @@ class Persistence:
         saved = self._saved.choices
         return lambda option: saved.get(_choice_key(server, option))
 
+    def keep_options(
+        self, chat: str, chosen: OptionValues, left: OptionValues, *, trusted: bool
+    ) -> None:
+        """Save what is set in a chat; see `SavedOptions`."""
+        known = self._saved.options.get(chat)
+        if known is None and not (chosen or left or trusted):
+            return
+        if known is None or (known.chosen, known.left, known.trusted) != (chosen, left, trusted):
+            kept = SavedOptions(dict(chosen), dict(left), trusted, time.time())
+            self._change(StoreChanges(options={chat: kept}))
+
+    def options_of(self, chat: str) -> SavedOptions | None:
+        """Return what was set in a chat, if that is known."""
+        return self._saved.options.get(chat)
+
+    def drop_options(self, chat: str) -> None:
+        """Forget what was set in a chat."""
+        if chat in self._saved.options:
+            self._change(StoreChanges(options={chat: None}))
+
     # --- sessions -------------------------------------------------------------------------------
 
     @property
@@ -302,6 +325,7 @@ class Persistence:
         self._changes.drafts |= changes.drafts
         self._changes.choices |= changes.choices
         self._changes.sessions |= changes.sessions
+        self._changes.options |= changes.options
         self._saved = merge(self._saved, changes)
         self._changed.set()
 

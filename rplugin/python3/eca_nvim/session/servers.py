@@ -109,7 +109,10 @@ class NamedServer:
         """Send an effect to the agent, or hold it until the agent is ready.
 
         A prompt is also held while contexts of it are read, and with it what follows in its chat.
+        It is queued if the chat would ask less than was set in it.
         """
+        if isinstance(effect, TellPrompt) and not self.options.sending(effect):
+            return
         agent, waits = self.process.agent, self.held.precedes(effect)
         self.process.used()
         if isinstance(effect, TellPrompt):

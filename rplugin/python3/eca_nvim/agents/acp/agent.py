@@ -25,6 +25,7 @@ from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.forms import Value
+from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.jsonrpc import CancelForm, LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import (
@@ -131,9 +132,15 @@ class AcpAgent(ProcessAgent[Life]):
         """Answer a form, or consent to a link; None declines it."""
         self._running.elicitations.answer_form(question_id, content)
 
-    def set_option(self, chat_id: str, option_id: str, value: str | bool) -> None:
+    def withhold(self, chat_id: str) -> Prompt | None:
+        """Return the prompt that waits for its session or for an option, and forget it."""
+        return self._running.outbox.withhold(chat_id)
+
+    def set_option(
+        self, chat_id: str, option_id: str, value: OptionValue, *, is_chosen: bool = True
+    ) -> None:
         """Set an option of a chat; OptionsChanged or OptionRefused follows."""
-        self._running.options.set(chat_id, option_id, value)
+        self._running.options.set(chat_id, option_id, value, is_chosen=is_chosen)
 
     async def login_ways(self) -> Sequence[LoginWay]:
         """Return the ways that the agent has introduced."""

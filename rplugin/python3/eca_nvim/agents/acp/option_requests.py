@@ -1,6 +1,9 @@
 """Option requests: sets options of sessions, and reports what the agent answers.
 
-Rule: an option keeps its value until the agent has set it; a refusal says why in one line.
+Rules kept here:
+- An option keeps its value until the agent has set it; a refusal says why in one line.
+- Whoever waits until all options of a session are set is called then, after the last answer was
+  emitted: that may set the next one.
 """
 
 from __future__ import annotations
@@ -9,13 +12,15 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.options import SetOption
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
-from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
+from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged, OptionValue
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.options import SetConfigOption
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
@@ -34,16 +39,28 @@ class OptionRequests:
         self._faults = faults
         self._emit = emit
 
-    def set(self, chat_id: str, option_id: str, value: str | bool) -> None:
+    def set(self, chat_id: str, option_id: str, value: OptionValue, *, is_chosen: bool) -> None:
         """Set an option once the chat has its session; OptionsChanged or OptionRefused follows."""
-        self._sessions.when_open(chat_id, partial(self._send, option_id, value))
+        self._sessions.when_open(
+            chat_id, partial(self._send, option_id, value, is_chosen=is_chosen)
+        )
 
-    def _send(self, option_id: str, value: str | bool, session: Session, fault: str | None) -> None:
+    def _send(
+        self,
+        option_id: str,
+        value: OptionValue,
+        session: Session,
+        fault: str | None,
+        *,
+        is_chosen: bool,
+    ) -> None:
         params = session.inbox.options.request(session.id, option_id, value)
         if fault is not None or params is None:
             self._report(session, OptionRefused(option_id, fault or GONE))
             return
-        session.inbox.options.user_sets(option_id, value)
+        if is_chosen:
+            session.inbox.options.user_sets(option_id, value)
+        session.options_asked += 1
         on_answer = partial(self._answered, session, option_id, value, params)
         with suppress(ConnectionClosed):
             self._connection.start_request(params.method, encode(params), on_answer)
@@ -52,7 +69,7 @@ class OptionRequests:
         self,
         session: Session,
         option_id: str,
-        value: str | bool,
+        value: OptionValue,
         params: SetOption,
         pending: PendingRequest,
     ) -> None:
@@ -62,20 +79,22 @@ class OptionRequests:
             reason = self._faults.line("the agent refused it", fault)
             self._report(session, OptionRefused(option_id, reason))
         except ConnectionClosed:
-            pass
+            return
         else:
             self._report(session, changed or OptionRefused(option_id, GONE))
+        session.option_answered()
 
     def _report(self, session: Session, event: ChatEvent) -> None:
         self._emit([Addressed(session.chat_id, event)])
 
 
 def _changed(
-    session: Session, option_id: str, value: str | bool, params: SetOption, answer: object
+    session: Session, option_id: str, value: OptionValue, params: SetOption, answer: object
 ) -> OptionsChanged | None:
     """Return the options after one was set. Raises DecodeError."""
+    listed = None
     if isinstance(params, SetConfigOption):
         listed = decode_result(SetConfigOption, answer).config_options
-        if listed is not None:
-            return session.inbox.options.listed(listed)
-    return session.inbox.options.was_set(option_id, value)
+    options = session.inbox.options
+    changed = options.was_set(option_id, value) if listed is None else options.listed(listed)
+    return None if changed is None else replace(changed, is_answer=True)

@@ -11,7 +11,6 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum, auto
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -24,6 +23,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionOffer,
     OptionsChanged,
     OptionValue,
+    Unasked,
 )
 from eca_nvim.protocol.acp import options as acp
 
@@ -58,18 +58,10 @@ _UNASKED_BESIDE: Final[Mapping[str, str]] = {"agent": "agentfullaccess"}
 _ALL_UNASKED: Final[frozenset[str]] = frozenset(
     {
         *("bypasspermissions", "dontask", "yolo", "agentfullaccess", "fullaccess"),
-        *("autoapprove", "autopilot"),
+        *("autoapprove", "autopilot", "on"),
     }
 )
 """Those with which everything runs, as with a toggle that is on; with others some things ask."""
-
-
-class Unasked(Enum):
-    """What runs without asking; EDITS: changes of files in the workspace."""
-
-    NOTHING = auto()
-    EDITS = auto()
-    ALL = auto()
 
 
 class SessionOptions:
@@ -84,13 +76,8 @@ class SessionOptions:
     def unasked(self) -> Unasked:
         """What runs without asking because of values that the user has set."""
         set_by_user = self._set_by_user.items()
-        unasked = [
-            it.value for it in self._options if it.runs_unasked and (it.id, it.value) in set_by_user
-        ]
-        if not unasked:
-            return Unasked.NOTHING
-        is_all = any(value is True or plain_id(str(value)) in _ALL_UNASKED for value in unasked)
-        return Unasked.ALL if is_all else Unasked.EDITS
+        unasked = (it.runs_unasked for it in self._options if (it.id, it.value) in set_by_user)
+        return max(unasked, default=Unasked.NOTHING)
 
     def user_sets(self, option_id: str, value: OptionValue) -> None:
         """Note that the user sets an option."""
@@ -125,7 +112,7 @@ class SessionOptions:
         if found is None:
             return self._with_value(_select(MODE, "Mode", MODE, mode, ()), mode)
         unasked = _unasked(MODE, [mode, *(it.value for it in found.offers)])
-        return self._with_value(replace(found, unasked=frozenset(unasked)), mode)
+        return self._with_value(replace(found, unasked=unasked), mode)
 
     def text_may_set(self, mode: str) -> bool:
         """Return whether a text may say that a mode is set.
@@ -169,7 +156,7 @@ def _option(option: acp.ConfigOption) -> ChatOption:
             category=option.category or "",
             kind=OptionKind.TOGGLE,
             value=option.current_value is True,
-            unasked=frozenset({True} if "on" in UNASKED.get(option.category or "", ()) else ()),
+            unasked={True: Unasked.ALL} if "on" in UNASKED.get(option.category or "", ()) else {},
         )
     category, offers = option.category or "", tuple(_offers(option.options))
     shown = _select(option.id, option.name or option.id, category, option.current_value, offers)
@@ -205,20 +192,22 @@ def _offer(value: str, name: str, description: str | None, group: str = "") -> O
 def _select(
     option_id: str, name: str, category: str, value: str, offers: tuple[OptionOffer, ...]
 ) -> ChatOption:
-    unasked = frozenset(_unasked(category, [value, *(it.value for it in offers)]))
+    unasked = _unasked(category, [value, *(it.value for it in offers)])
     return ChatOption(
         option_id, name, category=category, value=value, offers=offers, unasked=unasked
     )
 
 
-def _unasked(category: str, values: Sequence[str]) -> Iterator[str]:
-    """Yield the values with which tools run unasked; of a URL its last part counts."""
+def _unasked(category: str, values: Sequence[str]) -> Mapping[OptionValue, Unasked]:
+    """Return the values with which tools run unasked; of a URL its last part counts."""
     ids = {value: plain_id(value) for value in values}
     known, shorts = UNASKED.get(category, frozenset()), {*ids.values()}
+    found: dict[OptionValue, Unasked] = {}
     for value, short in ids.items():
         beside = _UNASKED_BESIDE.get(short) if category == MODE else None
         if short in known or (beside is not None and beside in shorts):
-            yield value
+            found[value] = Unasked.ALL if short in _ALL_UNASKED else Unasked.EDITS
+    return found
 
 
 def plain_id(value: str) -> str:

@@ -4,6 +4,7 @@ Rules kept here:
 - Messages are queued in the order of the calls; no call waits.
 - The answer to a prompt ends its turn. One that comes after a later prompt is dropped: the user has
   left its turn.
+- A prompt is sent once the agent has answered what was set in its session before.
 - A stop is sent each time the user asks for it. Then the open requests of the session are answered.
 """
 
@@ -81,7 +82,7 @@ class Outbox:
     def stop(self, chat_id: str) -> None:
         """Stop the turn (session/cancel); a prompt that waits for its session is not sent."""
         session = self._sessions.of_chat(chat_id)
-        if not session.is_open:
+        if not session.is_open or session.next_prompt is not None:
             session.next_prompt = None
             self._end(session, TurnEnded(TurnEnd.STOPPED))
             self._sessions.stop_waiting(session)
@@ -92,6 +93,12 @@ class Outbox:
             self._connection.notify(cancel.method, encode(cancel))
         self._emit_all(self._requests.cancel(session))
 
+    def withhold(self, chat_id: str) -> Prompt | None:
+        """Return the prompt that is not sent yet, and forget it."""
+        session = self._sessions.of_chat(chat_id)
+        prompt, session.next_prompt = session.next_prompt, None
+        return prompt
+
     def decide(
         self, chat_id: str, call_id: str, choice_id: str | None, shown: ToolCall | None
     ) -> None:
@@ -100,6 +107,9 @@ class Outbox:
         self._emit_all(self._permissions.decide(session, call_id, choice_id, shown))
 
     def _send(self, session: Session, fault: str | None) -> None:
+        if fault is None and session.options_asked:
+            session.options_set = partial(self._send, session, None)
+            return
         prompt, session.next_prompt = session.next_prompt, None
         if prompt is None:  # it was stopped
             return

@@ -65,7 +65,11 @@ class Session:
         self.copied: NewSessionResult | None = None
         """The answer that made it, if it is a copy."""
         self.next_prompt: Prompt | None = None
-        """The prompt that waits until the session is open."""
+        """The prompt that waits until the session is open, and its options are set."""
+        self.options_asked = 0
+        """Requests to set an option that the agent has not answered."""
+        self.options_set: Callable[[], None] | None = None
+        """Called once it has answered all of them."""
         self.turn = 0
         """The number of the prompt sent last."""
         self.turn_runs = False
@@ -87,6 +91,13 @@ class Session:
         waiting, self.waiting = self.waiting, []
         for then in waiting:
             then(self, fault)
+
+    def option_answered(self) -> None:
+        """Note that the agent has answered a request to set an option."""
+        self.options_asked -= 1
+        if self.options_asked == 0 and self.options_set is not None:
+            then, self.options_set = self.options_set, None
+            then()
 
     async def settled(self) -> None:
         """Wait until the session is open. Raises AgentRefused if it is not opened."""

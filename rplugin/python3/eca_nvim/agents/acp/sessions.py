@@ -157,6 +157,7 @@ class Sessions:
         was_open = session.is_open
         session.state, session.fault = SessionState.FORGOTTEN, FORGOTTEN
         session.waiting.clear()
+        session.options_set = None
         if self._openings.by_id.get(session.id) is session:
             del self._openings.by_id[session.id]
         if was_open:

@@ -232,7 +232,14 @@ class EcaAgent(ProcessAgent[_Life]):
         """Forget a chat."""
         self._running.options.forget(chat_id)
 
-    def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:
+    def set_option(
+        self,
+        chat_id: str,
+        option_id: str,
+        value: OptionValue,
+        *,
+        is_chosen: bool = True,  # noqa: ARG002 - no consent follows from any
+    ) -> None:
         """Set a chat's model, agent, variant or trust."""
         self._running.outbox.set_option(chat_id, option_id, value)
 

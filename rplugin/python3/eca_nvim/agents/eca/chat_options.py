@@ -104,7 +104,7 @@ class ChatOptions:
         return Selection(model, agent, variant, chat.trust)
 
     def set(self, chat_id: str, option_id: str, value: OptionValue) -> Sequence[AgentEvent]:
-        """Set an option as the user chose; returns the list that follows."""
+        """Set an option; returns the list that follows."""
         chat = self._chat(chat_id)
         if option_id == "trust":
             chat.trust = value is True
@@ -114,7 +114,7 @@ class ChatOptions:
             if option_id == "agent" and self._agent_sets_model(chat_id, chat):
                 chat.own |= {"model": "", "variant": ""}
             chat.own[option_id] = str(value)
-        return [self._list(chat_id, chat)]
+        return [self._list(chat_id, chat, is_answer=True)]
 
     def announce(self, news: Announced) -> Sequence[AgentEvent]:
         """Read an announcement; returns what it says besides options (`changed`)."""
@@ -200,9 +200,9 @@ class ChatOptions:
         is_new = not self._ids.was_prompted(chat_id)
         return self._bring_models and is_new and "model" not in chat.own
 
-    def _list(self, chat_id: str, chat: _Chat) -> Addressed:
+    def _list(self, chat_id: str, chat: _Chat, *, is_answer: bool = False) -> Addressed:
         options = chat.listed = self._options(chat)
-        return Addressed(chat_id, OptionsChanged(options))
+        return Addressed(chat_id, OptionsChanged(options, is_answer))
 
     def _options(self, chat: _Chat) -> tuple[ChatOption, ...]:
         model, agent, variant = (self._selected(chat, what) for what in SELECTABLE)

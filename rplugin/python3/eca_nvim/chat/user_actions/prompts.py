@@ -11,8 +11,9 @@ Rules kept here:
 
 from __future__ import annotations
 
+from eca_nvim.chat.handlers.messages import note
 from eca_nvim.chat.handlers.prompt_queue import enqueue, keep_after_change, next_waiting
-from eca_nvim.chat.handlers.turn import start_prompt, stop
+from eca_nvim.chat.handlers.turn import end, start_prompt, stop
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.text.safe_text import clean
@@ -22,7 +23,7 @@ from eca_nvim.chat.vocabulary.commands import is_command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellGiveUp, TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
-from eca_nvim.chat.vocabulary.states import History, Turn
+from eca_nvim.chat.vocabulary.states import History, Turn, TurnEnd
 
 NO_STEER = "this server cannot be steered: your prompt is queued"
 
@@ -54,6 +55,20 @@ def send_prompt(
         start_prompt(update, text, contexts)
     elif waiting := next_waiting(update):
         start_prompt(update, waiting.text, waiting.contexts)
+    return update.finish()
+
+
+def hold_prompt(
+    chat: Chat, text: str, contexts: tuple[Context, ...], reason: str, now: int
+) -> Changes:
+    """Queue a prompt that has begun a turn and was not sent, as the next one; say why."""
+    update = Update(chat, chat.root, now)
+    if chat.unconfirmed:
+        update.remove(chat.unconfirmed[-1], chat.root)
+    note(update, reason, is_error=True)
+    enqueue(update, QueuedPrompt(QueueKind.NEXT, text, contexts))
+    keep_after_change(update)
+    end(update, TurnEnd.FAILED)
     return update.finish()
 
 

@@ -8,11 +8,11 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
+from enum import IntEnum, StrEnum
 from typing import Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 MODEL: Final = "model"
 MODE: Final = "mode"
@@ -31,6 +31,17 @@ class OptionKind(StrEnum):
     TOGGLE = "toggle"
 
 
+class Unasked(IntEnum):
+    """What runs without asking the user, the least first.
+
+    EDITS: changes of files in the workspace, and maybe what the agent takes for harmless.
+    """
+
+    NOTHING = 0
+    EDITS = 1
+    ALL = 2
+
+
 class OptionOffer(Struct, frozen=True):
     """A value that an option can have; offers of the same `group` are listed together."""
 
@@ -43,7 +54,7 @@ class OptionOffer(Struct, frozen=True):
 class ChatOption(Struct, frozen=True):
     """An option of a chat; an empty value of a select is not known or not set.
 
-    unasked: the values with which tools run without asking the user, as the agent is known to do.
+    unasked: values with which the agent is known to run tools without asking, and which tools.
     """
 
     id: str
@@ -53,12 +64,20 @@ class ChatOption(Struct, frozen=True):
     kind: OptionKind = OptionKind.SELECT
     value: OptionValue = ""
     offers: tuple[OptionOffer, ...] = ()
-    unasked: frozenset[OptionValue] = frozenset()
+    unasked: Mapping[OptionValue, Unasked] = field(default_factory=dict)
 
     @property
-    def runs_unasked(self) -> bool:
-        """Whether tools run without asking because of the value that the option has."""
-        return self.value in self.unasked
+    def runs_unasked(self) -> Unasked:
+        """What runs without asking because of the value that the option has."""
+        return self.unasked_by(self.value)
+
+    def unasked_by(self, value: OptionValue) -> Unasked:
+        """Return what would run without asking if the option had a value."""
+        return self.unasked.get(value, Unasked.NOTHING)
+
+    def asks_less_than(self, value: OptionValue) -> bool:
+        """Return whether more runs without asking than with another value."""
+        return self.runs_unasked > self.unasked_by(value)
 
     def accepts(self, value: OptionValue) -> bool:
         """Return whether the option can have a value, as far as its offers tell."""
@@ -95,13 +114,20 @@ def find_option(options: Sequence[ChatOption], key: str) -> ChatOption | None:
 
 
 class OptionsChanged(Struct, frozen=True):
-    """An event: all options of a chat, with their values (ACP: config_option_update)."""
+    """An event: all options of a chat, with their values (ACP: config_option_update).
+
+    is_answer: the agent has answered a request to set one.
+    """
 
     options: tuple[ChatOption, ...]
+    is_answer: bool = False
 
 
 class OptionRefused(Struct, frozen=True):
-    """An event: the agent did not set an option, which keeps its value; `reason` is one line."""
+    """An event: the agent did not set an option, which keeps its value; `reason` is one line.
+
+    It answers a request to set one.
+    """
 
     option_id: str
     reason: str

@@ -126,7 +126,7 @@ class SavedChats:
         """
         try:
             archive = await self._archive_of(server.name)
-            with server.options.kept_as_used(intent.chat):
+            with server.options.opened_again(intent.chat):
                 opened = await archive.open_chat(intent.chat, PAGE)
         except AgentRefused:
             if not intent.quiet:
@@ -250,7 +250,7 @@ class SavedChats:
                     self._chats, self._histories, archive, chat, block
                 )
                 if not copy.forgotten:
-                    self._servers.of(chat).options.open_chat(copy)
+                    self._servers.of(chat).options.copied(chat, copy)
             case intents.AddFlag(_, block, text):
                 async with self._histories.change(chat.id):
                     archive = await self._archive(chat)

@@ -32,7 +32,6 @@ from typing import Final
 
 import anyio
 
-from eca_nvim.agents.acp.options import Unasked
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by, name_in
 from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
@@ -40,6 +39,7 @@ from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit, KeptProjects
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.options import Unasked
 from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
 from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
 
