@@ -104,7 +104,7 @@ def test_what_a_call_does_follows_from_its_name_and_arguments() -> None:
     assert (call.kind, call.verb, call.origin) == (ToolKind.EDIT, "edit", "native")
     assert (call.title, call.locations) == ((FileName("/w/a"),), (Location("/w/a"),))
     assert call.changes == (FileChange("/w/a", change.diff, 1, 1, old="x", new="y"),)
-    assert choices(call)[1].remembers == ("edit_file on any server",)
+    assert choices(call)[1].remembers == ("any edit_file on any server",)
 
 
 def test_the_tool_of_another_server_is_not_known_by_its_name() -> None:

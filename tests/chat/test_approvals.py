@@ -66,7 +66,7 @@ def test_a_waiting_call_opens_and_says_what_will_happen() -> None:
                     "id": ALWAYS_ID,
                     "name": "always allow",
                     "kind": "allow_always",
-                    "remembers": ["ls"],
+                    "remembers": ["any ls"],
                 },
                 {"id": "reject", "name": "reject", "kind": "reject_once"},
             ],
@@ -85,7 +85,7 @@ def test_nothing_new_to_remember_is_absent_48() -> None:
     driver.hear(ToolRequested(call("s", "shell_command", details=known), needs_approval=True))
     driver.hear(ToolRequested(call("e", "edit_file"), needs_approval=True))
     driver.hear(ToolRequested(eca_call("x", "made_up"), needs_approval=True))
-    told = [None, ["edit_file on any server"], None]
+    told = [None, ["any edit_file on any server"], None]
     assert [remembered(item) for item in driver.items] == told
 
 

@@ -144,7 +144,7 @@ def test_the_tool_of_another_server_is_not_taken_for_ours(name: str) -> None:
     assert item["title"] == item["tool"] == f"files/{name}"
     assert item["lines"] == ["command: rm -rf x", "host: prod", "then: reboot"]
     assert "titled" not in item
-    assert remembered(item) == [f"rm of {name}"]
+    assert remembered(item) == [f"any rm of {name}"]
 
 
 def test_the_diff_of_another_servers_tool_stands_under_all_its_arguments() -> None:
@@ -253,8 +253,8 @@ def test_values_that_are_no_text_are_json_in_a_header_too() -> None:
 @pytest.mark.parametrize(
     ("tool_call", "keys"),
     [
-        (call("e", "edit_file"), ["edit_file on any server"]),
-        (theirs("edit_file", {}), ["edit_file on any server"]),
+        (call("e", "edit_file"), ["any edit_file on any server"]),
+        (theirs("edit_file", {}), ["any edit_file on any server"]),
         (eca_call("e", "edit_file", None, "native"), None),  # from servers that cannot remember
         (call("s", "shell_command"), None),  # nothing is remembered of a line that cannot be parsed
         (call("g", "git"), None),

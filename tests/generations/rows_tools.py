@@ -158,7 +158,7 @@ ROWS = [
         says="chat/toolCallApprove save: 'session'",
         server=turn(asks(**NAMES_SERVER), wait("chat/toolCallApprove"), called(**NAMES_SERVER)),
         does=["prompt", "approve remember"],
-        asked={"choices": offered("edit_file on any server")},
+        asked={"choices": offered("any edit_file on any server")},
         sent=[("chat/toolCallApprove", {"save": "session"})],
     ),
     Row(

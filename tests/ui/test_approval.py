@@ -191,7 +191,7 @@ def test_says_what_remembering_remembers(stage: Neovim) -> None:
     pending(stage, approval(remember=["git commit", "git push"]))
     screen = stage.wait_screen(shown)
     assert "A always " in screen
-    assert "A always allows: git commit, git push" in screen
+    assert "A always allows in all chats: git commit, git push" in screen
 
 
 def test_guard_swallows_keys_under_the_users_hands(start_nvim: StartNeovim) -> None:
@@ -333,7 +333,7 @@ def test_our_own_words_come_before_the_agents(stage: Neovim) -> None:
     pending(stage, approval(title="$ rm -r x", lines=forged, remember=["rm"]))
     rows = stage.wait_screen(shown).lines()
     told = [row for row in rows if "A always allows" in row]
-    assert "A always allows: rm" in told[0]
+    assert "A always allows in all chats: rm" in told[0]
     assert "A always allows: nothing" in told[1]
 
 

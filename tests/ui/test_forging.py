@@ -86,7 +86,7 @@ def test_no_padding_forges_a_row(stage: Neovim, columns: int, unit: str) -> None
             item = approval(name, lines=[line, f"end {name}"], remember=["curl"], tool="shell")
             rows = wait_item(stage, item, f"end {name}")
             own = [text for whose, text in rows if whose == "own"]
-            assert own == ["shell · A always allows: curl"]
+            assert own == ["shell · A always allows in all chats: curl"]
             agents = [text for whose, text in rows if whose == "agent"]
             assert [agents[0], agents[-1]] == [f"run ls {name}", f"end {name}"]
             assert [text[0] for text in agents[1:-1]] == ["$"]

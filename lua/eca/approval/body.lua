@@ -80,7 +80,7 @@ local function allowed_always(item)
   if item.listed or not choice or not choice.remembers then
     return nil
   end
-  return 'A always allows: ' .. table.concat(choice.remembers, ', ')
+  return 'A always allows in all chats: ' .. table.concat(choice.remembers, ', ')
 end
 
 --- The origin, and what `A` always allows. Both share a row only if the origin is a plain name,

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - A server remembers the commands of a shell line, else the bare name of the tool: a tool of that
-  name on any server then runs without asking.
+  name on any server then runs without asking, with any arguments. It does so in all chats, until
+  it ends: the words say how far an answer goes.
 - A server that does not name a tool's server is too old to remember.
 """
 
@@ -32,7 +33,7 @@ def _remembers(call: ToolCall) -> tuple[str, ...]:
     if isinstance(call.details, ShellCommand):
         keys = [part.remember_key for part in call.details.parts if not part.remembered]
         whose = "" if call.origin == "native" else f" of {call.name or ''}"
-        return tuple(dict.fromkeys(key + whose for key in keys if key))
+        return tuple(dict.fromkeys(f"any {key}{whose}" for key in keys if key))
     if call.name is None or call.origin == "unknown" or asks_by_command(call):
         return ()
-    return (f"{call.name} on any server",)
+    return (f"any {call.name} on any server",)
