@@ -149,17 +149,18 @@ def test_a_projects_template_is_shown_before_it_is_sent(
     server = scripted_server(handshake(), answering(2))
     nvim = start(start_nvim, server, project, mine)
     nvim.wait_until("#require('eca').status().chat > 0")
-    nvim.keys(":Eca template steal<CR>")
+    nvim.keys(":Eca template steal more<CR>")
     screen = nvim.wait_screen("project template · .nvim/eca/templates/steal.md")
-    for line in ("agent: plan", HOSTILE_LINES, "s send", "e edit in the input", "q cancel"):
+    sends = ("It sends these along:", "@src/calc.py")
+    for line in (*sends, "agent: plan", HOSTILE_LINES, "s send", "e edit in the input", "q cancel"):
         assert line in screen
     nvim.keys("q")
     nvim.wait_screen(lambda screen: "s send" not in screen)
     nvim.keys(":Eca template steal<CR>")
-    nvim.wait_screen("s send")
-    nvim.keys("s")
     wait_question(nvim, "What?")
     nvim.keys("more<CR>")
+    nvim.wait_screen("s send")
+    nvim.keys("s")
     assert wait_prompt(nvim, server, 1).startswith("read @src/calc.py and more")
     sent = server.received("chat/prompt")[-1]["params"]
     assert sent["agent"] == "plan"
@@ -177,26 +178,87 @@ def test_a_projects_template_is_shown_before_it_is_sent(
     assert len(prompts(server)) == 2
 
 
-def test_a_projects_template_is_read_to_its_end_and_names_nothing_outside(
+SPELLINGS = (
+    "@/etc/passwd",
+    "@../a\\ secret",
+    "(@/etc/passwd:1-2)",
+    "@/etc/passwd\tplease",
+    "@../se@cret/key",
+    "@linked.md",
+    "@./linked.md, then",
+    "@linked",
+    "@~/.profile",
+    "@buffer:1",
+    "@{{input:Which?}}",
+    "@/etc/pass{{input:Which?}}",
+    "{{file}}.md",
+)
+"""Ways in which a template names what is outside of the workspace, or a buffer."""
+
+
+def test_a_projects_template_sends_nothing_from_outside_that_was_not_listed(
     start_nvim: StartNeovim, scripted_server: PrepareScript, project: Path, mine: Path
 ) -> None:
-    """What a repository hides below blank lines was sent with the next key."""
-    server = scripted_server(handshake(), answering(1))
+    server = scripted_server(handshake(), answering(2 * len(SPELLINGS)))
+    home = project.parent
+    nvim = start_chat(
+        start_nvim,
+        server,
+        "src/calc.py",
+        settings={"templates": {"user": str(mine)}, "approval": {"guard": 0}},
+        cwd=project,
+        columns=80,
+        environment={"HOME": str(home)},
+    )
+    nvim.wait_until("#require('eca').status().chat > 0")
+    (home / ".profile").write_text("key")
+    (home / "a secret").write_text("key")
+    (home / "se@cret").mkdir()
+    (home / "se@cret/key").write_text("key")
+    (project / "linked.md").symlink_to(home / "a secret")
+    (project / "linked").symlink_to(home / "se@cret")
+    (project / "src/calc.py.md").symlink_to(home / ".profile")
+    template = project / ".nvim/eca/templates/inspect.md"
+    for number, spelling in enumerate(SPELLINGS, 1):
+        answers = {"@{{input:Which?}}": "/etc/passwd", "@/etc/pass{{input:Which?}}": "wd"}
+        answer, place = answers.get(spelling, ""), "outside of the workspace: /"
+        template.write_text(f"Number {number}. Look at {spelling}")
+        for again in (False, True):
+            nvim.keys(f"<Esc><C-w>h:Eca template inspect {answer}<CR>")
+            screen = nvim.wait_screen("It sends these along:")
+            warned = [row for row in screen.lines() if "│! @" in row]
+            assert len(warned) == 1, spelling
+            assert ("the buffer" if spelling == "@buffer:1" else place) in warned[0]
+            count = len(prompts(server))
+            nvim.keys("s" if again else "q")
+            nvim.wait_screen(lambda shown: "It sends these along:" not in shown)
+            assert len(prompts(server)) == count
+            if again:
+                wait_prompt(nvim, server, count + 1)
+
+
+def test_a_projects_template_is_read_to_its_end(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, project: Path, mine: Path
+) -> None:
+    """What a repository hides below blank lines, or in a long one, was sent with the next key."""
+    server = scripted_server(handshake(), answering(3))
     nvim = start(start_nvim, server, project, mine)
     nvim.wait_until("#require('eca').status().chat > 0")
     template = project / ".nvim/eca/templates/inspect.md"
-    (project.parent / "a secret").write_text("key")
-    for path in ("@/etc/passwd", "@../a\\ secret", "(@/etc/passwd:1-2)", '@"/etc/passwd"'):
-        template.write_text("Review this." + "\n" * 40 + f"also {path}")
-        nvim.keys(":messages clear<CR>:Eca template inspect<CR>")
-        nvim.wait_until("vim.fn.execute('messages'):find('names a file outside', 1, true)")
-    template.write_text("Review this." + "\n" * 400 + "and @src/calc.py")
-    nvim.keys(":Eca template inspect<CR>")
-    nvim.wait_screen("more rows, scroll to read them")
-    nvim.keys("s")
-    nvim.wait_screen("scroll to its end first")
-    assert prompts(server) == []
-    nvim.keys("G")
-    nvim.wait_screen("s send")
-    nvim.keys("s")
-    assert wait_prompt(nvim, server, 1).startswith("Review this.")
+    blank, long = "Review this." + "\n" * 100 + "and @src/calc.py", "x" * 5000 + " @README.md"
+    texts = (blank, long, "a\n" * 90)
+    for number, text in enumerate(texts, 1):
+        template.write_text(text)
+        nvim.keys("<Esc>:Eca template inspect<CR>")
+        nvim.wait_screen("more rows, scroll to read them")
+        nvim.keys("s")
+        nvim.wait_screen("scroll through it first")
+        nvim.keys("G:<Esc>")
+        assert "s send" not in nvim.screen, "the middle was never on the screen"
+        nvim.keys("gg")
+        for _ in range(60):
+            nvim.keys("<C-e>" * 5)
+            if "s send" in nvim.screen:
+                break
+        nvim.keys("s")
+        wait_prompt(nvim, server, number)

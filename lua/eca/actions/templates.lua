@@ -3,7 +3,8 @@
 --- Rules kept here:
 --- - The host reads and expands templates. Here their values are collected: what is selected, the
 ---   file, the answers.
---- - A project's template is shown whole before it is used the first time.
+--- - A project's template is shown whole before it is used the first time, with all that it sends;
+---   later, too, if that is outside of the workspace. What was listed is sent, nothing else.
 --- - Nothing is sent before all questions are answered; a draft stays in the input until then.
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
@@ -19,6 +20,7 @@ local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
+local stated = require('eca.context.stated')
 local templates = require('eca.state.templates')
 local values = require('eca.actions.template_values')
 
@@ -32,22 +34,29 @@ local M = {}
 ---@field queue boolean
 ---@field typed? string the draft, if it was typed there
 ---@field selection? eca.Context lines of the command's range
+---@field asked? eca.Asked when the user asked for it
 
 ---@class eca.PreparedTemplate
 ---@field command? boolean `/name` is a command of the agent
 ---@field digest string
 ---@field kinds string[] of variables
 ---@field questions string[]
----@field title? string
----@field lines? string[] the template, if the user must see it first
+
+---@class eca.TemplatePrompt
+---@field text string
+---@field own string the part of it in which tokens name contexts
+---@field title? string only of a project's template on which the user has not decided
+---@field lines? string[] the template
+---@field seen? boolean the user has seen it before
 
 --- Answers to questions of a template that was cancelled, by question.
 local unsent = {} ---@type table<string, string>
 
 --- Put the prompt where it belongs, and take the draft that asked for it away.
 ---@param use eca.TemplateUse
----@param prompt { text: string, own: string }
-local function finish(use, prompt)
+---@param prompt eca.TemplatePrompt
+---@param contexts? eca.Context[] what is sent with it; default: what its own text names
+local function finish(use, prompt, contexts)
   local buf = chats.ensure(use.chat).input
   if use.typed and field.draft(buf) == use.typed then
     field.set_draft(buf, '')
@@ -58,8 +67,41 @@ local function finish(use, prompt)
     return
   end
   history.add(use.chat, use.typed or scan.trim(('/%s %s'):format(use.template, use.rest)))
-  input.send(use.chat, prompt.text, { queue = use.queue, tokens_in = prompt.own })
+  local tokens_in = contexts and '' or prompt.own
+  input.send(
+    use.chat,
+    prompt.text,
+    { queue = use.queue, tokens_in = tokens_in, contexts = contexts }
+  )
   input.show_end(use.chat)
+end
+
+--- Show a project's template whole, with what would be sent, and let the user decide.
+---@param use eca.TemplateUse
+---@param prompt eca.TemplatePrompt
+---@param sent eca.SentContexts
+---@param decided fun()
+local function show(use, prompt, sent, decided)
+  local shown ---@type eca.PanelHandle
+  ---@param edit boolean
+  ---@return fun()
+  local function go_on(edit)
+    return function()
+      shown.close()
+      use.edit = edit
+      decided()
+    end
+  end
+  shown = panel.show({
+    title = prompt.title,
+    lines = vim.list_extend(vim.deepcopy(sent.lines), prompt.lines),
+    marks = sent.marks,
+    keys = { { 's', 'send' }, { 'e', 'edit in the input' }, { 'q', 'cancel' } },
+    actions = { s = go_on(false), e = go_on(true) },
+    unread = function(rows)
+      notify.warn(('scroll through it first: %d more rows of it follow'):format(rows))
+    end,
+  })
 end
 
 ---@param use eca.TemplateUse
@@ -67,17 +109,37 @@ end
 ---@param answers string[]
 local function fill(use, prepared, answers)
   values.collect(prepared.kinds, use.selection, function(found)
-    requests.ask('expand_template', {
-      chat = use.chat,
-      template = use.template,
-      digest = prepared.digest,
-      rest = use.rest,
-      values = next(found) and found or vim.empty_dict(),
-      answers = answers,
-      shown = prepared.lines ~= nil,
-    }, function(prompt)
-      if prompt then
-        finish(use, prompt)
+    ---@param decided boolean
+    ---@param on_prompt fun(prompt: eca.TemplatePrompt)
+    local function expand(decided, on_prompt)
+      requests.ask('expand_template', {
+        chat = use.chat,
+        template = use.template,
+        digest = prepared.digest,
+        rest = use.rest,
+        values = next(found) and found or vim.empty_dict(),
+        answers = answers,
+        decided = decided,
+      }, function(prompt)
+        if prompt then
+          on_prompt(prompt)
+        end
+      end)
+    end
+    expand(false, function(prompt)
+      if not prompt.lines then
+        return finish(use, prompt)
+      end
+      local sent = stated.of(prompt.own)
+      local function go_on()
+        expand(true, function(again)
+          finish(use, again, sent.contexts)
+        end)
+      end
+      if prompt.seen and not sent.leads_out then
+        go_on()
+      elseif return_window.may_focus(use.asked, 'the template') then
+        show(use, prompt, sent, go_on)
       end
     end)
   end)
@@ -97,43 +159,17 @@ local function ask(use, prepared, answers)
   local options = { prompt = sanitize.line(question) .. ' ', default = unsent[question] }
   vim.ui.input(options, function(answer)
     if answer then
-      unsent[question] = answer
+      unsent[question], use.asked = answer, return_window.asked()
       answers[#answers + 1] = answer
       ask(use, prepared, answers)
     end
   end)
 end
 
---- Show a template whole, and let the user decide.
----@param use eca.TemplateUse
----@param prepared eca.PreparedTemplate
-local function show(use, prepared)
-  local shown ---@type eca.PanelHandle
-  ---@param edit boolean
-  ---@return fun()
-  local function go_on(edit)
-    return function()
-      shown.close()
-      use.edit = edit
-      ask(use, prepared, {})
-    end
-  end
-  shown = panel.show({
-    title = prepared.title,
-    lines = prepared.lines,
-    marks = {},
-    keys = { { 's', 'send' }, { 'e', 'edit in the input' }, { 'q', 'cancel' } },
-    actions = { s = go_on(false), e = go_on(true) },
-    unread = function(rows)
-      notify.warn(('scroll to its end first: %d more rows of it follow'):format(rows))
-    end,
-  })
-end
-
 ---@param use eca.TemplateUse
 ---@param on_command? fun() called if the agent has a command of this name
 local function start(use, on_command)
-  local asked = return_window.asked()
+  use.asked = return_window.asked()
   requests.ask('prepare_template', {
     chat = use.chat,
     template = use.template,
@@ -145,12 +181,7 @@ local function start(use, on_command)
     elseif prepared.command then
       return on_command and on_command()
     end
-    local asks = prepared.lines or #prepared.questions > 0
-    if asks and not return_window.may_focus(asked, 'the template') then
-      return
-    elseif prepared.lines then
-      show(use, prepared)
-    else
+    if #prepared.questions == 0 or return_window.may_focus(use.asked, 'the template') then
       ask(use, prepared, {})
     end
   end)

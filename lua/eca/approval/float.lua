@@ -15,6 +15,7 @@ local key_list = require('eca.ui.key_list')
 local pause = require('eca.approval.pause')
 local place = require('eca.approval.place')
 local return_window = require('eca.ui.return_window')
+local seen_rows = require('eca.ui.seen_rows')
 local title = require('eca.approval.title')
 
 local M = {}
@@ -30,7 +31,7 @@ local M = {}
 ---@field seen? fun(): eca.SeenBlock? the request's block on the screen
 ---@field choices eca.Choice[] what the keys do, in the order of the border
 ---@field gone fun(by_user: boolean) called when something other than this file closes the window
----@field read fun() called when its last row is on the screen, maybe after scrolling
+---@field read fun() called when all of its rows were on the screen, maybe after scrolling
 
 ---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
 
@@ -43,6 +44,7 @@ local M = {}
 ---@field origin? eca.Origin where the user came from
 ---@field selecting? boolean the user was in visual mode there
 ---@field paused? boolean a request was answered here, and the next may come
+---@field seen eca.SeenRows
 
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
 local ANSWERED = 'answered · next …'
@@ -65,23 +67,19 @@ local function user_window()
   return origin and vim.api.nvim_win_is_valid(origin.win) and origin.win or win
 end
 
----@param win integer
----@return integer rows of text below the window's last row
-local function rows_below(win)
-  local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
-  local from = { start_row = view.topline - 1, start_vcol = view.skipcol }
-  return vim.api.nvim_win_text_height(win, from).all - vim.api.nvim_win_get_height(win)
-end
-
 ---@param float eca.PromptFloat
 local function draw_title(float)
   local win = float.win
   local focused = vim.api.nvim_get_current_win() == win
   local room = vim.api.nvim_win_get_width(win) - 2
   local is_short = float.paused or float.place.short
-  local more = is_short and 0 or rows_below(win)
-  if not is_short and more == 0 then
-    float.content.read()
+  local more = 0
+  if not is_short then
+    local unseen
+    unseen, more = float.seen.look()
+    if unseen == 0 then
+      float.content.read()
+    end
   end
   local text = title.of(float.content, more, focused, room)
   vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
@@ -253,7 +251,7 @@ FIRST.style, FIRST.zindex, FIRST.noautocmd = 'minimal', 60, true
 ---@param content eca.PromptContent
 local function open(content)
   local win = vim.api.nvim_open_win(write(content), false, FIRST)
-  shown = { win = win, content = content, guard = guard.begin() }
+  shown = { win = win, content = content, guard = guard.begin(), seen = seen_rows.watch(win) }
   watch(win)
   float_buffer.set_window_options(win)
   fit(shown)
@@ -272,7 +270,7 @@ end
 ---@param content eca.PromptContent
 local function replace(float, content)
   if not same_request(float.content, content) then
-    float.guard = guard.begin()
+    float.guard, float.seen = guard.begin(), seen_rows.watch(float.win)
   end
   float.content, float.paused = content, nil
   vim.api.nvim_win_set_buf(float.win, write(content))

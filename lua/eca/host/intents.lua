@@ -61,7 +61,7 @@ return {
     'rest',
     'values',
     'answers',
-    'shown',
+    'decided',
   },
   wrote = { 'path', 'state' },
   start = { 'restart', 'server' },

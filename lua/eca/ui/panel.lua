@@ -8,6 +8,7 @@ local footer = require('eca.ui.footer')
 local guard = require('eca.ui.guard')
 local our_buffers = require('eca.ui.our_buffers')
 local return_window = require('eca.ui.return_window')
+local seen_rows = require('eca.ui.seen_rows')
 
 local M = {}
 
@@ -122,22 +123,22 @@ local function open(buf, panel)
   vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
   vim.wo[win][0].wrap = true
   vim.wo[win][0].linebreak = true
+  vim.wo[win][0].smoothscroll = true -- else a line longer than the window cannot be read
   vim.wo[win][0].breakindent = true
   vim.wo[win][0].breakindentopt = 'shift:4'
   fit(win, panel)
   return win
 end
 
---- Note how far the text was on the screen, and say in the border how many rows follow.
+--- Note what of the text was on the screen, and say in the border how many rows follow.
 ---@param win integer
 ---@param buf integer
 ---@param panel eca.Panel
 ---@return fun(): integer rows that were never on the screen
 local function watch_end(win, buf, panel)
-  local furthest = 0
+  local seen = seen_rows.watch(win)
   local function look()
-    furthest = math.max(furthest, vim.fn.line('w$', win))
-    local left = vim.api.nvim_buf_line_count(buf) - furthest
+    local left = seen.look()
     local more = left > 0 and (' %d more rows, scroll to read them '):format(left) or ''
     local keys = footer.of(panel.keys or {}, vim.api.nvim_win_get_width(win) - 1)
     local text = left > 0 and { { more, 'EcaWarning' } } or vim.list_extend(keys, { { ' ' } })

@@ -36,7 +36,7 @@ LONGEST_PROMPT = 65_536
 MOST_DRAFTS = 50
 MOST_SESSIONS = 500
 MOST_CHATS = 500
-"""Chats of which it is known what was set in them."""
+"""Chats whose options are saved."""
 _TICKS = 19
 """Index of the start time in `/proc/<process>/stat`, counted after the process's name."""
 STEP = 0.01

@@ -138,23 +138,28 @@ def test_a_projects_own_is_shown_whole_before_and_after_each_change(home: Path) 
             rig.agent.announce(Announced(agents=("code", "plan")))
             file = rig.project / "theirs.md"
             file.write_text(text)
-            prepared = await rig.prepare("theirs")
-            assert prepared["title"] == f"project template · {PROJECT_FOLDER}/theirs.md"
-            assert prepared["lines"] == ["---", "agent: plan", "---", "run <U+202E>this␛[31m"]
-            digest = prepared["digest"]
-            assert await rig.expand("theirs", digest) is None, "it was not shown"
-            assert "use the template again" in rig.lines()[-1]
-            assert (await rig.expand("theirs", digest, shown=True))["text"].startswith("run ")
-            assert "lines" not in await rig.prepare("theirs")
-            assert await rig.expand("theirs", digest) is not None
+            digest = (await rig.prepare("theirs"))["digest"]
+            shown = await rig.expand("theirs", digest)
+            assert shown["title"] == f"project template · {PROJECT_FOLDER}/theirs.md"
+            assert shown["lines"] == ["---", "agent: plan", "---", "run <U+202E>this␛[31m"]
+            assert not shown["seen"]
+            assert rig.status().get("agent") != "plan", "nobody has decided"
+            assert not (await rig.expand("theirs", digest))["seen"]
+            decided = await rig.expand("theirs", digest, decided=True)
+            assert (decided["text"][:4], "lines" in decided) == ("run ", False)
+            assert rig.status().get("agent") == "plan"
+            assert (await rig.expand("theirs", digest))["seen"]
             file.write_text("something else")
-            assert await rig.expand("theirs", digest, shown=True) is None, "that was not shown"
-            assert (await rig.prepare("theirs"))["lines"] == ["something else"]
+            assert await rig.expand("theirs", digest, decided=True) is None, "that was not shown"
+            assert "use the template again" in rig.lines()[-1]
+            changed = await rig.prepare("theirs")
+            assert (await rig.expand("theirs", changed["digest"]))["lines"] == ["something else"]
             file.write_text(text)
         async with running(home) as rig:
-            assert "lines" not in await rig.prepare("theirs"), "the store knows it"
+            assert (await rig.expand("theirs", digest))["seen"], "the store knows it"
             file.write_text(f"{text} ")
-            assert "lines" in await rig.prepare("theirs")
+            changed = await rig.prepare("theirs")
+            assert not (await rig.expand("theirs", changed["digest"]))["seen"]
 
     anyio.run(scenario)
 
@@ -201,7 +206,7 @@ def test_an_agent_is_chosen_for_the_chat_alone_and_only_one_that_asks(home: Path
             rig.agent.announce(Announced(agents=("code", "plan", "yolo"), agent="code"))
             rig.agent.say("a", OptionsChanged((mode,)))
             assert await rig.use("plan") == "x"
-            assert rig.status()["agent"] == "plan"
+            assert rig.status().get("agent") == "plan"
             assert rig.status().get("trust") in (None, False)
             assert rig.persistence.choices("eca")("agent") is None, "later chats begin as before"
             assert await rig.use("ghost") == "x"
@@ -209,6 +214,6 @@ def test_an_agent_is_chosen_for_the_chat_alone_and_only_one_that_asks(home: Path
             rig.agent.say("a", OptionsChanged((replace(mode, value="plan"),)))
             assert await rig.use("yolo") == "x"
             assert rig.lines()[-1].startswith("agent 'yolo' runs tools without asking")
-            assert rig.status()["agent"] == "plan"
+            assert rig.status().get("agent") == "plan"
 
     anyio.run(scenario)

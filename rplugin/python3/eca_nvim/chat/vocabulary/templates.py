@@ -28,8 +28,8 @@ class PrepareTemplate(Struct, frozen=True):
 
     rest: what was typed after its name. typed: `/name` was typed as a prompt, which may also be a
     command of the agent. The answer is nil if a message says why the template cannot be used; a
-    table of command (true: the prompt is for the agent); or of digest, kinds (of variables),
-    questions, and only if the user must see the template first title and lines.
+    table of command (true: the prompt is for the agent); or of digest, kinds (of variables) and
+    questions.
     """
 
     name: ClassVar[str] = "prepare_template"
@@ -44,9 +44,11 @@ class ExpandTemplate(Struct, frozen=True):
     """Put values into a template, and choose its agent for the chat; answered with this number.
 
     digest: of what was prepared. values: by kind, tables of content, label and language; kinds
-    without a value are absent. answers: to the questions. shown: the user has seen the template.
-    The answer is nil if a message says why not, or a table of text (the prompt) and own (the part
-    of it in which `@file` names a context).
+    without a value are absent. answers: to the questions. decided: the user has seen a project's
+    template, and what would be sent with it. The answer is nil if a message says why not, or a
+    table of text (the prompt) and own (the part of it in which `@file` names a context). For a
+    project's template on which the user has not decided nothing is done: the table also has its
+    title and lines, and seen: whether the user has seen this template before.
     """
 
     name: ClassVar[str] = "expand_template"
@@ -57,7 +59,7 @@ class ExpandTemplate(Struct, frozen=True):
     rest: str = ""
     values: Mapping[str, object] = {}
     answers: Sequence[str] = ()
-    shown: bool = False
+    decided: bool = False
 
 
 class SetTemplates(Struct, frozen=True):

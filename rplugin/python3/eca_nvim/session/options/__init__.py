@@ -1,5 +1,6 @@
-"""Options: what the user sets in the chats of a server (`chat_options`), and what is to be set in
-one (`wanted`), with what the user reads about it (`lines`).
+"""Options: what the user sets in the chats of a server, and what is to be set in each of them.
+
+`chat_options` sets them, `wanted` knows what counts more than what, `lines` words it.
 
 Rule: options belong to their chat, whatever way the user comes back to it.
 """

@@ -88,7 +88,7 @@ class Options:
             raise
 
     def copied(self, chat: Chat, copy: Chat) -> None:
-        """Prepare a copy of a chat: it gets what was set there, as in a later life of that."""
+        """Prepare a copy of a chat: it gets what was set there, as if that came back."""
         left, chosen = asking_values(chat.options), self._state(chat).in_chat
         self._state(copy).returns(chosen, left, trusted=chat.trust)
         self.begin(copy)
@@ -283,7 +283,7 @@ class Options:
     def _set(
         self, agent: Agent, chat: Chat, option: ChatOption, value: OptionValue, why: Why
     ) -> None:
-        """Set a value; what an earlier life of the chat had, or the last one, nobody chose now."""
+        """Set a value; one from before the chat came back, or the last one, nobody chose now."""
         state, is_chosen = self._state(chat), why not in (Why.RETURNED, Why.LAST)
         if is_chosen and why is not Why.SET:
             state.user_sets(option, value)

@@ -41,7 +41,7 @@ class Why(Enum):
     """Why a value is to be set.
 
     ASKED: the user has just set it: only that is waited for, and kept as the last choice. SET: it
-    was set before the agent was started again. RETURNED: it was set in an earlier life of the chat.
+    was set before the agent was started again. RETURNED: it was set before the chat came back.
     CONFIGURED: the user's options say so. LAST: the project's last choice.
     """
 
@@ -70,11 +70,11 @@ class WantedOptions(Struct):
     last: the project's last choices when the chat began. chosen: ids of options set in the chat.
     unasked: values with which tools run without asking that the user has set, by id. is_listed: the
     running agent has listed the chat's options. is_loading: the chat is being opened with its text.
-    by_user: what the user has set last, by id. is_back: the chat had an earlier life. returned:
-    what the user chose then; left: what it had last of the options that decide on asking.
+    by_user: what the user has set last, by id. is_back: the chat has come back. returned:
+    what the user chose before; left: what it had last of the options that decide on asking.
     was_trusted: it was then. unconfirmed: values that were to be set and are not listed yet.
     setting: requests to set one that the agent has not answered. holds_prompt: a prompt stays
-    queued because of one. offered: values of an earlier life that are not set by themselves.
+    queued because of one. offered: values from before that are not set by themselves.
     """
 
     is_listed: bool = False
@@ -100,7 +100,7 @@ class WantedOptions(Struct):
 
     @property
     def in_chat(self) -> Mapping[str, OptionValue]:
-        """What the user chose in the chat, in any of its lives."""
+        """What the user chose in the chat, here or before it came back."""
         return {**self.returned, **self.by_user}
 
     def begin(self, last: LastChoices, configured: Mapping[str, OptionValue]) -> None:
@@ -114,12 +114,12 @@ class WantedOptions(Struct):
     def returns(
         self, chosen: Mapping[str, OptionValue], left: Mapping[str, OptionValue], *, trusted: bool
     ) -> None:
-        """Note what was set in an earlier life of the chat."""
+        """Note what was set in a chat that comes back."""
         self.is_back, self.returned, self.left = True, chosen, left
         self.was_trusted = trusted
 
     def set_again(self, values: Mapping[str, OptionValue]) -> None:
-        """Want values that were set in this life of the chat."""
+        """Want values that were set since the chat was opened here."""
         for option_id, value in values.items():
             self.wanted.setdefault(option_id, Wanted(value, Why.SET))
 
@@ -151,7 +151,7 @@ class WantedOptions(Struct):
         return option.value not in option.unasked or self.unasked.get(option.id) == option.value
 
     def is_withheld(self, option: ChatOption, value: OptionValue, why: Why) -> bool:
-        """Return whether a value of an earlier life is not set; it may be offered then."""
+        """Return whether a value from before is not set; it may be offered then."""
         if why is not Why.RETURNED:
             return False
         if option.unasked_by(value) > option.runs_unasked:

@@ -4,8 +4,8 @@ Rules kept here:
 - A command of the agent comes before a template of the same name when `/name` is typed: what a
   server or its documents call `/login` must never be a text from a repository. `:Eca template`
   reaches the template.
-- A project's template is used only after the user has seen it whole, and again after each change.
-  It may name no file outside of the workspace: `@~/.ssh/id_rsa` is easily overlooked.
+- A project's template is used only after the user has decided on it: he sees it whole, once and
+  after each change, with what would be sent, and always if that is outside of the workspace.
 - A template chooses an agent only for its chat, only one that is offered, and never one that runs
   tools without asking.
 - Nothing is sent here: the editor sends the prompt.
@@ -13,8 +13,6 @@ Rules kept here:
 
 from __future__ import annotations
 
-import os
-import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -36,7 +34,6 @@ from eca_nvim.chat.vocabulary.templates import (
     SetTemplates,
     TemplateIntent,
 )
-from eca_nvim.path_risks import is_inside, real_path
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.servers import Servers
@@ -56,8 +53,6 @@ from eca_nvim.threads import run_in_thread
 NO_DIAGNOSTICS: Final = Value("none", "Diagnostics")
 MOST_FAULTS: Final = 3
 """Files that are named when the templates are listed."""
-_AFTER: Final = ".,:;!?)]}>"
-"""Signs that may follow a path in a sentence."""
 PATIENCE: Final = 5.0
 """Seconds that an agent has to list its commands."""
 
@@ -126,17 +121,12 @@ class Templates:
 
     def _prepare(self, intent: PrepareTemplate, library: Library) -> Mapping[str, object]:
         found = _named(library, intent.template)
-        self._require_inside(found)
         parts = parse(found.template.body)
-        answer: dict[str, object] = {
+        return {
             "digest": found.digest,
             "kinds": kinds_of(parts),
             "questions": [one_line(it) for it in questions_of(parts, intent.rest)],
         }
-        if self._must_be_shown(found):
-            answer["title"] = f"project template · {found.shown}"
-            answer["lines"] = literal_lines(found.text)
-        return answer
 
     async def _is_command(self, chat_id: str, name: str) -> bool:
         """Return whether the agent of a chat has a command with this name."""
@@ -152,33 +142,24 @@ class Templates:
             return any(it.name == name for it in found)
         return False
 
-    def _require_inside(self, found: Found) -> None:
-        """Raise UnusableTemplate for a project's template that names a file outside of it."""
-        if found.source is not Source.PROJECT:
-            return
-        for path in _outside(found.template.body):
-            place = real_path(posixpath.join(self._workspace[0], path))
-            if os.path.lexists(place) and not is_inside(place, self._workspace):
-                name = literal_name(path)
-                raise UnusableTemplate(f"names a file outside ({name}): {found.shown}")
-
-    def _must_be_shown(self, found: Found) -> bool:
-        seen = self._servers.persistence.seen_template(found.shown)
-        return found.source is Source.PROJECT and seen != found.digest
-
     def _expand(self, intent: ExpandTemplate, library: Library) -> Mapping[str, object]:
         found = _named(library, intent.template)
-        if found.digest != intent.digest or (self._must_be_shown(found) and not intent.shown):
+        if found.digest != intent.digest:
             raise UnusableTemplate(f"{found.shown} has just changed: use the template again")
-        self._require_inside(found)
         parts = parse(found.template.body)
         values = dict(_values(kinds_of(parts), intent.values))
         prompt = expand(parts, values, intent.answers, intent.rest)
-        if self._must_be_shown(found):
+        answer: dict[str, object] = {"text": prompt.text, "own": prompt.own}
+        if found.source is Source.PROJECT and not intent.decided:
+            answer["title"] = f"project template · {found.shown}"
+            answer["lines"] = literal_lines(found.text)
+            seen = self._servers.persistence.seen_template(found.shown)
+            return answer | {"seen": seen == found.digest}
+        if found.source is Source.PROJECT:
             self._servers.persistence.keep_seen_template(found.shown, found.digest)
         if found.template.agent is not None:
             self._choose_agent(self._chats.get(intent.chat), found.template.agent)
-        return {"text": prompt.text, "own": prompt.own}
+        return answer
 
     def _choose_agent(self, chat: Chat, agent: str) -> None:
         """Choose an agent for a chat; a message says why it is not chosen."""
@@ -194,17 +175,6 @@ class Templates:
                 self._servers.of(chat).options.set(chat, mode.id, offer.value, is_saved=False)
             return
         self._view.push([Notify("warn", f"agent '{literal_name(agent)}' {reason}")])
-
-
-def _outside(text: str) -> Iterator[str]:
-    """Yield the paths of contexts in a text (`@path`) that may lead out of the workspace."""
-    for piece in text.replace("\\ ", "\0").split("@")[1:]:
-        quote, line = piece[:1], piece.partition("\n")[0]
-        quoted = quote != "" and quote in "'\"`"
-        word = line[1:].partition(quote)[0] if quoted else line.partition(" ")[0]
-        word = posixpath.expanduser(word.replace("\0", " ").removeprefix("file://"))
-        if word.startswith("/") or ".." in word:
-            yield from {word, word.rstrip(_AFTER), word.partition(":")[0], word.partition("#")[0]}
 
 
 def _reported(faults: Sequence[str]) -> Sequence[str]:

@@ -1,0 +1,67 @@
+--- What a text of a stranger would send: its contexts, one a line, for the user to see first.
+---
+--- Rules kept here:
+--- - The contexts are those of the tokens that the input finds; what is listed here is sent, with
+---   their real paths.
+--- - What leads out of the workspace is a warning: a file or folder there, and any buffer, whose
+---   text may come from anywhere.
+local buffer_text = require('eca.context.buffer_text')
+local host = require('eca.host')
+local paths = require('eca.files.paths')
+local sanitize = require('eca.ui.sanitize')
+local tokens = require('eca.context.tokens')
+
+local M = {}
+
+---@class eca.SentContexts
+---@field contexts eca.Context[]
+---@field lines string[] none if nothing is sent
+---@field marks eca.Mark[]
+---@field leads_out boolean
+
+---@param item eca.Context
+---@return boolean
+local function leads_out(item)
+  if item.type == 'buffer' then
+    return true
+  end
+  return item.path ~= nil and not paths.inside(item.path, host.folders())
+end
+
+---@param item eca.Context
+---@return string
+local function describe(item)
+  local token = sanitize.line(item.token)
+  if item.type == 'buffer' then
+    return ('%s, the buffer %s'):format(token, sanitize.line(buffer_text.name(item.buf)))
+  elseif leads_out(item) then
+    return ('%s, outside of the workspace: %s'):format(token, sanitize.line(item.path))
+  end
+  return token
+end
+
+--- What a text would send.
+---@param text string
+---@return eca.SentContexts
+function M.of(text)
+  ---@type eca.SentContexts
+  local sent = { contexts = {}, lines = {}, marks = {}, leads_out = false }
+  for _, token in ipairs(tokens.find(text)) do
+    local item = token.context
+    local is_out = leads_out(item)
+    local row = #sent.lines == 0 and 1 or #sent.lines
+    sent.contexts[#sent.contexts + 1] = item
+    sent.lines[1] = sent.lines[1] or 'It sends these along:'
+    sent.lines[row + 1] = (is_out and '! ' or '  ') .. describe(item)
+    sent.leads_out = sent.leads_out or is_out
+    if is_out then
+      sent.marks[#sent.marks + 1] = { row, 0, -1, 'EcaWarning' }
+    end
+  end
+  if #sent.lines > 0 then
+    sent.lines[#sent.lines + 1] = ''
+  end
+  return sent
+end
+
+return M
