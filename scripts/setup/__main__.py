@@ -1,16 +1,21 @@
 """`python3 -m scripts.setup` installs everything that checks and tests need.
 
 `python3 -m scripts.setup plugin` installs only what the plugin needs in a user's own Neovim: it is
-the build step of an installation. `python3 -m scripts.setup agents` adds real agents.
+the build step of an installation. `python3 -m scripts.setup agents` adds real agents,
+the newest of each.
 """
 
 import sys
 
-from scripts.setup.steps import ROOT, for_agents, for_plugin, for_tests, prepare
+from scripts.setup.steps import ROOT, for_plugin, for_tests, prepare, prepare_agents
 
-WANTED = {(): for_tests, ("plugin",): for_plugin, ("agents",): for_agents}
+WANTED = {
+    (): lambda: prepare(for_tests(ROOT), ROOT),
+    ("plugin",): lambda: prepare(for_plugin(ROOT), ROOT),
+    ("agents",): lambda: prepare_agents(ROOT),
+}
 
 wanted = WANTED.get(tuple(sys.argv[1:]))
 if wanted is None:
     sys.exit("usage: python3 -m scripts.setup [plugin | agents]")
-sys.exit(prepare(wanted(ROOT), ROOT))
+sys.exit(wanted())

@@ -53,8 +53,22 @@ def for_tests(root: Path) -> list[Step]:
 
 
 def for_agents(root: Path) -> list[Step]:
-    """Return the steps for `make agents`: those for tests, and real agents."""
-    return [*for_tests(root), _agents(root)]
+    """Return the steps that come before real agents: those for tests, and Node.js."""
+    return [*for_tests(root), _node(root)]
+
+
+def prepare_agents(root: Path, screen: TextIO = sys.stderr) -> int:
+    """Install the newest version of all real agents; return an exit code as `prepare` does."""
+    code = prepare(for_agents(root), root, screen)
+    if code != 0:
+        return code
+    progress = Progress(root / ".cache" / "setup.log", screen)
+    try:
+        with progress.alone(root / ".cache" / "setup.lock"):
+            agents.install(progress, root / ".cache" / "agents")
+    except KeyboardInterrupt:
+        return 130
+    return 0
 
 
 def prepare(steps: Sequence[Step], root: Path, screen: TextIO = sys.stderr) -> int:
@@ -117,10 +131,10 @@ def _luacheck(root: Path) -> Step:
     )
 
 
-def _agents(root: Path) -> Step:
-    folder = root / ".cache" / "agents"
+def _node(root: Path) -> Step:
+    folder = root / ".cache" / "agents" / "node"
     return Step(
-        "agents",
-        (Stamp(folder / ".set-up", fingerprint(str(root), agents.NODE, *agents.AGENTS)),),
-        lambda progress: agents.install(progress, folder, root / ".venv/bin/python"),
+        "Node.js",
+        (Stamp(folder / ".set-up", fingerprint(str(root), agents.NODE)),),
+        lambda progress: agents.install_node(progress, folder, root / ".venv/bin/python"),
     )

@@ -119,4 +119,4 @@ def test_tests_need_every_neovim_and_checker(tmp_path: Path) -> None:
 
 def test_journeys_need_the_agents_too(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").touch()
-    assert [step.what for step in steps.for_agents(tmp_path)][-1] == "agents"
+    assert [step.what for step in steps.for_agents(tmp_path)][-1] == "Node.js"
