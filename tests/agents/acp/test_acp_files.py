@@ -10,7 +10,8 @@ from tests.agents.acp.acp_client import CHAT
 from tests.agents.acp.file_turns import Run, answer, read, write
 from tests.agents.acp.test_official_sdk import requested, update
 
-from eca_nvim.agents.acp.updates.quirks import gets_empty_text
+from eca_nvim.agents.acp.updates import quirks
+from eca_nvim.agents.acp.updates.quirks import NeedsEmptyText, gets_empty_text
 from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.model.call_files import changed_paths
 from eca_nvim.chat.vocabulary.call_details import FileChange
@@ -249,13 +250,23 @@ async def test_a_missing_file_is_an_error_or_an_empty_text(run: Run) -> None:
         await client.say("go")
     assert run.answers[-1]["code"] == -32002
     assert "Resource not found" in run.answers[-1]["error"]
-    info = {"agentInfo": {"name": "gemini-cli", "version": "0.35.3"}}
+    info = {"agentInfo": {"name": "gemini-cli", "version": "0.61.0"}}
     async with run.start([read(missing)], initialize=info) as client:
         await client.say("go")
     assert run.answers[-1] == {"content": ""}
-    needs_text = [gets_empty_text("gemini-cli", it) for it in ("0.9", "0.35.3-preview.1", "0.36.0")]
-    assert needs_text == [True, True, False]
     assert not gets_empty_text("qwen-code", "0.1")
+
+
+def test_a_quirk_goes_on_until_a_version_was_seen_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert gets_empty_text("gemini-cli", "0.9")
+    assert gets_empty_text("gemini-cli", "99.0")
+    ended = NeedsEmptyText("gemini-cli", "0.61.0", "a run", ended_in="0.70.0")
+    monkeypatch.setattr(quirks, "EMPTY_TEXTS", (ended,))
+    versions = ("0.61.0", "0.69.9-preview.1", "0.70.0", "1.0")
+    needs_text = [gets_empty_text("gemini-cli", it) for it in versions]
+    assert needs_text == [True, True, False, False]
 
 
 async def test_a_mode_counts_once_the_user_has_set_it(run: Run) -> None:
