@@ -96,9 +96,17 @@ def test_options_are_listed_set_and_completed(start_nvim: StartNeovim) -> None:
 
 def test_a_key_never_goes_on_to_a_mode_that_does_not_ask(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, init=SELECT)
-    offers = tuple(OptionOffer(name.lower(), name) for name in ("Plan", "Yolo", "Code"))
+    names = ("Plan", "Yolo", "Turbo", "Code")
+    offers = tuple(OptionOffer(name.lower(), name) for name in names)
     mode = ChatOption(
-        "m", "Mode", "", MODE, value="plan", offers=offers, unasked={"yolo": Unasked.ALL}
+        "m",
+        "Mode",
+        "",
+        MODE,
+        value="plan",
+        offers=offers,
+        unasked={"yolo": Unasked.ALL},
+        unsure=frozenset({"turbo"}),
     )
     list_options(view, mode)
     view.nvim.keys("<S-Tab>")
@@ -108,7 +116,12 @@ def test_a_key_never_goes_on_to_a_mode_that_does_not_ask(start_nvim: StartNeovim
     view.nvim.keys("<S-Tab>")
     assert chosen(view) == [("m", "code"), ("m", "plan"), ("m", "plan")]
     view.nvim.keys(":Eca agent<CR>")
-    offered = ["  Plan", "● Yolo  tools run without asking", "  Code"]
+    offered = [
+        "  Plan",
+        "● Yolo  tools run without asking",
+        "  Turbo  not known whether it asks",
+        "  Code",
+    ]
     assert view.nvim.lua("return _G.offered") == offered
     view.nvim.keys(":Eca agent yolo<CR>")
     assert chosen(view)[-1] == ("m", "yolo")

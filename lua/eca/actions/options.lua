@@ -126,7 +126,9 @@ end
 ---@return string
 local function row(name, item)
   local title, facts = sanitize.line(name), {} ---@type string, string[]
-  facts[1] = item.unasked and 'tools run without asking' or nil
+  facts[1] = item.unasked and 'tools run without asking'
+    or item.unsure and 'not known whether it asks'
+    or nil
   facts[#facts + 1] = item.description and sanitize.line(item.description)
   if #facts == 0 then
     return title
@@ -205,7 +207,7 @@ function M.next_agent()
   local chat = eca.current()
   local option = option_of('agent', chat)
   local offers = vim.tbl_filter(function(offer)
-    return not offer.unasked
+    return not (offer.unasked or offer.unsure)
   end, offers_of(option))
   if not option or #offers == 0 then
     return M.choose('agent')

@@ -100,6 +100,7 @@ M.UNTITLED = 'New chat'
 ---@field description? string
 ---@field group? string
 ---@field unasked? boolean with it tools run without asking
+---@field unsure? boolean it is not known whether they do with it
 
 --- What the user can set in a chat, as its agent offers it.
 ---@class eca.Option

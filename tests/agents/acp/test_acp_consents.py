@@ -269,12 +269,13 @@ def set_mode(asking: Asking, mode: str, *, by_user: bool) -> None:
         {"id": "mode", "name": "Mode", "category": "mode", "type": "select", "currentValue": mode,
          "options": [{"value": it, "name": it} for it in MODES]}
     ]  # fmt: skip
-    if by_user:
-        asking.session.inbox.options.user_sets("mode", mode)
     told = {"sessionUpdate": "config_option_update", "configOptions": options}
     message = decode_notification("session/update", raw({"sessionId": "s", "update": told}))
     assert isinstance(message, SessionUpdated)
+    if by_user:
+        asking.session.inbox.options.user_sets("mode", mode)
     asking.session.inbox.receive(message.update)
+    asking.session.inbox.options.confirmed("mode", mode)
 
 
 async def test_a_mode_that_the_user_chose_may_not_ask(asking: Asking) -> None:

@@ -107,7 +107,8 @@ class Consent:
                 assert not act.variables
             case ActKind.WRITE:
                 assert self._names(act.subject)
-                old, new = (Counter((it or "").split("\n")) for it in (act.old, act.new))
+                shown = ((it or "").replace("\r\n", "␍\n") for it in (act.old, act.new))
+                old, new = (Counter(it.split("\n")) for it in shown)
                 changed = Counter({f"+{it}": count for it, count in (new - old).items() if it})
                 changed += Counter({f"-{it}": count for it, count in (old - new).items() if it})
                 assert changed <= self.left, (changed, self.left)

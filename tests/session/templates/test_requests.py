@@ -195,15 +195,22 @@ def test_templates_complete_a_slash_in_the_input(home: Path) -> None:
 
 
 def test_an_agent_is_chosen_for_the_chat_alone_and_only_one_that_asks(home: Path) -> None:
-    offers = tuple(OptionOffer(it, it) for it in ("code", "plan", "yolo"))
-    unasked: Value = {"yolo": Unasked.ALL}
-    mode = ChatOption("agent", "Mode", category=MODE, value="code", offers=offers, unasked=unasked)
+    names = ("code", "plan", "yolo", "turbo")
+    mode = ChatOption(
+        "agent",
+        "Mode",
+        category=MODE,
+        value="code",
+        offers=tuple(OptionOffer(it, it) for it in names),
+        unasked={"yolo": Unasked.ALL},
+        unsure=frozenset({"turbo"}),
+    )
 
     async def scenario() -> None:
         async with running(home) as rig:
-            for name in ("plan", "ghost", "yolo"):
+            for name in ("plan", "ghost", "yolo", "turbo"):
                 (rig.user / f"{name}.md").write_text(f"---\nagent: {name}\n---\nx")
-            rig.agent.announce(Announced(agents=("code", "plan", "yolo"), agent="code"))
+            rig.agent.announce(Announced(agents=names, agent="code"))
             rig.agent.say("a", OptionsChanged((mode,)))
             assert await rig.use("plan") == "x"
             assert rig.status().get("agent") == "plan"
@@ -214,6 +221,8 @@ def test_an_agent_is_chosen_for_the_chat_alone_and_only_one_that_asks(home: Path
             rig.agent.say("a", OptionsChanged((replace(mode, value="plan"),)))
             assert await rig.use("yolo") == "x"
             assert rig.lines()[-1].startswith("agent 'yolo' runs tools without asking")
+            assert await rig.use("turbo") == "x"
+            assert rig.lines()[-1].startswith("agent 'turbo' may run tools without asking")
             assert rig.status().get("agent") == "plan"
 
     anyio.run(scenario)

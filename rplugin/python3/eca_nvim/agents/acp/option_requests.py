@@ -76,6 +76,7 @@ class OptionRequests:
         try:
             changed = _changed(session, option_id, value, params, pending.answer())
         except (RemoteError, DecodeError) as fault:
+            session.inbox.options.refused(option_id)
             reason = self._faults.line("the agent refused it", fault)
             self._report(session, OptionRefused(option_id, reason))
         except ConnectionClosed:
@@ -97,4 +98,5 @@ def _changed(
         listed = decode_result(SetConfigOption, answer).config_options
     options = session.inbox.options
     changed = options.was_set(option_id, value) if listed is None else options.listed(listed)
+    options.confirmed(option_id, value)
     return None if changed is None else replace(changed, is_answer=True)

@@ -3,9 +3,12 @@
 Rules kept here:
 - Agents list options. Older ones list modes and models, which become two options; of an agent that
   lists options, its modes and models are the same again and are ignored.
-- Ids say nothing, categories do. The exception is UNASKED: values with which agents are known to
-  work without asking the user, so that he sees it from the first moment.
-- What the agent does through us is asked about unless the user himself has set such a value.
+- Ids say nothing, categories do. The exceptions are UNASKED, values with which agents are known to
+  work without asking the user, so that he sees it from the first moment, and ASKING, those with
+  which they are known to ask. Any other value of a category that decides it promises nothing.
+- What the agent does through us is asked about unless the user himself has set such a value. That
+  counts as he saw it: once the agent has confirmed it, and until it lists the option with another
+  value, name or meaning.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.vocabulary.options import (
@@ -37,23 +41,39 @@ UNASKED: Final[Mapping[str, frozenset[str]]] = {
             *("agentfullaccess", "fullaccess", "workspacewrite"),  # codex
             *("acceptedits", "autoapprove"),  # vibe
             *("auto", "smartapprove"),  # goose
+            "build",  # opencode, unless its own settings say that it asks
             "autopilot",  # copilot
         }
     ),
-    "permissions": frozenset({"on"}),  # copilot: allow all
+    "permissions allowall": frozenset({"on"}),  # copilot
 }
-"""By category, the plain ids of values with which tools run without asking, at least some."""
+"""Plain ids of values with which tools run without asking, at least some; by `_subject`."""
 
-ASKING: Final[frozenset[str]] = frozenset(
-    {
-        *("agent", "ask", "approve", "build", "chat", "default", "fastagent", "manual", "plan"),
-        "readonly",
-    }
+ASKING: Final[Mapping[str, frozenset[str]]] = {
+    MODE: frozenset(
+        {
+            *("default", "plan"),  # claude, gemini, qwen
+            "readonly",  # codex
+            *("agent", "plan"),  # copilot
+            "ask",  # vibe
+            *("approve", "chat"),  # goose
+            "agent",  # fast-agent
+        }
+    ),
+    "permissions allowall": frozenset({"off"}),  # copilot
+}
+"""In the same way, the plain ids of values with which known agents ask, or change nothing."""
+
+BESIDE: Final[frozenset[str]] = frozenset(
+    {*("", "model", "model_config", "thought_level", "thinking"), "collaboration_mode"}
 )
-"""The plain ids of the modes of known agents that ask, or that change nothing."""
+"""Categories that decide nothing of what is asked; an option may have none."""
 
-_UNASKED_BESIDE: Final[Mapping[str, str]] = {"agent": "agentfullaccess"}
-"""Ids that mean this only beside another one: codex has both, other agents have the first alone."""
+_UNASKED_BESIDE: Final[Mapping[str, str]] = {
+    "agent": "agentfullaccess",  # codex
+    "plan": "build",  # opencode, which runs commands there unless its own settings say that it asks
+}
+"""Ids that mean this only beside another one; other agents have the first alone."""
 
 _ALL_UNASKED: Final[frozenset[str]] = frozenset(
     {
@@ -61,7 +81,23 @@ _ALL_UNASKED: Final[frozenset[str]] = frozenset(
         *("autoapprove", "autopilot", "on"),
     }
 )
-"""Those with which everything runs, as with a toggle that is on; with others some things ask."""
+"""Those with which everything runs; with others some things ask."""
+
+
+class _Chosen(Struct, frozen=True):
+    """A value that the user sets; option: as it was listed when he did."""
+
+    option: ChatOption
+    value: OptionValue
+    is_confirmed: bool = False
+
+    def is_of(self, option: ChatOption) -> bool:
+        """Return whether an option is listed as the user saw it, but for its value."""
+        mine = (self.option.name, self.option.category, self.option.kind)
+        if mine != (option.name, option.category, option.kind):
+            return False
+        same = option.name_of(self.value) == self.option.name_of(self.value)
+        return same and option.unasked_by(self.value) is self.option.unasked_by(self.value)
 
 
 class SessionOptions:
@@ -70,18 +106,41 @@ class SessionOptions:
     def __init__(self) -> None:
         self._options: tuple[ChatOption, ...] = ()
         self._has_list = False
-        self._set_by_user: dict[str, OptionValue] = {}
+        self._chosen: dict[str, _Chosen] = {}
 
     @property
     def unasked(self) -> Unasked:
         """What runs without asking because of values that the user has set."""
-        set_by_user = self._set_by_user.items()
-        unasked = (it.runs_unasked for it in self._options if (it.id, it.value) in set_by_user)
-        return max(unasked, default=Unasked.NOTHING)
+        confirmed = (it for it in self._chosen.values() if it.is_confirmed)
+        return max((it.option.unasked_by(it.value) for it in confirmed), default=Unasked.NOTHING)
 
     def user_sets(self, option_id: str, value: OptionValue) -> None:
-        """Note that the user sets an option."""
-        self._set_by_user[option_id] = value
+        """Note that the user sets an option that is listed."""
+        found = next((it for it in self._options if it.id == option_id), None)
+        if found is not None:
+            self._chosen[option_id] = _Chosen(found, value)
+
+    def confirmed(self, option_id: str, value: OptionValue) -> None:
+        """Note that the agent has answered that it has set an option."""
+        chosen = self._chosen.get(option_id)
+        if chosen is not None and chosen.value == value:
+            self._chosen[option_id] = replace(chosen, is_confirmed=True)
+            self._review_choices()
+
+    def refused(self, option_id: str) -> None:
+        """Note that the agent has not set an option."""
+        self._chosen.pop(option_id, None)
+
+    def _review_choices(self) -> None:
+        """Forget what the user has set where the agent lists something else now."""
+        listed = {it.id: it for it in self._options}
+        for option_id, chosen in tuple(self._chosen.items()):
+            option = listed.get(option_id)
+            is_same = option is not None and chosen.is_of(option)
+            if is_same and chosen.is_confirmed:
+                is_same = option is not None and option.value == chosen.value
+            if not is_same:
+                del self._chosen[option_id]
 
     def opened(
         self,
@@ -94,12 +153,14 @@ class SessionOptions:
             return self.listed(listed)
         if not self._has_list:  # else an update was quicker
             self._options = (*_of_modes(modes), *_of_models(models))
+            self._review_choices()
         return OptionsChanged(self._options)
 
     def listed(self, options: Iterable[acp.ConfigOption]) -> OptionsChanged:
         """Read the agent's list of all options."""
         self._has_list = True
         self._options = tuple(map(_option, options))
+        self._review_choices()
         return OptionsChanged(self._options)
 
     def listed_last(self) -> OptionsChanged:
@@ -111,8 +172,8 @@ class SessionOptions:
         found = next((it for it in self._options if it.category == MODE), None)
         if found is None:
             return self._with_value(_select(MODE, "Mode", MODE, mode, ()), mode)
-        unasked = _unasked(MODE, [mode, *(it.value for it in found.offers)])
-        return self._with_value(replace(found, unasked=unasked), mode)
+        changed = _known(replace(found, value=mode))
+        return self._with_value(changed, mode)
 
     def text_may_set(self, mode: str) -> bool:
         """Return whether a text may say that a mode is set.
@@ -144,20 +205,21 @@ class SessionOptions:
         is_listed = any(it.id == option.id for it in self._options)
         others = tuple(changed if it.id == option.id else it for it in self._options)
         self._options = others if is_listed else (*others, changed)
+        self._review_choices()
         return OptionsChanged(self._options)
 
 
 def _option(option: acp.ConfigOption) -> ChatOption:
     if isinstance(option.current_value, bool) or option.type == acp.BOOLEAN:
-        return ChatOption(
+        toggle = ChatOption(
             id=option.id,
             name=option.name or option.id,
             description=option.description or "",
             category=option.category or "",
             kind=OptionKind.TOGGLE,
             value=option.current_value is True,
-            unasked={True: Unasked.ALL} if "on" in UNASKED.get(option.category or "", ()) else {},
         )
+        return _known(toggle)
     category, offers = option.category or "", tuple(_offers(option.options))
     shown = _select(option.id, option.name or option.id, category, option.current_value, offers)
     return replace(shown, description=option.description or "")
@@ -192,22 +254,46 @@ def _offer(value: str, name: str, description: str | None, group: str = "") -> O
 def _select(
     option_id: str, name: str, category: str, value: str, offers: tuple[OptionOffer, ...]
 ) -> ChatOption:
-    unasked = _unasked(category, [value, *(it.value for it in offers)])
-    return ChatOption(
-        option_id, name, category=category, value=value, offers=offers, unasked=unasked
-    )
+    return _known(ChatOption(option_id, name, category=category, value=value, offers=offers))
 
 
-def _unasked(category: str, values: Sequence[str]) -> Mapping[OptionValue, Unasked]:
+def _known(option: ChatOption) -> ChatOption:
+    """Return an option with what is known of its values: which of them do not ask, or may not."""
+    is_toggle = option.kind is OptionKind.TOGGLE
+    listed = [option.value, *(it.value for it in option.offers)]
+    values: Sequence[OptionValue] = (True, False) if is_toggle else listed
+    subject = _subject(option)
+    unasked = _unasked(subject, values)
+    asking = ASKING.get(subject, frozenset())
+    may_ask = option.category in BESIDE
+    unsure = (it for it in values if it != "" and it not in unasked and _short(it) not in asking)
+    return replace(option, unasked=unasked, unsure=frozenset(() if may_ask else unsure))
+
+
+def _subject(option: ChatOption) -> str:
+    """Return by what an option is known: a mode by its category, any other by its id as well."""
+    if option.category == MODE:
+        return MODE
+    return f"{option.category} {plain_id(option.id)}"
+
+
+def _unasked(subject: str, values: Iterable[OptionValue]) -> Mapping[OptionValue, Unasked]:
     """Return the values with which tools run unasked; of a URL its last part counts."""
-    ids = {value: plain_id(value) for value in values}
-    known, shorts = UNASKED.get(category, frozenset()), {*ids.values()}
+    ids = {value: _short(value) for value in values}
+    known, shorts = UNASKED.get(subject, frozenset()), {*ids.values()}
     found: dict[OptionValue, Unasked] = {}
     for value, short in ids.items():
-        beside = _UNASKED_BESIDE.get(short) if category == MODE else None
+        beside = _UNASKED_BESIDE.get(short) if subject == MODE else None
         if short in known or (beside is not None and beside in shorts):
             found[value] = Unasked.ALL if short in _ALL_UNASKED else Unasked.EDITS
     return found
+
+
+def _short(value: OptionValue) -> str:
+    """Return the plain id of a value; a toggle is on or off."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return plain_id(value)
 
 
 def plain_id(value: str) -> str:

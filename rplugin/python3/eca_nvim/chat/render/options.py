@@ -65,6 +65,7 @@ def _offer_row(option: ChatOption, offer: OptionOffer) -> Mapping[str, object]:
         "description": one_line(offer.description),
         "group": one_line(offer.group),
         "unasked": offer.value in option.unasked,
+        "unsure": offer.value in option.unsure,
     }
     given = {key: item for key, item in row.items() if item}
     return {"value": offer.value, "name": one_line(offer.name or offer.value), **given}

@@ -205,8 +205,9 @@ class SetOptions(Struct, frozen=True):
 
     An option: id, name, description, command (the subcommand of `:Eca` that sets it), kind
     ('select' | 'toggle'), value (text or boolean), shown (the name of the value), offers (tables:
-    value, name, description, group, unasked: tools run without asking). Descriptions, groups and
-    commands may be absent, and `unasked` is if it is false.
+    value, name, description, group, unasked: tools run without asking, unsure: it is not known
+    whether they do). Descriptions, groups and commands may be absent, and so are `unasked` and
+    `unsure` if they are false.
     """
 
     name: ClassVar[str] = "options"

@@ -34,12 +34,14 @@ class OptionKind(StrEnum):
 class Unasked(IntEnum):
     """What runs without asking the user, the least first.
 
-    EDITS: changes of files in the workspace, and maybe what the agent takes for harmless.
+    UNKNOWN: it is not known whether something does. EDITS: changes of files in the workspace, and
+    maybe what the agent takes for harmless.
     """
 
     NOTHING = 0
-    EDITS = 1
-    ALL = 2
+    UNKNOWN = 1
+    EDITS = 2
+    ALL = 3
 
 
 class OptionOffer(Struct, frozen=True):
@@ -55,6 +57,7 @@ class ChatOption(Struct, frozen=True):
     """An option of a chat; an empty value of a select is not known or not set.
 
     unasked: values with which the agent is known to run tools without asking, and which tools.
+    unsure: those of which it is not known whether the agent asks.
     """
 
     id: str
@@ -65,19 +68,21 @@ class ChatOption(Struct, frozen=True):
     value: OptionValue = ""
     offers: tuple[OptionOffer, ...] = ()
     unasked: Mapping[OptionValue, Unasked] = field(default_factory=dict)
+    unsure: frozenset[OptionValue] = frozenset()
 
     @property
-    def runs_unasked(self) -> Unasked:
-        """What runs without asking because of the value that the option has."""
-        return self.unasked_by(self.value)
+    def runs_unasked(self) -> bool:
+        """Whether tools run without asking because of the value that the option has."""
+        return self.value in self.unasked
 
     def unasked_by(self, value: OptionValue) -> Unasked:
         """Return what would run without asking if the option had a value."""
-        return self.unasked.get(value, Unasked.NOTHING)
+        unlisted = Unasked.UNKNOWN if value in self.unsure else Unasked.NOTHING
+        return self.unasked.get(value, unlisted)
 
     def asks_less_than(self, value: OptionValue) -> bool:
         """Return whether more runs without asking than with another value."""
-        return self.runs_unasked > self.unasked_by(value)
+        return self.unasked_by(self.value) > self.unasked_by(value)
 
     def accepts(self, value: OptionValue) -> bool:
         """Return whether the option can have a value, as far as its offers tell."""

@@ -25,7 +25,6 @@ from eca_nvim.chat.vocabulary.options import (
     OptionRefused,
     OptionsChanged,
     OptionValue,
-    Unasked,
     find_option,
 )
 
@@ -154,9 +153,9 @@ class WantedOptions(Struct):
         """Return whether a value from before is not set; it may be offered then."""
         if why is not Why.RETURNED:
             return False
-        if option.unasked_by(value) > option.runs_unasked:
+        if option.unasked_by(value) > option.unasked_by(option.value):
             self.offered.append((option, value))
-        return value == option.value or option.unasked_by(value) > option.runs_unasked
+        return value == option.value or option.unasked_by(value) > option.unasked_by(option.value)
 
     def answered(
         self, event: OptionsChanged | OptionRefused, options: Sequence[ChatOption]
@@ -186,12 +185,13 @@ class WantedOptions(Struct):
         value = last == ON if option.kind is OptionKind.TOGGLE else last
         if self.is_back and not option.asks_less_than(value):
             return None
-        return None if option.unasked_by(value) > Unasked.NOTHING else Wanted(value, Why.LAST)
+        return None if value in option.unasked else Wanted(value, Why.LAST)
 
 
 def asking_values(options: Sequence[ChatOption]) -> Mapping[str, OptionValue]:
     """Return the values of the options that decide on asking, by id."""
-    return {option.id: option.value for option in options if option.unasked and option.value != ""}
+    deciding = (it for it in options if (it.unasked or it.unsure) and it.value != "")
+    return {option.id: option.value for option in deciding}
 
 
 def _precedence(wanted: Wanted) -> int:

@@ -168,8 +168,9 @@ class Templates:
         offer = next((it for it in offers if agent in (it.value, it.name)), None)
         if mode is None or offer is None:
             reason = "is not offered: the prompt goes to the chat's agent"
-        elif offer.value in mode.unasked:
-            reason = "runs tools without asking: choose it yourself if you want that"
+        elif offer.value in {*mode.unasked, *mode.unsure}:
+            how = "runs" if offer.value in mode.unasked else "may run"
+            reason = f"{how} tools without asking: choose it yourself if you want that"
         else:
             if offer.value != mode.value:
                 self._servers.of(chat).options.set(chat, mode.id, offer.value, is_saved=False)
