@@ -25,6 +25,11 @@ def kinds(path: str | Path, folder: Path) -> Set[PathRisk]:
     return path_risks(str(path), (str(folder),)).keys()
 
 
+def besides_a_link(path: str | Path, folder: Path) -> Set[PathRisk]:
+    assert PathRisk.LINK in kinds(path, folder)
+    return kinds(path, folder) - {PathRisk.LINK}
+
+
 def git(*words: str | Path) -> None:
     subprocess.run([*GIT, *NAMED, *map(str, words)], check=True, capture_output=True)
 
@@ -32,8 +37,9 @@ def git(*words: str | Path) -> None:
 @pytest.mark.parametrize("path", ["a.py", "src/new/b.py", "src/../a.py", "src", ".", "gitignore"])
 def test_an_ordinary_path_leads_nowhere(inside: Path, path: str) -> None:
     (inside / "way").symlink_to("src")
-    for written in (path, inside / path, f"way/../{path}", inside / "way" / path):
+    for written in (path, inside / path, f"way/../{path}"):
         assert path_risks(str(written), (str(inside),)) == {}
+    assert kinds(inside / "way" / path, inside) == {PathRisk.LINK}
 
 
 def test_links_lead_out(inside: Path) -> None:
@@ -61,9 +67,12 @@ def test_links_lead_out(inside: Path) -> None:
     assert kinds("docs", inside.parent) == set()
 
 
-def test_a_link_to_another_folder_of_the_workspace_leads_nowhere(inside: Path) -> None:
+def test_a_link_within_the_workspace_leads_elsewhere(inside: Path) -> None:
     (inside / "way").symlink_to("../outside")
-    assert path_risks("way/x", (str(inside), str(inside.parent / "outside"))) == {}
+    (inside / "README.md").symlink_to("src/run.sh")
+    folders = (str(inside), str(inside.parent / "outside"))
+    assert path_risks("way/x", folders) == {PathRisk.LINK: str(inside.parent / "outside/x")}
+    assert path_risks("README.md", folders) == {PathRisk.LINK: str(inside / "src/run.sh")}
 
 
 def test_a_workspace_that_is_itself_a_link(inside: Path) -> None:
@@ -80,7 +89,7 @@ def test_a_git_folder_is_known_by_name_and_by_what_is_in_it(inside: Path) -> Non
         assert kinds(path, inside) == {PathRisk.GIT}
     assert kinds(".github/x", inside) == kinds(".gitignore", inside) == set()
     (inside / "hooks").symlink_to(".git/hooks")
-    assert kinds("hooks/pre-commit", inside) == {PathRisk.GIT}
+    assert besides_a_link("hooks/pre-commit", inside) == {PathRisk.GIT}
     git("init", "--bare", inside / "src/other")
     assert kinds("src/other/hooks/post-update", inside) == {PathRisk.GIT}
 
@@ -103,7 +112,7 @@ def test_what_runs_in_the_editor_or_configures_the_agent(inside: Path) -> None:
     for name in (".nvim.lua", ".nvimrc", ".exrc", ".NVIM.lua", "src/.exrc"):
         assert kinds(name, inside) == {PathRisk.EDITOR}
     (inside / "plain").symlink_to(".nvim.lua")
-    assert kinds("plain", inside) == {PathRisk.EDITOR}
+    assert besides_a_link("plain", inside) == {PathRisk.EDITOR}
     for name in (".eca/config.json", "src/.claude/settings.json", ".mcp.json", ".QWEN/a.json"):
         assert kinds(name, inside) == {PathRisk.AGENT}
     tree = inside / ".claude" / "worktrees"

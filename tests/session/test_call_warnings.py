@@ -37,7 +37,8 @@ def test_a_move_onto_a_file_is_a_warning(tmp_path: Path) -> None:
     assert told(move(free), tmp_path) is None
     assert told(move(taken), tmp_path) == ["there is a file already where this moves to: taken"]
     assert told(move(dangling), tmp_path) == [
-        "there is a file already where this moves to: dangling"
+        "another file or folder by a link: dangling → nowhere",
+        "there is a file already where this moves to: dangling",
     ]
 
 

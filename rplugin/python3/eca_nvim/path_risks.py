@@ -81,6 +81,7 @@ class PathRisk(Enum):
     """Why a path needs the user's attention, in words for him."""
 
     OUTSIDE = "outside the workspace by a link"
+    LINK = "another file or folder by a link"
     GIT = "in a git folder, from which git runs programs"
     EDITOR = "run by Neovim or another editor when it starts there"
     SYSTEM = "what a shell, git, ssh or the desktop runs or obeys"
@@ -124,6 +125,8 @@ def _risks(
 ) -> Iterator[PathRisk]:
     if _is_in(written, folders) and not _is_in(real, map(real_path, folders)):
         yield PathRisk.OUTSIDE
+    elif _leads_elsewhere(real, written, folders):
+        yield PathRisk.LINK
     names = {_plain(name) for name in (*real.parts, *written.parts)}
     if _GIT in names or any(map(_is_git_folder, (real, *real.parents))):
         yield PathRisk.GIT
@@ -136,6 +139,12 @@ def _risks(
         yield PathRisk.SYSTEM
     if below & _OF_ANY_AGENT or any(map(_names_tool_servers, below)):
         yield PathRisk.AGENT
+
+
+def _leads_elsewhere(real: PurePosixPath, written: PurePosixPath, folders: Sequence[str]) -> bool:
+    """Return whether a path is another one than it says, beyond a link to the workspace itself."""
+    folder = next((it for it in folders if written.is_relative_to(it)), "/")
+    return real != PurePosixPath(real_path(folder)) / written.relative_to(folder)
 
 
 def is_project(folder: str) -> bool:

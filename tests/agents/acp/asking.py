@@ -9,6 +9,7 @@ from typing import Final
 import anyio
 from tests.agents.acp.wire import NO, YES, raw
 from tests.agents.client import Projects
+from tests.support.drawn import drawn
 
 from eca_nvim.agents.acp.requests.acts import Act
 from eca_nvim.agents.acp.requests.answers import Answers
@@ -79,12 +80,12 @@ class Asking:
         last = self.permissions.start(next(self.numbers), self.session, asked)[-1]
         assert isinstance(last, Addressed)
         assert isinstance(last.event, ToolRequested)
-        self.permissions.decide(
-            self.session, last.event.call.id, option["optionId"], last.event.call
-        )
+        shown = drawn(last.event)
+        self.permissions.decide(self.session, shown.id, option["optionId"], shown)
 
     def permit_edit(self, name: str, option: Mapping[str, str] = YES, call: str = "t1") -> None:
         """Let the agent ask about an edit of a file, and answer."""
+        (self.folder / name).write_text("1\na\n")
         diff = {"type": "diff", "path": self.path(name), "oldText": "a", "newText": "b"}
         self.permit(option, call, kind="edit", content=[diff])
 
@@ -110,7 +111,7 @@ class Asking:
             tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
             if not allowed and answer is not None:
-                call = self.asked[-1].call
+                call = drawn(self.asked[-1])
                 self.permissions.decide(self.session, call.id, answer, call)
             elif not allowed:
                 tasks.cancel_scope.cancel()

@@ -10,6 +10,7 @@ from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.test_official_sdk import requested
 from tests.agents.client import FakeEditor
+from tests.support.drawn import drawn
 
 from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
@@ -93,5 +94,5 @@ class Run:
 async def answer(client: AcpClient, count: int, choice: str | None) -> ToolRequested:
     """Wait for a question, and answer it."""
     asked = await requested(client, count)
-    client.agent.decide(CHAT, asked.call.id, choice, asked.call)
+    client.agent.decide(CHAT, asked.call.id, choice, drawn(asked))
     return asked

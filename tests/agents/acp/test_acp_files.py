@@ -9,6 +9,7 @@ import pytest
 from tests.agents.acp.acp_client import CHAT
 from tests.agents.acp.file_turns import Run, answer, read, write
 from tests.agents.acp.test_official_sdk import requested, update
+from tests.support.drawn import drawn
 
 from eca_nvim.agents.acp.updates import quirks
 from eca_nvim.agents.acp.updates.quirks import NeedsEmptyText, gets_empty_text
@@ -111,10 +112,10 @@ async def test_a_write_in_a_call_of_the_agent_is_a_part_of_it(run: Run) -> None:
         asked = await requested(client, before + 2)
         assert asked.needs_approval
         assert (asked.call.changes or ())[0].new == "2\n"
-        client.agent.decide(CHAT, asked.call.id, "once", asked.call)
+        client.agent.decide(CHAT, asked.call.id, "once", drawn(asked))
         asked = await requested(client, before + 3)  # another text than the one that was allowed
         assert (asked.call.changes or ())[0].new == "3"
-        client.agent.decide(CHAT, asked.call.id, "once", asked.call)
+        client.agent.decide(CHAT, asked.call.id, "once", drawn(asked))
         await client.until(lambda: len(client.ends) == 2)
         [made] = client.all(ToolRunning)[-1].call.changes or ()
         assert (made.old, made.new) == ("two\n", "3")
@@ -238,7 +239,7 @@ async def test_a_link_that_is_made_while_the_user_reads_is_not_followed(run: Run
         asked = await requested(client, 1)
         folder.rmdir()
         folder.symlink_to(run.outside)
-        client.agent.decide(CHAT, asked.call.id, "once", asked.call)
+        client.agent.decide(CHAT, asked.call.id, "once", drawn(asked))
         await client.until(lambda: client.ends == [TurnEnd.DONE])
     assert "a link leads elsewhere now" in run.answers[0]["error"]
     assert not [*run.outside.iterdir()]

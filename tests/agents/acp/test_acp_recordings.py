@@ -12,6 +12,7 @@ from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.conftest import PrepareReplay
 from tests.agents.acp.file_turns import OnDisk
 from tests.agents.client import TIMEOUT
+from tests.support.drawn import drawn
 from tests.support.recording import Event
 from tests.support.replay_acp import read_lives
 from tests.support.servers import ACP_RECORDINGS
@@ -115,7 +116,7 @@ class Doer:
             case {"result": {"outcome": {"outcome": "selected", "optionId": choice}}}:
                 self._answers += 1
                 await client.until(lambda: len(self._asked) >= self._answers)
-                shown = self._asked[self._answers - 1].call
+                shown = drawn(self._asked[self._answers - 1])
                 agent.decide(CHAT, shown.id, choice, shown)
             case {"result": {"outcome": {"outcome": "cancelled"}}}:
                 self._answers += 1  # the stop did it

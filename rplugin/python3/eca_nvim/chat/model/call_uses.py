@@ -27,8 +27,13 @@ LONGEST_PATH: Final = 4096
 _STRUCTURE: Final = "();<>|&"
 _APART: Final = str.maketrans(dict.fromkeys(_STRUCTURE, " "))
 _QUOTES: Final = "'\"\\"
-WORKING_FOLDER: Final = ("cwd", "workdir", "working_directory", "directory", "folder")
-"""Names of arguments that agents have for the folder of a command."""
+_WORKING_FOLDER: Final = frozenset(
+    {
+        *("chdir", "cwd", "dir", "dirpath", "directory", "folder", "path"),
+        *("workdir", "workingdir", "workingdirectory"),
+    }
+)
+"""Names of arguments that agents have for the folder of a command, in the form of `plain_name`."""
 
 _PATH: Final = ("path", "file")
 """Words in the names of arguments that are paths."""
@@ -81,13 +86,23 @@ def _texts(call: ToolCall) -> Iterator[str]:
             yield value
 
 
+def plain_name(name: str) -> str:
+    """Return the name of an argument as names are compared (`workDir`, `work-dir`, `work_dir`)."""
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def folder_arguments(call: ToolCall) -> Mapping[str, str]:
+    """Return the arguments that name the folder of a command."""
+    given = (call.arguments or {}).items() if call.command is not None else ()
+    named = ((name, it) for name, it in given if plain_name(name) in _WORKING_FOLDER)
+    return {name: folder for name, folder in named if isinstance(folder, str) and folder}
+
+
 def _working_folder(call: ToolCall) -> Iterator[str]:
     """Yield the folder in which a command runs, if its arguments name one."""
-    for name in WORKING_FOLDER:
-        match (call.arguments or {}).get(name):
-            case str(folder) if folder.startswith("/") and len(folder) <= LONGEST_PATH:
-                yield folder
-                return
+    named = folder_arguments(call).values()
+    absolute = (it for it in named if it.startswith("/") and len(it) <= LONGEST_PATH)
+    yield from islice(absolute, 1)
 
 
 def _inside(words: Iterable[str], folders: Sequence[str], bases: Sequence[str]) -> Iterator[str]:

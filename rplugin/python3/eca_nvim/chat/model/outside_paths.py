@@ -13,6 +13,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
+from eca_nvim.chat.model.call_uses import folder_arguments
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary.call_details import ShellCommand, ToolCall
 
@@ -39,7 +40,7 @@ def paths_named(call: ToolCall) -> Iterator[str]:
 
     A file URI is yielded as its path; one of another machine is skipped.
     """
-    for name in (*_changed(call), *_mentioned(call)):
+    for name in (*_changed(call), *folder_arguments(call).values(), *_mentioned(call)):
         path = _as_path(name)
         if path is not None:
             yield path
@@ -47,6 +48,7 @@ def paths_named(call: ToolCall) -> Iterator[str]:
 
 def _arguments(call: ToolCall) -> Iterator[str]:
     yield from _changed(call)
+    yield from folder_arguments(call).values()
     if isinstance(call.details, ShellCommand):
         for part in call.details.parts:
             yield from map(_value, part.arguments)

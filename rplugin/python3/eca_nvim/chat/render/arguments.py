@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 
 from eca_nvim.chat.model.call_files import listed_files
-from eca_nvim.chat.model.call_uses import WORKING_FOLDER
+from eca_nvim.chat.model.call_uses import folder_arguments
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.render.title import TARGET_CELLS, is_identified
 from eca_nvim.chat.text.body import Body, stacked
@@ -41,12 +41,10 @@ def _argument(key: str, value: object, limit: int | None) -> Body:
 
 def other_folder(call: ToolCall, settings: RenderSettings) -> Mapping[str, str]:
     """Return the arguments that name another folder for a command than the chat's, a line each."""
-    arguments, usual = call.arguments or {}, settings.folders[:1]
-    named = {name: arguments.get(name) for name in WORKING_FOLDER}
     return {
         name: truncate(literal_line(folder), TARGET_CELLS)
-        for name, folder in named.items()
-        if isinstance(folder, str) and folder and (folder.rstrip("/") or "/") not in usual
+        for name, folder in folder_arguments(call).items()
+        if (folder.rstrip("/") or "/") not in settings.folders[:1]
     }
 
 
@@ -74,7 +72,7 @@ def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str
     if call.changes is not None and len(call.changes) == 1:  # of several the body names each
         path = call.changes[0].path
         if not _in_header(call, path, settings) and path not in left.values():
-            left = {"path": path, **left}
+            left = {"changes" if "path" in left else "path": path, **left}
     return left
 
 

@@ -13,7 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -333,15 +333,20 @@ def versions(current: str | None, change: FileChange, *, applied: bool) -> Versi
 
 
 def text_after(text: str, change: FileChange) -> str | None:
-    """Return a text after a change as it was shown; None if it does not fit, or not clearly.
-
-    Without an old text, what is shown is the diff: it must fit, unless the file was empty.
-    """
-    if change.new is not None and not text and not change.old:
-        return change.new
+    """Return a text after a change as it was announced; None if it does not fit, or not clearly."""
     if change.new is not None and change.old:
         is_clear = text.count(change.old) == 1 or (change.every and change.old in text)
         return text.replace(change.old, change.new) if is_clear else None
+    return text_after_shown(text, change)
+
+
+def text_after_shown(text: str, change: FileChange) -> str | None:
+    """Return a text after a change as its diff showed it, context included; None: it does not fit.
+
+    An empty file gets the new text, all of which the diff showed as added.
+    """
+    if change.new is not None and not text and not change.old:
+        return change.new
     if not change.diff or not change.placed:
         return None
     try:
@@ -350,10 +355,15 @@ def text_after(text: str, change: FileChange) -> str | None:
         return None
 
 
-def count_made(before: str, after: str, changes: Sequence[FileChange]) -> int | None:
+def count_made(
+    before: str,
+    after: str,
+    changes: Sequence[FileChange],
+    text_after: Callable[[str, FileChange], str | None] = text_after,
+) -> int | None:
     """Return how many changes of a file, from the first on, make the one text of the other.
 
-    None: no number of them does, as they were shown.
+    None: no number of them does. text_after: says what one makes of a text.
     """
     text = before
     for count, change in enumerate(changes, 1):

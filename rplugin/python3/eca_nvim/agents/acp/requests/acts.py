@@ -22,8 +22,9 @@ from msgspec.structs import replace
 from eca_nvim.agents.acp.updates.changes import WholeDiff
 from eca_nvim.agents.acp.updates.known_call import line_of_shell, shell_line
 from eca_nvim.chat.model.call_files import changed_paths
-from eca_nvim.chat.text.diffs import count_made
+from eca_nvim.chat.text.diffs import count_made, text_after_shown
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import ToolKind as CallKind
 from eca_nvim.path_risks import real_path
 from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.acp.tool_call import CallLocation, ToolCallUpdate, ToolKind
@@ -117,7 +118,7 @@ def run_command(words: Sequence[str], folder: str, variables: Mapping[str, str])
 def count_made_of(act: Act, changes: Sequence[FileChange]) -> int | None:
     """Return how many changes of a file, from the first on, are what is written; None: none."""
     plain = [*map(_plain_change, changes)] if act.has_crlf else changes
-    return count_made(act.old or "", act.new, plain)
+    return count_made(act.old or "", act.new, plain, text_after_shown)
 
 
 def _plain(text: str) -> str:
@@ -126,14 +127,21 @@ def _plain(text: str) -> str:
 
 def _plain_change(change: FileChange) -> FileChange:
     old, new = (it if it is None else _plain(it) for it in (change.old, change.new))
-    return replace(change, old=old, new=new)
+    return replace(change, old=old, new=new, diff=_plain(change.diff))
 
 
 def is_shown_by(act: Act, call: ToolCall) -> bool:
-    """Return whether a call says that it does this, maybe among other things."""
-    if act.kind is ActKind.EXECUTE:
-        return call.command is not None and is_command(act, call.command)
-    return name_in(act, call) is not None
+    """Return whether a call says that it does this, and nothing of another kind.
+
+    Else a question about the act would read as one about the rest of the call.
+    """
+    match act.kind:
+        case ActKind.EXECUTE:
+            return not call.changes and call.command is not None and is_command(act, call.command)
+        case ActKind.READ if call.kind is not CallKind.READ:
+            return False
+        case _:
+            return call.command is None and name_in(act, call) is not None
 
 
 def name_in(act: Act, call: ToolCall) -> str | None:

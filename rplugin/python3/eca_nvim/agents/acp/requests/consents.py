@@ -184,7 +184,8 @@ class Consents:
         asked = RequestPermission(session.id, act.call(call_id), options)
         answer = _Answer()
         answered = answer.fill
-        self._emit_all(self._permissions.ask(session, asked, answered))
+        reads = act.subject if act.kind is ActKind.READ else None
+        self._emit_all(self._permissions.ask(session, asked, answered, reads))
         try:
             await answer.arrived.wait()
         finally:

@@ -10,7 +10,8 @@ Rules kept here:
   counts in the chat for the same files and the same command, but a change is made only once. An
   answer to our own question covers what the choice says.
 - A command is covered in the folder that the permission showed, else in that of the agent. One that
-  was shown with variables is not covered: an agent may write them in any way.
+  was shown with any other argument is not covered, unless that is known to change nothing: nobody
+  knows what variables, words or a host beside it mean to the agent.
 """
 
 from __future__ import annotations
@@ -31,20 +32,22 @@ from eca_nvim.agents.acp.requests.acts import (
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.updates.changes import absolute
 from eca_nvim.chat.model.call_files import is_safe_path, listed_files
+from eca_nvim.chat.model.call_uses import folder_arguments, plain_name
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 
 MOST_SCOPES = 1000
 """Answers for always that count, at most; of more the oldest count no longer."""
 
-_FOLDERS: Final = frozenset(
+_HARMLESS: Final = frozenset(
     {
-        *("cwd", "dir", "dirpath", "directory", "folder", "path"),
-        *("workdir", "workingdir", "workingdirectory"),
+        *("command", "description", "explanation", "justification", "reason", "summary", "title"),
+        *("background", "isbackground", "runinbackground"),
+        *("timeout", "timeoutms", "timeoutseconds"),
     }
 )
-"""Arguments that name the folder of a command, in lower case and without `_`."""
-_VARIABLES: Final = frozenset({"env", "environment", "environmentvariables", "variables"})
-"""Arguments that name the variables of a command, written in the same way."""
+"""Arguments that change nothing of a command, in the form of `plain_name`."""
+_EMPTY: Final[tuple[object, ...]] = (None, "", {}, [])
+"""Values of arguments that say nothing."""
 
 
 Change: TypeAlias = tuple[str, FileChange]
@@ -112,8 +115,11 @@ def scope_of_act(act: Act, *, is_of_workspace: bool) -> Scope:
 
 def scope_of_call(call: ToolCall, folder: str) -> Scope:
     """Return what a permission covers that showed a call; `folder`: that of the agent."""
-    folders = real_paths(_folders(call, folder))
-    is_clear = len(folders) == 1 and not any(_arguments(call, _VARIABLES))
+    named = folder_arguments(call)
+    folders = real_paths(absolute(it, (), folder) for it in named.values() or [folder])
+    given = (call.arguments or {}).items()
+    others = {name for name, value in given if value not in _EMPTY and name not in named}
+    is_clear = len(folders) == 1 and all(plain_name(it) in _HARMLESS for it in others)
     return Scope(
         read=real_paths(listed_files(call)),
         changes=tuple(_real_changes(call)),
@@ -126,19 +132,6 @@ def _real_changes(call: ToolCall) -> Iterator[Change]:
     for change in call.changes or ():
         if is_safe_path(change.path):
             yield from ((path, change) for path in real_paths([change.path]))
-
-
-def _folders(call: ToolCall, folder: str) -> list[str]:
-    """Return the folders that a call names for its command, else that of the agent."""
-    named = [it for it in _arguments(call, _FOLDERS) if isinstance(it, str) and it]
-    return [absolute(it, (), folder) for it in named] or [folder]
-
-
-def _arguments(call: ToolCall, names: frozenset[str]) -> Iterator[object]:
-    """Yield the arguments with one of some names, however it is written (`workDir`, `work_dir`)."""
-    for name, value in (call.arguments or {}).items():
-        if name.replace("_", "").lower() in names:
-            yield value
 
 
 class Grants(Struct):
@@ -167,9 +160,9 @@ class Granted:
         if always:
             grants.add(replace(scope, changes=()))
 
-    def allow_reads(self, session: Session, call: ToolCall) -> None:
-        """Note that the user has answered our own question: a call may read its files in parts."""
-        self._of(session).once[call.id] = Scope(read=real_paths(listed_files(call)))
+    def allow_read(self, session: Session, call_id: str, path: str) -> None:
+        """Note that the user has answered our own question: a call may read a file in parts."""
+        self._of(session).once[call_id] = Scope(read=frozenset({path}))
 
     def allow_always(self, session: Session, scope: Scope) -> None:
         """Note that the user has answered "always" to our own question."""

@@ -58,7 +58,8 @@ something else when he answered than when we asked: the agent may change its cal
 class _Open(Struct, frozen=True):
     """A request for permission that waits for the user.
 
-    key: our id of it. request_id: the agent's, None if the request is our own.
+    key: our id of it. request_id: the agent's, None if the request is our own. reads: the file
+    that our own question is about, if it is a read.
     """
 
     request_id: MessageId | None
@@ -67,6 +68,7 @@ class _Open(Struct, frozen=True):
     call: ToolCall
     choices: tuple[Choice, ...]
     answered: Answered
+    reads: str | None = None
 
 
 class Permissions:
@@ -98,10 +100,17 @@ class Permissions:
         return events
 
     def ask(
-        self, session: Session, asked: RequestPermission, answered: Answered
+        self,
+        session: Session,
+        asked: RequestPermission,
+        answered: Answered,
+        reads: str | None = None,
     ) -> Sequence[AgentEvent]:
-        """Ask the user ourselves; `answered` is called once, maybe while the events are emitted."""
-        return self._ask(None, session, asked, answered)
+        """Ask the user ourselves; `answered` is called once, maybe while the events are emitted.
+
+        reads: the file that is read; the call may read it in parts then.
+        """
+        return self._ask(None, session, asked, answered, reads)
 
     def count(self, session: Session) -> int:
         """Return how many requests of a session wait for the user."""
@@ -155,6 +164,7 @@ class Permissions:
         session: Session,
         asked: RequestPermission,
         answered: Answered,
+        reads: str | None = None,
     ) -> Sequence[AgentEvent]:
         key = str(next(self._keys))
         events = session.inbox.requested(key, asked)
@@ -162,7 +172,7 @@ class Permissions:
         if requested is not None:
             call = requested.call
             self._supersede(session, call.id)
-            open_ = _Open(request_id, key, session, call, requested.choices, answered)
+            open_ = _Open(request_id, key, session, call, requested.choices, answered, reads)
             self._waiting[session.chat_id] += 1
             self._open[key] = self._by_call[session.chat_id, call.id] = open_
             if request_id is not None:
@@ -198,10 +208,10 @@ class Permissions:
         events = session.inbox.decided(asked.key, choice)
         allowed = _allowed(events)
         if choice is not None and allowed is not None and shown is not None:
-            if asked.request_id is None:
-                self._granted.allow_reads(session, shown)
-            else:
+            if asked.request_id is not None:
                 self._granted.allow(session, shown, always=_is_always(choice))
+            elif asked.reads is not None:
+                self._granted.allow_read(session, shown.id, asked.reads)
         asked.answered(choice, allowed is not None and _does(allowed) != _does(asked.call))
         return events
 

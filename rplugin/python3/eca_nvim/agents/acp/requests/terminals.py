@@ -227,6 +227,8 @@ class Terminals:
         shown_by, ours = self._consents.call_of(session, act), new_call_id()
         if not await self._consents.allows(session, act, shown_by or ours):
             raise _Refused(INTERNAL_ERROR, _NOT_ALLOWED)
+        if real_path(folder) != folder:
+            raise _Refused(INTERNAL_ERROR, f"not run, a link leads elsewhere now: {folder}")
         was_asked = any(call_id == ours for call_id, _ in session.inbox.open_calls())
         command = Command(session, act, asked.output_byte_limit, self._answers, self._emit)
         try:
