@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Set
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -135,18 +136,78 @@ def test_links_in_a_circle_lead_nowhere(inside: Path) -> None:
 
 
 OBEYED = {
+    PathRisk.GIT: ".git/hooks/x .hg/hgrc .jj/repo/config.toml .sl/config .svn/hooks/x",
     PathRisk.SYSTEM: (
         ".bashrc .profile .ssh/authorized_keys .gitconfig .config/git/config .local/bin/ls "
         ".config/autostart/x.desktop .config/systemd/user/x.service .envrc .husky/pre-commit "
-        ".gitattributes .gitmodules .BASHRC .config/nvim/init.lua"
+        ".gitattributes .gitmodules .BASHRC .config/nvim/init.lua .bashrc.d/x .zshrc.local "
+        "lefthook.toml lefthook.yml .lefthook-local.yml .githooks/pre-commit mise.toml .env "
+        ".config/mise/config.toml .tool-versions .env.local .gdbinit x.desktop .lintstagedrc.js"
     ),
-    PathRisk.EDITOR: ".nvim.lua .exrc .vimrc .vscode/tasks.json .VSCode./tasks.json",
+    PathRisk.EDITOR: (
+        ".nvim.lua .exrc .vimrc .vscode/tasks.json .VSCode./tasks.json .lazy.lua .dir-locals.el "
+        ".helix/languages.toml .zed/tasks.json .devcontainer/devcontainer.json .emacs.d/init.el"
+    ),
     PathRisk.AGENT: (
         "opencode.json opencode.jsonc .vscode/mcp.json .cursor/mcp.json .kiro/settings/mcp.json "
         ".roo/mcp.json .amp/settings.json .factory/mcp.json crush.json AGENTS.md sub/CLAUDE.md "
-        ".nvim/eca/templates/a.md .mcp.json my-mcp-servers.toml"
+        ".nvim/eca/templates/a.md .mcp.json my-mcp-servers.toml .agents/skills/x AGENT.md "
+        ".github/instructions/a.instructions.md .github/copilot-instructions.md .aider.conf.yml "
+        ".continue/config.yaml .rules"
     ),
 }
+ORDINARY = (
+    "Makefile package.json conftest.py flake.nix .github/workflows/ci.yml .cargo/config.toml "
+    "src/config docs/HEAD environment.py envrc config/nvim/init.lua .gitignore .editorconfig "
+    "local/bin/x .local/x mcp.py a.desktop.txt misex.toml .clang-format .prettierrc"
+)
+"""What is code of the project: a build or a test runs it when the user runs that."""
+
+
+@pytest.mark.parametrize("path", ORDINARY.split())
+def test_ordinary_code_is_no_risk(path: str, inside: Path) -> None:
+    assert kinds(path, inside) == set()
+
+
+@pytest.mark.parametrize(
+    ("workspace", "path", "risk"),
+    [
+        (".config/nvim", "init.lua", PathRisk.SYSTEM),
+        (".emacs.d", "init.el", PathRisk.EDITOR),
+        ("dotfiles", "x", None),
+        ("dotfiles", "bashrc", PathRisk.SYSTEM),
+        ("dotfiles", "editor/init.lua", PathRisk.SYSTEM),
+        ("code/.claude/worktrees/x", "a.py", None),
+    ],
+)
+def test_what_programs_load_from_the_home_folder_is_known_wherever_the_workspace_is(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    workspace: str,
+    path: str,
+    risk: PathRisk | None,
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / workspace).mkdir(parents=True)
+    (tmp_path / ".bashrc").symlink_to("dotfiles/bashrc")
+    (tmp_path / ".config").mkdir(exist_ok=True)
+    (tmp_path / ".config/linked").symlink_to("../dotfiles/editor")
+    assert kinds(path, tmp_path / workspace) == ({risk} if risk else set())
+
+
+def test_who_writes_the_last_name_of_a_git_folder_makes_one(inside: Path) -> None:
+    """In any order: two of the names may be there already, the third is asked about."""
+    for order in permutations(("HEAD", "objects/.keep", "refs/.keep")):
+        folder = inside / "-".join(it[0] for it in order)
+        for path in order[:2]:
+            assert kinds(folder / path, inside) == set()
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).touch()
+        assert kinds(folder / "config", inside) == set()
+        assert kinds(folder / order[2], inside) == {PathRisk.GIT}
+        (folder / order[2]).parent.mkdir(parents=True, exist_ok=True)
+        (folder / order[2]).touch()
+        assert kinds(folder / "config", inside) == {PathRisk.GIT}
 
 
 @pytest.mark.parametrize(("risk", "path"), [(k, p) for k, v in OBEYED.items() for p in v.split()])

@@ -13,9 +13,12 @@ from __future__ import annotations
 import os
 import posixpath
 import pwd
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
-from itertools import pairwise
+from functools import cache
+from itertools import chain, pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -23,58 +26,68 @@ _LONGEST: Final = 4096  # bytes of a path (PATH_MAX)
 _GIT: Final = ".git"
 _OF_REPOSITORIES: Final = (_GIT, ".jj", ".hg")
 _IN_GIT_FOLDERS: Final = ("HEAD", "objects", "refs")
-_OF_EDITOR: Final = frozenset(
-    {
-        *(".nvim.lua", ".nvimrc", ".exrc"),  # see 'exrc'
-        *(".vimrc", ".gvimrc", ".vim", ".vscode", ".idea"),
-    }
+
+_RUN_PROGRAMS: Final = frozenset({_GIT, ".hg", ".jj", ".sl", ".svn"})
+"""Folders of version control, from which it runs programs."""
+_OF_EDITOR: Final = (
+    *(".nvim.lua", ".nvimrc", ".exrc"),  # see 'exrc'
+    *(".vimrc", ".gvimrc", ".vim", ".lazy.lua", ".lvimrc", ".local.vimrc", ".vimspector.json"),
+    *(".vscode", ".idea", ".helix", ".zed", ".fleet", "*.sublime-project", ".devcontainer*"),
+    *(".emacs*", ".dir-locals*.el"),
 )
-_OF_SYSTEM: Final = frozenset(
-    {
-        *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"),
-        *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc"),
-        *(".login", ".logout", ".inputrc", ".envrc", ".ssh", ".gnupg", ".netrc", ".npmrc"),
-        *(".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".xresources", ".pam_environment"),
-        *(".gitconfig", ".gitattributes", ".gitmodules", ".hgrc", ".tmux.conf", ".screenrc"),
-        *(".husky", ".pre-commit-config.yaml", "lefthook.yml", ".lefthook.yml", ".yarnrc.yml"),
-    }
+_OF_SYSTEM: Final = (
+    *(".bash*", ".zsh*", ".zprofile", ".zlog*", ".profile*", ".kshrc", ".*cshrc", ".xonshrc"),
+    *(".login", ".logout", ".inputrc", ".envrc*", ".env", ".env.*", ".direnv", ".autoenv*"),
+    *(".ssh", ".gnupg", ".netrc", ".npmrc", ".yarnrc*", ".pam_environment"),
+    *(".xprofile", ".xinitrc", ".xsession*", ".xresources", "*.desktop", ".config"),
+    *(".local/bin", ".local/share", ".tmux.conf", ".screenrc", ".wezterm.lua"),
+    *(".gitconfig", ".gitattributes", ".gitmodules", ".lfsconfig", ".hgrc"),
+    *(".githooks", ".git-hooks", ".husky", ".pre-commit-config.*", "lefthook*", ".lefthook*"),
+    *(".overcommit.yml", ".lintstagedrc*"),
+    *("mise.toml", "mise.*.toml", ".mise*", ".tool-versions", ".gdbinit", ".lldbinit", ".pdbrc"),
 )
-_FOLDERS_OF_SYSTEM: Final = (
-    *((".config", it) for it in ("autostart", "environment.d", "fish", "git", "nvim", "systemd")),
-    *((".local", it) for it in ("bin", "share")),
-)
-OF_AGENTS: Final[Mapping[str, frozenset[str]]] = {
-    "aider": frozenset({".aider.conf.yml"}),
-    "amp": frozenset({".amp"}),
-    "auggie": frozenset({".augment"}),
-    "claude": frozenset({".claude", ".claude.json", "claude.md", "claude.local.md"}),
-    "cline": frozenset({".cline", ".clinerules"}),
-    "codex": frozenset({".codex", "agents.override.md"}),
-    "copilot": frozenset({".copilot", "copilot-instructions.md"}),
-    "crush": frozenset({".crush", "crush.json", ".crush.json", "crush.md"}),
-    "cursor": frozenset({".cursor", ".cursorrules"}),
-    "droid": frozenset({".factory"}),
-    "eca": frozenset({".eca", ".nvim"}),
-    "fast-agent": frozenset({"fastagent.config.yaml", "fastagent.secrets.yaml", ".fast-agent"}),
-    "gemini": frozenset({".gemini", "gemini.md"}),
-    "goose": frozenset({".goose", ".goosehints"}),
-    "junie": frozenset({".junie"}),
-    "kilo": frozenset({".kilocode", ".kilocodemodes"}),
-    "kimi": frozenset({".kimi"}),
-    "kiro": frozenset({".kiro"}),
-    "opencode": frozenset({".opencode", "opencode.json", "opencode.jsonc"}),
-    "qwen": frozenset({".qwen", "qwen.md"}),
-    "roo": frozenset({".roo", ".roorules", ".roomodes"}),
-    "vibe": frozenset({".vibe"}),
-    "windsurf": frozenset({".windsurf", ".windsurfrules"}),
+OF_AGENTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "aider": (".aider*",),
+    "amp": (".amp",),
+    "amazon q": (".amazonq",),
+    "auggie": (".augment*",),
+    "claude": (".claude*", "claude.md", "claude.local.md"),
+    "cline": (".cline*",),
+    "codex": (".codex", "agents.override.md"),
+    "continue": (".continue*",),
+    "copilot": (
+        *(".copilot", "copilot-instructions.md", ".github/agents", ".github/chatmodes"),
+        *(".github/copilot*", ".github/hooks", ".github/instructions", ".github/prompts"),
+        ".github/skills",
+    ),
+    "crush": (".crush*", "crush.json", "crush.md"),
+    "cursor": (".cursor*",),
+    "droid": (".factory",),
+    "eca": (".eca", ".nvim"),
+    "fast-agent": ("fastagent.config.yaml", "fastagent.secrets.yaml", ".fast-agent"),
+    "gemini": (".gemini", "gemini.md"),
+    "goose": (".goose*",),
+    "iflow": (".iflow", "iflow.md"),
+    "junie": (".junie",),
+    "kilo": (".kilocode*",),
+    "kimi": (".kimi",),
+    "kiro": (".kiro",),
+    "opencode": (".opencode", "opencode.json", "opencode.jsonc"),
+    "qoder": (".qoder",),
+    "qwen": (".qwen", "qwen.md"),
+    "roo": (".roo*",),
+    "trae": (".trae",),
+    "vibe": (".vibe",),
+    "windsurf": (".windsurf*",),
+    "any": ("agents.md", "agent.md", ".agents", ".agent", ".rules"),
 }
-"""Files and folders that agents obey, by their names, in lower case.
+"""Files and folders that agents obey, as patterns of lower-case names.
 
 In a workspace; it may itself be in a folder with such a name.
 """
-_OF_ANY_AGENT: Final = frozenset({"agents.md"}).union(*OF_AGENTS.values())
-_OF_TOOL_SERVERS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
-"""Ends of the names of files with `mcp` in them that name programs which agents start."""
+_OF_TOOL_SERVERS: Final = ("*mcp*.json", "*mcp*.jsonc", "*mcp*.toml", "*mcp*.y*ml")
+"""Files that name programs which agents start."""
+_OF_ANY_AGENT: Final = (*chain(*OF_AGENTS.values()), *_OF_TOOL_SERVERS)
 
 
 class PathRisk(Enum):
@@ -128,17 +141,45 @@ def _risks(
     elif _leads_elsewhere(real, written, folders):
         yield PathRisk.LINK
     names = {_plain(name) for name in (*real.parts, *written.parts)}
-    if _GIT in names or any(map(_is_git_folder, (real, *real.parents))):
+    if names & _RUN_PROGRAMS or _is_in_git_folder(real):
         yield PathRisk.GIT
-    inside = [tuple(map(_plain, _below(path, folders))) for path in (real, written)]
-    below = {name for names in inside for name in names}
-    if below & _OF_EDITOR:
+    below = [name for path in (real, written) for name in _steps(_below(path, folders))]
+    at_home = [name for home in _homes() for name in _steps(_inside(real, home))]
+    if _names_any(_OF_EDITOR, [*below, *at_home]):
         yield PathRisk.EDITOR
-    pairs = {pair for names in inside for pair in pairwise(names)}
-    if below & _OF_SYSTEM or not pairs.isdisjoint(_FOLDERS_OF_SYSTEM):
+    if _names_any(_OF_SYSTEM, [*below, *at_home]) or _is_in(real, _linked_from_home()):
         yield PathRisk.SYSTEM
-    if below & _OF_ANY_AGENT or any(map(_names_tool_servers, below)):
+    if _names_any(_OF_ANY_AGENT, below):
         yield PathRisk.AGENT
+
+
+def _linked_from_home() -> Iterator[str]:
+    """Yield the real paths to which links of the home folder lead that programs obey."""
+    for home in {*_homes()}:
+        for folder in (home, posixpath.join(home, ".config")):
+            with suppress(OSError), os.scandir(folder) as entries:
+                for entry in entries:
+                    names = [_plain(entry.name)] if folder == home else [".config"]
+                    if entry.is_symlink() and _names_any((*_OF_SYSTEM, *_OF_EDITOR), names):
+                        yield real_path(entry.path)
+
+
+def _steps(parts: Sequence[str]) -> Iterator[str]:
+    """Yield the names of a path, and each with the one before it (`.local/bin`)."""
+    names = [*map(_plain, parts)]
+    yield from names
+    yield from map("/".join, pairwise(names))
+
+
+def _names_any(patterns: Sequence[str], names: Iterable[str]) -> bool:
+    matches = _pattern(patterns).fullmatch
+    return any(map(matches, names))
+
+
+@cache
+def _pattern(patterns: Sequence[str]) -> re.Pattern[str]:
+    """Return an expression for patterns in which `*` stands for any text without a slash."""
+    return re.compile("|".join(re.escape(it).replace(r"\*", "[^/]*") for it in patterns))
 
 
 def _leads_elsewhere(real: PurePosixPath, written: PurePosixPath, folders: Sequence[str]) -> bool:
@@ -162,8 +203,12 @@ def _marks(folder: PurePosixPath) -> Iterator[PurePosixPath]:
 def may_be_project(folder: str) -> bool:
     """Return whether a folder may be a project: not the home folder, one above it, or the root."""
     real = PurePosixPath(real_path(folder))
-    homes = (posixpath.expanduser("~"), _home_of_user(), "/")
-    return not any(PurePosixPath(real_path(home)).is_relative_to(real) for home in homes)
+    return not any(PurePosixPath(home).is_relative_to(real) for home in (*_homes(), "/"))
+
+
+def _homes() -> tuple[str, str]:
+    """Return the real home folders: that of the environment, and that of the system."""
+    return real_path(posixpath.expanduser("~")), real_path(_home_of_user())
 
 
 def _home_of_user() -> str:
@@ -179,12 +224,13 @@ def _plain(name: str) -> str:
     return name.casefold().rstrip(". ")
 
 
-def _names_tool_servers(name: str) -> bool:
-    return "mcp" in name and name.endswith(_OF_TOOL_SERVERS)
-
-
 def _is_in(path: PurePosixPath, folders: Iterable[str]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _inside(path: PurePosixPath, folder: str) -> Sequence[str]:
+    """Return the names of a path below a folder, none if it is not there."""
+    return path.relative_to(folder).parts if path.is_relative_to(folder) else ()
 
 
 def _below(path: PurePosixPath, folders: Sequence[str]) -> Sequence[str]:
@@ -193,5 +239,12 @@ def _below(path: PurePosixPath, folders: Sequence[str]) -> Sequence[str]:
     return path.relative_to(next(inside, "/")).parts
 
 
-def _is_git_folder(folder: PurePosixPath) -> bool:
-    return all(os.path.lexists(folder / name) for name in _IN_GIT_FOLDERS)
+def _is_in_git_folder(path: PurePosixPath) -> bool:
+    """Return whether a path is in a folder that git takes for its own, or would once it is there.
+
+    Any folder with three names is one: who writes the last of them has git run what he likes.
+    """
+    return any(
+        all(mark == name or os.path.lexists(folder / mark) for mark in _IN_GIT_FOLDERS)
+        for folder, name in zip(path.parents, reversed(path.parts), strict=False)
+    )
