@@ -8,7 +8,7 @@ from tests.support.calls import eca_call
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.user_actions.approvals import SUBAGENT_GOES_ON
+from eca_nvim.chat.user_actions.approvals import SUBAGENT_GOES_ON, TOO_LONG
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     ShellCommand,
@@ -145,14 +145,21 @@ def test_the_folder_of_a_command_comes_before_it_unless_it_is_the_chats() -> Non
     ]
 
 
-def test_what_is_too_long_says_so() -> None:
+def test_what_is_too_long_says_so_and_cannot_be_allowed() -> None:
     driver = Driver()
-    arguments = {"content": "x" * 60_000, "more": "y"}
+    arguments = {"content": "x" * 120_000, "more": "y"}
     driver.hear(ToolRequested(call("c", "x", arguments=arguments), needs_approval=True))
-    lines = driver.items[0]["lines"]
+    [item] = driver.items
+    lines, choices = item["lines"], item["choices"]
     assert isinstance(lines, list)
-    assert lines[0].endswith("x… 10009 more characters")
+    assert isinstance(choices, list)
+    assert lines[0].endswith("x… 20009 more characters")
     assert lines[1] == "… 1 more line"
+    assert [it["kind"] for it in choices] == ["reject_once"]
+    assert item["warnings"] == [TOO_LONG]
+    driver.approve("c")
+    [told] = driver.told(TellDecision)
+    assert not told.allows
 
 
 def test_a_move_can_be_looked_at() -> None:

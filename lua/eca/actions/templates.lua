@@ -111,7 +111,7 @@ local function fill(use, prepared, answers)
   values.collect(prepared.kinds, use.selection, function(found)
     ---@param decided boolean
     ---@param on_prompt fun(prompt: eca.TemplatePrompt)
-    local function expand(decided, on_prompt)
+    local function prompt_of(decided, on_prompt)
       requests.ask('expand_template', {
         chat = use.chat,
         template = use.template,
@@ -126,13 +126,13 @@ local function fill(use, prepared, answers)
         end
       end)
     end
-    expand(false, function(prompt)
+    prompt_of(false, function(prompt)
       if not prompt.lines then
         return finish(use, prompt)
       end
       local sent = stated.of(prompt.own)
       local function go_on()
-        expand(true, function(again)
+        prompt_of(true, function(again)
           finish(use, again, sent.contexts)
         end)
       end

@@ -19,7 +19,8 @@ from contextlib import suppress
 from enum import Enum
 from functools import cache
 from itertools import chain, pairwise
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from stat import S_ISDIR, S_ISREG
 from typing import Final
 
 _LONGEST: Final = 4096  # bytes of a path (PATH_MAX)
@@ -191,13 +192,23 @@ def _leads_elsewhere(real: PurePosixPath, written: PurePosixPath, folders: Seque
 def is_project(folder: str) -> bool:
     """Return whether a folder is in a repository that may be a project."""
     real = PurePosixPath(real_path(folder))
-    above = (str(it) for it in (real, *real.parents) if any(map(os.path.lexists, _marks(it))))
+    above = (str(it) for it in (real, *real.parents) if _is_repository(it))
     return may_be_project(folder) and any(map(may_be_project, above))
 
 
-def _marks(folder: PurePosixPath) -> Iterator[PurePosixPath]:
-    """Yield what is in a folder that is a repository."""
-    return (folder / name for name in _OF_REPOSITORIES)
+def _is_repository(folder: PurePosixPath) -> bool:
+    """Return whether a folder has a repository of the user's, or of the system's administrator.
+
+    Anybody can make an empty file with the name of one in a folder that all may write. A `.git`
+    that is a file names the folder of git, as in work trees.
+    """
+    for name in _OF_REPOSITORIES:
+        with suppress(OSError, ValueError):
+            status = Path(folder / name).stat()
+            is_link = name == _GIT and S_ISREG(status.st_mode) and status.st_size > 0
+            if status.st_uid in (os.getuid(), 0) and (S_ISDIR(status.st_mode) or is_link):
+                return True
+    return False
 
 
 def may_be_project(folder: str) -> bool:

@@ -393,8 +393,45 @@ async def test_only_files_of_a_folder_that_may_be_a_project_make_it_one(
     outside = read_file(str(tmp_path.parent / "a.txt"))
     for act in (risky, outside, run_command(["ls"], str(tmp_path), {})):
         assert not await asking.allows(act)
-        assert len(asking.asked[-1].choices) == 3, act
+        assert "project" not in [it.id for it in asking.asked[-1].choices], act
     monkeypatch.setenv("HOME", str(tmp_path))
     asking.projects.keep_project(str(tmp_path))
     assert not await asking.allows(read_file(asking.path("a.txt")))
     assert len(asking.asked[-1].choices) == 3, "the home folder is none, whatever was kept"
+
+
+async def test_what_programs_obey_is_written_once_at_most(asking: Asking) -> None:
+    hook = write(asking, ".git/hooks/pre-commit")
+    assert not await asking.allows(hook)
+    assert [it.id for it in asking.asked[-1].choices] == ["once", "reject"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"kind": "edit", "content": "diff"},
+        {"kind": "execute", "rawInput": {"command": "ls"}},
+        {"kind": "other"},
+    ],
+)
+async def test_our_question_about_a_read_is_in_no_call_that_says_something_else(
+    asking: Asking, call: Mapping[str, object]
+) -> None:
+    outside = str(asking.folder.parent / "secret")
+    content = [a_diff(asking, "a.txt")] if "content" in call else []
+    told = {**call, "content": content, "locations": [{"path": outside}]}
+    asking.update("tool_call", status="in_progress", **told)
+    assert asking.consents.call_of(asking.session, read_file(outside)) is None
+
+
+async def test_our_question_about_a_command_allows_no_read(asking: Asking) -> None:
+    outside = str(asking.folder.parent / "secret")
+    asking.update(
+        "tool_call",
+        *("t1",),
+        kind="execute",
+        rawInput={"command": "ls"},
+        locations=[{"path": outside}],
+    )
+    assert await asking.allows(run_command(["ls"], str(asking.folder), {}), "once")
+    assert not await asking.allows(read_file(outside))

@@ -54,7 +54,8 @@ def file_rows(call: ToolCall, settings: RenderSettings, limit: int | None) -> Bo
     A permission lets the agent read what is listed. Too many are counted, and not allowed.
     """
     named = {it.path for it in call.changes or ()}
-    named |= {it for it in (call.arguments or {}).values() if isinstance(it, str)}
+    drawn = arguments_not_shown(call, settings).values()
+    named |= {it for it in drawn if isinstance(it, str)}
     titled = (it.path for it in call.title or () if isinstance(it, FileName))
     named |= {path for path in titled if is_identified(path, settings)}
     listed = listed_files(call)

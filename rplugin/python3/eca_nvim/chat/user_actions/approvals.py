@@ -4,8 +4,9 @@ Rules kept here:
 - An answer is sent once, and only if the request is still as it was shown (answer_check.py).
 - An item names the chat that shows it. The answer names the chat the call belongs to, which may be
   a subagent's.
-- What is approved is what is shown: commands and arguments are shown whole, up to MOST_SHOWN. A
-  text or a diff that is cut says how much is missing; the diff tab shows the whole diff.
+- What is approved is what is shown: commands and arguments are shown whole, up to MOST_SHOWN. What
+  is longer says how much is missing, and cannot be allowed. A diff that is cut says so as well; the
+  diff tab shows the whole diff.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd
 
 SUBAGENT_GOES_ON = "a subagent gets only the rejection: your text is in the input"
 
-MOST_SHOWN = 50_000
+MOST_SHOWN = 100_000
 """Most characters of a command or of arguments that are shown."""
+TOO_LONG = "too long to be shown whole, so it cannot be allowed: reject it, and ask for it in parts"
 MOST_PATHS = 3
 
 KEPT, DROPPED = 1, -1
@@ -67,7 +69,8 @@ def decide(
     update = Update(chat, chat.root, now)
     block = chat.blocks[block_id] if check_answer(update, block_id, digest, reason) else None
     if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
-        choice = next((each for each in block.choices if each.id == choice_id), None)
+        offered = _offered(block.choices, is_whole=chat.pending[block_id].is_whole)
+        choice = next((each for each in offered if each.id == choice_id), None)
         allows = choice is not None and choice.kind.allows
         state = CallState.APPROVED if allows else CallState.REFUSED
         step(update, block, chat.lanes[block.chat_id], state)
@@ -161,7 +164,7 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
         item, behind = question_item(question), question_behind(question)
         item["agent"] = _agent_name(chat, chat.live[block_id][1])
     elif isinstance(block, ToolBlock):
-        item, behind = _approval(chat, block, on_disk(chat, block.call)), block.call
+        item, behind = _approval(chat, block, request, on_disk(chat, block.call)), block.call
     else:
         raise TypeError(f"a block of kind {block.kind} cannot wait")
     item = {"chat": chat.id, "id": request.id, "block": block_id, **item}
@@ -169,9 +172,14 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
     return {**shown, "digest": request.show(shown, behind)}
 
 
-def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str, object]:
-    content = cut_characters(approval_body(block, chat.settings), MOST_SHOWN)
-    cautions = [*warnings(block, chat.settings), *on_disk]
+def _approval(
+    chat: Chat, block: ToolBlock, request: Request, on_disk: Sequence[str]
+) -> dict[str, object]:
+    body = approval_body(block, chat.settings)
+    content = cut_characters(body, MOST_SHOWN)
+    request.is_whole = content is body
+    too_long = () if request.is_whole else (TOO_LONG,)
+    cautions = [*too_long, *warnings(block, chat.settings), *on_disk]
     return {
         "call": block.call.id,
         "kind": "approval",
@@ -182,13 +190,18 @@ def _approval(chat: Chat, block: ToolBlock, on_disk: Sequence[str]) -> dict[str,
         "cut": content.is_cut or None,
         "marks": content.marks,
         "language": content.language,
-        "choices": [*map(_choice, block.choices)],
+        "choices": [*map(_choice, _offered(block.choices, is_whole=request.is_whole))],
         "listed": needs_list(block.choices) or None,
         "warnings": cautions or None,
         "tool": full_name(block.call),
         "paths": _paths(block.call) or None,
         "agent": _agent_name(chat, chat.live[block.id][1]),
     }
+
+
+def _offered(choices: Sequence[Choice], *, is_whole: bool) -> Sequence[Choice]:
+    """Return the answers to a request: what cannot be read to its end cannot be allowed."""
+    return choices if is_whole else [it for it in choices if not it.kind.allows]
 
 
 def _choice(choice: Choice) -> dict[str, object]:

@@ -24,13 +24,14 @@ class Request(Struct, eq=False):
     """A request that has waited for the user since a time (ms).
 
     digest: None until the request has been shown as it is now. version: counts the different
-    versions that were shown.
+    versions that were shown. is_whole: it can be read to its end.
     """
 
     id: str
     since: int
     digest: str | None = None
     version: int = 0
+    is_whole: bool = True
     _hash: str | None = None
 
     def show(self, item: Mapping[str, object], behind: object) -> str:

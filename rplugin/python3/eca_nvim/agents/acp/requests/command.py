@@ -13,6 +13,7 @@ import codecs
 import logging
 import signal
 from collections.abc import Sequence
+from shlex import quote
 from typing import Final
 from uuid import uuid4
 
@@ -23,6 +24,7 @@ from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import MessageId
+from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp.terminal import ExitStatus, OutputSoFar
 from eca_nvim.transport import Exit
 from eca_nvim.transport.printed import Printed
@@ -65,8 +67,12 @@ class Command:
 
     @property
     def command(self) -> str:
-        """What it runs, as a shell line."""
-        return self._act.subject
+        """What it runs, as a shell line; with its folder, if that is another, and its variables."""
+        act, usual = self._act, real_path(self.session.folder)
+        named = (it.partition("=") for it in act.variables)
+        variables = "".join(f"{name}={quote(value)} " for name, _, value in named)
+        folder = "" if act.folder == usual else f"cd {quote(act.folder)} && "
+        return f"{folder}{variables}{act.subject}"
 
     def text(self) -> str:
         """Return the end of what it has printed, and how it ended if it failed."""

@@ -99,9 +99,9 @@ class Consents:
         if self._permissions.count(session) >= MOST_ASKED:
             return False
         of_workspace = self._is_of_workspace(act)
-        always = _ALWAYS_OF_WORKSPACE if of_workspace else _ALWAYS[act.kind]
         folder = self._possible_project(act)
-        choice = await self._ask(session, act, call_id, _options(always, folder))
+        options = _options(self._always(act, of_workspace=of_workspace), folder)
+        choice = await self._ask(session, act, call_id, options)
         if choice is None or not choice.kind.allows:
             return False
         if folder is not None and choice.id == _PROJECT:
@@ -135,6 +135,13 @@ class Consents:
             case Unasked.EDITS if of_workspace:
                 return False
         return not self._granted.cover(session, act, is_of_workspace=of_workspace)
+
+    def _always(self, act: Act, *, of_workspace: bool) -> str | None:
+        """Return what the answer "always" would allow; None: what programs obey is asked anew."""
+        if of_workspace:
+            return _ALWAYS_OF_WORKSPACE
+        is_obeyed = act.kind is ActKind.WRITE and path_risks(act.subject, self._folders)
+        return None if is_obeyed else _ALWAYS[act.kind]
 
     def _is_of_workspace(self, act: Act) -> bool:
         """Return whether an act writes an ordinary file: in the workspace, obeyed by no program."""
@@ -197,14 +204,18 @@ class Consents:
             self._emit(events)
 
 
-def _options(always: str, folder: str | None) -> tuple[PermissionOption, ...]:
+def _options(always: str | None, folder: str | None) -> tuple[PermissionOption, ...]:
     """Return the answers to our own question; `folder`: one that may become a project."""
     return (
         PermissionOption("once", "Allow once", OptionKind.ALLOW_ONCE),
-        PermissionOption("always", f"Always in this chat: {always}", OptionKind.ALLOW_ALWAYS),
+        *([] if always is None else [_for_chat(always)]),
         *(() if folder is None else [_as_project(folder)]),
         PermissionOption("reject", "Reject", OptionKind.REJECT_ONCE),
     )
+
+
+def _for_chat(always: str) -> PermissionOption:
+    return PermissionOption("always", f"Always in this chat: {always}", OptionKind.ALLOW_ALWAYS)
 
 
 def _as_project(folder: str) -> PermissionOption:

@@ -5,7 +5,9 @@ Rules kept here:
 - The result of a call does not take away the diffs that it proposed.
 - A call with a diff changes files, whatever the agent calls it.
 - A title may be the words of a model. The user sees the command of the arguments, and the files of
-  the changes.
+  the changes. What ran in terminals of ours counts more than the arguments.
+- An argument is left out only if it is known to be a text of the diff by its name as well: any
+  other may mean anything to the agent.
 - Text that comes before the call runs explains it; later it is what the call prints.
 - What was written through us is shown as it was written, whatever the agent says of it. A request
   shows what will be written.
@@ -23,6 +25,7 @@ from eca_nvim.agents.acp.updates.changes import WholeDiff, absolute, file_change
 from eca_nvim.agents.acp.updates.content import block_text, named_file
 from eca_nvim.agents.acp.updates.quirks import meant, meant_diff
 from eca_nvim.chat.model.call_files import CHANGES_NOTHING
+from eca_nvim.chat.model.call_uses import plain_name
 from eca_nvim.chat.text.diffs import count_made
 from eca_nvim.chat.text.output import as_line, document
 from eca_nvim.chat.vocabulary.call_details import (
@@ -57,6 +60,13 @@ _NAMED_IN_TITLE: Final = 3
 MOST_PRINTED: Final = 1 << 20
 """Characters of what a terminal has printed that are kept, about."""
 _MOST_NAMED: Final = 100
+_TEXTS: Final = frozenset(
+    {
+        *("oldstring", "newstring", "oldstr", "newstr", "oldtext", "newtext", "oldcontent"),
+        *("newcontent", "originalcontent", "before", "after", "content", "filetext", "text"),
+    }
+)
+"""Arguments that are the texts of an edit, in the form of `plain_name`."""
 _LONG: Final = 40
 """Characters of an argument that is in a text not only by chance."""
 
@@ -80,7 +90,7 @@ class KnownCall:
         self._printed = deque[str]()  # by a terminal of the agent
         self._printed_size = 0
         self._shown: dict[str, Callable[[], str]] = {}  # by terminals of ours
-        self._ran: str | None = None
+        self._ran: dict[str, None] = {}  # in terminals of ours, in order
         self._explains = True
         self._call: ToolCall | None = None
 
@@ -122,7 +132,7 @@ class KnownCall:
     def show(self, terminal_id: str, command: str, text: Callable[[], str]) -> None:
         """Show a terminal of ours; `text` returns what it has printed. The call runs a command."""
         self._shown[terminal_id] = text
-        self._ran = self._ran or command
+        self._ran[command] = None
         described = self._described()
         if described != self._call:
             self._call = described
@@ -183,7 +193,7 @@ class KnownCall:
 
     def _described(self) -> ToolCall:
         said, kind = self._said, _kind(self._said.get("kind"))
-        if self._ran is not None and kind not in _CHANGES_FILES:
+        if self._ran and kind not in _CHANGES_FILES:
             kind = ToolKind.EXECUTE  # whatever the agent says
         arguments = _arguments(said.get("raw_input"))
         kind, diffs = self._meant(kind, arguments or {})
@@ -193,7 +203,8 @@ class KnownCall:
         changes = self._made(changes) if self._has_made else changes
         if changes and kind in CHANGES_NOTHING:
             kind = ToolKind.EDIT
-        command = (_command(arguments) or self._ran) if kind is ToolKind.EXECUTE else None
+        ran = "\n".join(self._ran)
+        command = (ran or _command(arguments)) if kind is ToolKind.EXECUTE else None
         return ToolCall(
             id=self.id,
             name=said.get("name"),
@@ -308,8 +319,8 @@ def _shown(
     elif kind is ToolKind.EDIT:
         texts = [text for it in changes for text in (it.old, it.new) if text]
         for name, value in arguments.items():
-            if isinstance(value, str) and any(_is_part(value, text) for text in texts):
-                yield name
+            if isinstance(value, str) and plain_name(name) in _TEXTS:
+                yield from [name] if any(_is_part(value, text) for text in texts) else ()
 
 
 def _is_part(value: str, text: str) -> bool:
