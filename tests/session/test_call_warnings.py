@@ -11,7 +11,13 @@ from tests.support.calls import eca_call
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.vocabulary.call_details import FileChange, ShellCommand, ShellPart, ToolCall
+from eca_nvim.chat.vocabulary.call_details import (
+    FileChange,
+    ShellCommand,
+    ShellPart,
+    ToolCall,
+    ToolKind,
+)
 from eca_nvim.chat.vocabulary.events import ToolRequested
 from eca_nvim.session.files.call_warnings import disk_warnings
 
@@ -89,3 +95,22 @@ def test_what_a_shell_command_names_is_not_looked_up(tmp_path: Path) -> None:
     details = ShellCommand((ShellPart("cat", ("out/passwd",)),))
     call = eca_call("c", "shell_command", details=details, arguments={"command": "cat out/passwd"})
     assert told(call, tmp_path) is None
+
+
+def test_the_folder_of_a_command_and_a_link_within_the_workspace_are_shown(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    (inside / "src").mkdir(parents=True)
+    outside.mkdir()
+    (inside / "blink").symlink_to(outside)
+    (inside / "way").symlink_to("src")
+    (inside / "README.md").symlink_to("src/run.sh")
+    for name, kind, place in (
+        ("blink", "outside the workspace by a link", str(outside)),
+        ("way", "another file or folder by a link", "src"),
+    ):
+        arguments = {"command": "make", "cwd": str(inside / name)}
+        ran = ToolCall("c", kind=ToolKind.EXECUTE, command="make", arguments=arguments)
+        assert told(ran, inside) == [f"{kind}: {name} → {place}"]
+    change = FileChange(str(inside / "README.md"), "@@ -1 +1 @@\n-a\n+b", 1, 1)
+    edit = ToolCall("c", kind=ToolKind.EDIT, changes=(change,), arguments={})
+    assert told(edit, inside) == ["another file or folder by a link: README.md → src/run.sh"]

@@ -326,3 +326,43 @@ async def test_a_rejected_command_is_shown_as_such(
         await chat.ends()
         assert not client.all(ToolRunning)
         assert not client.all(ToolRejected), "the chat knows it from the user"
+
+
+async def test_a_call_that_embeds_a_terminal_is_drawn_with_what_ran(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    """The call says `ls`, and a second terminal in it ran elsewhere and with a variable."""
+    (tmp_path / "sub").mkdir()
+    second = create(
+        "touch there", cwd=str(tmp_path / "sub"), env=[{"name": "LESS", "value": "a b"}]
+    )
+    shows = update("tool_call", "shown", kind="execute", rawInput={"command": "ls"}, content=SHOWN)
+    again = update("tool_call_update", "shown", content=SHOWN)
+    scripted.play([create("touch here"), shows, request(WAIT), second, again, ends("shown")])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        for _ in range(2):
+            await chat.answer()
+        await chat.ends()
+        done = await chat.finished()
+    ran = ["touch here", f"cd {tmp_path}/sub && LESS='a b' touch there"]
+    assert (done.call.command or "").split("\n") == ran
+    assert "command" in (done.call.arguments or {}), "what the agent says is not lost"
+
+
+async def test_a_folder_that_becomes_a_link_while_the_user_is_asked_is_not_used(
+    scripted: Scripted, tmp_path: Path, marker: str
+) -> None:
+    build, elsewhere = tmp_path / "build", tmp_path.parent / "elsewhere"
+    build.mkdir()
+    elsewhere.mkdir()
+    scripted.play([create("touch ran", cwd=str(build))])
+    async with running(make_agent(scripted.command, tmp_path)) as client:
+        chat = await chatting(client, scripted)
+        await client.until(lambda: chat.asked)
+        build.rmdir()
+        build.symlink_to(elsewhere)
+        await chat.answer()
+        [answer] = await chat.ends()
+    assert answer["error"] == f"not run, a link leads elsewhere now: {build}"
+    assert not [*elsewhere.iterdir()]
