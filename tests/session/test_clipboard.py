@@ -98,6 +98,12 @@ async def test_why_there_is_no_image_is_one_line(
 async def test_a_program_that_hangs_is_given_up(
     desktop: Desktop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clipboard, "SECONDS", 0.01)
-    desktop.install("wl-paste", "while :; do :; done")
-    assert "no image" in (await desktop.paste(Images()))["fault"]
+    """Also one that has left a process of its own behind, which keeps the output open."""
+    monkeypatch.setattr(clipboard, "SECONDS", 0.05)
+    for code in ("while :; do :; done", "set -m; /bin/sleep 2 & exit 0"):
+        desktop.install("wl-paste", code)
+        fault = (await desktop.paste(Images()))["fault"]
+        assert fault.startswith("wl-paste did not answer for ")
+    monkeypatch.setattr(clipboard, "SECONDS", 5.0)
+    desktop.install("wl-paste", "kill -SEGV $$")
+    assert (await desktop.paste(Images()))["fault"].startswith("no image in the clipboard")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.session.rig import NEOVIM, Recorder
 
-from eca_nvim.chat.vocabulary.ops import Notify, RestoreDraft, SetPrompts
+from eca_nvim.chat.vocabulary.ops import Notify, RestoreDraft, SetPrompts, Unwritable
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.store import LONGEST_PROMPT, Draft, Store, StoreChanges
 
@@ -195,10 +195,12 @@ async def test_where_nothing_can_be_written_it_is_told_once_and_tried_again(tmp_
     persistence.write()
     persistence.keep_prompt("b")
     persistence.write()
-    [told] = [op.text for op in view.of(Notify)]
-    assert told.startswith("cannot save prompts and drafts: ")
+    [told] = view.of(Unwritable)
+    assert (told.path, told.fault) == (str(store.path), "Not a directory")
+    assert told.text.startswith("cannot save prompts and drafts: ")
     (tmp_path / "file").unlink()
     persistence.write()
+    assert view.of(Unwritable)[1:] == [Unwritable(str(store.path), "", view.of(Unwritable)[1].text)]
     assert list(store.read().prompts) == ["a", "b"]
 
 

@@ -201,7 +201,10 @@ def test_a_full_disk_is_told_once(view: View) -> None:
     vim.uv.fs_write = function() return nil, 'ENOSPC: no space left on device' end
     for _, text in ipairs({ 'one', 'two' }) do require('eca.host.draft_file').save(text) end
     """)
-    assert view.nvim.messages().count("unsent text is not saved: ENOSPC") == 1
+    assert (
+        view.nvim.messages().count("nothing is saved: no space left on device; free some space")
+        == 1
+    )
     assert list(Path(view.nvim.eval("$XDG_STATE_HOME")).rglob("*.unsent*")) == []
 
 
@@ -219,20 +222,3 @@ def test_another_neovim_may_make_the_folders_first(view: View) -> None:
     log, state = view.nvim.lua("return { vim.fn.stdpath('log'), vim.fn.stdpath('state') }")
     assert "odd" in Path(log, "eca", "eca.log").read_text()
     assert [it.read_text() for it in Path(state, "eca").glob("*.unsent")] == ["one"]
-
-
-def test_without_a_state_folder_the_chat_works(
-    start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
-) -> None:
-    """Neovim's language client makes the folder of its log, and fails if it cannot."""
-    (tmp_path / "file").write_text("")
-    server = scripted_server(handshake(), turn(text("hello")))
-    environment = {"XDG_STATE_HOME": str(tmp_path / "file" / "state")}
-    nvim = start_nvim(settings={"server": {"command": server.command}}, environment=environment)
-    nvim.check_errors = False
-    nvim.keys(":EcaChat<CR>")
-    nvim.wait_until("vim.bo.filetype == 'eca-input'")
-    assert nvim.lua("return vim.api.nvim_get_mode().blocking") is False
-    nvim.keys("ihi<C-s>")
-    nvim.wait_screen("hello")
-    assert "stack traceback" not in nvim.screen

@@ -7,16 +7,17 @@
 local answers = require('eca.completion.answers')
 local arguments = require('eca.completion.arguments')
 local client = require('eca.completion.client')
+local comfort = require('eca.host.comfort')
 local config = require('eca.config')
 local drivers = require('eca.completion.drivers')
 local menu = require('eca.completion.menu')
-local notify = require('eca.ui.notify')
 local places = require('eca.completion.place')
-local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
-local complained = false -- about the client, once
+local NO_COMPLETION = 'completion fails'
+local NO_CLIENT = 'no completion in other plugins'
+
 local token ---@type string? the token that the user is typing: its chat and where it begins
 
 --- Does our menu open by itself in a buffer?
@@ -78,6 +79,12 @@ local function stop_word_menu(buf)
   end
 end
 
+--- Attach the language client. Neovim cannot load its own part of it where its log has no folder.
+---@param buf integer
+local function attach_client(buf)
+  comfort.try(NO_CLIENT, client.attach, buf)
+end
+
 --- Set up completion in an input.
 ---@param buf integer
 function M.attach(buf)
@@ -89,13 +96,13 @@ function M.attach(buf)
     TextChangedI = update,
     TextChangedP = update,
     InsertEnter = function()
-      client.attach(buf) -- it may have been stopped
+      attach_client(buf) -- it may have been stopped
     end,
     InsertLeave = menu.left,
     BufLeave = menu.left, -- a click in another window does not end insert mode
     BufUnload = function()
       if vim.v.exiting == vim.NIL then -- else Neovim ends all clients
-        client.detach(buf)
+        comfort.try(NO_CLIENT, client.detach, buf)
       end
     end,
     CompleteDone = function()
@@ -111,16 +118,13 @@ function M.attach(buf)
     vim.api.nvim_create_autocmd(event, {
       buffer = buf,
       callback = function()
-        callback() -- without the event, and what it returns does not remove the autocommand
+        -- without the event, and what it returns does not remove the autocommand
+        pcall(comfort.try, NO_COMPLETION, callback)
       end,
     })
   end
   stop_word_menu(buf)
-  local attached, fault = pcall(client.attach, buf)
-  if not attached and not complained then -- as where Neovim's log has no folder
-    complained = true
-    notify.warn('no completion in other plugins: ' .. sanitize.line(tostring(fault)))
-  end
+  attach_client(buf)
 end
 
 --- Show more of what completes the text before the cursor, if the user is typing in an input.

@@ -10,6 +10,7 @@
 --- - Only this file passes names of files to Neovim. A test checks all others.
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
+local swap = require('eca.files.swap')
 
 local M = {}
 
@@ -172,8 +173,37 @@ function M.add(path)
   return vim.fn.bufadd(short:find('^%a[%w+.-]*:') and name or short)
 end
 
---- Load a file into a buffer without a window. Returns its buffer if it is loaded already. Raises
---- an error for a file that is refused, and Neovim's own errors.
+--- Load a buffer. Without 'shortmess', a swap file of another Neovim would block with a question.
+---@param buf integer
+---@return boolean loaded
+---@return any why not
+local function bufload(buf)
+  local shortmess = vim.o.shortmess
+  vim.opt.shortmess:append('A')
+  local loaded, why = pcall(vim.fn.bufload, buf)
+  vim.o.shortmess = shortmess
+  return loaded, why
+end
+
+--- Load a buffer whose loading has failed, without autocommands: what was read may not be all.
+---@param buf integer
+---@return boolean loaded
+---@return any why not
+local function load_again(buf)
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = 'all'
+  local loaded, why = pcall(vim.api.nvim_buf_delete, buf, { unload = true, force = true })
+  if loaded then
+    loaded, why = bufload(buf)
+  end
+  vim.o.eventignore = ignored
+  return loaded, why
+end
+
+--- Load a file into a buffer without a window. Returns its buffer if it is loaded already. A file
+--- for which no swap file can be made is loaded without one, and one for which an autocommand of
+--- the user fails is loaded without those. Raises an error for a file that is refused, and Neovim's
+--- own errors.
 ---@param path string
 ---@return integer buf
 ---@return boolean added the buffer is new
@@ -188,11 +218,11 @@ function M.load(path)
   end
   local before = vim.api.nvim_list_bufs()
   local buf = assert(M.add(name))
-  -- Without this, a swap file of another Neovim would block with a question.
-  local shortmess = vim.o.shortmess
-  vim.opt.shortmess:append('A')
-  local loaded, why = pcall(vim.fn.bufload, buf)
-  vim.o.shortmess = shortmess
+  swap.prepare(buf)
+  local loaded, why = bufload(buf)
+  if not loaded then -- an autocommand of the user has failed
+    loaded, why = load_again(buf)
+  end
   if not loaded then
     error(why, 0)
   end
@@ -209,6 +239,7 @@ function M.show(path)
   end
   local buf = assert(M.add(name))
   vim.bo[buf].buflisted = true
+  swap.prepare(buf)
   vim.cmd.buffer(buf)
 end
 

@@ -69,13 +69,14 @@ local function write(path, text)
 end
 
 --- Log that writing failed, and warn once.
+---@param path string
 ---@param fault string
-local function warn(fault)
+local function warn(path, fault)
   local line = 'unsent text is not saved: ' .. fault
   require('eca.host.log').write(line)
   if not has_warned then
     has_warned = true
-    require('eca.ui.notify').warn(line)
+    require('eca.host.unwritable').tell(path, fault, line)
   end
 end
 
@@ -89,7 +90,7 @@ function M.save(text, remover)
     local same = text == saved.text and path == before
     local fault = not same and write(path, text)
     if fault then
-      warn(fault)
+      warn(path, fault)
       return
     end
   end

@@ -53,7 +53,8 @@ function M.write(text, level)
   local worked, fault = pcall(append, M.path(), require('eca.text.redaction').without_keys(line))
   if (not worked or fault) and not has_warned then
     has_warned = true
-    require('eca.ui.notify').warn('cannot write the log: ' .. tostring(fault))
+    local why = tostring(fault)
+    require('eca.host.unwritable').tell(M.path(), why, 'cannot write the log: ' .. why)
   end
 end
 

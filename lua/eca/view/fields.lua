@@ -28,6 +28,7 @@ return {
   diff = { 'chat', 'id', 'path', 'before', 'after', 'kind', 'request', 'fault', 'remark', 'file' },
   output = { 'chat', 'block', 'title', 'lines', 'marks', 'language', 'row' },
   notify = { 'level', 'text' },
+  unwritable = { 'path', 'fault', 'text' },
   emit = { 'event', 'data' },
   files = { 'chat', 'paths', 'moved' },
   used = { 'chat', 'turn', 'files', 'dropped' },

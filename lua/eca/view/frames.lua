@@ -10,14 +10,12 @@
 ---   are written by one edit fail together.
 --- - While Neovim exits nothing is drawn: its buffers are unloaded, but plugins that wait on
 ---   `VimLeavePre`, as its language clients do, still let frames in.
+local comfort = require('eca.host.comfort')
 local held_intents = require('eca.host.held_intents')
 local host = require('eca.host')
 local view_ops = require('eca.view.ops')
 
 local M = {}
-
---- Errors that mean "not now": text locked, command-line window, sandbox.
-local LATER = { 'E565:', 'E523:', 'E11:', 'E12:', 'E48:' }
 
 ---@class eca.Frame
 ---@field number integer
@@ -27,17 +25,6 @@ local LATER = { 'E565:', 'E523:', 'E11:', 'E12:', 'E48:' }
 
 local waiting = {} ---@type eca.Frame[]
 local complained = false
-
----@param message string
----@return boolean
-local function means_later(message)
-  for _, code in ipairs(LATER) do
-    if message:find(code, 1, true) then
-      return true
-    end
-  end
-  return false
-end
 
 ---@param name string of what was being drawn
 ---@param message string
@@ -57,7 +44,7 @@ end
 ---@return boolean done false: it must be done later
 local function try(name, run, ...)
   local worked, message = pcall(run, ...)
-  if not worked and means_later(tostring(message)) then
+  if not worked and comfort.means_later(tostring(message)) then
     return false
   elseif not worked then
     complain(name, tostring(message))

@@ -238,6 +238,15 @@ function draw.notify(level, text)
   require('eca.ui.notify').show(level, text)
 end
 
+function draw.unwritable(path, fault, text)
+  local unwritable = require('eca.host.unwritable')
+  if fault == '' then
+    unwritable.forget()
+  else
+    unwritable.tell(path, fault, text)
+  end
+end
+
 function draw.emit(event, data)
   emit(event, mirror.clean(data))
 end

@@ -27,7 +27,7 @@ from eca_nvim.chat.vocabulary.intents import (
     MalformedIntent,
     parse_intent,
 )
-from eca_nvim.chat.vocabulary.ops import Notify, SetPending, ViewOp
+from eca_nvim.chat.vocabulary.ops import Notify, SetPending, Unwritable, ViewOp
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.editor_calls import ALIVE, APPLY, EditorCalls
@@ -101,7 +101,7 @@ class App:
             self._session.template_folders = _template_folders(settings)
             self._run(ALIVE, [])
             return
-        open_log(settings, self._redactor, self._no_log)
+        open_log(settings, self._redactor, partial(self._no_log, settings.log_path or ""))
         workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
         persistence = Persistence(_store(settings, workspace), self._frames, intent.pid)
         self._agents = Agents(
@@ -127,8 +127,9 @@ class App:
         self._task.add_done_callback(self._ended)
         self._editor.watch()
 
-    def _no_log(self, fault: OSError) -> None:
-        warning = Notify("warn", f"cannot open the log: {fault}")
+    def _no_log(self, path: str, fault: OSError) -> None:
+        words, line = fault.strerror or str(fault), f"cannot open the log: {fault}"
+        warning = Unwritable(path, words, line)
         self._loop.call_soon_threadsafe(self._frames.push, [warning])
 
     def _ended(self, task: asyncio.Task[None]) -> None:

@@ -19,7 +19,13 @@ from typing import TypeAlias
 
 import anyio
 
-from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, Notify, RestoreDraft, SetPrompts
+from eca_nvim.chat.vocabulary.ops import (
+    DEFAULT_SERVER,
+    Notify,
+    RestoreDraft,
+    SetPrompts,
+    Unwritable,
+)
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.session.view import View
 from eca_nvim.store import (
@@ -104,7 +110,7 @@ class Persistence:
             self._report(fault)
         else:
             self._changes = StoreChanges()
-            self._is_reported = False
+            self._tell(self._store, None)
             self._set_saved(saved)
 
     def _write_to(self, store: Store, patience: float) -> SavedState:
@@ -344,9 +350,16 @@ class Persistence:
     def _report(self, fault: OSError) -> None:
         """Report the first failure since the last write that succeeded; the changes are kept."""
         log.warning("nothing is saved: %s", fault)
-        if not self._is_reported:
-            self._is_reported = True
-            self._view.push([Notify("warn", f"cannot save prompts and drafts: {fault}")])
+        if self._store is not None:
+            self._tell(self._store, fault)
+
+    def _tell(self, store: Store, fault: OSError | None) -> None:
+        """Tell the view that the file cannot be written, or can be again, if that is news."""
+        if self._is_reported != (fault is not None):
+            self._is_reported = fault is not None
+            words = "" if fault is None else fault.strerror or str(fault)
+            text = f"cannot save prompts and drafts: {fault}"
+            self._view.push([Unwritable(str(store.path), words, text)])
 
     def _offered_prompts(self) -> tuple[str, ...]:
         """Return the prompts, and after them the texts of orphan drafts."""

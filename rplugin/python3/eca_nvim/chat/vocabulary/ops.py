@@ -308,6 +308,19 @@ class Notify(Struct, frozen=True):
     text: str
 
 
+class Unwritable(Struct, frozen=True):
+    """Show that a file of our own cannot be written, unless that is known of its folder.
+
+    path: the file; fault: in the words of the system, "" once it was written after all; text: what
+    is said if only this file is the reason.
+    """
+
+    name: ClassVar[str] = "unwritable"
+    path: str
+    fault: str
+    text: str
+
+
 class Emit(Struct, frozen=True):
     """Fire a `User` autocommand."""
 
@@ -382,6 +395,7 @@ ViewOp: TypeAlias = (
     | ShowDiff
     | ShowOutput
     | Notify
+    | Unwritable
     | Emit
     | FilesChanged
     | SetFilesUsed

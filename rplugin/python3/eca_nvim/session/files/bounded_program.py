@@ -4,18 +4,24 @@ Rules kept here:
 - The program gets no input, and its environment leads nowhere near the editor.
 - When its time is up, or it has printed enough, it is killed with all that it has started. It stays
   in the host's session, so that the guardian ends it if the host is killed meanwhile.
+- Its time is up also if what it has left behind, out of its process group, keeps its output open.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
-import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Final
 
 from msgspec import Struct
+
+_CHUNK: Final = 1 << 16
+"""Bytes that are read at once."""
 
 
 class ProgramOutput(Struct, frozen=True):
@@ -46,20 +52,30 @@ def run_bounded(
         env=env,
         process_group=0,
     ) as program:
-        timer = threading.Timer(seconds, _kill, [program])
-        timer.daemon = True
-        timer.start()
+        deadline = time.monotonic() + seconds
         try:
             assert program.stdout is not None
-            content = program.stdout.read(most)
-            is_whole = not program.stdout.read(1)
-            if not is_whole:
-                _kill(program)
-            status = program.wait()
+            content, is_whole = _read(program.stdout.fileno(), most, deadline)
+            with suppress(subprocess.TimeoutExpired):
+                program.wait(max(0.0, deadline - time.monotonic()) if is_whole else 0.0)
         finally:
-            timer.cancel()
             _kill(program)
+        status = program.wait()
     return ProgramOutput(content, status if is_whole and status >= 0 else None)
+
+
+def _read(output: int, most: int, deadline: float) -> tuple[bytes, bool]:
+    """Read to the end, and return whether it was reached, or most bytes, or until a time."""
+    parts, room = list[bytes](), most
+    poll = select.poll()  # not `select`, which takes no high descriptors
+    poll.register(output, select.POLLIN)
+    while poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+        part = os.read(output, min(_CHUNK, room + 1))
+        parts.append(part[:room])
+        room -= len(part)
+        if not part or room < 0:
+            return b"".join(parts), not part
+    return b"".join(parts), False
 
 
 def _kill(program: subprocess.Popen[bytes]) -> None:

@@ -9,6 +9,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from shutil import which
 from typing import Final
@@ -23,7 +24,7 @@ from eca_nvim.session.view import View, isolated
 from eca_nvim.threads import run_in_thread
 
 SECONDS: Final = 5.0
-"""Seconds that a program has: the owner of the clipboard may hang."""
+"""Seconds that a program has for all its answers: the owner of the clipboard may hang."""
 
 _XCLIP: Final = ("-selection", "clipboard", "-o", "-t")
 PROGRAMS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
@@ -63,21 +64,41 @@ def _image() -> tuple[str, bytes]:
     if not installed:
         *names, last = PROGRAMS
         raise NoImage(f"no program reads the clipboard: install {', '.join(names)} or {last}")
+    silent = []
     for name in installed:
-        for arguments in PROGRAMS[name]:
-            if found := _printed((name, *arguments)):
+        try:
+            if found := _image_of(name):
                 return found
+        except TimeoutError:
+            silent.append(name)
+    if silent:
+        raise NoImage(
+            f"{' and '.join(silent)} did not answer for {SECONDS:.0f} s, nothing is pasted: "
+            "copy the image again, or save it and name the file"
+        )
     raise NoImage(f"no image in the clipboard, says {' and '.join(installed)}: copy one first")
 
 
-def _printed(command: Sequence[str]) -> tuple[str, bytes] | None:
-    """Return the image that a program prints, None if it prints none. Raises NoImage."""
+def _image_of(name: str) -> tuple[str, bytes] | None:
+    """Return the image that a program finds. Raises NoImage, TimeoutError."""
+    deadline = time.monotonic() + SECONDS
+    for arguments in PROGRAMS[name]:
+        if found := _printed((name, *arguments), deadline):
+            return found
+    return None
+
+
+def _printed(command: Sequence[str], deadline: float) -> tuple[str, bytes] | None:
+    """Return the image that a program prints, None if none. Raises NoImage, TimeoutError."""
     try:
-        output = run_bounded(command, child_environment(), most=MOST_IMAGE_BYTES, seconds=SECONDS)
+        seconds = max(0.0, deadline - time.monotonic())
+        output = run_bounded(command, child_environment(), most=MOST_IMAGE_BYTES, seconds=seconds)
     except OSError:
         return None  # it is broken: another one may work
     if output.status is None and len(output.content) == MOST_IMAGE_BYTES:
         raise NoImage("the clipboard's image is larger than 20 MB: save it smaller, and name it")
+    if output.status is None and time.monotonic() >= deadline:
+        raise TimeoutError
     kinds = (kind for start, kind in _SIGNATURES if output.content.startswith(start))
     kind = next(kinds, None)
     return (kind, output.content) if kind and output.succeeded else None
