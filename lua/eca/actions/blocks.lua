@@ -148,8 +148,15 @@ function M.yank_code()
   end
   local last = fence.fence.closed and fence.last - 1 or fence.last
   local lines = vim.api.nvim_buf_get_lines(buf, fence.first + 1, last, false)
-  vim.fn.setreg(vim.v.register, lines, 'V')
-  notify.info(('%d lines yanked'):format(#lines))
+  local register = vim.v.register
+  local yanked, fault = pcall(vim.fn.setreg, register, lines, 'V')
+  if yanked then
+    notify.info(('%d lines yanked'):format(#lines))
+  else -- the clipboard has failed
+    vim.fn.setreg('"', lines, 'V')
+    local words = require('eca.ui.others').words(tostring(fault))
+    notify.warn(('not in register %s but in ", press p: %s'):format(register, words))
+  end
 end
 
 ---@param row? integer

@@ -304,7 +304,7 @@ function M.add_flag(text)
   if text then
     add(text)
   else
-    vim.ui.input({ prompt = 'Flag: ' }, add)
+    require('eca.ui.ask').line({ prompt = 'Flag: ' }, add)
   end
 end
 

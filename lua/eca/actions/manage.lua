@@ -126,7 +126,7 @@ function M.rename(title)
     send(title)
   else
     local known = mirror.status(id).title
-    vim.ui.input({ prompt = 'Title: ', default = known }, send)
+    require('eca.ui.ask').line({ prompt = 'Title: ', default = known }, send)
   end
 end
 

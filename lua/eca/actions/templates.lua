@@ -157,7 +157,7 @@ local function ask(use, prepared, answers)
     return fill(use, prepared, answers)
   end
   local options = { prompt = sanitize.line(question) .. ' ', default = unsent[question] }
-  vim.ui.input(options, function(answer)
+  require('eca.ui.ask').line(options, function(answer)
     if answer then
       unsent[question], use.asked = answer, return_window.asked()
       answers[#answers + 1] = answer

@@ -48,11 +48,13 @@ end
 
 --- Ring the bell of every terminal that shows this Neovim.
 local function ring()
-  if vim.api.nvim_ui_send then
-    vim.api.nvim_ui_send('\a')
-  else
-    vim.fn.chansend(vim.v.stderr, '\a')
-  end
+  require('eca.host.comfort').try('no bell', function()
+    if vim.api.nvim_ui_send then
+      vim.api.nvim_ui_send('\a')
+    else
+      vim.fn.chansend(vim.v.stderr, '\a')
+    end
+  end)
 end
 
 --- Show a line about a chat, if the option says so.

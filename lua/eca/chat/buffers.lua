@@ -7,6 +7,7 @@
 --- - Buffers are named once. The title is in `b:eca_title`.
 --- - A buffer that was wiped out is created again. One that was emptied (`:edit`) is filled again:
 ---   the transcript by the host, the input with the draft.
+local others = require('eca.ui.others')
 local our_buffers = require('eca.ui.our_buffers')
 
 local M = {}
@@ -89,7 +90,7 @@ local function add(chat, kind, gone)
   chat[kind == 'chat' and 'buf' or 'input'] = buf
   by_buffer[buf] = chat
   listener.created(chat, kind, gone)
-  vim.bo[buf].filetype = 'eca-' .. kind
+  others.set('FileType', buf, 'filetype', 'eca-' .. kind)
   our_buffers.announce(buf, kind)
   watch_unload(chat, kind, buf)
 end

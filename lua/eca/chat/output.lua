@@ -4,6 +4,7 @@
 local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')
+local others = require('eca.ui.others')
 local our_buffers = require('eca.ui.our_buffers')
 local to_code = require('eca.window.to_code')
 
@@ -33,8 +34,8 @@ local function write(output)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, output.lines)
   vim.bo[buf].modifiable = false
   decoration.marks(buf, 0, output.marks or {})
-  vim.bo[buf].filetype = 'eca-output'
-  vim.bo[buf].syntax = SYNTAX[output.language] or ''
+  others.set('FileType', buf, 'filetype', 'eca-output')
+  others.set('Syntax', buf, 'syntax', SYNTAX[output.language] or '')
   return buf
 end
 
@@ -43,7 +44,7 @@ end
 function M.show(output)
   highlights.setup()
   to_code.enter()
-  local win = vim.api.nvim_open_win(write(output), true, { split = 'below' })
+  local win = others.open_win(write(output), true, { split = 'below' })
   vim.wo[win][0].winbar = '%#EcaWinbar# ' .. require('eca.ui.sanitize').statusline(output.title)
   vim.api.nvim_win_set_cursor(win, { output.row + 1, 0 })
   vim.cmd('normal! zz')

@@ -11,6 +11,7 @@
 local answers = require('eca.completion.answers')
 local arguments = require('eca.completion.arguments')
 local buffers = require('eca.chat.buffers')
+local others = require('eca.ui.others')
 local places = require('eca.completion.place')
 local rows = require('eca.completion.rows')
 local utf16 = require('eca.text.utf16')
@@ -182,7 +183,7 @@ function M.attach(buf)
     return
   end
   local before = keys_of(buf)
-  local id = vim.lsp.start({
+  local id = others.call('LspAttach', vim.lsp.start, {
     name = NAME,
     cmd = serve,
     commands = {

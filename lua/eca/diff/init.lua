@@ -14,6 +14,7 @@ local diff_sides = require('eca.diff.sides')
 local edits = require('eca.diff.edits')
 local guard = require('eca.ui.guard')
 local host = require('eca.host')
+local others = require('eca.ui.others')
 local return_window = require('eca.ui.return_window')
 local winbar = require('eca.diff.winbar')
 
@@ -108,7 +109,7 @@ end
 ---@param tab eca.DiffTab
 local function go_home(tab)
   if vim.api.nvim_tabpage_is_valid(tab.home) then
-    vim.api.nvim_set_current_tabpage(tab.home)
+    others.call('TabEnter', vim.api.nvim_set_current_tabpage, tab.home)
     return_window.go_back(tab.origin)
   end
 end
@@ -118,13 +119,14 @@ end
 local function close(tab, inside)
   forget(tab)
   if valid(tab) and #vim.api.nvim_list_tabpages() == 1 then
-    vim.cmd.tabnew()
+    others.call('TabNew', vim.cmd.tabnew)
   end
   if inside then
     go_home(tab)
   end
   if valid(tab) then
-    vim.cmd.tabclose({ range = { vim.api.nvim_tabpage_get_number(tab.tab) } })
+    local number = vim.api.nvim_tabpage_get_number(tab.tab)
+    others.call('TabClosed', vim.cmd.tabclose, { range = { number } })
   end
   diff_sides.put_away(tab.sides)
 end
@@ -243,12 +245,12 @@ end
 ---@return eca.DiffTab
 local function open(diff, answers, home, from)
   vim.cmd.stopinsert()
-  vim.cmd.tabnew()
+  others.call('TabNew', vim.cmd.tabnew)
   vim.bo.bufhidden = 'wipe'
   local left = vim.api.nvim_get_current_win()
   local sides = diff_sides.make(diff)
-  vim.api.nvim_win_set_buf(left, sides.left)
-  local right = vim.api.nvim_open_win(sides.right, true, { split = 'right', win = left })
+  others.show(left, sides.left)
+  local right = others.open_win(sides.right, true, { split = 'right', win = left })
   local tab = { diff = diff, answers = answers, keys = {}, sides = sides, home = home }
   tab.origin, tab.wins = from, { left, right }
   tab.tab = vim.api.nvim_get_current_tabpage()
@@ -262,7 +264,7 @@ local function enter(tab)
   if not is_inside(tab) then
     tab.home, tab.origin = vim.api.nvim_get_current_tabpage(), return_window.here()
     vim.cmd.stopinsert()
-    vim.api.nvim_set_current_tabpage(tab.tab)
+    others.call('TabEnter', vim.api.nvim_set_current_tabpage, tab.tab)
   end
   tab.guard = guard.begin()
 end
@@ -287,7 +289,7 @@ function M.show(diff, answers)
   tabs[key_of(diff)] = tab
   watch(tab)
   bind(tab)
-  vim.api.nvim_set_current_win(tab.wins[tab.sides.bound == tab.sides.left and 1 or 2])
+  others.go_to(tab.wins[tab.sides.bound == tab.sides.left and 1 or 2])
   if not diff.fault then
     compare(tab)
   end

@@ -5,8 +5,10 @@
 ---   no mapping and no option of ours. A buffer that was opened only for the diff is closed again,
 ---   unless the user changed it.
 --- - Text of the agent is the content of a scratch buffer; its path is text, never a command.
+local comfort = require('eca.host.comfort')
 local edits = require('eca.diff.edits')
 local files = require('eca.files')
+local others = require('eca.ui.others')
 local our_buffers = require('eca.ui.our_buffers')
 local sanitize = require('eca.ui.sanitize')
 
@@ -105,7 +107,7 @@ local function scratch(diff, side, text)
   vim.bo[buf].endofline = ends or text == ''
   show_invisible(buf, lines)
   files.name(buf, name_of(diff.path, side))
-  vim.bo[buf].filetype = 'eca-diff'
+  others.set('FileType', buf, 'filetype', 'eca-diff')
   return buf
 end
 
@@ -135,7 +137,7 @@ local function colour(buf, diff, real)
   local filetype = vim.filetype.match({ filename = diff.path, buf = buf }) or ''
   local highlighter = real and vim.treesitter.highlighter.active[real]
   if not highlighter or not pcall(vim.treesitter.start, buf, highlighter.tree:lang()) then
-    vim.bo[buf].syntax = filetype
+    others.set('Syntax', buf, 'syntax', filetype)
   end
 end
 
@@ -159,7 +161,7 @@ function M.make(diff)
     sides.left = scratch(diff, 'now', diff.before)
     sides.right, sides.tick = proposed(diff, 'hunks')
     sides.bound = sides.right
-    vim.bo[sides.right].syntax = 'diff'
+    others.set('Syntax', sides.right, 'syntax', 'diff')
   elseif diff.request then
     sides.left = real or scratch(diff, 'now', diff.before)
     sides.right, sides.tick = proposed(diff, 'proposed')
@@ -172,7 +174,7 @@ function M.make(diff)
   end
   for _, buf in ipairs({ sides.left, sides.right }) do
     if buf ~= real and vim.bo[buf].syntax == '' then
-      colour(buf, diff, real)
+      comfort.try('a side of the diff has no colours', colour, buf, diff, real)
     end
   end
   sides.tick = sides.tick or vim.api.nvim_buf_get_changedtick(sides.bound)

@@ -8,6 +8,7 @@
 --- - A file that a plugin reads in its own way (an archive, or compressed) is loaded only by the
 ---   user.
 --- - Only this file passes names of files to Neovim. A test checks all others.
+local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
 local swap = require('eca.files.swap')
@@ -170,7 +171,7 @@ function M.add(path)
     return nil, fault
   end
   local short = vim.fn.fnamemodify(name, ':.')
-  return vim.fn.bufadd(short:find('^%a[%w+.-]*:') and name or short)
+  return others.call('BufNew', vim.fn.bufadd, short:find('^%a[%w+.-]*:') and name or short)
 end
 
 --- Load a buffer. Without 'shortmess', a swap file of another Neovim would block with a question.
@@ -297,7 +298,7 @@ end
 ---@param buf integer
 ---@param text string
 function M.name(buf, text)
-  vim.api.nvim_buf_set_name(buf, 'eca://' .. sanitize.line(text))
+  others.call('BufFilePost', vim.api.nvim_buf_set_name, buf, 'eca://' .. sanitize.line(text))
 end
 
 return M

@@ -24,18 +24,6 @@ function M.means_later(fault)
   return false
 end
 
---- The line of a failure that says what went wrong, without Lua's places and Neovim's wrappers.
----@param fault string
----@return string
-local function words(fault)
-  local last = fault ---@type string
-  for line in vim.gsplit(fault:gsub('\nstack traceback:.*', ''), '\n', { plain = true }) do
-    last = line:find('%S') and line or last
-  end
-  last = last:gsub('^%s*Vim[^:]*:', ''):gsub('^Lua callback: ', '')
-  return (last:gsub('^%S+:%d+: ', ''))
-end
-
 --- Report a failure: the first of its kind in a message, each in the log.
 ---@param what string what is missing, as the beginning of a sentence
 ---@param fault string
@@ -48,7 +36,7 @@ function M.failed(what, fault)
   if not told[what] then
     told[what] = true
     if not require('eca.host.unwritable').is_reason(fault) then
-      local short = require('eca.ui.sanitize').line(words(fault))
+      local short = require('eca.ui.others').words(fault)
       require('eca.ui.notify').warn(('%s: %s'):format(what, short))
     end
   end

@@ -8,7 +8,8 @@
 --- - A piece is parsed with the LEAD rows before it, so that it may begin within a function. A
 ---   string or comment that begins even further above is mistaken for code.
 --- - A language is loaded in steps at its first use, each as long as a piece of work.
---- - A language without parser and syntax stays plain. Failures go to the log.
+--- - A language without parser and syntax stays plain. The first failure of a
+---   language goes to the log.
 local fences = require('eca.markdown.fences')
 local host = require('eca.host')
 local languages = require('eca.markdown.languages')
@@ -34,6 +35,7 @@ local PRIORITY = 110
 
 local queue = {} ---@type eca.colours.Job[]
 local running = false
+local failed = {} ---@type table<string, true> languages
 
 ---@param job eca.colours.Job
 ---@return integer? start row of the first line of code
@@ -132,8 +134,10 @@ work = function()
   running = false
   local job = table.remove(queue)
   local worked, fault = pcall(colour, job)
-  if not worked then
-    host.log(('highlighting %s failed: %s'):format(job.fence.language, fault))
+  local language = job.fence.language
+  if not worked and not failed[language] then
+    failed[language] = true
+    host.log(('highlighting %s failed: %s'):format(language, fault))
   end
   schedule()
 end

@@ -5,6 +5,7 @@
 ---   syntax file costs more than using it. It has a syntax and no file type, so that no plugin
 ---   reacts to it.
 --- - The group is looked up once per word or sign, not once per column.
+local others = require('eca.ui.others')
 local our_buffers = require('eca.ui.our_buffers')
 
 local M = {}
@@ -19,11 +20,8 @@ local function buffer_of(language)
   if not buf or not vim.api.nvim_buf_is_valid(buf) then
     buf = our_buffers.create()
     vim.bo[buf].undolevels = -1
-    -- Some syntax files leave silenced errors in v:errmsg.
-    local last_error = vim.v.errmsg
-    vim.bo[buf].syntax = language
-    vim.v.errmsg = last_error
     buffers[language] = buf
+    others.set('Syntax', buf, 'syntax', language)
   end
   return buf
 end

@@ -336,7 +336,7 @@ function M.comment()
   local place = turn and key or ('%s:%d'):format(name, target.line)
   local before = notes.of(chat).comments[key]
   local options = { prompt = ('Comment on %s: '):format(place), default = before and before.text }
-  vim.ui.input(options, function(text)
+  require('eca.ui.ask').line(options, function(text)
     if text then
       local comment = { change = target.change, line = target.line, text = text }
       notes.comment(chat, key, text:find('%S') and comment or nil)

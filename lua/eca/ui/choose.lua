@@ -1,9 +1,12 @@
 --- Lets the user choose from a list (`vim.ui.select`).
 local builtin = require('eca.ui.builtin')
+local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
 
 local M = {}
 
---- Ask for one of some items. Both <C-c> and <Esc> choose nothing.
+--- Ask for one of some items. Both <C-c> and <Esc> choose nothing. If a plugin that shows the list
+--- fails, a message says so, and nothing is chosen.
 ---@generic T
 ---@param items T[]
 ---@param options { prompt: string, format_item?: fun(item: T): string }
@@ -17,9 +20,12 @@ function M.one(items, options, on_choice)
   if shown then
     return
   end
-  -- On <C-c> Neovim's own list raises this error; others call back with nil.
-  if chosen or not tostring(fault):find('Keyboard interrupt', 1, true) then
+  if chosen then
     error(fault, 0)
+  end
+  -- On <C-c> Neovim's own list raises this error; others call back with nil.
+  if not tostring(fault):find('Keyboard interrupt', 1, true) then
+    notify.warn('vim.ui.select has failed, nothing was asked: ' .. others.words(tostring(fault)))
   end
   on_choice(nil)
 end

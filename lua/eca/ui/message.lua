@@ -61,15 +61,26 @@ local function is_builtin()
   return builtin.is(vim.notify)
 end
 
+--- Show a line as Neovim does: a plugin that has replaced `vim.notify` may fail.
+---@param line string
+---@param level integer
+local function show(line, level)
+  if is_builtin() then
+    vim.notify(line, level)
+  else
+    local group = level >= LEVELS.error and 'ErrorMsg' or level >= LEVELS.warn and 'WarningMsg'
+    vim.api.nvim_echo({ { line, group or nil } }, true, {})
+  end
+end
+
 ---@param line string
 ---@param level integer
 local function notify(line, level)
-  if not is_builtin() then
-    vim.notify(line, level)
+  if not is_builtin() and pcall(vim.notify, line, level) then
     return
   end
   vim.cmd.redraw()
-  vim.notify(fitted(line, vim.v.echospace), level)
+  show(fitted(line, vim.v.echospace), level)
 end
 
 --- Would Neovim hide a message at once, or block because of it? In command-line and visual mode it

@@ -5,6 +5,8 @@
 --- - Every unlisted buffer is created here. It can be changed, also in `nvim -M`.
 --- - The announcement is an event of Neovim, `User eca.buffer`, so that `plugin/eca.lua` can listen
 ---   before anything of the plugin is loaded. Code that creates a buffer knows no listener.
+local others = require('eca.ui.others')
+
 local M = {}
 
 ---@alias eca.BufferKind 'chat'|'input'|'changes'
@@ -16,7 +18,9 @@ local M = {}
 --- Create an unlisted buffer without a file.
 ---@return integer buf
 function M.create()
-  local buf = vim.api.nvim_create_buf(false, true)
+  local buf = others.call('BufNew', function()
+    return vim.api.nvim_create_buf(false, true)
+  end)
   vim.bo[buf].modifiable = true
   return buf
 end
@@ -26,7 +30,8 @@ end
 ---@param kind eca.BufferKind
 function M.announce(buf, kind)
   local data = { buf = buf, kind = kind } ---@type eca.OurBuffer
-  vim.api.nvim_exec_autocmds('User', { pattern = 'eca.buffer', modeline = false, data = data })
+  local options = { pattern = 'eca.buffer', modeline = false, data = data }
+  others.call('User eca.buffer', vim.api.nvim_exec_autocmds, 'User', options)
 end
 
 return M

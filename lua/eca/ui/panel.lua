@@ -6,6 +6,7 @@
 ---   a key pressed then was meant for something else.
 local footer = require('eca.ui.footer')
 local guard = require('eca.ui.guard')
+local others = require('eca.ui.others')
 local our_buffers = require('eca.ui.our_buffers')
 local return_window = require('eca.ui.return_window')
 local seen_rows = require('eca.ui.seen_rows')
@@ -119,7 +120,7 @@ end
 ---@return integer win
 local function open(buf, panel)
   vim.cmd.stopinsert()
-  local win = vim.api.nvim_open_win(buf, true, place(panel, #panel.lines))
+  local win = others.open_win(buf, true, place(panel, #panel.lines))
   vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
   vim.wo[win][0].wrap = true
   vim.wo[win][0].linebreak = true
@@ -188,7 +189,7 @@ function M.show(panel)
   vim.api.nvim_win_set_cursor(win, { panel.row or 1, 0 })
   local function vanish()
     if vim.api.nvim_win_is_valid(win) then
-      vim.api.nvim_win_close(win, true)
+      others.call('WinClosed', vim.api.nvim_win_close, win, true)
     end
   end
   local function close()

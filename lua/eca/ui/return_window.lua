@@ -6,6 +6,7 @@
 ---   ask again.
 --- - Returning restores the cursor, and insert mode if the user came from it.
 local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
 
 local M = {}
 
@@ -84,7 +85,7 @@ function M.go_back(origin)
   if not vim.api.nvim_win_is_valid(origin.win) then
     return
   end
-  vim.api.nvim_set_current_win(origin.win)
+  others.go_to(origin.win)
   if not origin.inserting then
     vim.cmd.stopinsert()
     return

@@ -16,6 +16,7 @@ local fields = require('eca.view.fields')
 local input = require('eca.input')
 local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
+local others = require('eca.ui.others')
 local text_ops = require('eca.view.text_ops')
 local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
@@ -33,7 +34,8 @@ local pending_changed = false
 ---@param event string
 ---@param data any
 local function emit(event, data)
-  vim.api.nvim_exec_autocmds('User', { pattern = event, modeline = false, data = data })
+  local options = { pattern = event, modeline = false, data = data }
+  others.call('User ' .. event, vim.api.nvim_exec_autocmds, 'User', options)
 end
 
 --- Show the pending requests.

@@ -11,6 +11,7 @@ local code_window = require('eca.window.code_window')
 local follow_end = require('eca.window.follow_end')
 local input_height = require('eca.window.input_height')
 local layout = require('eca.window.layout')
+local others = require('eca.ui.others')
 local together = require('eca.window.together')
 local width = require('eca.window.width')
 local winbar = require('eca.window.winbar')
@@ -67,7 +68,7 @@ local function show_other(pair, chat)
   end
   for name, buf in pairs({ transcript = chat.buf, input = chat.input }) do
     if pair[name] then
-      vim.api.nvim_win_set_buf(pair[name], buf)
+      others.show(pair[name], buf)
       window_options.set(pair[name], name == 'input' and 'input' or 'chat')
       width.fix(pair[name])
     end
@@ -83,7 +84,7 @@ end
 ---@param chat eca.Chat
 local function complete(pair, chat)
   if not pair.input then
-    vim.api.nvim_set_current_win(pair.transcript)
+    others.go_to(pair.transcript)
     local rows = input_height.of_text(chat.input)
     pair.input = layout.open_input(pair.transcript, chat.input, rows)
     if pair.input then
@@ -148,7 +149,7 @@ function M.open(id, mods)
   if here ~= pair.transcript and here ~= pair.input then
     pair.origin = here
   end
-  vim.api.nvim_set_current_win(pair.input or pair.transcript)
+  others.go_to(pair.input or pair.transcript)
   winbar.refresh(id)
 end
 
@@ -165,9 +166,13 @@ function M.replace(id, other)
       use(other)
       winbar.refresh(other)
     elseif pair and pair.chat == id then
-      vim.api.nvim_set_current_tabpage(tab)
+      others.call('TabEnter', vim.api.nvim_set_current_tabpage, tab)
       M.hide()
-      vim.api.nvim_set_current_tabpage(vim.api.nvim_tabpage_is_valid(here) and here or 0)
+      others.call(
+        'TabEnter',
+        vim.api.nvim_set_current_tabpage,
+        vim.api.nvim_tabpage_is_valid(here) and here or 0
+      )
     end
   end
 end
@@ -175,7 +180,7 @@ end
 ---@param win integer
 local function close(win)
   if not pcall(vim.api.nvim_win_close, win, true) then -- the last window
-    vim.api.nvim_win_set_buf(win, code_window.last_file())
+    others.show(win, code_window.last_file())
   end
 end
 
@@ -196,7 +201,7 @@ function M.hide()
     close(pair.transcript)
   end
   if inside and vim.api.nvim_win_is_valid(pair.origin) then
-    vim.api.nvim_set_current_win(pair.origin)
+    others.go_to(pair.origin)
   end
   return true
 end
@@ -371,7 +376,7 @@ end
 ---@param kind 'transcript'|'input'
 local function give_back(win, pair, kind)
   local chat = assert(chats.get(pair.chat))
-  vim.api.nvim_win_set_buf(win, kind == 'input' and chat.input or chat.buf)
+  others.show(win, kind == 'input' and chat.input or chat.buf)
   window_options.set(win, kind == 'input' and 'input' or 'chat')
   width.fix(win)
 end

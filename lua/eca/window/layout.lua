@@ -5,6 +5,8 @@
 ---   option.
 --- - A split that does not fit becomes a float; the user never gets E36.
 --- - Sizes are in cells; the height of a window includes its winbar.
+local others = require('eca.ui.others')
+
 local M = {}
 
 --- Columns that a vertical split leaves to other windows.
@@ -129,8 +131,8 @@ end
 ---@return integer transcript window, integer input window
 local function open_floats(buf, input, input_height)
   local above, below = float_configs(input_height)
-  local win = vim.api.nvim_open_win(buf, false, above)
-  return win, vim.api.nvim_open_win(input, true, below)
+  local win = others.open_win(buf, false, above)
+  return win, others.open_win(input, true, below)
 end
 
 --- Place open floats again, for another screen size or another height of the input.
@@ -149,17 +151,17 @@ end
 ---@return integer? window, nil when there is no room
 local function open_one(buf, place)
   if place.layout == 'tab' then
-    vim.cmd.tabnew({ mods = { keepalt = true, noautocmd = false } })
+    others.call('TabNew', vim.cmd.tabnew, { mods = { keepalt = true, noautocmd = false } })
     vim.bo.bufhidden = 'wipe'
   end
   if place.layout == 'tab' or place.layout == 'current' then
     vim.wo.winfixbuf = false
-    vim.api.nvim_win_set_buf(0, buf)
+    others.show(0, buf)
     return vim.api.nvim_get_current_win()
   end
   -- Not entered, so that `<C-w>p` in the input returns to where the user was.
   local config = split_config(place)
-  local opened, win = pcall(vim.api.nvim_open_win, buf, false, config or {})
+  local opened, win = pcall(others.open_win, buf, false, config or {})
   return opened and win or nil
 end
 
@@ -226,7 +228,7 @@ end
 function M.open_input(win, input, rows, alternate)
   local file = alternate or last_file()
   local config = { split = 'below', win = win, height = rows }
-  local opened, below = pcall(vim.api.nvim_open_win, input, true, config)
+  local opened, below = pcall(others.open_win, input, true, config)
   if opened and file > 0 then
     vim.fn.setreg('#', file)
   end
@@ -238,7 +240,7 @@ end
 ---@param buf integer
 ---@return integer? window, nil when there is no room
 function M.open_transcript(win, buf)
-  local opened, above = pcall(vim.api.nvim_open_win, buf, false, { split = 'above', win = win })
+  local opened, above = pcall(others.open_win, buf, false, { split = 'above', win = win })
   return opened and above or nil
 end
 

@@ -1,0 +1,119 @@
+--- Calls functions in which autocommands and plugins of the user run, such as those for `FileType`:
+--- if one of them fails, ours goes on.
+---
+--- Rules kept here:
+--- - What they raise neither ends the call nor shows a traceback, for which Neovim would wait.
+--- - One message for each failure says what it was. Errors of Vim script may have been silenced by
+---   them: these are not shown.
+--- - Errors of the call itself are raised as ever.
+local notify = require('eca.ui.notify')
+local sanitize = require('eca.ui.sanitize')
+
+local M = {}
+
+--- What errors look like that nobody has silenced: of Lua, or thrown.
+local RAISED = { 'Lua callback:', 'Lua:', 'stack traceback:', 'E605:', 'E5108:' }
+
+local calls = {} ---@type fun()[] under way
+local told = {} ---@type table<string, true> events, and what was said
+
+--- What a failure says, in one line: without Lua's places and Neovim's wrappers.
+---@param fault string
+---@return string
+function M.words(fault)
+  local text = fault:gsub('\n%s*stack traceback:.*', '')
+  local line = ''
+  for each in vim.gsplit(text, '\n', { plain = true }) do
+    line = each:find('%S') and each or line
+  end
+  line = line:gsub('^.*[Ll]ua callback: ', ''):gsub('^%s*Vim:', '')
+  line = line:gsub('^%[string ".-"%]:%d+: ', ''):gsub('^%S+:%d+: ', '')
+  return sanitize.line(line)
+end
+
+--- Is a failure one that nobody has silenced?
+---@param fault string
+---@return boolean
+local function was_raised(fault)
+  return vim.iter(RAISED):any(function(sign)
+    return fault:find(sign, 1, true) ~= nil
+  end)
+end
+
+---@param event string
+---@param fault string
+local function report(event, fault)
+  local words = M.words(fault)
+  if not told[event] and not told[words] then
+    told[event], told[words] = true, true
+    notify.warn(('an autocommand for %s failed: %s'):format(event, words))
+  end
+end
+
+--- Run the call that was made last. Called by Neovim's command, never by others.
+function M.run()
+  calls[#calls]()
+end
+
+--- Call a function.
+---@generic T
+---@param event string the event for which others run, for the message
+---@param run fun(...: any): T
+---@param ... any
+---@return T
+function M.call(event, run, ...)
+  local arguments, count = { ... }, select('#', ...)
+  local ran, worked, result = false, true, nil
+  local before = vim.v.errmsg
+  calls[#calls + 1] = function()
+    vim.v.errmsg, ran = '', true
+    worked, result = pcall(run, unpack(arguments, 1, count))
+  end
+  local command = { cmd = 'lua', args = { "require('eca.ui.others').run()" } }
+  command.mods = { emsg_silent = true }
+  local started, fault = pcall(vim.api.nvim_cmd, command, {})
+  calls[#calls] = nil
+  local said = vim.v.errmsg
+  vim.v.errmsg = before
+  if not ran or not worked then
+    error(ran and result or fault, 0)
+  elseif not started then -- thrown
+    report(event, tostring(fault))
+  elseif was_raised(said) then
+    report(event, said)
+  end
+  return result
+end
+
+--- Open a window, as `nvim_open_win` does.
+---@param buf integer
+---@param enter boolean
+---@param config table
+---@return integer win
+function M.open_win(buf, enter, config)
+  return M.call('WinNew', vim.api.nvim_open_win, buf, enter, config)
+end
+
+--- Go to a window.
+---@param win integer
+function M.go_to(win)
+  M.call('WinEnter', vim.api.nvim_set_current_win, win)
+end
+
+--- Show a buffer in a window.
+---@param win integer
+---@param buf integer
+function M.show(win, buf)
+  M.call('BufWinEnter', vim.api.nvim_win_set_buf, win, buf)
+end
+
+--- Set an option of a buffer.
+---@param event string
+---@param buf integer
+---@param name string
+---@param value any
+function M.set(event, buf, name, value)
+  M.call(event, vim.api.nvim_set_option_value, name, value, { buf = buf })
+end
+
+return M

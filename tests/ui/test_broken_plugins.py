@@ -1,0 +1,133 @@
+"""What fails in the user's own configuration never stops the chat.
+
+Autocommands, `vim.notify`, `vim.ui`, tree-sitter, syntax files, the bell, the clipboard.
+"""
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.ui.talk import say, start_chat, wait_idle, wait_line
+from tests.ui.test_comfort import ASKS, go_on
+from tests.ui.view import View, assistant, open_view
+
+BROKEN = """
+_G.failing = function() error('mistake of the user') end
+local function on(events, pattern)
+  vim.api.nvim_create_autocmd(events, { pattern = pattern, callback = failing })
+end
+on('FileType', 'eca-*')
+on({ 'BufNew', 'BufFilePost', 'LspAttach', 'Syntax', 'TabNew' }, '*')
+on({ 'TabEnter', 'TabClosed', 'BufReadPost' }, '*')
+on('User', '[Ee]ca*')
+vim.cmd([[autocmd FileType eca-* silent! unmap nothing]])
+vim.cmd([[autocmd FileType eca-* throw 'thrown by the user']])
+for _, name in ipairs({ 'start', 'get_string_parser', 'get_parser' }) do
+  vim.treesitter[name] = failing
+end
+vim.treesitter.language.add, vim.treesitter.query.parse = failing, failing
+vim.filetype.match, vim.ui.select, vim.ui.input, vim.ui.open = failing, failing, failing, failing
+vim.notify = failing
+vim.api.nvim_ui_send = failing
+rawset(vim.fn, 'chansend', failing)
+_G.uses = {}
+local function clipboard(name)
+  return function() table.insert(uses, name) return {} end
+end
+vim.g.clipboard = {
+  name = 'slow',
+  copy = { ['+'] = clipboard('copy'), ['*'] = clipboard('copy') },
+  paste = { ['+'] = clipboard('paste'), ['*'] = clipboard('paste') },
+}
+vim.o.clipboard = 'unnamedplus'
+"""
+
+
+def said(nvim: Neovim) -> list[str]:
+    """Return the messages about failures, and forget all."""
+    lines = nvim.messages().splitlines()
+    nvim.command("messages clear")
+    return [line for line in lines if "mistake" in line or "thrown" in line]
+
+
+def test_a_conversation_is_held_in_spite_of_a_broken_configuration(
+    start_nvim: StartNeovim, quick_demo: list[str]
+) -> None:
+    told = {"notify": "always", "bell": True}
+    settings = {"approval": {**told, "guard": 0}, "turn": told}
+    nvim = start_chat(start_nvim, quick_demo, settings=settings, init=BROKEN)
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    go_on(nvim)
+    say(nvim, "fix the greeting")
+    nvim.wait_until(ASKS)
+    go_on(nvim)
+    nvim.keys("<C-w>kgg/? edit<CR>gd")
+    nvim.wait_until("vim.fn.tabpagenr('$') == 2 and vim.wo.diff")
+    go_on(nvim)
+    nvim.keys(":Eca approve<CR>")
+    wait_line(nvim, "✓ edit")
+    wait_idle(nvim)
+    go_on(nvim)
+    nvim.keys(":Eca undo-turn<CR>")
+    nvim.wait_screen("u undo")
+    nvim.keys("u")
+    nvim.wait_screen("undone in 1 file")
+    go_on(nvim)
+    assert nvim.lua("return uses") == []
+    lines = said(nvim)
+    assert len(lines) == len(set(lines)) <= 4
+    assert all(line.startswith("eca: ") for line in lines)
+
+
+@pytest.fixture
+def view(start_nvim: StartNeovim) -> View:
+    """Open a chat without a host, then break everything."""
+    view = open_view(start_nvim)
+    view.nvim.lua(BROKEN)
+    return view
+
+
+CODE = "```python\nprint(1)\n```\n\n```lua\nx = 1\n```\n[this](https://example.org/x)\n"
+
+
+def test_lists_and_questions_that_fail_are_one_line(view: View) -> None:
+    nvim = view.nvim
+    nvim.lua("require('eca.ui.choose').one({ 1 }, { prompt = 'x' }, function(it) chosen = it end)")
+    nvim.lua("require('eca.ui.ask').line({ prompt = 'x' }, function(it) answer = { it } end)")
+    nvim.wait_until("answer and chosen == nil")
+    nvim.lua("vim.wait(0)")
+    go_on(nvim)
+    assert said(nvim) == [
+        "eca: vim.ui.select has failed, nothing was asked: mistake of the user",
+        "eca: vim.ui.input has failed, nothing was asked: mistake of the user",
+    ]
+
+
+def test_code_is_coloured_as_far_as_that_goes(view: View) -> None:
+    """Without tree-sitter by a syntax file, also if an autocommand for it fails."""
+    view.draw(*assistant(1, CODE))
+    used = (
+        "vim.iter(vim.api.nvim_list_bufs()):any(function(it) return vim.bo[it].syntax == 'lua' end)"
+    )
+    view.nvim.wait_until(used)
+    view.nvim.lua("vim.wait(0)")
+    go_on(view.nvim)
+    assert len(said(view.nvim)) == 1
+
+
+def test_the_clipboard_is_used_only_for_a_yank(view: View) -> None:
+    """A link that nothing opens is in the register for `p`, not in that of the clipboard."""
+    nvim = view.nvim
+    view.draw(*assistant(1, CODE))
+    nvim.keys("<C-w>k/this<CR>gx")
+    nvim.wait_until("vim.fn.execute('messages'):find('yanked, as no program') ~= nil")
+    assert nvim.lua("return { vim.fn.getreg('\"'), uses }") == ["https://example.org/x", []]
+    nvim.keys("gg/print<CR>")
+    nvim.lua("vim.g.clipboard = nil")
+    nvim.lua(
+        "vim.fn.setreg = (function(set) return function(name, ...)"
+        " if name == '+' then failing() end return set(name, ...) end end)(vim.fn.setreg)"
+    )
+    nvim.keys("gy")
+    nvim.lua("vim.wait(0)")
+    go_on(nvim)
+    assert said(nvim) == ['eca: not in register + but in ", press p: mistake of the user']
