@@ -3,7 +3,8 @@
 Rules kept here:
 - A host has one guardian, which ends shortly after the host.
 - It is started as early as possible: `launch` starts it before it imports anything large.
-- If the guardian is gone, the host goes on, and kills its server when it ends.
+- If the guardian is gone, or cannot be started, the host goes on, and kills its server when it
+  ends.
 """
 
 from __future__ import annotations
@@ -27,16 +28,21 @@ class Guardian:
     def __init__(self) -> None:
         theirs, self._pipe = os.pipe()
         command = [sys.executable, "-I", "-S", program.__file__, str(theirs), str(os.getpid())]
-        # It inherits our standard input: the pipe from Neovim.
-        self._process = subprocess.Popen(
-            command,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[theirs],
-            env=child_environment(),
-            start_new_session=True,
-        )
-        os.close(theirs)
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            # It inherits our standard input: the pipe from Neovim.
+            self._process = subprocess.Popen(
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs],
+                env=child_environment(),
+                start_new_session=True,
+            )
+        except OSError as fault:  # there are too many processes; a pipe without a reader is broken
+            log.warning("the guardian cannot be started: %s", fault)
+        finally:
+            os.close(theirs)
 
     def watch(self, session: int) -> None:
         """End a session when this process has ended; `session`: the process id of its leader."""
@@ -56,7 +62,8 @@ class Guardian:
 
     def wake(self) -> None:
         """Continue the guardian if it was stopped by a signal, so that it can end."""
-        self._process.send_signal(signal.SIGCONT)
+        if self._process is not None:
+            self._process.send_signal(signal.SIGCONT)
 
 
 @cache
