@@ -3,12 +3,16 @@
 Autocommands, `vim.notify`, `vim.ui`, tree-sitter, syntax files, the bell, the clipboard.
 """
 
+from pathlib import Path
+
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import say, start_chat, wait_idle, wait_line
 from tests.ui.test_comfort import ASKS, go_on
-from tests.ui.view import View, assistant, open_view
+from tests.ui.view import CHAT, View, assistant, open_view
+
+from eca_nvim.chat.vocabulary import ops
 
 BROKEN = """
 _G.failing = function() error('mistake of the user') end
@@ -131,3 +135,32 @@ def test_the_clipboard_is_used_only_for_a_yank(view: View) -> None:
     nvim.lua("vim.wait(0)")
     go_on(nvim)
     assert said(nvim) == ['eca: not in register + but in ", press p: mistake of the user']
+
+
+def test_a_damaged_parser_or_query_is_no_fault_of_the_chat(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    """Neovim's own plugin for Lua files starts tree-sitter (0.12), also in a file of a diff."""
+    for place, content in (
+        ("parser/lua.so", "no library"),
+        ("queries/c/highlights.scm", "(no_such_node) @x\n((("),
+        ("queries/vim/injections.scm", "((("),
+    ):
+        path = tmp_path / "broken" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    view = open_view(start_nvim, init=f"vim.opt.runtimepath:prepend('{tmp_path}/broken')")
+    view.nvim.lua("require('eca.host').log = require('eca.host.log').write")
+    fences = "".join(f"```{name}\nlet x = 1\n```\n" for name in ("lua", "c", "vim", "lua"))
+    view.draw(*assistant(1, f"{fences}\nthe end\n"))
+    view.nvim.wait_screen("the end")
+    for name in ("lua", "c", "vim"):
+        file = tmp_path / f"a.{name}"
+        file.write_text("let x = 1\n")
+        shown = ops.ShowDiff(CHAT, name, str(file), "let x = 1\n", "let x = 2\n", "changed")
+        view.draw(shown)
+        view.nvim.wait_until("vim.wo.diff and vim.fn.tabpagenr('$') == 2")
+        view.nvim.lua("vim.wait(50)")
+        go_on(view.nvim)
+        view.nvim.command("tabclose")
+    assert [it for it in view.nvim.messages().splitlines() if it] == []
