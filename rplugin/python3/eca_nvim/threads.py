@@ -2,7 +2,8 @@
 
 Rules kept here:
 - Only this file makes threads, and all of them are daemons. Python waits for any other thread
-  before it runs the handlers of its exit: the host would not end, and save nothing.
+  before it runs the handlers of its exit: the host would not end, and save nothing. So nothing
+  that makes threads is used, such as `anyio.to_thread`, `anyio.Path` or a resolver of names.
 - Work that is not awaited any more goes on in its thread, and its result is dropped.
 """
 
@@ -10,8 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TypeVar
 
@@ -42,7 +43,27 @@ async def run_in_thread(
         with suppress(RuntimeError):  # the loop is closed: nobody awaits the result
             loop.call_soon_threadsafe(settle, outcome)
 
+    started(_start(run))
+    return await done
+
+
+@contextmanager
+def after(seconds: float, work: Callable[[], None]) -> Iterator[None]:
+    """Run work beside the body of a `with`, if that takes longer than so many seconds."""
+    over = threading.Event()
+
+    def run() -> None:
+        if not over.wait(seconds):
+            work()
+
+    _start(run)
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def _start(run: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=run, name="eca work", daemon=True)
     thread.start()
-    started(thread)
-    return await done
+    return thread

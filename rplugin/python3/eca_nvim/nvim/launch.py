@@ -10,6 +10,7 @@ Rules kept here:
 - No garbage is collected before the first intent (`plugin`): imported modules are never garbage,
   and examining them again and again takes a seventh of the start-up.
 - Any signal but SIGKILL ends the host in order: exit handlers save what the user typed.
+- It ends when they have run. Python's own shutdown first waits for threads, those of libraries too.
 - `-I` keeps the user's PYTHONPATH and site folders out; the package comes first on the path.
 """
 
@@ -20,6 +21,7 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,7 +76,6 @@ def serve(package: str, compiled: str) -> None:
     finally:
         for number in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)  # do not interrupt the saving of drafts
-        # Here and not in Python's own shutdown, which first waits for threads of libraries.
         atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
 
 
@@ -106,5 +107,14 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def run(arguments: list[str]) -> None:
+    """Run as a script, and end the process without Python's own shutdown."""
+    status = main(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # Neovim is gone; pynvim has closed it
+            stream.flush()
+    os._exit(status)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run(sys.argv[1:])

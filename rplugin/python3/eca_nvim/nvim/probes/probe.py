@@ -35,6 +35,7 @@ from eca_nvim.server.find import (
 )
 from eca_nvim.server.known import ACP, KNOWN
 from eca_nvim.session.files.bounded_program import run_bounded
+from eca_nvim.threads import run_in_thread
 from eca_nvim.transport import (
     Connection,
     ConnectionClosed,
@@ -110,7 +111,7 @@ class Probe:
             seconds=self._deadline - anyio.current_time(),
         )
         with suppress(OSError):
-            printed = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+            printed = await run_in_thread(run)
             version, *_ = printed.content.decode(errors="replace").splitlines() or [""]
             if printed.succeeded and any(map(str.isdigit, version)):
                 return Row("ok", f"{found.label}: {safe(version)}")
