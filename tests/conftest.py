@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.demo.client import DEMO, WITHOUT_PAUSES
 from tests.support import servers
+from tests.support.autocommands import WATCHED
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
 from tests.support.launch import VERSIONS, Launch
@@ -84,7 +85,7 @@ def start_nvim(
             columns=columns,
             lines=lines,
             settings={"python": sys.executable, **(settings or {})},
-            init=init,
+            init=WATCHED + init,
             arguments=arguments,
             environment=environment or {},
         )

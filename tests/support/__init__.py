@@ -23,8 +23,9 @@ Asking        `lua(code, *args)`, `command(ex)`, `eval(expr)`, `mode`, `messages
 Golden        `assert_screen(nvim, "name")` (tests/ui) waits for `tests/ui/golden/name.txt`, and
               `golden.assert_golden(text, path)` compares any text; UPDATE_GOLDEN=1 writes the
               files.
-Errors        A test in which Neovim shows an error fails at its end. `take_errors()` returns and
-              forgets expected ones; `nvim.check_errors = False` turns the check off.
+Errors        A test in which Neovim shows an error fails at its end, or in which an autocommand of
+              ours changed windows. `take_errors()` returns and forgets expected ones;
+              `nvim.check_errors = False` turns the check off.
 Ending        `quit()`, `kill(signal.SIGKILL)` return the exit status; `resize(columns, lines)`.
               Processes that Neovim started must end by themselves, or the test fails.
 Processes     `nvim.pid`, `nvim.child.descendants()`; `processes.wait_gone(pids, timeout)`.

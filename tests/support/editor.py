@@ -86,7 +86,8 @@ class Neovim(Client):
         last = self.eval("v:errmsg")
         if last and not any(last in line for line in found):
             found.append(last)
-        self.command("messages clear | let v:errmsg = ''")
+        found += self.eval("get(g:, 'changed_windows', [])")  # `support/autocommands`
+        self.command("messages clear | let v:errmsg = '' | unlet! g:changed_windows")
         return found
 
     def assert_no_errors(self) -> None:

@@ -1,11 +1,32 @@
-"""No key of a float or a panel ends Neovim or breaks it, whatever the user does after it."""
+"""No key of a float, a panel or a list ends Neovim or breaks it, whatever the user does after it.
 
-from collections.abc import Callable
+`OPENED` has all that the plugin opens. A file that opens a window and is in no row fails a test.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, TypeAlias
 
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, chat_text, draw, question
+from tests.support.launch import REPOSITORY
+from tests.support.rpc import ChannelClosed
+from tests.ui.staged import (
+    CHAT,
+    WITHOUT_HOST,
+    approval,
+    chat_text,
+    draw,
+    question,
+    request,
+    wait_sent,
+)
+
+Value: TypeAlias = Any
+Open: TypeAlias = Callable[[Neovim, int], object]
 
 AFTER = (":tabnew<CR>", "<C-w>p", ":only<CR>")
 """What the user does once a key was pressed."""
@@ -14,13 +35,64 @@ return vim.tbl_map(function(map)
   return map.lhs
 end, vim.list_extend(vim.api.nvim_buf_get_keymap(0, 'n'), vim.api.nvim_buf_get_keymap(0, 'x')))
 """
-HAS_HELP = "vim.fn.maparg('g?', 'n', false, true).buffer == 1"
+HAS_HELP = "return vim.fn.maparg('g?', 'n', false, true).buffer == 1"
+FLOATS = "vim.api.nvim_win_get_config(0).relative ~= ''"
+LEAVE = "<C-\\><C-n>"
+CLOSE = ":silent! tabonly<CR>:silent! only<CR>"
 
-Open = Callable[[Neovim, int], None]
+MANY = 20
+"""From so many keys on, each is pressed before one of these moves, and without the list of keys."""
+EXPECTED = re.compile("E5601|E21: ")
+"""Errors of Neovim: `:only` in a float, a key that edits in a transcript."""
+
+OPENS = re.compile(
+    r"nvim_open_win|\b(?:panel|key_list)\.show\(|\blopen\b"
+    r"|\bcmd\.(?:tabnew|copen|new|vnew|split|vsplit|help|pedit|tabedit|sbuffer)\b"
+)
+"""How a file of ours opens a window."""
+RECORDED = """
+_G.opening = {}
+local function record()
+  for level = 3, 40 do
+    local info = debug.getinfo(level, 'S')
+    local file = info and info.source:match('/lua/eca/(.+)%.lua$')
+    if file then
+      _G.opening[file] = true
+    end
+  end
+end
+local function recorded(run)
+  return function(...)
+    record()
+    return run(...)
+  end
+end
+vim.api.nvim_open_win = recorded(vim.api.nvim_open_win)
+for _, name in ipairs({ 'tabnew', 'copen', 'new', 'split', 'help' }) do
+  rawset(vim.cmd, name, recorded(vim.cmd[name]))
+end
+local meta = getmetatable(vim.cmd)
+meta.__call = recorded(meta.__call)
+"""
+"""Lua code for the start: records which files of ours lead to a window."""
+UNSEEN = {"window/code_window"}
+"""It opens by tail calls, which leave no trace."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Something that the plugin opens: how, by which files, and when it is there."""
+
+    open: Open
+    files: Iterable[str]
+    there: str = FLOATS
+    settings: dict[str, Value] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    """The keys to press; () are those of its buffer."""
 
 
 def asks(item: Callable[..., object], **fields: object) -> Open:
-    """Return what shows a request and enters its float; the number makes it another request."""
+    """Show a request and enter its float; the number makes it another request."""
 
     def show(nvim: Neovim, number: int) -> None:
         draw(nvim, ["pending", [item(f"t{number}", **fields), item(f"u{number}", **fields)]])
@@ -29,51 +101,245 @@ def asks(item: Callable[..., object], **fields: object) -> Open:
     return show
 
 
-def runs(command: str, place: str = "chat") -> Open:
-    """Return what runs a command in a window of the chat."""
+def answered(command: str, intent: str, value: Value) -> Open:
+    """Run a command, and answer the request that it sends to the host."""
 
     def run(nvim: Neovim, _: int) -> None:
-        nvim.lua("require('eca').open({ chat = ... })", CHAT)
-        nvim.keys("<Esc>" + ("<C-w>k" if place == "chat" else "") + command)
+        sent = f"return #vim.tbl_filter(function(it) return it[1] == {intent!r} end, ...)"
+        before = nvim.lua(sent.replace("...", "require('eca.host').sent"))
+        nvim.command(command)
+        asked = wait_sent(nvim, intent, before + 1)[-1]["request"]
+        draw(nvim, ["answer", asked, value])
 
     return run
 
 
-OPENED: dict[str, Open] = {
-    "approval": asks(approval),
-    "approval with a diff": asks(approval, paths=["/w/a"], language="diff"),
-    "question": asks(question),
-    "form": asks(question, picks=True, several=True, declines=True, empty="skip", back=True),
-    "keys of the chat": runs("g?"),
-    "keys of the input": runs("g?", "input"),
+def drawn(*op: Value) -> Open:
+    """Draw an op."""
+    return lambda nvim, _: draw(nvim, [*op])
+
+
+def typed(keys: str) -> Open:
+    """Type keys in the transcript."""
+
+    def type_there(nvim: Neovim, _: int) -> None:
+        nvim.lua("vim.api.nvim_set_current_win((require('eca.window').shown()))")
+        nvim.keys(keys)
+
+    return type_there
+
+
+def usage(nvim: Neovim, _: int) -> None:
+    draw(nvim, ["usage", CHAT, [[["12k tokens", ""]]]])
+    nvim.command("Eca usage")
+
+
+def diff(nvim: Neovim, number: int) -> None:
+    """Show the diff of a request, the first of two files."""
+    call = f"t{number}"
+    file = {"block": 900, "place": 0, "count": 2}
+    nvim.lua("require('eca.diff').ask('diff', { chat = ..., block = 900, file = 0 })", CHAT)
+    draw(
+        nvim,
+        ["pending", [approval(call), approval(f"u{number}")]],
+        ["diff", CHAT, call, "/w/a", "one\n", "two", "new", request(call), None, "new", file],
+    )
+
+
+def login(nvim: Neovim, number: int) -> None:
+    draw(nvim, ["run_login", number, "an agent", ["sh", "-c", "read x"], {}, "/"])
+
+
+def log(nvim: Neovim, _: int) -> None:
+    nvim.lua("require('eca.host').log_path = function() return 'README.md' end")
+    nvim.command("Eca log")
+
+
+def followed(nvim: Neovim, _: int) -> None:
+    """Show a file that the agent changes, where only the chat has windows."""
+    nvim.keys(f"{LEAVE}<C-w>k:only<CR>")
+    draw(nvim, ["place", CHAT, nvim.eval("getcwd()") + "/README.md", [[1, 1]], False])
+    nvim.wait_until("vim.fn.winnr('$') > 1")
+    nvim.keys("<C-w>t")
+
+
+def edited(nvim: Neovim, _: int) -> None:
+    """Open a file in the chat's window, where only the chat has windows."""
+    nvim.keys(f"{LEAVE}<C-w>k:only<CR>:edit README.md<CR>")
+
+
+PLAN = {
+    "turns": [1],
+    "title": "undo turn 1?",
+    "verb": "undo",
+    "rows": [
+        {"path": "/w/a", "seen": "x", "taken": [["restored", ""]]},
+        {"path": "/w/b", "seen": "y", "kept": [["stays", ""]], "taken": [["restored", ""]]},
+    ],
+    "why": "",
+}
+CHANGE = {"key": "k", "turn": 1, "prompt": "p", "path": str(REPOSITORY / "README.md")}
+CHANGE |= {"kind": "lines", "line": 1, "count": 1, "added": 1, "removed": 1, "text": "x"}
+USES = {"head": [["2 files", ""]], "files": [], "more": 0}
+USES["files"] = [{"path": str(REPOSITORY / "LICENSE"), "heat": [["#", ""]], "use": [["read", ""]]}]
+TEMPLATE = {"digest": "d", "kinds": [], "questions": [], "title": "review", "lines": ["Review."]}
+HITS = {"hits": [{"block": 1, "shown": 1, "text": "hello", "row": 0}], "more": 0}
+HELP = ("actions/help", "ui/key_list", "ui/panel")
+A_FILE = "vim.bo.buftype == '' and vim.fn.expand('%:t') == 'README.md'"
+FLOATING = {"layout": "float"}
+
+OPENED: dict[str, Opened] = {
+    "approval": Opened(asks(approval), ["approval/float"]),
+    "approval with a diff": Opened(
+        asks(approval, paths=["/w/a"], language="diff"), ["approval/float"]
+    ),
+    "question": Opened(asks(question), ["approval/float"]),
+    "form": Opened(
+        asks(question, picks=True, several=True, declines=True, empty="skip", back=True),
+        ["approval/float"],
+    ),
+    "keys of the chat": Opened(typed("g?"), HELP),
+    "keys of the input": Opened(lambda nvim, _: nvim.keys("g?"), HELP),
+    "usage": Opened(usage, ["panels/usage"]),
+    "files": Opened(answered("Eca files", "files", USES), ["review/files"]),
+    "undo": Opened(answered("Eca undo-turn", "plan_undo", PLAN), ["review/undo"]),
+    "template": Opened(
+        answered("Eca template review", "prepare_template", TEMPLATE), ["actions/templates"]
+    ),
+    "changes": Opened(
+        answered("Eca changes", "changes", [CHANGE]),
+        ["review/init"],
+        "vim.bo.buftype == 'quickfix'",
+    ),
+    "hits": Opened(
+        answered("Eca grep hello", "grep", HITS), ["chat/search"], "vim.bo.buftype == 'quickfix'"
+    ),
+    "diff": Opened(diff, ["diff/init", "diff/notice"], "vim.fn.tabpagenr('$') > 1"),
+    "whole output": Opened(
+        drawn("output", CHAT, 1, "$ ls", ["a", "b"], [], None, 0),
+        ["chat/output"],
+        "vim.fn.maparg('q', 'n', false, true).buffer == 1",
+    ),
+    "export": Opened(
+        answered("Eca export", "transcript", "# chat\n"),
+        ["chat/export"],
+        "vim.bo.filetype == 'markdown' and vim.bo.bufhidden == 'wipe'",
+    ),
+    "log": Opened(log, ["commands/init"], A_FILE),
+    "help": Opened(
+        lambda nvim, _: nvim.command("Eca help"), ["commands/help"], "vim.bo.buftype == 'help'"
+    ),
+    "login": Opened(
+        login,
+        ["panels/login_terminal"],
+        "vim.bo.buftype == 'terminal'",
+        keys=("<CR>", LEAVE + ":q<CR>", LEAVE + ":tabclose<CR>", LEAVE + ":bwipeout!<CR>"),
+    ),
+    "file that the agent changes": Opened(
+        followed, ["editor/follow_agent"], A_FILE, {"follow": True}
+    ),
+    "file beside a chat": Opened(edited, ["window/code_window"], A_FILE),
+    "chat that floats": Opened(typed(""), ["window/layout"], settings=FLOATING),
+    "input that floats": Opened(lambda *_: None, ["window/layout"], settings=FLOATING),
+    "chat in a tab page": Opened(
+        lambda nvim, _: nvim.command("tab EcaChat"),
+        ["window/layout"],
+        "vim.fn.tabpagenr('$') > 1",
+        keys=(":q<CR>", "<C-w>k:q<CR>", ":tabclose<CR>", ":Eca hide<CR>"),
+    ),
 }
 
 
-@pytest.mark.parametrize("opened", OPENED)
-@pytest.mark.parametrize("after", AFTER)
-def test_a_key_after_the_help_and_any_move_after_it(
-    start_nvim: StartNeovim, opened: str, after: str
-) -> None:
-    settings = {"approval": {"guard": 0}}
-    nvim = start_nvim("README.md", init=WITHOUT_HOST, settings=settings, columns=80, lines=24)
-    nvim.lua("require('eca').open({ chat = ... })", CHAT)
-    draw(nvim, *chat_text("hello"))
+def test_all_that_opens_a_window_is_listed() -> None:
+    lua = REPOSITORY / "lua" / "eca"
+    opening = {
+        str(file.relative_to(lua).with_suffix(""))
+        for file in lua.rglob("*.lua")
+        if OPENS.search(file.read_text())
+    }
+    assert opening == {file for each in OPENED.values() for file in each.files}
 
-    def reopen(number: int) -> None:
-        nvim.keys("<Esc>:silent! tabonly<CR>:silent! only<CR>")
-        OPENED[opened](nvim, number)
-        nvim.wait_until("vim.api.nvim_win_get_config(0).relative ~= ''")
 
-    reopen(0)
-    keys = [it for it in nvim.lua(KEYS) if "Mouse" not in it and "Release" not in it]
-    assert {"q", "g?"} & {*keys}
-    for number, key in enumerate(keys, 1):
-        reopen(number)
-        if nvim.lua(f"return {HAS_HELP}"):
-            nvim.keys("g?")
-            nvim.keys("q")
-        nvim.keys(key.replace("<", "<LT>") if key == "<" else key)
-        nvim.keys("<Esc>")
-        nvim.keys(after)
-        assert nvim.eval("winnr('$')") > 0, key
-    assert all("E5601" in it for it in nvim.take_errors())  # `:only` in a float
+class Walk:
+    """One thing that the plugin opens, in a Neovim without a host."""
+
+    def __init__(self, start_nvim: StartNeovim, opened: Opened) -> None:
+        settings = {"approval": {"guard": 0}, **opened.settings}
+        init = RECORDED + WITHOUT_HOST
+        self.nvim = start_nvim("README.md", init=init, settings=settings, columns=80, lines=24)
+        self._opened = opened
+        self._numbers = count()
+        self.nvim.lua("require('eca').open({ chat = ... })", CHAT)
+        draw(self.nvim, *chat_text("hello"))
+
+    def reopen(self) -> None:
+        """Close everything, open the chat, and what it is about."""
+        self.nvim.leave_prompt()
+        self.nvim.keys(LEAVE + CLOSE)
+        self.nvim.lua("require('eca').open({ chat = ... })", CHAT)
+        self.nvim.keys(LEAVE)
+        self._opened.open(self.nvim, next(self._numbers))
+        self.nvim.wait_until(self._opened.there)
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys to press, none for a buffer without keys."""
+        found = [it for it in self.nvim.lua(KEYS) if "Mouse" not in it and "Release" not in it]
+        yield from dict.fromkeys(self._opened.keys or found or [""])
+
+    def list_keys(self) -> None:
+        """Open the list of keys, and close it."""
+        if self.nvim.lua(HAS_HELP):
+            self.nvim.keys("g?")
+            self.nvim.keys("q")
+
+    def press(self, key: str, after: str) -> None:
+        """Press a key, then do something else."""
+        self.nvim.keys("<LT>" if key == "<" else key)
+        self.nvim.leave_prompt()
+        self.nvim.keys(LEAVE)
+        self.nvim.keys(after)
+        assert self.nvim.eval("winnr('$')") > 0
+
+    def opening(self) -> set[str]:
+        """Return the files that have led to a window."""
+        return {*self.nvim.lua("return vim.tbl_keys(_G.opening)")} | UNSEEN
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_a_key_after_the_help_and_any_move_after_it(start_nvim: StartNeovim, name: str) -> None:
+    walk = Walk(start_nvim, OPENED[name])
+    walk.reopen()
+    assert {*OPENED[name].files} <= walk.opening()
+    keys = [*walk.keys()]
+    many = len(keys) > MANY
+    for number, key in enumerate(keys):
+        for after in AFTER[number % 3 :][:1] if many else AFTER:
+            try:
+                walk.reopen()
+                if not many:
+                    walk.list_keys()
+                walk.press(key, after)
+            except ChannelClosed as ended:
+                raise AssertionError(f"Neovim ended after {key} {after}") from ended
+    errors = walk.nvim.take_errors()
+    assert not [it for it in errors if not EXPECTED.match(it)]
+
+
+OURS_CLOSES = """
+local run = load([[
+  local win = vim.api.nvim_open_win(0, true, { split = 'below' })
+  vim.api.nvim_create_autocmd('WinLeave', { callback = function()
+    pcall(vim.api.nvim_win_close, win, true)
+  end })
+]], '@/any/lua/eca/ours.lua')
+run()
+"""
+
+
+def test_an_autocommand_of_ours_that_closes_a_window_is_told(start_nvim: StartNeovim) -> None:
+    """Any test with a screen fails then: `tests/support/autocommands.py`."""
+    nvim = start_nvim()
+    nvim.lua(OURS_CLOSES)
+    nvim.keys("<C-w>k")
+    [error] = nvim.take_errors()
+    assert error.endswith("changed windows: WinLeave, /any/lua/eca/ours.lua:2")

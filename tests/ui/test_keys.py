@@ -247,6 +247,8 @@ def test_a_register_is_put_into_the_input(view: View, key: str) -> None:
     view.nvim.keys(f'"x{key}')
     assert (view.current(), view.nvim.mode) == ("input", "n")
     assert view.nvim.buffer_lines() == ["from x"]
+    view.nvim.keys(f'<C-w>k"y{key}')
+    view.nvim.wait_screen("eca: Nothing in register y")
 
 
 def test_one_key_hides_the_chat_from_both_its_windows(view: View) -> None:

@@ -40,7 +40,10 @@ end
 function M.put()
   local register = vim.v.register
   eca.open()
-  vim.cmd.normal({ '"' .. register .. 'p', bang = true })
+  local put, fault = pcall(vim.cmd.normal, { '"' .. register .. 'p', bang = true })
+  if not put then
+    require('eca.ui.notify').warn((tostring(fault):gsub('^.-E%d+: ', ''))) -- the register is empty
+  end
 end
 
 --- Show the chat's usage: tokens by category, and cost.
