@@ -1,19 +1,23 @@
 """Finds the processes that a test started, and waits for their end, with /proc and pidfds.
 
 `descendants` finds them by parent, and misses those whose parent died; `marked` finds them by a
-variable in their environment, orphans included.
+variable in their environment, orphans included. `adopting` tells how orphans end.
 """
 
+import ctypes
 import os
 import select
 import signal
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 MARKER = "ECA_TEST_MARKER"
 """The environment variable that names the test of a process."""
+
+_ADOPT = 36
+"""PR_SET_CHILD_SUBREAPER: orphans below become our children, and we get their exit statuses."""
 
 GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
@@ -65,6 +69,26 @@ def wait_gone(pids: Iterable[int], timeout: float) -> set[int]:
     finally:
         for handle in handles.values():
             os.close(handle)
+
+
+@contextmanager
+def adopting() -> Iterator[None]:
+    """Adopt the processes of tests whose parents end meanwhile; `statuses` tells how they ended."""
+    system = ctypes.CDLL(None)
+    system.prctl(_ADOPT, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        system.prctl(_ADOPT, 0, 0, 0, 0)
+
+
+def statuses(pids: Iterable[int]) -> dict[int, int]:
+    """Return the exit statuses of processes that have ended and were adopted."""
+    found = {}
+    for pid in pids:
+        with suppress(ChildProcessError):  # its parent has taken it
+            found[pid] = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return found
 
 
 def end(pids: Iterable[int]) -> None:

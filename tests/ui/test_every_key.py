@@ -40,7 +40,7 @@ FLOATS = "vim.api.nvim_win_get_config(0).relative ~= ''"
 LEAVE = "<C-\\><C-n>"
 CLOSE = ":silent! tabonly<CR>:silent! only<CR>"
 
-MANY = 20
+MANY = 14
 """From so many keys on, each is pressed before one of these moves, and without the list of keys."""
 EXPECTED = re.compile("E5601|E21: ")
 """Errors of Neovim: `:only` in a float, a key that edits in a transcript."""
@@ -277,7 +277,6 @@ class Walk:
         self.nvim.leave_prompt()
         self.nvim.keys(LEAVE + CLOSE)
         self.nvim.lua("require('eca').open({ chat = ... })", CHAT)
-        self.nvim.keys(LEAVE)
         self._opened.open(self.nvim, next(self._numbers))
         self.nvim.wait_until(self._opened.there)
 

@@ -20,6 +20,8 @@ from tests.support.script import OFFSPRING, Steps, expect, handshake, offspring,
 from tests.support.servers import scripted_acp
 from tests.ui.talk import asks, host_of, say, start_chat, wait_idle, wait_line
 
+from eca_nvim.review.snapshots import SMALL
+
 DEADLINE = 60.0
 """Seconds after which a process is said to stay; on an idle machine the last goes after 3.3."""
 SLEEP = "sleep 600"
@@ -143,20 +145,24 @@ def test_nothing_is_left_after_requests_for_files_without_the_guardian(
     """Their threads delayed the end of the host, and kept its exit work from running."""
     (workspace / ".hg").mkdir()
     file = workspace / "a.txt"
-    file.write_text("one\n")
+    long = "a line\n" * SMALL  # so that it is kept in a file
+    file.write_text(f"one\n{long}")
     scripted = Scripted(tmp_path)
-    scripted.play([read(file), write(file, "two\n")])
+    scripted.play([read(file), write(file, f"two\n{long}")])
     agent = {"command": scripted.command, "protocol": "acp"}
     nvim = start_nvim(settings={"server": "sdk", "servers": {"sdk": agent}})
     nvim.keys(":EcaChat go<CR>")
     nvim.wait_screen("allow this?")
     nvim.keys(":Eca approve<CR>")
     wait_idle(nvim)
-    assert file.read_text() == "two\n"
+    assert file.read_text() == f"two\n{long}"
+    folders = Path(nvim.launch.variables()["TMPDIR"])
+    assert [*folders.glob("eca-checkpoints-*")]
     [guardian] = [pid for pid in nvim.child.family() if "guardian.py" in command_line(pid)]
     os.kill(guardian, number)
     nvim.quit()
     assert not left(nvim)
+    assert not [*folders.glob("eca-*")]
 
 
 ENDINGS: dict[str, Callable[[Neovim], int]] = {

@@ -20,6 +20,8 @@ Rules kept here:
 - Process ids are reused: a session is signalled only while its leader has the same start time, or
   is gone (an id is not reused while its session has members).
 - It ignores signals that ask it to end, and it imports little: it starts together with the host.
+- Its exit status says whether anything was left for it to end (`HAD_TO_END`): after an ordinary
+  end of Neovim there is nothing, and tests hold us to that.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ HOST_EXIT_S: Final = 3.0
 """Seconds that a host has to save and to exit after Neovim."""
 SERVER_EXIT_S: Final = 3.0
 """Seconds that servers have to exit when the host has asked them: they end servers of their own."""
+HAD_TO_END: Final = 1
+"""Exit status if it had to kill the host, or if a session of the host had still processes."""
 ASKED: Final = 0
 """Written by the host in place of a session's id when it has asked all servers to end."""
 ID_BYTES: Final = 4
@@ -54,15 +58,20 @@ PROC: Final = Path("/proc")
 HAS_PROC = (PROC / "self" / "stat").exists()
 
 
-def end_sessions(sessions: Iterable[int]) -> None:
-    """End all processes of these sessions; takes at most `2 * GRACE_S`, however many they are."""
-    left = set(sessions)
+def end_sessions(sessions: Iterable[int]) -> set[int]:
+    """End all processes of these sessions; returns those that had any.
+
+    Takes at most `2 * GRACE_S`, however many they are.
+    """
+    left = {*groups(set(sessions))}
+    found = set(left)
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + GRACE_S
         left = signal_sessions(left, number)
         while left and time.monotonic() < deadline:
             time.sleep(POLL_S)
             left = {*groups(left)}
+    return found
 
 
 def signal_session(session: int, number: signal.Signals) -> bool:
@@ -160,14 +169,26 @@ def _ps(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False, env=None).stdout
 
 
-def guard(pipe: int, host: int) -> None:
-    """Guard a host until it is gone, then end its sessions."""
-    leaders = dict(_sessions_of(pipe, host))
+def guard(pipe: int, host: int) -> bool:
+    """Guard a host until it is gone, then end its sessions; returns whether anything was left."""
+    leaders = dict(_sessions_of(pipe))
+    hung = _end_host(host)
     if ASKED in leaders:
         del leaders[ASKED]
         _wait_for_exit(leaders)
     own = {leader for leader, started in leaders.items() if start_time(leader) in (None, started)}
-    end_sessions(own | strays(str(host)))
+    return bool(end_sessions(own | strays(str(host)))) or hung
+
+
+def _end_host(host: int) -> bool:
+    """Kill the host, our parent, unless it is about to end; returns whether it was killed."""
+    deadline = time.monotonic() + GRACE_S
+    while os.getppid() == host:  # its pipe closes just before it is gone
+        if time.monotonic() > deadline:
+            os.kill(host, signal.SIGKILL)
+            return True
+        time.sleep(POLL_S)
+    return False
 
 
 def _wait_for_exit(leaders: Mapping[int, str | None]) -> None:
@@ -179,10 +200,10 @@ def _wait_for_exit(leaders: Mapping[int, str | None]) -> None:
         left = [(leader, started) for leader, started in left if start_time(leader) == started]
 
 
-def _sessions_of(pipe: int, host: int) -> Iterator[tuple[int, str | None]]:
+def _sessions_of(pipe: int) -> Iterator[tuple[int, str | None]]:
     """Yield the leader of each session that the host names, with its start time.
 
-    Returns when the host has ended; kills a host that does not end after Neovim.
+    Returns when the host has ended, or has not ended after Neovim.
     """
     poller, timeout_ms = select.poll(), None
     poller.register(pipe, select.POLLIN)
@@ -198,11 +219,9 @@ def _sessions_of(pipe: int, host: int) -> Iterator[tuple[int, str | None]]:
             timeout_ms = HOST_EXIT_S * 1000
         else:
             time.sleep(GRACE_S)  # macOS also reports bytes that the host has not read yet
-    if os.getppid() == host:
-        os.kill(host, signal.SIGKILL)
 
 
 if __name__ == "__main__":
     for ignored in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(ignored, signal.SIG_IGN)
-    guard(*map(int, sys.argv[1:]))
+    sys.exit(HAD_TO_END if guard(*map(int, sys.argv[1:])) else 0)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -45,22 +45,6 @@ async def run_in_thread(
 
     started(_start(run))
     return await done
-
-
-@contextmanager
-def after(seconds: float, work: Callable[[], None]) -> Iterator[None]:
-    """Run work beside the body of a `with`, if that takes longer than so many seconds."""
-    over = threading.Event()
-
-    def run() -> None:
-        if not over.wait(seconds):
-            work()
-
-    _start(run)
-    try:
-        yield
-    finally:
-        over.set()
 
 
 def _start(run: Callable[[], None]) -> threading.Thread:

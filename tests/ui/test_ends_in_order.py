@@ -1,0 +1,359 @@
+"""The host ends at once and in order, after the happy path of every feature.
+
+One Neovim uses all of them, with a server and an agent of the other protocol, and quits. Which
+subcommands, intents and requests of agents were used is recorded, not claimed: a new one that
+nothing here uses fails the test.
+"""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from tests.agents.acp.file_turns import read, write
+from tests.agents.acp.scripted import Scripted
+from tests.agents.acp.terminal_turns import KILL, READ, RELEASE, WAIT, asks, create, request, update
+from tests.support.editor import Neovim
+from tests.support.factories import StartNeovim
+from tests.support.processes import adopting, command_line, statuses, wait_gone
+from tests.ui.talk import catch_up, draft, host_of, say, wait_idle, wait_line
+
+from eca_nvim.disk.private import KINDS
+from eca_nvim.protocol.acp.registry import AGENT_REQUESTS
+from eca_nvim.review.snapshots import SMALL
+
+Value: TypeAlias = Any
+
+AT_ONCE = 1.0
+"""Seconds in which everything is gone after Neovim."""
+RECORDER = """
+_G.used = { subcommands = {}, intents = {} }
+vim.ui.select = function(items, _, on_choice)
+  on_choice(items[1], 1)
+end
+vim.ui.input = function(options, on_done)
+  on_done(options.default or 'text')
+end
+local intents = require('eca.host.intents')
+package.loaded['eca.host.intents'] = setmetatable({}, {
+  __index = function(_, name)
+    _G.used.intents[name] = true
+    return intents[name]
+  end,
+})
+_G.known = { intents = vim.tbl_keys(intents), subcommands = {} }
+for name, subcommand in pairs(require('eca.commands').subcommands) do
+  table.insert(_G.known.subcommands, name)
+  local run = subcommand.run
+  subcommand.run = function(...)
+    _G.used.subcommands[name] = true
+    return run(...)
+  end
+end
+"""
+"""Lua code for the start: records what is used; lists take their first item."""
+SEND = """
+local intent, fields = ...
+local chat = ('{ chat = %q, %s }'):format(require('eca').status().chat, fields)
+require('eca.host').send(intent, loadstring('return ' .. chat)())
+"""
+"""Lua code that sends an intent about the current chat."""
+USED = "local known, used = _G.known[...], _G.used[...] return { known, vim.tbl_keys(used) }"
+SAID = "vim.fn.execute('messages'):find('{}')"
+PENDING = "#require('eca').pending() > 0"
+ELSEWHERE = {
+    "subcommands": {"install", "health"},  # these build and probe in processes of their own
+    "intents": {
+        *("attach", "drawn", "returned"),  # the ways of all others
+        "image",  # needs a terminal with images
+        "login",  # a secret: tests/ui/test_eca_login.py
+    },
+}
+"""What this test does not use."""
+LOGINS = [
+    {"id": "sign", "name": "Sign in"},
+    {"id": "term", "name": "In a terminal", "type": "terminal", "args": ["login"]},
+]
+FIELDS = {"one": {"type": "string"}, "two": {"type": "string"}}
+DONE = update("tool_call_update", status="completed")
+LONG = "a line\n" * (SMALL // 6)
+"""A text that is kept in a file."""
+RUNS_ON = "sleep 600"
+UNSENT = "words that were not sent"
+
+
+def eca(nvim: Neovim, *lines: str) -> None:
+    """Run subcommands one after the other, each when the host has handled the one before."""
+    for line in lines:
+        nvim.command(f"Eca {line}")
+        catch_up(nvim)
+
+
+def prompt(nvim: Neovim, text: str, *answers: str) -> None:
+    """Send a prompt in the chat, and answer what is asked, each by a subcommand."""
+    nvim.command("EcaChat")
+    say(nvim, text)
+    for answer in answers:
+        nvim.wait_until(PENDING)
+        nvim.command(f"Eca {answer}")
+        nvim.wait_until(f"not ({PENDING})")
+    wait_idle(nvim)
+
+
+def wait_asked(nvim: Neovim, title: str) -> None:
+    nvim.wait_until(f"(require('eca').pending()[1] or {{ title = '' }}).title:find('{title}')")
+
+
+def panel(nvim: Neovim, line: str, *keys: str) -> None:
+    """Run a subcommand that opens a float, and press keys in it."""
+    nvim.command(f"Eca {line}")
+    nvim.wait_until("vim.api.nvim_win_get_config(0).relative ~= ''")
+    for key in keys:
+        nvim.keys(key)
+
+
+def answers(nvim: Neovim) -> None:
+    """Answer calls and questions of a server in all ways."""
+    nvim.command("EcaChat")
+    say(nvim, "fix the greeting")
+    nvim.wait_until(PENDING)
+    eca(nvim, "diff")
+    nvim.wait_until("vim.fn.tabpagenr('$') == 2")
+    nvim.keys("q")
+    nvim.command("Eca approval")
+    nvim.keys("q")
+    nvim.command("Eca approve")
+    wait_idle(nvim)
+    prompt(nvim, "run it", "choose 1")
+    prompt(nvim, "replace", "reject no")
+    prompt(nvim, "parallel", "approve-all!")
+    prompt(nvim, "ask me something", "answer Lua")
+    prompt(nvim, "delegate", "approve")
+    prompt(nvim, "diagnostics")
+    prompt(nvim, "plan")
+    eca(nvim, "tasks", "stop")
+
+
+def waiting_prompts(nvim: Neovim) -> None:
+    nvim.command("EcaChat")
+    say(nvim, "stream 1000000")
+    wait_line(nvim, "100")
+    eca(nvim, "queue hello", "unqueue", "queue hello", "steer and now", "stop")
+    wait_idle(nvim)
+    nvim.command("EcaChat")
+    nvim.keys("ggdG")
+
+
+def review(nvim: Neovim) -> None:
+    """List changes, keep, comment and undo them; list the files used."""
+    eca(nvim, "trust on")
+    prompt(nvim, "refactor")
+    eca(nvim, "trust off")
+    nvim.command("Eca changes")
+    nvim.wait_until("vim.bo.buftype == 'quickfix'")
+    nvim.keys("jj")
+    eca(nvim, "changes keep", "changes comment", "changes send")
+    wait_idle(nvim)
+    nvim.command("cclose")
+    panel(nvim, "files", "q")
+    panel(nvim, "usage", "q")
+    panel(nvim, "undo-turn", "/greet.py<CR>", "d")
+    nvim.wait_until(f"vim.fn.tabpagenr('$') == 2 or {SAID.format('no text to compare')}")
+    nvim.keys(":tabfirst | silent! tabonly<CR>")
+    panel(nvim, "undo-turn", "u")
+    nvim.wait_until(SAID.format("undone"))
+    eca(nvim, "conflicts")
+
+
+def context(nvim: Neovim) -> None:
+    """Send contexts with a prompt, complete and check them; use templates."""
+    nvim.keys(":1wincmd w<CR>:edit src/calc.py<CR>")
+    eca(nvim, "add", "contexts", "add src/mod.lua", "add! src/mod.lua")
+    nvim.command("EcaChat")
+    eca(nvim, "paste")
+    nvim.wait_for(lambda: ".png" in draft(nvim), "the image")
+    nvim.keys("A @src/ca")
+    nvim.wait_until("vim.fn.pumvisible() == 1")
+    nvim.keys("<C-e>lc.py is what @README.md:1-2 and @diff say<Esc>")
+    catch_up(nvim)
+    nvim.keys("<C-s>")
+    wait_idle(nvim)
+    for line in ("template explain", "template", "prompts"):
+        eca(nvim, line)
+        wait_idle(nvim)
+    nvim.keys(":1wincmd w<CR>:edit src/calc.py<CR>x:write<CR>")
+
+
+def text(nvim: Neovim) -> None:
+    """Fold the text of a chat, open it in full, search and export it."""
+    nvim.command("EcaChat")
+    nvim.keys("<Esc><C-w>kgg/read<CR>zazozczMzR")
+    for intent, more in (("act", ""), ("output", "row = 0"), ("reveal", "request = 0, row = 0")):
+        nvim.lua(SEND, intent, f"block = 3, {more}")
+    eca(nvim, "export", "log", "help", "grep greet")
+    nvim.wait_until("vim.fn.win_gettype() == 'loclist'")
+    nvim.keys(":EcaChat<CR><Esc><C-w>k:silent! only<CR>")
+
+
+def chats(nvim: Neovim) -> None:
+    eca(nvim, "new", "rename A title", "model demo/echo", "agent plan", "variant low", "options")
+    prompt(nvim, "hello")
+    prompt(nvim, "fail")
+    nvim.keys(":EcaChat<CR><Esc><C-w>kgg/^hello$<CR>")
+    eca(nvim, "flag bookmark")
+    wait_line(nvim, "bookmark")
+    nvim.keys(":EcaChat<CR><Esc><C-w>kgg/bookmark<CR>")
+    eca(nvim, "flag!", "history", "older")
+    for line, intent in (("rollback", "rollback"), ("fork", "fork"), ("resume", "list_chats")):
+        nvim.keys(f":EcaChat<CR><Esc>:Eca {line}<CR>")
+        nvim.wait_until(f"_G.used.intents.{intent}")
+        catch_up(nvim)
+    nvim.lua(SEND, "resume", "")
+    eca(nvim, "chats 1", "chats")
+    eca(nvim, "clear!", "delete!", "hide", "toggle")
+
+
+def servers(nvim: Neovim) -> None:
+    eca(nvim, "new", "login", "logout", "restart", "quit", "start")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    eca(nvim, "demo", "server quick")
+
+
+FEATURES: Sequence[Callable[[Neovim], None]] = (
+    *(answers, waiting_prompts, review, context, text, chats, servers),
+)
+
+
+def agent_script(workspace: Path) -> tuple[Sequence[Sequence[Value]], Value]:
+    """Return turns of an agent of the other protocol with all of its requests, and its logins."""
+    file = workspace / "a.txt"
+    form = {"requestedSchema": {"properties": FIELDS, "required": [*FIELDS]}}
+    asked = {"sessionId": "scripted", "mode": "form", "message": "Two things.", **form}
+    command = [asks("echo x; read y"), create("echo x; read y"), request(READ), request(KILL)]
+    turns = (
+        [read(file), write(file, f"two\n{LONG}")],
+        [*command, request(WAIT), request(RELEASE), DONE],
+        [{"request": ["elicitation/create", asked]}],
+        [asks(RUNS_ON), create(RUNS_ON), request(WAIT)],
+    )
+    login = {"ways": {"sign": None}, "key": str(workspace / "key")}
+    can = {"authMethods": LOGINS, "agentCapabilities": {"auth": {"logout": {}}}}
+    return turns, {"initialize": can, "login": login}
+
+
+def log_in(nvim: Neovim) -> None:
+    """Log in to the agent, out, and in again by a program in a terminal."""
+    eca(nvim, "server sdk", "login sign")
+    wait_line(nvim, "You are logged in.")
+    eca(nvim, "logout")
+    wait_line(nvim, "You are logged out.")
+    eca(nvim, "login term")
+    nvim.wait_until(PENDING)
+    nvim.keys(":Eca approval<CR>1")
+    nvim.wait_screen("Neovim: {}")
+    nvim.input("yes\r")
+    nvim.wait_until("vim.fn.tabpagenr('$') == 1")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+
+
+def agent_asks(nvim: Neovim) -> None:
+    """Answer all that the agent asks; its last command runs on."""
+    prompt(nvim, "files", "choose 1")
+    prompt(nvim, "a command", "approve")
+    nvim.command("EcaChat")
+    say(nvim, "a form")
+    wait_asked(nvim, "one")
+    nvim.command("Eca answer one")
+    wait_asked(nvim, "two")
+    nvim.lua("require('eca.input.decide').previous_field(require('eca.state.mirror').pending()[1])")
+    wait_asked(nvim, "one")
+    nvim.command("Eca answer one")
+    wait_asked(nvim, "two")
+    nvim.command("Eca answer two")
+    wait_idle(nvim)
+    nvim.command("EcaChat")
+    say(nvim, "another command")
+    nvim.wait_until(PENDING)
+    nvim.command("Eca approve")
+    nvim.wait_for(lambda: RUNS_ON in family_of(nvim).values(), "the command")
+
+
+def family_of(nvim: Neovim) -> dict[int, str]:
+    """Return the command lines of all processes but Neovim, by their ids."""
+    return {pid: command_line(pid) for pid in nvim.child.family() - {nvim.pid}}
+
+
+def bridge(nvim: Neovim, scripted: Scripted) -> subprocess.Popen[bytes]:
+    """Start our MCP server as the agent would."""
+    [*_, made] = [it["params"] for it in scripted.report if it.get("method") == "session/new"]
+    [told] = made["mcpServers"]
+    return subprocess.Popen(
+        [told["command"], *told["args"]],
+        env=nvim.launch.variables(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+
+
+def private_folders(nvim: Neovim) -> set[str]:
+    """Return the kinds of our private folders that there are."""
+    names = [it.name for it in Path(nvim.launch.variables()["TMPDIR"]).iterdir()]
+    return {kind for kind in KINDS if any(name.startswith(kind) for name in names)}
+
+
+@pytest.fixture
+def used(
+    start_nvim: StartNeovim, quick_demo: list[str], workspace: Path, tmp_path: Path
+) -> Iterator[Neovim]:
+    """Start a Neovim in which every feature was used, and that has an unsent text."""
+    subprocess.run(["git", "init", "--quiet"], cwd=workspace, check=True)
+    program = tmp_path / "wl-paste"
+    program.write_text("#!/bin/sh\nprintf '\\211PNG\\r\\n\\032\\n data'")
+    program.chmod(0o755)
+    (workspace / "a.txt").write_text(f"one\n{LONG}")
+    scripted = Scripted(tmp_path)
+    turns, more = agent_script(workspace)
+    scripted.play(*turns, **more)
+    sdk = {"command": scripted.command, "protocol": "acp", "mcp": {"editor": True}}
+    many = {"quick": {"command": quick_demo}, "sdk": sdk}
+    settings = {"server": "quick", "servers": many, "approval": {"guard": 0}}
+    nvim = start_nvim(
+        "src/calc.py",
+        init=RECORDER,
+        settings=settings,
+        columns=160,
+        lines=40,
+        environment={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
+    nvim.keys(":EcaChat<CR>")
+    for feature in (*FEATURES, log_in, agent_asks):
+        feature(nvim)
+    for what, elsewhere in ELSEWHERE.items():
+        known, seen = map(set, nvim.lua(USED, what))
+        assert known - seen == elsewhere - seen, what
+    assert {*AGENT_REQUESTS} <= {it.get("to") for it in scripted.report} | {WAIT[0]}
+    assert not scripted.faults()
+    assert not [it for it in scripted.answers() if "error" in it]
+    nvim.keys(f":EcaChat<CR>i{UNSENT}<Esc>")
+    with bridge(nvim, scripted):
+        yield nvim
+
+
+def test_nothing_is_left_to_the_guardian(used: Neovim) -> None:
+    family = family_of(used)
+    [guardian] = [pid for pid, line in family.items() if "guardian.py" in line]
+    host = host_of(used)
+    assert private_folders(used) == {"eca-checkpoints-", "eca-images-", "eca-mcp-"}
+    with adopting():
+        used.quit()
+        left = wait_gone(family, AT_ONCE)
+        ended = statuses({*family} - left)
+    assert not left, [family[pid] for pid in left]
+    assert ended[guardian] == 0, "it had to end something"
+    assert ended.get(host, 0) == 0
+    assert not private_folders(used)
+    kept = Path(used.launch.variables()["XDG_STATE_HOME"], "nvim", "eca")
+    assert not [*kept.glob("*.unsent")], "the host takes it over when it has saved everything"
+    assert any(UNSENT.encode() in it.read_bytes() for it in kept.glob("*.msgpack"))
