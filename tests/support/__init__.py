@@ -28,7 +28,8 @@ Errors        A test in which Neovim shows an error fails at its end, or in whic
               `nvim.check_errors = False` turns the check off.
 Ending        `quit()`, `kill(signal.SIGKILL)` return the exit status; `resize(columns, lines)`.
               Processes that Neovim started must end by themselves, or the test fails.
-Processes     `nvim.pid`, `nvim.child.descendants()`; `processes.wait_gone(pids, timeout)`.
+Processes     `nvim.pid`, `nvim.child.descendants()`; `processes.wait_gone(pids, timeout)`;
+              `with processes.adopting()`, then `statuses(pids)` tells how orphans ended.
 
 Servers, each a process. Pass `server.command` in `settings={"server": {"command": …}}`:
 
