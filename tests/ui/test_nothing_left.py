@@ -1,6 +1,7 @@
 """Nothing outlives Neovim: whichever process ends, by any signal, at any time.
 
-All cases of one stage run at the same time, as they mostly wait.
+All cases of one stage run at the same time, as they mostly wait, and those of the next begin before
+they are checked.
 """
 
 import os
@@ -44,16 +45,17 @@ class Case:
     nvim: Neovim
     victim: str
     number: signal.Signals
+    stage: str
 
-    def reach(self, stage: str) -> None:
+    def reach(self) -> None:
         """Wait until what is to be ended does what it is to be ended in."""
         self.nvim.check_errors = False
         self.nvim.wait_for(lambda: len(self._family(OFFSPRING)) == 2, "the server's offspring")
-        if stage != "starting":
+        if self.stage != "starting":
             self.nvim.wait_until(READY)
-        if stage in ("streaming", "approval"):
+        if self.stage in ("streaming", "approval"):
             say(self.nvim, "go")
-            wait_line(self.nvim, "word" if stage == "streaming" else " waiting")
+            wait_line(self.nvim, "word" if self.stage == "streaming" else " waiting")
 
     def end(self) -> set[int]:
         """End the victim, or Neovim when the victim is only stopped; give what must go then."""
@@ -84,21 +86,30 @@ class Case:
         return {pid for pid in self.nvim.child.family() if part in command_line(pid)}
 
 
-@pytest.mark.parametrize("stage", STAGES)
 def test_nothing_is_left_whoever_is_ended(
-    stage: str, start_nvim: StartNeovim, scripted_server: PrepareScript
+    start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:
-    cases = [
-        Case(start_chat(start_nvim, scripted_server(*STAGES[stage])), victim, number)
-        for victim in VICTIMS
-        for number in SIGNALS
-    ]
-    for case in cases:
-        case.reach(stage)
-    ended = [(case, case.end()) for case in cases]
+    """What is ended in a stage goes while the next stage is reached: the last waits for 3 s."""
+    ended: list[tuple[Case, set[int]]] = []
+    for stage, steps in STAGES.items():
+        cases = [
+            Case(start_chat(start_nvim, scripted_server(*steps)), victim, number, stage)
+            for victim in VICTIMS
+            for number in SIGNALS
+        ]
+        for case in cases:
+            case.reach()
+        assert_gone(ended)
+        ended = [(case, case.end()) for case in cases]
+    assert_gone(ended)
+
+
+def assert_gone(ended: Sequence[tuple[Case, set[int]]]) -> None:
+    """Check what must be gone, and end what is left of these Neovims."""
     for case, must_go in ended:
         left = [command_line(pid) for pid in wait_gone(must_go, DEADLINE)]
-        assert not left, (case.victim, case.number)
+        assert not left, (case.stage, case.victim, case.number)
+        case.nvim.finish()
 
 
 def test_nothing_is_left_of_an_agent_of_the_other_protocol(
@@ -110,9 +121,10 @@ def test_nothing_is_left_of_an_agent_of_the_other_protocol(
     for victim in VICTIMS:
         agent = {"command": scripted_acp(asking, tmp_path / victim).command, "protocol": "acp"}
         settings = {"server": "agent", "servers": {"agent": agent}}
-        cases.append(Case(start_chat(start_nvim, [], settings=settings), victim, signal.SIGKILL))
+        nvim = start_chat(start_nvim, [], settings=settings)
+        cases.append(Case(nvim, victim, signal.SIGKILL, "approval"))
     for case in cases:
-        case.reach("approval")
+        case.reach()
     ended = [(case, case.end()) for case in cases]
     for case, must_go in ended:
         assert not [command_line(pid) for pid in wait_gone(must_go, DEADLINE)], case.victim
