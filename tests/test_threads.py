@@ -3,14 +3,13 @@
 import ast
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.launch import REPOSITORY
 
-from eca_nvim.threads import after, run_in_thread
+from eca_nvim.threads import run_in_thread
 
 PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 MAKERS = {
@@ -32,11 +31,10 @@ OTHERS: dict[str, set[str]] = {
 """What is used all the same, by file."""
 EXITS = """
 import asyncio, atexit, time
-from eca_nvim.threads import after, run_in_thread
+from eca_nvim.threads import run_in_thread
 async def main():
     asyncio.ensure_future(run_in_thread(lambda: time.sleep(600)))
     await asyncio.sleep(0)
-    after(600, print).__enter__()
 atexit.register(print, "exit work")
 asyncio.run(main())
 """
@@ -54,15 +52,6 @@ async def test_work_returns_and_raises() -> None:
     assert await run_in_thread(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         await run_in_thread(lambda: 1 // 0)
-
-
-def test_what_takes_too_long_is_noticed() -> None:
-    noticed = threading.Event()
-    with after(0, noticed.set):
-        assert noticed.wait(60)
-    with after(600, noticed.clear):
-        pass
-    assert noticed.is_set()
 
 
 def run(program: str) -> subprocess.CompletedProcess[str]:

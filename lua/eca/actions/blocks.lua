@@ -8,6 +8,7 @@ local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local question = require('eca.approval.question')
 local reference = require('eca.chat.reference')
+local register = require('eca.ui.register')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
@@ -148,14 +149,8 @@ function M.yank_code()
   end
   local last = fence.fence.closed and fence.last - 1 or fence.last
   local lines = vim.api.nvim_buf_get_lines(buf, fence.first + 1, last, false)
-  local register = vim.v.register
-  local yanked, fault = pcall(vim.fn.setreg, register, lines, 'V')
-  if yanked then
+  if register.yank(lines, 'V') then
     notify.info(('%d lines yanked'):format(#lines))
-  else -- the clipboard has failed
-    vim.fn.setreg('"', lines, 'V')
-    local words = require('eca.ui.others').words(tostring(fault))
-    notify.warn(('not in register %s but in ", press p: %s'):format(register, words))
   end
 end
 

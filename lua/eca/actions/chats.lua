@@ -40,10 +40,7 @@ end
 function M.put()
   local register = vim.v.register
   eca.open()
-  local put, fault = pcall(vim.cmd.normal, { '"' .. register .. 'p', bang = true })
-  if not put then
-    require('eca.ui.notify').warn((tostring(fault):gsub('^.-E%d+: ', ''))) -- the register is empty
-  end
+  require('eca.ui.register').put(register)
 end
 
 --- Show the chat's usage: tokens by category, and cost.

@@ -4,6 +4,7 @@
 --- program for another kind of file may run what is in the file.
 local files = require('eca.files')
 local notify = require('eca.ui.notify')
+local register = require('eca.ui.register')
 
 local M = {}
 
@@ -22,16 +23,6 @@ local function refusal(target)
   return files.fault(target)
 end
 
---- The register that the user has named. That of the clipboard, which 'clipboard' names for him, is
---- not meant: this is no yank, and the clipboard's program may hang.
----@return string
-local function own_register()
-  local options = vim.opt.clipboard:get()
-  local named = vim.list_contains(options, 'unnamedplus') and '+'
-    or vim.list_contains(options, 'unnamed') and '*'
-  return vim.v.register ~= named and vim.v.register or '"'
-end
-
 --- Open a link, or an image by its absolute path. Notifies what is opened, or why it is not.
 ---@param target string
 function M.open(target)
@@ -42,7 +33,7 @@ function M.open(target)
   end
   local opened, _, why = pcall(vim.ui.open, target)
   if not opened or why then
-    vim.fn.setreg(own_register(), target)
+    register.yank(target, 'v', register.own())
     notify.warn('yanked, as no program opens it: ' .. target)
   else
     notify.info('opening ' .. target)

@@ -1,0 +1,45 @@
+--- Registers: text goes into the one that the user has named, or comes from there.
+---
+--- Rule: a register that is empty, or that cannot be written, as that of a clipboard whose program
+--- fails, is one line; what was to be yanked is in the unnamed one then.
+local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
+
+local M = {}
+
+--- Yank text, as `y` does.
+---@param text string|string[]
+---@param kind? string of the register, default: by characters
+---@param name? string default: the one that the user has named
+---@return boolean yanked into that register
+function M.yank(text, kind, name)
+  name = name or vim.v.register
+  local yanked, fault = pcall(vim.fn.setreg, name, text, kind or 'v')
+  if not yanked then
+    vim.fn.setreg('"', text, kind or 'v')
+    local words = others.words(tostring(fault))
+    notify.warn(('not in register %s but in ", press p: %s'):format(name, words))
+  end
+  return yanked
+end
+
+--- The register that the user has named. That of the clipboard, which 'clipboard' names for him, is
+--- not meant: this is no yank, and the clipboard's program may hang.
+---@return string
+function M.own()
+  local options = vim.opt.clipboard:get()
+  local named = vim.list_contains(options, 'unnamedplus') and '+'
+    or vim.list_contains(options, 'unnamed') and '*'
+  return vim.v.register ~= named and vim.v.register or '"'
+end
+
+--- Put a register at the cursor, as `p` does.
+---@param name string
+function M.put(name)
+  local put, fault = pcall(vim.cmd.normal, { '"' .. name .. 'p', bang = true })
+  if not put then
+    notify.warn(others.words(tostring(fault)))
+  end
+end
+
+return M
