@@ -229,7 +229,7 @@ def test_code_is_yanked_without_its_fences(view: View) -> None:
     view.nvim.keys("/local<CR>gy")
     assert view.nvim.eval("getreg('\"')") == "local x\n"
     view.nvim.keys('"%gy')
-    view.nvim.wait_screen("eca: Invalid register name: '%'")
+    view.nvim.wait_screen("in \", press p: Invalid register name: '%'")
 
 
 def test_typing_starts_from_the_transcript(view: View) -> None:

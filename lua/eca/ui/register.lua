@@ -7,6 +7,12 @@ local others = require('eca.ui.others')
 
 local M = {}
 
+---@param fault any
+---@return string
+local function words(fault)
+  return (others.words(tostring(fault)):gsub('^E%d+: ', ''))
+end
+
 --- Yank text, as `y` does.
 ---@param text string|string[]
 ---@param kind? string of the register, default: by characters
@@ -17,8 +23,7 @@ function M.yank(text, kind, name)
   local yanked, fault = pcall(vim.fn.setreg, name, text, kind or 'v')
   if not yanked then
     vim.fn.setreg('"', text, kind or 'v')
-    local words = others.words(tostring(fault))
-    notify.warn(('not in register %s but in ", press p: %s'):format(name, words))
+    notify.warn(('not in register %s but in ", press p: %s'):format(name, words(fault)))
   end
   return yanked
 end
@@ -38,7 +43,7 @@ end
 function M.put(name)
   local put, fault = pcall(vim.cmd.normal, { '"' .. name .. 'p', bang = true })
   if not put then
-    notify.warn(others.words(tostring(fault)))
+    notify.warn(words(fault))
   end
 end
 
