@@ -289,6 +289,20 @@ def test_a_toggle_of_an_unknown_meaning_allows_nothing(name: str) -> None:
     assert options.listed_last().options[0].unsure == {True, False}
 
 
+@pytest.mark.parametrize(
+    ("value", "other", "runs"),
+    [
+        ("auto", "smart_approve", Unasked.ALL),  # goose
+        ("auto", "yolo", Unasked.EDITS),  # qwen, where a model decides
+        ("yolo", "default", Unasked.ALL),
+        ("turbo", "default", Unasked.UNKNOWN),
+    ],
+)
+def test_how_much_runs_unasked_is_known(value: str, other: str, runs: Unasked) -> None:
+    options = set_by_user([replace(YOLO, options=(Offer(value), Offer(other)))], "mode", value)
+    assert options.unasked is runs
+
+
 @pytest.mark.parametrize("value", ["autoEdit", "auto-edit", "auto_edit", "AUTO-EDIT", "x#autoEdit"])
 def test_ids_are_compared_without_case_and_signs(value: str) -> None:
     assert mode(value, "default").runs_unasked

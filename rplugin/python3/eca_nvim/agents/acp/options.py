@@ -83,6 +83,9 @@ _ALL_UNASKED: Final[frozenset[str]] = frozenset(
 )
 """Those with which everything runs; with others some things ask."""
 
+_ALL_UNASKED_BESIDE: Final[Mapping[str, str]] = {"auto": "smartapprove"}
+"""Ids that mean this only beside another one: goose asks nothing in it, other agents may."""
+
 
 class _Chosen(Struct, frozen=True):
     """A value that the user sets; option: as it was listed when he did."""
@@ -285,7 +288,8 @@ def _unasked(subject: str, values: Iterable[OptionValue]) -> Mapping[OptionValue
     for value, short in ids.items():
         beside = _UNASKED_BESIDE.get(short) if subject == MODE else None
         if short in known or (beside is not None and beside in shorts):
-            found[value] = Unasked.ALL if short in _ALL_UNASKED else Unasked.EDITS
+            is_all = short in _ALL_UNASKED or _ALL_UNASKED_BESIDE.get(short) in shorts
+            found[value] = Unasked.ALL if is_all else Unasked.EDITS
     return found
 
 

@@ -44,7 +44,7 @@ class NeedsEmptyText(Struct, frozen=True):
 
 
 EMPTY_TEXTS: Final[Sequence[NeedsEmptyText]] = (
-    NeedsEmptyText("gemini-cli", "0.61.0", "tests/journeys/test_quirks.py"),
+    NeedsEmptyText("gemini-cli", "0.61.0", "tests/journeys/alone/test_quirks.py"),
 )
 
 
