@@ -41,9 +41,11 @@ unit: setup ## Run the tests that need no Neovim on a screen
 ui: setup ## Run the tests that drive Neovim
 	$(PYTEST) tests/ui
 
-agents: ## Play whole conversations with real agents and a scripted model
+# What agents announce is written to a file: one test at a time.
+agents: ## Play conversations with the newest real agents and a scripted model
 	@python3 -m scripts.setup agents
-	$(PYTHON) -m pytest --agents tests/journeys
+	$(PYTHON) -m pytest --agents tests/journeys/alone; alone=$$?; \
+	$(PYTEST) --agents --nvim=0.12.4 --ignore=tests/journeys/alone tests/journeys && exit $$alone
 
 bench: setup ## Measure against plain Lua on both Neovims
 	$(PYTHON) -m bench

@@ -1,7 +1,9 @@
 """A chat with a real agent, and the answers to what it asks."""
 
+from pathlib import Path
+
 from tests.journeys.agents import RealAgent
-from tests.journeys.scripted_model import scripted
+from tests.journeys.script import scripted
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import Value, lines_of, wait_idle
@@ -9,11 +11,13 @@ from tests.ui.talk import Value, lines_of, wait_idle
 WIDTH = 120
 
 
-def start(start_nvim: StartNeovim, agent: RealAgent) -> Neovim:
-    """Open a chat with an agent."""
-    nvim = start_nvim(settings=agent.settings, columns=WIDTH, lines=40)
+def start(start_nvim: StartNeovim, agent: RealAgent, state: Path | None = None) -> Neovim:
+    """Open a chat with an agent, in the mode in which it asks; state: where Neovim keeps it."""
+    environment = {"XDG_STATE_HOME": str(state)} if state else {}
+    nvim = start_nvim(settings=agent.settings, columns=WIDTH, lines=40, environment=environment)
     nvim.keys(":EcaChat<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
+    ask_first(nvim, agent)
     return nvim
 
 
@@ -38,7 +42,10 @@ def prompt(nvim: Neovim, *steps: Value) -> None:
 
 def ask_first(nvim: Neovim, agent: RealAgent) -> None:
     """Choose the mode in which the agent asks, if it does not start in it."""
-    if agent.asks_in is not None:
+    if agent.asks_in is None:
+        return
+    nvim.wait_until("require('eca').status().agent")
+    if nvim.lua("return require('eca').status().agent") != agent.asks_in:
         nvim.keys(f":Eca agent {agent.asks_in}<CR>")
         nvim.wait_until(f"require('eca').status().agent == '{agent.asks_in}'")
 

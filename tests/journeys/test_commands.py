@@ -11,17 +11,16 @@ from tests.support.factories import StartNeovim
 from tests.support.processes import command_line
 from tests.ui.talk import host_of, wait_idle, wait_line
 
-WAITS = "until test -e go; do sleep 0.2; echo it has begun; done; echo it goes on"
-"""A command that waits for a file."""
+WAITS = "touch begun; until test -e go; do sleep 0.2; echo it has begun; done; echo it goes on"
+"""A command that waits for a file; it also makes one, as some agents do not ask for others."""
 PATIENCE = 20.0
-NEVER = "echo it has begun again; sleep 4321 & sleep 4321; echo never"
+NEVER = "touch begun; echo it has begun again; sleep 4321 & sleep 4321; echo never"
 
 
 def test_a_command_is_seen_while_it_runs_and_can_be_stopped(
     start_nvim: StartNeovim, agent: RealAgent, workspace: Path
 ) -> None:
     nvim = start(start_nvim, agent)
-    ask_first(nvim, agent)
     prompt(nvim, {"run": WAITS}, {"say": "it ran"})
     choose(nvim, waits(nvim, "it has begun"), "allow_once")
     if agent.streams:
@@ -30,7 +29,8 @@ def test_a_command_is_seen_while_it_runs_and_can_be_stopped(
     (workspace / "go").touch()
     wait_line(nvim, "it ran")
     wait_idle(nvim)
-    assert "it goes on" in nvim.lua("return require('eca').transcript()")
+    if "output" not in agent.lacks:
+        assert "it goes on" in nvim.lua("return require('eca').transcript()")
 
     prompt(nvim, {"run": NEVER}, {"say": "unreachable"})
     choose(nvim, waits(nvim, "it has begun again"), "allow_once")
@@ -52,7 +52,6 @@ def test_whoever_is_killed_in_a_command_nothing_is_left_and_the_next_prompt_work
     start_nvim: StartNeovim, agent: RealAgent
 ) -> None:
     nvim = start(start_nvim, agent)
-    ask_first(nvim, agent)
     in_command(nvim)
     [pid] = [it for it in nvim.child.descendants() if is_agent(it, agent)]
     os.kill(pid, signal.SIGKILL)

@@ -12,6 +12,7 @@ READ = "I have read it"
 
 
 def test_an_agent_reads_diagnostics(start_nvim: StartNeovim, agent: RealAgent) -> None:
+    agent.needs("mcp")
     settings = agent.settings
     settings["servers"][agent.name]["mcp"] = {"editor": True}
     nvim = start_nvim(settings=settings, columns=120, lines=40)

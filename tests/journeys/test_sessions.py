@@ -1,26 +1,18 @@
-"""Chats that go on: after a kill of the agent, and in another Neovim."""
+"""Chats that go on: after a kill of the agent, in another Neovim, and as a copy."""
 
 import os
 import signal
 from pathlib import Path
 
 from tests.journeys.agents import RealAgent
-from tests.journeys.answers import WIDTH, prompt
+from tests.journeys.answers import prompt, start
+from tests.journeys.test_going_on import WORD, recalls
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.remembered import Reader
 from tests.ui.talk import catch_up, lines_of, wait_idle, wait_line
 
 LOST = "it does not know what was said"
-
-
-def begin(start_nvim: StartNeovim, agent: RealAgent, state: Path) -> Neovim:
-    """Open a chat in a Neovim that keeps its state where the others do."""
-    environment = {"XDG_STATE_HOME": str(state)}
-    nvim = start_nvim(settings=agent.settings, columns=WIDTH, lines=40, environment=environment)
-    nvim.keys(":EcaChat<CR>")
-    nvim.wait_until("require('eca').status().server == 'ready'")
-    return nvim
 
 
 def kill_agent(nvim: Neovim, agent: RealAgent) -> None:
@@ -35,7 +27,8 @@ def kill_agent(nvim: Neovim, agent: RealAgent) -> None:
 def test_a_chat_goes_on_after_a_kill_and_in_another_neovim(
     start_nvim: StartNeovim, agent: RealAgent, tmp_path: Path
 ) -> None:
-    nvim = begin(start_nvim, agent, tmp_path / "state")
+    nvim = start(start_nvim, agent, tmp_path / "state")
+    mode = nvim.lua("return require('eca').status().agent")
     prompt(nvim, {"say": "remember this"})
     wait_line(nvim, "remember this")
     wait_idle(nvim)
@@ -48,7 +41,7 @@ def test_a_chat_goes_on_after_a_kill_and_in_another_neovim(
     catch_up(nvim)
     nvim.finish()
 
-    later = begin(start_nvim, agent, tmp_path / "state")
+    later = start(start_nvim, agent, tmp_path / "state")
     later.keys(":Eca resume<CR>")
     Reader(later).choose("Resume", "go")
     wait_line(later, "remember this")
@@ -57,3 +50,20 @@ def test_a_chat_goes_on_after_a_kill_and_in_another_neovim(
     wait_line(later, "in another Neovim")
     wait_idle(later)
     assert LOST not in "\n".join(lines_of(later))
+    assert later.lua("return require('eca').status().agent") == mode
+
+
+def test_a_copy_of_a_chat_knows_what_was_said_and_asks_as_before(
+    start_nvim: StartNeovim, agent: RealAgent
+) -> None:
+    agent.needs("fork")
+    nvim = start(start_nvim, agent)
+    mode = nvim.lua("return require('eca').status().agent")
+    prompt(nvim, {"say": f"the word is {WORD}"})
+    wait_line(nvim, f"the word is {WORD}")
+    wait_idle(nvim)
+    nvim.keys(":Eca fork<CR>")
+    nvim.wait_until("#require('eca').chats() == 2")
+    wait_line(nvim, f"the word is {WORD}")
+    recalls(nvim)
+    assert nvim.lua("return require('eca').status().agent") == mode
