@@ -28,7 +28,8 @@ class RealAgent:
 
     asks_in, asks_nothing_in: the names of its modes in which it asks, and does not ask. streams: it
     sends the output of a command while that runs. edits_buffers: it reads and writes files through
-    Neovim. lacks: journeys that it cannot take, and why. is_silent: it does not say its version.
+    Neovim. lacks: journeys that it cannot take, and why. forgets_at_once: a session that is opened
+    again in the minute in which it began is emptied.
     """
 
     name: str
@@ -39,7 +40,7 @@ class RealAgent:
     streams: bool = False
     edits_buffers: bool = False
     lacks: Mapping[str, str] = field(default_factory=dict)
-    is_silent: bool = False
+    forgets_at_once: bool = False
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -163,7 +164,10 @@ def copilot(home: Home) -> RealAgent:
         COPILOT_AUTO_UPDATE="false",
     )
     command = [_npm("copilot", "copilot"), "--acp"]
-    lacks = {"fork": "it cannot fork"}
+    lacks = {
+        "fork": "it cannot fork",
+        "mcp": "without an account it gives its model no tools of MCP servers",
+    }
     return RealAgent("copilot", command, env, "Agent", "Autopilot", streams=True, lacks=lacks)
 
 
@@ -206,6 +210,7 @@ def gemini(home: Home) -> RealAgent:
         "YOLO",
         edits_buffers=True,
         lacks={"output": "it sends no output", "fork": "it cannot fork"},
+        forgets_at_once=True,
     )
 
 
@@ -226,7 +231,6 @@ def goose(home: Home) -> RealAgent:
         streams=True,
         edits_buffers=True,
         lacks={"fork": "it cannot fork"},
-        is_silent=True,
     )
 
 

@@ -1,5 +1,6 @@
 """A chat with a real agent, and the answers to what it asks."""
 
+import time
 from pathlib import Path
 
 from tests.journeys.agents import RealAgent
@@ -48,6 +49,13 @@ def ask_first(nvim: Neovim, agent: RealAgent) -> None:
     if nvim.lua("return require('eca').status().agent") != agent.asks_in:
         nvim.keys(f":Eca agent {agent.asks_in}<CR>")
         nvim.wait_until(f"require('eca').status().agent == '{agent.asks_in}'")
+
+
+def let_it_remember(nvim: Neovim, agent: RealAgent) -> None:
+    """Wait for the next minute if the agent forgets what is opened again in this one."""
+    if agent.forgets_at_once:
+        minute = int(time.time() / 60)
+        nvim.wait_for(lambda: int(time.time() / 60) > minute, "the next minute", timeout=70)
 
 
 def allow_all(nvim: Neovim, done: str) -> None:

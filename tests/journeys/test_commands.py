@@ -53,7 +53,7 @@ def test_whoever_is_killed_in_a_command_nothing_is_left_and_the_next_prompt_work
 ) -> None:
     nvim = start(start_nvim, agent)
     in_command(nvim)
-    [pid] = [it for it in nvim.child.descendants() if is_agent(it, agent)]
+    pid, *_ = sorted(it for it in nvim.child.descendants() if is_agent(it, agent))
     os.kill(pid, signal.SIGKILL)
     wait_line(nvim, "the agent ended, signal 9")
     nvim.wait_for(lambda: not sleeping(nvim), "the command to end with the agent")

@@ -1,7 +1,7 @@
 """Chats of real agents go on after a restart: the model gets what was said before."""
 
 from tests.journeys.agents import RealAgent
-from tests.journeys.answers import prompt, start
+from tests.journeys.answers import let_it_remember, prompt, start
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import wait_idle, wait_line
@@ -14,6 +14,7 @@ def test_a_chat_goes_on_after_a_restart(start_nvim: StartNeovim, agent: RealAgen
     prompt(nvim, {"say": f"the word is {WORD}"})
     wait_line(nvim, f"the word is {WORD}")
     wait_idle(nvim)
+    let_it_remember(nvim, agent)
     nvim.keys(":Eca restart<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
     recalls(nvim)

@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from tests.journeys.agents import RealAgent
-from tests.journeys.answers import prompt, start
+from tests.journeys.answers import let_it_remember, prompt, start
 from tests.journeys.test_going_on import WORD, recalls
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
@@ -28,10 +28,11 @@ def test_a_chat_goes_on_after_a_kill_and_in_another_neovim(
     start_nvim: StartNeovim, agent: RealAgent, tmp_path: Path
 ) -> None:
     nvim = start(start_nvim, agent, tmp_path / "state")
-    mode = nvim.lua("return require('eca').status().agent")
+    mode = nvim.wait_until("require('eca').status().agent")
     prompt(nvim, {"say": "remember this"})
     wait_line(nvim, "remember this")
     wait_idle(nvim)
+    let_it_remember(nvim, agent)
     kill_agent(nvim, agent)
     wait_line(nvim, "the agent ended")
     prompt(nvim, {"say": "after the kill"})
@@ -39,18 +40,20 @@ def test_a_chat_goes_on_after_a_kill_and_in_another_neovim(
     wait_idle(nvim)
     assert LOST not in "\n".join(lines_of(nvim))
     catch_up(nvim)
+    title = nvim.lua("return require('eca').status().title") or "go"
+    let_it_remember(nvim, agent)
     nvim.finish()
 
     later = start(start_nvim, agent, tmp_path / "state")
     later.keys(":Eca resume<CR>")
-    Reader(later).choose("Resume", "go")
+    Reader(later).choose("Resume", title.split()[0])
     wait_line(later, "remember this")
     wait_line(later, "after the kill")
     prompt(later, {"say": "in another Neovim"})
     wait_line(later, "in another Neovim")
     wait_idle(later)
     assert LOST not in "\n".join(lines_of(later))
-    assert later.lua("return require('eca').status().agent") == mode
+    later.wait_until(f"require('eca').status().agent == '{mode}'")
 
 
 def test_a_copy_of_a_chat_knows_what_was_said_and_asks_as_before(
@@ -58,7 +61,7 @@ def test_a_copy_of_a_chat_knows_what_was_said_and_asks_as_before(
 ) -> None:
     agent.needs("fork")
     nvim = start(start_nvim, agent)
-    mode = nvim.lua("return require('eca').status().agent")
+    mode = nvim.wait_until("require('eca').status().agent")
     prompt(nvim, {"say": f"the word is {WORD}"})
     wait_line(nvim, f"the word is {WORD}")
     wait_idle(nvim)
@@ -66,4 +69,4 @@ def test_a_copy_of_a_chat_knows_what_was_said_and_asks_as_before(
     nvim.wait_until("#require('eca').chats() == 2")
     wait_line(nvim, f"the word is {WORD}")
     recalls(nvim)
-    assert nvim.lua("return require('eca').status().agent") == mode
+    nvim.wait_until(f"require('eca').status().agent == '{mode}'")
