@@ -295,7 +295,11 @@ def vibe(home: Home) -> RealAgent:
     home.write(".vibe/config.toml", VIBE.format(url=home.url, model=MODEL))
     command = [str(FOLDER / "vibe" / "bin" / "vibe-acp")]
     env = home.env(VIBE_HOME=str(home.path / ".vibe"), MISTRAL_API_KEY=KEY)
-    return RealAgent("vibe", command, env, "Ask", "Auto Approve")
+    lacks = {
+        "mcp": "its model has to search for the tools of an MCP server first",
+        "end": "what a command has started goes on after a stop, until the agent ends",
+    }
+    return RealAgent("vibe", command, env, "Ask", "Auto Approve", lacks=lacks)
 
 
 AGENTS: Mapping[str, Make] = {
