@@ -297,7 +297,7 @@ def vibe(home: Home) -> RealAgent:
     env = home.env(VIBE_HOME=str(home.path / ".vibe"), MISTRAL_API_KEY=KEY)
     lacks = {
         "mcp": "its model has to search for the tools of an MCP server first",
-        "end": "what a command has started goes on after a stop, until the agent ends",
+        "end": "a command that is not the first of its session goes on after a stop",
     }
     return RealAgent("vibe", command, env, "Ask", "Auto Approve", lacks=lacks)
 
