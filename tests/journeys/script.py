@@ -32,6 +32,8 @@ from tests.journeys.tools import TOOLS
 Table: TypeAlias = Mapping[str, Any]
 
 MARK = "SCRIPT "
+END = " ."
+"""Some agents put the next part of the prompt right behind it."""
 PIECE = 12
 """Characters of a piece of text."""
 
@@ -55,7 +57,7 @@ class Message:
 
 def scripted(*steps: Table) -> str:
     """Return the line that makes the model follow these steps."""
-    return MARK + b64encode(json.dumps(steps).encode()).decode()
+    return f"{MARK}{b64encode(json.dumps(steps).encode()).decode()}{END}"
 
 
 def steps_in(text: str) -> Sequence[Table] | None:
