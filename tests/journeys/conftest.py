@@ -23,7 +23,7 @@ def pytest_ignore_collect(config: pytest.Config) -> bool | None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Say which agents are played, and why others are not."""
+    """Print which agents are played, and why others are not."""
     if not config.getoption("--agents", default=False):
         return []
     found = {name: agents.installed(FOLDER, name) for name in AGENTS}

@@ -1,4 +1,4 @@
-"""What the scripted model is told: the script in a prompt, and the answers that come of it.
+"""The script of the model, as it stands in a prompt, and the answers that it leads to.
 
 The last line of a prompt that begins with `SCRIPT` holds the answers, one a call of the model, as a
 JSON list of steps in base 64, so that the prompt does not contain what the model will say:

@@ -29,7 +29,7 @@ class Model(BaseHTTPRequestHandler):
         """Say nothing on standard error."""
 
     def do_HEAD(self) -> None:
-        """Say that there is something."""
+        """Report that there is something."""
         self._whole(200, {})
 
     def do_GET(self) -> None:

@@ -253,7 +253,7 @@ def lets_run(options: SessionOptions) -> bool:
 def set_by_user(
     listed: Sequence[ConfigOption], option_id: str, value: OptionValue
 ) -> SessionOptions:
-    """Return options of which the user has set one, and the agent has confirmed it."""
+    """Return options after the user has set one and the agent has confirmed it."""
     options = SessionOptions()
     options.listed(listed)
     options.user_sets(option_id, value)

@@ -343,7 +343,7 @@ def text_after(text: str, change: FileChange) -> str | None:
 def text_after_shown(text: str, change: FileChange) -> str | None:
     """Return a text after a change as its diff showed it, context included; None: it does not fit.
 
-    An empty file gets the new text, all of which the diff showed as added.
+    An empty file gets the new text: the diff showed all of it as added.
     """
     if change.new is not None and not text and not change.old:
         return change.new

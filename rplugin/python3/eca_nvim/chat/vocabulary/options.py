@@ -57,7 +57,7 @@ class ChatOption(Struct, frozen=True):
     """An option of a chat; an empty value of a select is not known or not set.
 
     unasked: values with which the agent is known to run tools without asking, and which tools.
-    unsure: those of which it is not known whether the agent asks.
+    unsure: values with which the agent may or may not ask: nobody knows.
     """
 
     id: str
