@@ -12,6 +12,7 @@ local float_buffer = require('eca.approval.buffer')
 local footer = require('eca.ui.footer')
 local guard = require('eca.ui.guard')
 local key_list = require('eca.ui.key_list')
+local others = require('eca.ui.others')
 local pause = require('eca.approval.pause')
 local place = require('eca.approval.place')
 local return_window = require('eca.ui.return_window')
@@ -320,7 +321,7 @@ function M.close()
       vim.cmd('normal! gv')
     end
   end
-  local worked, fault = pcall(vim.api.nvim_win_close, float.win, true)
+  local worked, fault = pcall(others.close, float.win)
   if not worked and vim.api.nvim_win_is_valid(float.win) then
     shown = float
     error(fault, 0)

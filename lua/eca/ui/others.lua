@@ -94,6 +94,34 @@ function M.open_win(buf, enter, config)
   return M.call('WinNew', vim.api.nvim_open_win, buf, enter, config)
 end
 
+--- Take the focus of a tab page that is not the current one from a window, if it has it.
+---@param win integer
+local function leave_in_its_tab(win)
+  local tab = vim.api.nvim_win_get_tabpage(win)
+  local is_here = tab == vim.api.nvim_get_current_tabpage()
+  if is_here or vim.api.nvim_tabpage_get_win(tab) ~= win then
+    return
+  end
+  for _, other in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+    if other ~= win and vim.api.nvim_win_get_config(other).relative == '' then
+      return vim.api.nvim_tabpage_set_win(tab, other)
+    end
+  end
+end
+
+--- Close a window, as `nvim_win_close` does.
+---
+--- Neovim 0.12.4 uses freed memory, and ends, if of two floats that the user has left in another
+--- tab page the inner one is closed first and then the outer one, each having the focus there.
+---@param win integer
+---@param force? boolean default: true
+function M.close(win, force)
+  if vim.api.nvim_win_is_valid(win) then
+    leave_in_its_tab(win)
+  end
+  M.call('WinClosed', vim.api.nvim_win_close, win, force ~= false)
+end
+
 --- Go to a window.
 ---@param win integer
 function M.go_to(win)

@@ -7,6 +7,8 @@
 --- - A file for which a command splits a chat's window gets a split of a window for files instead.
 --- - The file is moved after the command has ended, so that the rest of the command still applies
 ---   to it.
+local others = require('eca.ui.others')
+
 local M = {}
 
 ---@class eca.ChatWindows what this file needs to know about the chats' windows
@@ -155,7 +157,7 @@ local function move_split(chats, win, side)
   local code = vim.api.nvim_win_call(win, chats.code_window)
   local is_new = #vim.api.nvim_list_wins() > before
   local target = is_new and show(code, buf) or show_beside(code, buf, side)
-  vim.api.nvim_win_close(win, false)
+  others.close(win, false)
   go_on_in(target, view, entered)
 end
 

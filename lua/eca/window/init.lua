@@ -179,7 +179,7 @@ end
 
 ---@param win integer
 local function close(win)
-  if not pcall(vim.api.nvim_win_close, win, true) then -- the last window
+  if not pcall(others.close, win) then -- the last window
     others.show(win, code_window.last_file())
   end
 end
@@ -245,7 +245,7 @@ local function close_remaining(input)
   local tab = vim.api.nvim_win_get_tabpage(input)
   local alone = #vim.api.nvim_tabpage_list_wins(tab) == 1 and #vim.api.nvim_list_tabpages() == 1
   if not alone then
-    vim.api.nvim_win_close(input, true)
+    others.close(input)
     return
   end
   local left, fault = pcall(vim.cmd.quit)

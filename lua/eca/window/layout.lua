@@ -258,7 +258,7 @@ function M.open(buf, input, place, input_height)
     return win, below
   end
   if win then
-    vim.api.nvim_win_close(win, true)
+    others.close(win)
   end
   return open_floats(buf, input, input_height)
 end
