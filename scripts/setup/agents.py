@@ -1,8 +1,8 @@
 """Real agents of the Agent Client Protocol, to be driven with a scripted model: `make agents`.
 
 Rules kept here:
-- Each agent has a folder of its own, with its newest version. It is made again when the registry has
-  another one.
+- Each agent has a folder of its own, with its newest version. It is made again when the registry
+  has another one.
 - An agent that cannot be installed is no fault of the set-up: a line says why, and it is left out.
 """
 

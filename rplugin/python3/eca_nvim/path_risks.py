@@ -13,11 +13,9 @@ from __future__ import annotations
 import os
 import posixpath
 import pwd
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
-from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
@@ -28,15 +26,49 @@ _GIT: Final = ".git"
 _OF_REPOSITORIES: Final = (_GIT, ".jj", ".hg")
 _IN_GIT_FOLDERS: Final = ("HEAD", "objects", "refs")
 
+
+class _Names:
+    """Names of files, or of a folder and a file in it, by patterns: `*` stands for any text."""
+
+    def __init__(self, *patterns: str) -> None:
+        starred = [it for it in patterns if "*" in it]
+        self._exact = frozenset(patterns)
+        self._begins = tuple(it[:-1] for it in starred if it.index("*") == len(it) - 1)
+        self._ends = tuple(it[1:] for it in starred if it.rindex("*") == 0)
+        self._others = [it.split("*") for it in starred if it.strip("*").count("*")]
+
+    def has(self, names: Iterable[str]) -> bool:
+        """Return whether one of some names is one of these."""
+        return any(map(self._has, names))
+
+    def _has(self, name: str) -> bool:
+        if name in self._exact or name.startswith(self._begins) or name.endswith(self._ends):
+            return True
+        return "/" not in name and any(_fits(name, parts) for parts in self._others)
+
+
+def _fits(name: str, parts: Sequence[str]) -> bool:
+    """Return whether a name has some parts in this order, the first and the last at its ends."""
+    first, *middle, last = parts
+    at = len(first)
+    if not name.startswith(first):
+        return False
+    for part in middle:
+        at = name.find(part, at) + len(part)
+        if at < len(part):
+            return False
+    return name.endswith(last) and at + len(last) <= len(name)
+
+
 _RUN_PROGRAMS: Final = frozenset({_GIT, ".hg", ".jj", ".sl", ".svn"})
 """Folders of version control, from which it runs programs."""
-_OF_EDITOR: Final = (
+_OF_EDITOR: Final = _Names(
     *(".nvim.lua", ".nvimrc", ".exrc"),  # see 'exrc'
     *(".vimrc", ".gvimrc", ".vim", ".lazy.lua", ".lvimrc", ".local.vimrc", ".vimspector.json"),
     *(".vscode", ".idea", ".helix", ".zed", ".fleet", "*.sublime-project", ".devcontainer*"),
     *(".emacs*", ".dir-locals*.el"),
 )
-_OF_SYSTEM: Final = (
+_OF_SYSTEM: Final = _Names(
     *(".bash*", ".zsh*", ".zprofile", ".zlog*", ".profile*", ".kshrc", ".*cshrc", ".xonshrc"),
     *(".login", ".logout", ".inputrc", ".envrc*", ".env", ".env.*", ".direnv", ".autoenv*"),
     *(".ssh", ".gnupg", ".netrc", ".npmrc", ".yarnrc*", ".pam_environment"),
@@ -88,7 +120,7 @@ In a workspace; it may itself be in a folder with such a name.
 """
 _OF_TOOL_SERVERS: Final = ("*mcp*.json", "*mcp*.jsonc", "*mcp*.toml", "*mcp*.y*ml")
 """Files that name programs which agents start."""
-_OF_ANY_AGENT: Final = (*chain(*OF_AGENTS.values()), *_OF_TOOL_SERVERS)
+_OF_ANY_AGENT: Final = _Names(*chain(*OF_AGENTS.values()), *_OF_TOOL_SERVERS)
 
 
 class PathRisk(Enum):
@@ -146,11 +178,11 @@ def _risks(
         yield PathRisk.GIT
     below = [name for path in (real, written) for name in _steps(_below(path, folders))]
     at_home = [name for home in _homes() for name in _steps(_inside(real, home))]
-    if _names_any(_OF_EDITOR, [*below, *at_home]):
+    if _OF_EDITOR.has([*below, *at_home]):
         yield PathRisk.EDITOR
-    if _names_any(_OF_SYSTEM, [*below, *at_home]) or _is_in(real, _linked_from_home()):
+    if _OF_SYSTEM.has([*below, *at_home]) or _is_in(real, _linked_from_home()):
         yield PathRisk.SYSTEM
-    if _names_any(_OF_ANY_AGENT, below):
+    if _OF_ANY_AGENT.has(below):
         yield PathRisk.AGENT
 
 
@@ -161,7 +193,7 @@ def _linked_from_home() -> Iterator[str]:
             with suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     names = [_plain(entry.name)] if folder == home else [".config"]
-                    if entry.is_symlink() and _names_any((*_OF_SYSTEM, *_OF_EDITOR), names):
+                    if entry.is_symlink() and (_OF_SYSTEM.has(names) or _OF_EDITOR.has(names)):
                         yield real_path(entry.path)
 
 
@@ -170,17 +202,6 @@ def _steps(parts: Sequence[str]) -> Iterator[str]:
     names = [*map(_plain, parts)]
     yield from names
     yield from map("/".join, pairwise(names))
-
-
-def _names_any(patterns: Sequence[str], names: Iterable[str]) -> bool:
-    matches = _pattern(patterns).fullmatch
-    return any(map(matches, names))
-
-
-@cache
-def _pattern(patterns: Sequence[str]) -> re.Pattern[str]:
-    """Return an expression for patterns in which `*` stands for any text without a slash."""
-    return re.compile("|".join(re.escape(it).replace(r"\*", "[^/]*") for it in patterns))
 
 
 def _leads_elsewhere(real: PurePosixPath, written: PurePosixPath, folders: Sequence[str]) -> bool:

@@ -137,7 +137,7 @@ class Consents:
         return not self._granted.cover(session, act, is_of_workspace=of_workspace)
 
     def _always(self, act: Act, *, of_workspace: bool) -> str | None:
-        """Return what the answer "always" would allow; None: what programs obey is asked each time."""
+        """Return what "always" would allow; None: what programs obey is asked each time."""
         if of_workspace:
             return _ALWAYS_OF_WORKSPACE
         is_obeyed = act.kind is ActKind.WRITE and path_risks(act.subject, self._folders)
