@@ -109,7 +109,7 @@ local function leave_in_its_tab(win)
   end
 end
 
---- Close a window, as `nvim_win_close` does.
+--- Close a window, as `nvim_win_close` does: it raises an error for the last one.
 ---
 --- Neovim 0.12.4 uses freed memory, and ends, if of two floats that the user has left in another
 --- tab page the inner one is closed first and then the outer one, each having the focus there.
@@ -119,7 +119,7 @@ function M.close(win, force)
   if vim.api.nvim_win_is_valid(win) then
     leave_in_its_tab(win)
   end
-  M.call('WinClosed', vim.api.nvim_win_close, win, force ~= false)
+  vim.api.nvim_win_close(win, force ~= false)
 end
 
 --- Go to a window.

@@ -189,7 +189,7 @@ function M.show(panel)
   vim.api.nvim_win_set_cursor(win, { panel.row or 1, 0 })
   local function vanish()
     if vim.api.nvim_win_is_valid(win) then
-      others.close(win)
+      others.call('WinClosed', others.close, win)
     end
   end
   local function close()
