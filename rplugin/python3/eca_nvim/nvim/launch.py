@@ -10,7 +10,7 @@ Rules kept here:
 - No garbage is collected before the first intent (`plugin`): imported modules are never garbage,
   and examining them again and again takes a seventh of the start-up.
 - Any signal but SIGKILL ends the host in order: exit handlers save what the user typed.
-- It ends when they have run. Python's own shutdown first waits for threads, those of libraries too.
+- It ends when they have run. Python's own shutdown would first wait for threads of libraries.
 - `-I` keeps the user's PYTHONPATH and site folders out; the package comes first on the path.
 """
 
@@ -21,6 +21,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
@@ -108,8 +109,15 @@ def main(arguments: list[str]) -> int:
 
 
 def run(arguments: list[str]) -> None:
-    """Run as a script, and end the process without Python's own shutdown."""
+    """Run as a script, and end the process; threads of libraries do not delay that.
+
+    Else Python's own shutdown is waited for: in that moment servers answer that they end, and find
+    somebody who reads it.
+    """
     status = main(arguments)
+    others = (it for it in threading.enumerate() if it is not threading.main_thread())
+    if all(it.daemon for it in others):
+        sys.exit(status)
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # Neovim is gone; pynvim has closed it
             stream.flush()
