@@ -44,8 +44,9 @@ def test_a_chat_goes_on_after_a_kill_and_in_another_neovim(
     nvim.finish()
 
     later = start(start_nvim, agent, tmp_path / "state")
+    reader = Reader(later)  # before there is a list
     later.keys(":Eca resume<CR>")
-    Reader(later).choose("Resume", "")  # the only one; agents give it titles of their own
+    reader.choose("Resume", "")  # the only one; agents give it titles of their own
     wait_line(later, "remember this")
     wait_line(later, "after the kill")
     prompt(later, {"say": "in another Neovim"})
