@@ -102,8 +102,13 @@ class Options:
             yield
         finally:
             state.is_loading = False
-            if state.needs_list and self._states.get(chat_id) is state:
-                self.open_chat(self._chats.table[chat_id])
+            chat = self._chats.table.get(chat_id)
+            if chat is not None and self._states.get(chat_id) is state:
+                lines, state.lines = state.lines, []
+                for line in lines:
+                    self._complain(chat, line)
+                if state.needs_list:
+                    self.open_chat(chat)
 
     def open_chat(self, chat: Chat) -> None:
         """Ask the agent for the options of a chat; one that is not ready is asked later."""
@@ -340,7 +345,12 @@ class Options:
         return f"servers.{self._server}.options: {not_set(option, wanted.value)}"
 
     def _complain(self, chat: Chat, line: str) -> None:
-        self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
+        """Show a line in a chat, below its text."""
+        state = self._state(chat)
+        if state.is_loading:
+            state.lines.append(line)
+        else:
+            self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
 
     def _keep_last(self, option: ChatOption, value: OptionValue) -> None:
         if option.accepts(value) and value not in option.unasked and option.category != TRUST:

@@ -73,7 +73,8 @@ class WantedOptions(Struct):
     what the user chose before; left: what it had last of the options that decide on asking.
     was_trusted: it was then. unconfirmed: values that were to be set and are not listed yet.
     setting: requests to set one that the agent has not answered. holds_prompt: a prompt stays
-    queued because of one. offered: values from before that are not set by themselves.
+    queued because of one. offered: values from before that are not set by themselves. lines: what
+    the user must know once the text of the chat is there, which replaces all that is shown.
     """
 
     is_listed: bool = False
@@ -91,6 +92,7 @@ class WantedOptions(Struct):
     setting: int = 0
     holds_prompt: bool = False
     offered: list[tuple[ChatOption, OptionValue]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
     @property
     def needs_list(self) -> bool:
