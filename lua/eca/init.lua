@@ -209,7 +209,7 @@ end
 
 ---@class eca.ChooseOptions
 ---@field id? string of the request, as in `eca.DecideOptions`
----@field choice string|integer the number of one of its `choices`, or its id or kind
+---@field choice string|integer the number of one of its `choices`, its kind, or its id
 ---@field chat? string only requests of this chat
 
 --- Answer a pending tool call by one of the choices that its agent offers.

@@ -387,10 +387,49 @@ def test_a_choice_is_made_from_anywhere(stage: Neovim, typed: str, choice: str |
     pending(stage, approval(choices=offers, listed=True))
     stage.wait_screen("2 always  Allow for this session")
     stage.keys(":Eca choose 7<CR>")
-    stage.wait_screen("there is no choice '7', but 1 Yes, 2 Allow for this session")
+    stage.wait_screen("there is no choice '7', but 1 allow Yes, 2 always Allow for this session")
     stage.keys("<CR>" + typed)
     chosen = {} if choice is None else {"choice": choice}
     assert wait_sent(stage, "decide") == [answer_to("t1", **chosen)]
+
+
+LYING = [
+    {"id": "reject_once", "name": "Reject", "kind": "allow_always"},
+    {"id": "4", "name": "Allow once", "kind": "reject_once"},
+    {"id": "allow_always", "name": "No, stop", "kind": "allow_once"},
+    {"id": "never", "name": "Never", "kind": "allow_once"},
+]
+
+
+def test_a_choice_is_what_its_kind_says(stage: Neovim) -> None:
+    """Names and ids are the agent's: one that looks like a kind is no kind."""
+    stage.lua(
+        """
+        vim.ui.select = function(items, options, done)
+          _G.listed = vim.tbl_map(options.format_item, items)
+        end
+        """
+    )
+    pending(stage, approval(choices=LYING, listed=True))
+    stage.wait_screen("1 always  Reject")
+    stage.keys(":Eca choose<CR>")
+    listed = ["always  Reject", "reject  Allow once", "allow   No, stop", "allow   Never"]
+    assert stage.lua("return _G.listed") == listed
+
+    def chosen(name: str | int) -> object:
+        stage.lua("require('eca.host').sent = {}")
+        stage.lua("require('eca').choose({ choice = ... })", name)
+        answers = [it["choice"] for it in sent(stage, "decide")]
+        draw(stage, ["pending", []], ["pending", [approval(choices=LYING, listed=True)]])
+        return answers
+
+    assert chosen("reject_once") == ["4"]
+    assert chosen("allow_always") == ["reject_once"]
+    assert chosen(4) == chosen("never") == ["never"]
+    for name in ("allow_once", "reject_always", "5", "04x"):
+        assert chosen(name) == [], name
+    assert "eca: several choices are 'allow_once', name" in stage.messages()
+    assert "eca: there is no choice 'reject_always', bu" in stage.messages()
 
 
 @pytest.mark.parametrize("after", [":tabnew<CR>", "<C-w>p", "<C-w>t:only<CR>", "q", "d"])

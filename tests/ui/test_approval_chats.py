@@ -56,6 +56,10 @@ def test_what_was_scrolled_to_its_end_was_seen(stage: Neovim) -> None:
     stage.keys("G")
     stage.wait_screen("line 199")
     stage.keys("gg*")
+    assert sent(stage, "decide") == [], "the middle was never on the screen"
+    stage.keys("".join(["<C-f>"] * 30))
+    stage.wait_screen("line 199")
+    stage.keys("gg*")
     assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t1"]
 
 

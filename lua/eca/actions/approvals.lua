@@ -129,9 +129,7 @@ function M.choose()
     end
     choose.one(choices, {
       prompt = item.title,
-      format_item = function(choice)
-        return choice.name
-      end,
+      format_item = decide.listed,
     }, function(choice)
       if choice then
         decide.choose(item, choice)

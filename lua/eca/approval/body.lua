@@ -49,15 +49,6 @@ local function origin_of(item)
   return table.concat(parts, ' · ')
 end
 
---- What a choice does, in a word of our own.
----@type table<eca.ChoiceKind, string>
-M.WORDS = {
-  allow_once = 'allow',
-  allow_always = 'always',
-  reject_once = 'reject',
-  reject_always = 'never',
-}
-
 --- The choices by number, with their whole names: a name says how far the answer goes. No name can
 --- be mistaken for a row of our own, because each begins with a number and a word of ours.
 ---@param item eca.Pending
@@ -65,7 +56,7 @@ M.WORDS = {
 local function numbered(item)
   local rows = {} ---@type string[]
   for number, choice in ipairs(item.listed and item.choices or {}) do
-    local row = ('%d %-6s  %s'):format(number, M.WORDS[choice.kind], choice.name)
+    local row = ('%d %s'):format(number, decide.listed(choice))
     local remembers = choice.remembers and ': ' .. table.concat(choice.remembers, ', ') or ''
     rows[number] = row .. remembers
   end

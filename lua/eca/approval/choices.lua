@@ -18,7 +18,7 @@ local function numbered(request, now)
     if number <= NUMBERED then
       keys[number] = {
         key = tostring(number),
-        text = body.WORDS[choice.kind],
+        text = decide.WORDS[choice.kind],
         about = choice.name,
         main = true,
         run = function()

@@ -84,6 +84,18 @@ local function finish(chat, fault)
   end)
 end
 
+--- The number of the first choice that allows a request once; there may be several.
+---@param item eca.Pending
+---@return integer|'allow_once'
+local function allowing(item)
+  for number, choice in ipairs(item.choices or {}) do
+    if choice.kind == 'allow_once' then
+      return number
+    end
+  end
+  return 'allow_once'
+end
+
 ---@param item eca.Pending
 local function answer_pending(item)
   local allowed = vim.env.ECA_APPROVE == '1'
@@ -92,7 +104,7 @@ local function answer_pending(item)
   if item.kind == 'question' then
     decide.answer(item)
   elseif allowed then
-    eca.choose({ id = item.id, choice = 'allow_once' })
+    eca.choose({ id = item.id, choice = allowing(item) })
   else
     eca.reject({ id = item.id })
   end

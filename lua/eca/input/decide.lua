@@ -88,26 +88,60 @@ function M.choose(item, choice, reason)
   return send(item, 'decide', { choice = choice and choice.id, reason = reason })
 end
 
---- Answer a tool call by the number of a choice, its id, or its kind.
+--- What a choice does, in a word of our own: its name is the agent's.
+---@type table<eca.ChoiceKind, string>
+M.WORDS = {
+  allow_once = 'allow',
+  allow_always = 'always',
+  reject_once = 'reject',
+  reject_always = 'never',
+}
+
+--- A choice in a list: our word for its kind comes first.
+---@param choice eca.ApprovalChoice
+---@return string
+function M.listed(choice)
+  return ('%-6s  %s'):format(M.WORDS[choice.kind], choice.name)
+end
+
+--- The choice that somebody names. A number and the name of a kind are never taken for an id: ids
+--- are words of the agent, and may look like either.
+---@param choices eca.ApprovalChoice[]
+---@param name string
+---@return eca.ApprovalChoice?, string? fault in one line
+local function named(choices, name)
+  local kind = M.WORDS[name] ~= nil
+  local found = vim.tbl_filter(function(each)
+    return each[kind and 'kind' or 'id'] == name
+  end, choices)
+  if name:find('^%d+$') then
+    found = { choices[tonumber(name)] }
+  end
+  if #found == 1 then
+    return found[1]
+  end
+  local offered = {} ---@type string[]
+  for number, each in ipairs(choices) do
+    offered[number] = ('%d %s %s'):format(number, M.WORDS[each.kind], each.name)
+  end
+  local list = table.concat(offered, ', ')
+  if #found > 1 then
+    return nil, ("several choices are '%s', name one by its number: %s"):format(name, list)
+  end
+  return nil, ("there is no choice '%s', but %s"):format(name, list)
+end
+
+--- Answer a tool call by the number of a choice, its kind, or its id.
 ---@param item eca.Pending
 ---@param name string
 ---@return boolean sent
 function M.choose_named(item, name)
-  local choices = item.choices or {}
-  local choice = choices[tonumber(name)]
-  for _, each in ipairs(not choice and choices or {}) do
-    choice = choice or (each.id == name or each.kind == name) and each or nil
+  local choice, fault = named(item.choices or {}, name)
+  if not choice then
+    require('eca.ui.notify').warn(assert(fault))
+    return false
   end
-  if choice then
-    return M.choose(item, choice)
-  end
-  local offered = {} ---@type string[]
-  for number, each in ipairs(choices) do
-    offered[number] = ('%d %s'):format(number, each.name)
-  end
-  local fault = ("there is no choice '%s', but %s"):format(name, table.concat(offered, ', '))
-  require('eca.ui.notify').warn(fault)
-  return false
+  return M.choose(item, choice)
 end
 
 --- Why a key cannot stand for a choice of this kind.
