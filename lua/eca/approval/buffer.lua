@@ -2,6 +2,7 @@
 ---
 --- Rules kept here: the margin of every screen row shows who wrote it, and no text can reach the
 --- margin: blank before our own rows, a bar before the agent's, an arrow where a line wraps.
+local consent_window = require('eca.ui.consent_window')
 local notify = require('eca.ui.notify')
 local our_buffers = require('eca.ui.our_buffers')
 
@@ -81,21 +82,16 @@ end
 local COLOURS =
   'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder,FoldColumn:EcaFloat,NonText:EcaWrap'
 
---- Set the options of the float's window.
+--- Set the options of the window. Its rows are full, because one that ended after the `/` of
+--- `rm -r build/ x` would hide the blank.
 ---@param win integer
 function M.set_window_options(win)
-  vim.wo[win][0].winhighlight = COLOURS
-  vim.wo[win][0].foldcolumn = '1' -- a margin, also before wrapped rows
-  vim.wo[win][0].showbreak = WRAPPED
-  vim.wo[win][0].fillchars = 'eob: ,lastline:…'
-  vim.wo[win][0].breakindent = false
-  vim.wo[win][0].list = true
-  vim.wo[win][0].listchars = 'tab:→ ,trail:·,nbsp:␣'
-  vim.wo[win][0].wrap = true
-  -- Rows are full, because one that ended after the `/` of `rm -r build/ x` would hide the blank.
-  vim.wo[win][0].linebreak = false
-  vim.wo[win][0].smoothscroll = true
-  vim.wo[win][0].scrolloff = 0
+  consent_window.set(win, {
+    winhighlight = COLOURS,
+    foldcolumn = '1', -- a margin, also before wrapped rows
+    list = true,
+    showbreak = WRAPPED,
+  })
 end
 
 return M

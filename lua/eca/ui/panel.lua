@@ -4,6 +4,7 @@
 --- - All of its text is visible if the screen has room: long lines wrap.
 --- - The border lists its keys, so that no text hides them. They do nothing within the guard time:
 ---   a key pressed then was meant for something else.
+local consent_window = require('eca.ui.consent_window')
 local footer = require('eca.ui.footer')
 local guard = require('eca.ui.guard')
 local others = require('eca.ui.others')
@@ -121,12 +122,12 @@ end
 local function open(buf, panel)
   vim.cmd.stopinsert()
   local win = others.open_win(buf, true, place(panel, #panel.lines))
-  vim.wo[win][0].winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
-  vim.wo[win][0].wrap = true
-  vim.wo[win][0].linebreak = true
-  vim.wo[win][0].smoothscroll = true -- else a line longer than the window cannot be read
-  vim.wo[win][0].breakindent = true
-  vim.wo[win][0].breakindentopt = 'shift:4'
+  consent_window.set(win, {
+    winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder',
+    linebreak = true,
+    breakindent = true,
+    breakindentopt = 'shift:4',
+  })
   fit(win, panel)
   return win
 end

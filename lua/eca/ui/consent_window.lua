@@ -1,0 +1,99 @@
+--- The options of a window that takes an answer for what it shows.
+---
+--- Rules kept here:
+--- - Nothing in it is folded, concealed, cut, shifted or drawn over because of an option that the
+---   user has for other windows: every option of a window that could do so has a value here.
+--- - It keeps them while it takes answers, whatever sets another one (`:windo set nowrap`).
+local M = {}
+
+---@type table<string, any>
+local SHOWN = {
+  arabic = false,
+  breakindent = false,
+  breakindentopt = '',
+  colorcolumn = '',
+  concealcursor = '',
+  conceallevel = 0,
+  cursorbind = false,
+  cursorcolumn = false,
+  cursorline = false,
+  diff = false,
+  eventignorewin = '', -- else nobody learns that it was scrolled
+  fillchars = 'eob: ,lastline:…',
+  foldcolumn = '0',
+  foldenable = false,
+  foldmethod = 'manual',
+  linebreak = false,
+  list = false,
+  listchars = 'tab:→ ,trail:·,nbsp:␣',
+  number = false,
+  relativenumber = false,
+  rightleft = false,
+  scrollbind = false,
+  scrolloff = 0,
+  showbreak = 'NONE',
+  signcolumn = 'no',
+  smoothscroll = true, -- else a line longer than the window cannot be read
+  spell = false,
+  statuscolumn = '',
+  virtualedit = 'NONE',
+  winblend = 0,
+  winhighlight = '',
+  wrap = true,
+}
+if vim.fn.exists('+eventignorewin') == 0 then
+  SHOWN.eventignorewin = nil -- Neovim 0.10
+end
+
+local kept = {} ---@type table<integer, table<string, any>> by window
+
+--- Set back what was set in a window that takes answers.
+---@param win integer
+---@param name string of an option
+local function keep(win, name)
+  local value = (kept[win] or {})[name]
+  if value ~= nil and vim.wo[win][name] ~= value then
+    vim.wo[win][0][name] = value
+  end
+end
+
+local group ---@type integer?
+
+local function watch()
+  if group then
+    return
+  end
+  group = vim.api.nvim_create_augroup('eca.ui.consent_window', {})
+  vim.api.nvim_create_autocmd('OptionSet', {
+    group = group,
+    callback = function(event)
+      keep(vim.api.nvim_get_current_win(), event.match)
+    end,
+  })
+  vim.api.nvim_create_autocmd('WinClosed', {
+    group = group,
+    callback = function(event)
+      kept[tonumber(event.match)] = nil
+    end,
+  })
+end
+
+--- Set the options of a window and its buffer.
+---@param win integer
+---@param own? table<string, any> options with another value here
+function M.set(win, own)
+  watch()
+  local options = vim.tbl_extend('force', SHOWN, own or {})
+  kept[win] = options
+  for name, value in pairs(options) do
+    vim.wo[win][0][name] = value
+  end
+end
+
+--- The window takes no answer any more: its options are the user's.
+---@param win integer
+function M.release(win)
+  kept[win] = nil
+end
+
+return M
