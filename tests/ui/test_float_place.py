@@ -306,21 +306,20 @@ def test_a_block_that_is_closed_does_not_stand_for_the_float(start_nvim: StartNe
     assert screen.text().count("+new") == 1
 
 
+OVER = "{ virt_text = { { 'kept' } }, virt_text_pos = 'overlay' }"
+FLOAT = "relative = 'win', bufpos = { ROW - 1, 0 }, row = 0, col = 20, width = 9, height = 1"
 HIDING = (
     "vim.wo.wrap = false",
     "vim.wo.foldenable = true vim.cmd((ROW - 1) .. ',' .. ROW .. 'fold')",
     "vim.fn.matchadd('Conceal', 'new')",
     "vim.api.nvim_buf_set_extmark(0, NS, ROW - 1, 0, { end_col = 4, conceal = '' })",
-    "vim.api.nvim_buf_set_extmark(0, NS, ROW - 1, 0, "
-    "{ virt_text = { { 'kept' } }, virt_text_pos = 'overlay' })",
-    "vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = 'win', "
-    "bufpos = { ROW - 1, 0 }, row = 0, col = 20, width = 9, height = 1, style = 'minimal', "
-    "zindex = 50 })",
+    f"vim.api.nvim_buf_set_extmark(0, NS, ROW - 1, 0, {OVER})",
+    f"vim.api.nvim_open_win(BUF, false, {{ {FLOAT}, style = 'minimal', zindex = 50 }})",
 )
 HIDE = """
 local name, row = ...
 _G.NS = vim.api.nvim_create_namespace('other plugin')
-_G.ROW = row
+_G.ROW, _G.BUF = row, vim.api.nvim_create_buf(false, true)
 vim.api.nvim_win_call(require('eca.window').shown(), function() vim.cmd('lua ' .. name) end)
 """
 SHOW = """

@@ -15,6 +15,8 @@ local choices = require('eca.approval.choices')
 local config = require('eca.config')
 local decide = require('eca.input.decide')
 local diff = require('eca.diff')
+local diff_keys = require('eca.approval.diff_keys')
+local diff_screen = require('eca.diff.screen')
 local float = require('eca.approval.float')
 local guard = require('eca.ui.guard')
 local notify = require('eca.ui.notify')
@@ -87,6 +89,8 @@ decide.on_answered(function(item)
   diff.leave(item)
 end)
 
+decide.refuse_if(diff.refusal)
+
 --- The pending tool calls of a chat.
 ---@param chat string
 ---@return eca.Pending[]
@@ -97,12 +101,13 @@ local function of_chat(chat)
 end
 
 --- Was all of a request on the screen: in the float, in its block, or in its diff? The block has no
---- warnings.
+--- warnings, and the diff no other arguments.
 ---@param item eca.Pending
 ---@return boolean
 local function was_read(item)
   local seen = not item.cut and not item.warnings and block.seen(item)
-  return read[key_of(item)] or diff.shown(item) or (seen and seen.whole) or false
+  local compared_whole = diff_keys.is_diff_alone(item) and diff_screen.was_whole(item)
+  return read[key_of(item)] or compared_whole or (seen and seen.whole) or false
 end
 
 --- Accept the pending calls of a chat whose guard time is over and that were on the screen whole.

@@ -49,6 +49,22 @@ local function discard(proposals)
   end
 end
 
+--- Does a buffer have other lines than a text?
+---@param buf integer
+---@param text string
+---@return boolean
+local function differs(buf, text)
+  if not vim.api.nvim_buf_is_loaded(buf) then
+    return false
+  end
+  local now = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  ---@param whole string
+  local function plain(whole)
+    return (whole:gsub('\r\n', '\n'):gsub('\r$', ''))
+  end
+  return plain(now) ~= plain((text:gsub('\n$', '')))
+end
+
 --- Keep the proposed text of a pending request if the user has edited it. Called before its window
 --- is gone.
 ---@param diff eca.Diff
@@ -77,6 +93,21 @@ function M.take(diff)
   end
   vim.bo[proposal.buf].bufhidden = 'wipe'
   return proposal.buf, proposal.tick
+end
+
+--- The file whose proposed text the user has edited, of the one that is shown and those kept.
+---@param diff eca.Diff of a request
+---@param sides eca.DiffSides that are shown
+---@return string? name
+function M.edited(diff, sides)
+  if differs(sides.bound, diff.after) then
+    return vim.fs.basename(diff.path)
+  end
+  for _, proposal in ipairs(kept[diff.request.id] or {}) do
+    if differs(proposal.buf, proposal.text) then
+      return vim.fs.basename(proposal.path)
+    end
+  end
 end
 
 --- Discard the edits of a request that was answered.

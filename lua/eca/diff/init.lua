@@ -6,10 +6,12 @@
 ---   their windows are gone, so that no option of ours stays with the real file.
 --- - Its keys answer for the texts it shows. If the request has changed since, the float asks, and
 ---   `d` there shows the new diff.
+--- - They answer nothing while the user has edits in the proposed text: that is not what is asked.
 --- - A call that changes several files shows one of them at a time.
 --- - It opens later than it was asked for, and only if the user has pressed no key since. Its keys
 ---   do nothing within the guard time: a key pressed then was meant for something else.
 local diff_notice = require('eca.diff.notice')
+local diff_screen = require('eca.diff.screen')
 local diff_sides = require('eca.diff.sides')
 local edits = require('eca.diff.edits')
 local guard = require('eca.ui.guard')
@@ -29,6 +31,7 @@ local M = {}
 ---@class eca.DiffAnswers
 ---@field keys fun(request: eca.Request): eca.DiffAction[] empty if it is not pending any more
 ---@field is_outdated fun(request: eca.Request): boolean it is pending, and has changed since
+---@field warnings fun(request: eca.Request): string[] what the two texts do not show
 
 ---@class eca.DiffTab
 ---@field diff eca.Diff
@@ -41,6 +44,7 @@ local M = {}
 ---@field guard? eca.Guard nil: it is not visible yet
 ---@field wins [integer, integer] left, right
 ---@field notice? integer window of the lines above both sides
+---@field screen? eca.DiffScreen of the diff of a request
 ---@field group integer its autocommands
 
 local tabs = {} ---@type table<string, eca.DiffTab> by chat and `diff.id`
@@ -103,6 +107,7 @@ local function forget(tab)
   end
   vim.api.nvim_clear_autocmds({ group = tab.group })
   vim.tbl_map(end_diff, tab.wins)
+  diff_screen.close(tab)
 end
 
 --- Return to where the user came from.
@@ -179,6 +184,7 @@ end
 
 ---@param tab eca.DiffTab
 local function draw_winbars(tab)
+  diff_screen.look(tab)
   winbar.draw(tab, actions(tab))
 end
 
@@ -224,6 +230,9 @@ local function watch(tab)
       diff_notice.fit(tab.notice)
     end,
   })
+  diff_screen.watch(tab, function()
+    draw_winbars(tab)
+  end)
 end
 
 --- Turn on diff mode, with the cursor at the first change.
@@ -254,7 +263,7 @@ local function open(diff, answers, home, from)
   local tab = { diff = diff, answers = answers, keys = {}, sides = sides, home = home }
   tab.origin, tab.wins = from, { left, right }
   tab.tab = vim.api.nvim_get_current_tabpage()
-  tab.notice = diff_notice.open(diff)
+  tab.notice = diff_notice.open(diff, diff.request and answers and answers.warnings(diff.request))
   return tab
 end
 
@@ -287,12 +296,14 @@ function M.show(diff, answers)
   end
   local tab = open(diff, answers, home, from)
   tabs[key_of(diff)] = tab
+  diff_screen.open(tab)
   watch(tab)
   bind(tab)
   others.go_to(tab.wins[tab.sides.bound == tab.sides.left and 1 or 2])
   if not diff.fault then
     compare(tab)
   end
+  diff_screen.begin(tab)
   draw_winbars(tab)
   tab.guard = guard.begin() -- last, because opening a file may take long
 end
@@ -344,6 +355,15 @@ function M.shown(item)
   return here(item) ~= nil
 end
 
+--- Why nothing answers a request while the user looks at its tab page: its text is not the agent's.
+---@param item eca.Request
+---@return string?
+function M.refusal(item)
+  local tab = here(item)
+  local name = tab and edits.edited(tab.diff, tab.sides)
+  return name and ('no answer goes to your edits of %s: u takes them back'):format(name)
+end
+
 --- Is the guard time of the tab page over that shows a request? True if none shows it.
 ---@param item eca.Request
 ---@return boolean
@@ -356,6 +376,7 @@ end
 ---@param pending eca.Request[]
 function M.update(pending)
   edits.discard_gone(pending)
+  diff_screen.forget_gone(pending)
   for _, tab in pairs(tabs) do
     bind(tab)
     draw_winbars(tab)

@@ -2,6 +2,7 @@
 ---
 --- Rules kept here:
 --- - They have a window of their own, so that the sides and these lines never hide each other.
+local consent_window = require('eca.ui.consent_window')
 local our_buffers = require('eca.ui.our_buffers')
 local sanitize = require('eca.ui.sanitize')
 
@@ -24,13 +25,15 @@ local function about_end(diff)
 end
 
 ---@param diff eca.Diff
+---@param warnings string[]
 ---@return string[]
-local function lines_of(diff)
+local function lines_of(diff, warnings)
   local lines = {} ---@type string[]
   if diff.fault then
     lines[1] = ('does not apply; these are the hunks as the agent sent them: %s'):format(diff.fault)
   end
   lines[#lines + 1] = about_end(diff)
+  vim.list_extend(lines, warnings)
   vim.list_extend(lines, diff.remark and vim.split(diff.remark, '\n') or {})
   return vim.tbl_map(function(line)
     return '! ' .. sanitize.line(line)
@@ -39,11 +42,9 @@ end
 
 ---@param win integer
 local function set_options(win)
-  local options = { wrap = true, linebreak = true, breakindent = true, winfixheight = true }
-  options.winbar, options.statusline, options.breakindentopt = '', ' ', 'shift:2'
-  for name, value in pairs(options) do
-    vim.wo[win][0][name] = value
-  end
+  consent_window.set(win, { linebreak = true, breakindent = true, breakindentopt = 'shift:2' })
+  vim.wo[win][0].winfixheight = true
+  vim.wo[win][0].winbar, vim.wo[win][0].statusline = '', ' '
 end
 
 --- Fit the window's height to its text. Called again when the width changes.
@@ -60,9 +61,10 @@ end
 
 --- Open the window in this tab page.
 ---@param diff eca.Diff
+---@param warnings? string[] about the request
 ---@return integer? win nil if there is nothing to say
-function M.open(diff)
-  local lines = lines_of(diff)
+function M.open(diff, warnings)
+  local lines = lines_of(diff, warnings or {})
   if #lines == 0 then
     return nil
   end

@@ -2,6 +2,8 @@
 ---
 --- Rules kept here:
 --- - If there is too little room, the keys are listed without what they do.
+--- - What was not on the screen yet is counted beside the keys.
+local diff_screen = require('eca.diff.screen')
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
 
@@ -56,6 +58,19 @@ local function keys_text(list, room)
   return short_cells <= room and table.concat(short, ' ') or ''
 end
 
+--- What was not on the screen yet, to stand before the keys.
+---@param tab eca.DiffTab
+---@param room integer cells
+---@return string text, integer cells
+local function unseen_text(tab, room)
+  local words, short = diff_screen.unseen(tab)
+  local text = words and (#words + LEAST_KEYS <= room and words or short)
+  if not text then
+    return '', 0
+  end
+  return ('%%#EcaWarning#%s%%*  '):format(text), #text + 2
+end
+
 --- Draw both winbars for the width of their windows.
 ---@param tab eca.DiffTab
 ---@param actions eca.DiffAction[] keys of the scratch side
@@ -69,9 +84,13 @@ function M.draw(tab, actions)
       local bound = vim.api.nvim_win_get_buf(win) == tab.sides.bound
       local list = bound and vim.list_extend(vim.list_slice(actions), { NEXT }) or { NEXT }
       local room = vim.api.nvim_win_get_width(win) - vim.api.nvim_strwidth(texts[place]) - 3
-      room = math.max(room, bound and LEAST_KEYS or 0)
+      local unseen, cells = '', 0
+      if bound then
+        unseen, cells = unseen_text(tab, room)
+      end
+      room = math.max(room - cells, bound and LEAST_KEYS or 0)
       local caption = ('%%#%s#%s%%*'):format(wrong and 'EcaError' or 'EcaWinbarTitle', text)
-      vim.wo[win][0].winbar = (' %%<%s%%= %s '):format(caption, keys_text(list, room))
+      vim.wo[win][0].winbar = (' %%<%s%%= %s%s '):format(caption, unseen, keys_text(list, room))
     end
   end
 end

@@ -12,6 +12,14 @@ local M = {}
 
 local listeners = {} ---@type (fun(item: eca.Request))[]
 
+local refusals = {} ---@type (fun(item: eca.Request): string?)[]
+
+--- Ask a function before each answer. It returns why there can be none now, in one line.
+---@param refusal fun(item: eca.Request): string?
+function M.refuse_if(refusal)
+  refusals[#refusals + 1] = refusal
+end
+
 --- Call a function after each answer that is sent.
 ---@param listener fun(item: eca.Request)
 function M.on_answered(listener)
@@ -38,6 +46,12 @@ local function fault_of(item)
     return 'this request is no longer pending'
   elseif now.digest ~= item.digest then
     return 'this request has changed since you saw it, look again'
+  end
+  for _, refusal in ipairs(refusals) do
+    local fault = refusal(item)
+    if fault then
+      return fault
+    end
   end
 end
 

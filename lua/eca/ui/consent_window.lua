@@ -90,10 +90,25 @@ function M.set(win, own)
   end
 end
 
---- The window takes no answer any more: its options are the user's.
+--- The options that a window has, to be given back to it.
 ---@param win integer
-function M.release(win)
+---@return table<string, any>
+function M.before(win)
+  local options = {} ---@type table<string, any>
+  for name in pairs(SHOWN) do
+    options[name] = vim.api.nvim_get_option_value(name, { win = win, scope = 'local' })
+  end
+  return options
+end
+
+--- The window takes no answer any more.
+---@param win integer
+---@param before table<string, any>
+function M.release(win, before)
   kept[win] = nil
+  for name, value in pairs(before) do
+    vim.wo[win][0][name] = value
+  end
 end
 
 return M

@@ -48,7 +48,7 @@ end
 function M.watch(win, wanted)
   local width, left = -1, 0
   local lines, seen = {}, {} ---@type eca.Lines[], table<string, true>
-  --- Begin anew: the text has other rows now.
+  --- Forget all: the text has other rows now.
   ---@param columns integer
   local function begin(columns)
     local count = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
