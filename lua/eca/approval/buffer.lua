@@ -54,9 +54,9 @@ local function map_edits(buf)
   end
 end
 
---- Tell where the request is, in the place of the agent's first row, which could be taken for all.
+--- Write where the request is, in the place of the agent's first row, which could be taken for all.
 ---@param buf integer
-local function tell_rest(buf)
+local function write_rest(buf)
   vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, { REST })
   vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, { end_col = #REST, hl_group = 'EcaMuted' })
@@ -85,7 +85,7 @@ function M.fill(buf, content, short)
   end
   draw_bar(buf, content.quoted)
   if short and content.quoted[1] == 0 then
-    tell_rest(buf)
+    write_rest(buf)
   end
   vim.bo[buf].modifiable = false
 end

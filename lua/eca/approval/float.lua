@@ -15,25 +15,12 @@ local key_list = require('eca.ui.key_list')
 local others = require('eca.ui.others')
 local pause = require('eca.approval.pause')
 local place = require('eca.approval.place')
+local prompt_content = require('eca.approval.prompt_content')
 local return_window = require('eca.ui.return_window')
 local seen_rows = require('eca.ui.seen_rows')
 local title = require('eca.approval.title')
 
 local M = {}
-
----@class eca.PromptContent
----@field key string identifies the request as it was shown
----@field chat string
----@field title string one line, our own text
----@field rest string how to see all of the text, our own text
----@field lines string[]
----@field marks eca.Mark[] of `lines`
----@field quoted [integer, integer] 0-based first and last row of `lines` that the agent wrote
----@field seen? fun(float: integer): eca.SeenBlock? the request's block on the screen
----@field cut? boolean `lines` are not all of it
----@field choices eca.Choice[] what the keys do, in the order of the border
----@field gone fun(by_user: boolean) called when something other than this file closes the window
----@field read fun() called when all of its rows were on the screen, maybe after scrolling
 
 ---@alias eca.Mark [integer, integer, integer, string] row, first and last byte column, group
 
@@ -284,35 +271,17 @@ local function open(content)
   fit(shown)
 end
 
---- Is it the same request, with the same text?
----@param left eca.PromptContent
----@param right eca.PromptContent
----@return boolean
-local function same_request(left, right)
-  return left.key == right.key and vim.deep_equal(left.lines, right.lines)
-end
-
 --- Show another request in the open float.
 ---@param float eca.PromptFloat
 ---@param content eca.PromptContent
 local function replace(float, content)
-  if not same_request(float.content, content) then
+  if not prompt_content.same_request(float.content, content) then
     float.guard, float.seen = guard.begin(), seen_rows.watch(float.win)
   end
   float.content, float.paused, float.short = content, nil, nil
   vim.api.nvim_win_set_buf(float.win, write(content))
   float_buffer.set_window_options(float.win)
   fit(float)
-end
-
----@param left eca.PromptContent
----@param right eca.PromptContent
----@return boolean
-local function same(left, right)
-  return same_request(left, right)
-    and left.title == right.title
-    and vim.deep_equal(left.marks, right.marks)
-    and vim.deep_equal(footer.keys(left.choices), footer.keys(right.choices))
 end
 
 --- Is the float in this tab page, and is the cursor in it?
@@ -394,13 +363,13 @@ end
 ---@param content eca.PromptContent
 function M.show(content)
   if shown and not M.state() then
-    local begun = same_request(shown.content, content) and shown.guard
+    local begun = prompt_content.same_request(shown.content, content) and shown.guard
     M.close()
     open(content)
     shown.guard = begun or shown.guard
   elseif not shown then
     open(content)
-  elseif same(shown.content, content) then
+  elseif prompt_content.same(shown.content, content) then
     shown.content = content
     fit(shown)
   else
