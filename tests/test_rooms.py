@@ -12,7 +12,7 @@ from tests.support.launch import REPOSITORY
 
 HOME = REPOSITORY / "lua" / "eca"
 FLOORS = (
-    ("config", "files", "text", "ui"),
+    ("config", "consent", "files", "text", "ui"),
     ("host", "state"),
     ("markdown", "transcript"),
     ("chat", "context", "input", "window"),

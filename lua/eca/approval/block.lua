@@ -4,7 +4,7 @@
 --- - A block stands in for the float's text only if all of that is on the screen, in the same
 ---   lines: no cell beyond an edge, in a fold, concealed, or under another float. The float alone
 ---   marks tabs and blanks at the end of a line, so these never count.
-local drawn_rows = require('eca.ui.drawn_rows')
+local drawn_rows = require('eca.consent.drawn_rows')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 

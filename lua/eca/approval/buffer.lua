@@ -2,7 +2,7 @@
 ---
 --- Rules kept here: the margin of every screen row shows who wrote it, and no text can reach the
 --- margin: blank before our own rows, a bar before the agent's, an arrow where a line wraps.
-local consent_window = require('eca.ui.consent_window')
+local consent_window = require('eca.consent.window')
 local notify = require('eca.ui.notify')
 local our_buffers = require('eca.ui.our_buffers')
 

@@ -10,14 +10,14 @@
 --- - It moves away from what the user looks at, and otherwise stays where it is.
 local float_buffer = require('eca.approval.buffer')
 local footer = require('eca.ui.footer')
-local guard = require('eca.ui.guard')
+local guard = require('eca.consent.guard')
 local key_list = require('eca.ui.key_list')
 local others = require('eca.ui.others')
 local pause = require('eca.approval.pause')
 local place = require('eca.approval.place')
 local prompt_content = require('eca.approval.prompt_content')
 local return_window = require('eca.ui.return_window')
-local seen_rows = require('eca.ui.seen_rows')
+local seen_rows = require('eca.consent.seen_rows')
 local title = require('eca.approval.title')
 
 local M = {}

@@ -14,7 +14,7 @@ local diff_notice = require('eca.diff.notice')
 local diff_screen = require('eca.diff.screen')
 local diff_sides = require('eca.diff.sides')
 local edits = require('eca.diff.edits')
-local guard = require('eca.ui.guard')
+local guard = require('eca.consent.guard')
 local host = require('eca.host')
 local others = require('eca.ui.others')
 local return_window = require('eca.ui.return_window')
@@ -114,7 +114,7 @@ end
 ---@param tab eca.DiffTab
 local function go_home(tab)
   if vim.api.nvim_tabpage_is_valid(tab.home) then
-    others.call('TabEnter', vim.api.nvim_set_current_tabpage, tab.home)
+    others.go_to_tab(tab.home)
     return_window.go_back(tab.origin)
   end
 end
@@ -273,7 +273,7 @@ local function enter(tab)
   if not is_inside(tab) then
     tab.home, tab.origin = vim.api.nvim_get_current_tabpage(), return_window.here()
     vim.cmd.stopinsert()
-    others.call('TabEnter', vim.api.nvim_set_current_tabpage, tab.tab)
+    others.go_to_tab(tab.tab)
   end
   tab.guard = guard.begin()
 end

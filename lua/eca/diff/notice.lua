@@ -2,7 +2,7 @@
 ---
 --- Rules kept here:
 --- - They have a window of their own, so that the sides and these lines never hide each other.
-local consent_window = require('eca.ui.consent_window')
+local consent_window = require('eca.consent.window')
 local our_buffers = require('eca.ui.our_buffers')
 local sanitize = require('eca.ui.sanitize')
 

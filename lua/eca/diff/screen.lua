@@ -5,9 +5,9 @@
 ---   ones are folded.
 --- - All of it was on the screen if all changed rows of both sides were, of each file, and all
 ---   lines above them.
-local consent_window = require('eca.ui.consent_window')
+local consent_window = require('eca.consent.window')
 local diffopt = require('eca.diff.diffopt')
-local seen_rows = require('eca.ui.seen_rows')
+local seen_rows = require('eca.consent.seen_rows')
 
 local M = {}
 

@@ -128,6 +128,12 @@ function M.go_to(win)
   M.call('WinEnter', vim.api.nvim_set_current_win, win)
 end
 
+--- Go to a tab page.
+---@param tab integer
+function M.go_to_tab(tab)
+  M.call('TabEnter', vim.api.nvim_set_current_tabpage, tab)
+end
+
 --- Show a buffer in a window.
 ---@param win integer
 ---@param buf integer

@@ -4,13 +4,13 @@
 --- - All of its text is visible if the screen has room: long lines wrap.
 --- - The border lists its keys, so that no text hides them. They do nothing within the guard time:
 ---   a key pressed then was meant for something else.
-local consent_window = require('eca.ui.consent_window')
+local consent_window = require('eca.consent.window')
 local footer = require('eca.ui.footer')
-local guard = require('eca.ui.guard')
+local guard = require('eca.consent.guard')
 local others = require('eca.ui.others')
 local our_buffers = require('eca.ui.our_buffers')
 local return_window = require('eca.ui.return_window')
-local seen_rows = require('eca.ui.seen_rows')
+local seen_rows = require('eca.consent.seen_rows')
 
 local M = {}
 

@@ -2,8 +2,8 @@
 ---
 --- Rules kept here:
 --- - Closing a window in any way never changes a chat.
---- - `:q` in the transcript closes the input too. A closed input is opened again by the next
----   `:EcaChat`. If something other than the user closes one window, the other stays.
+--- - `:q` in the transcript closes the input too; the next `:EcaChat` opens it again. If something
+---   other than the user closes one window, the other stays.
 --- - The current window changes only in functions that a command of the user calls.
 local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
@@ -166,13 +166,9 @@ function M.replace(id, other)
       use(other)
       winbar.refresh(other)
     elseif pair and pair.chat == id then
-      others.call('TabEnter', vim.api.nvim_set_current_tabpage, tab)
+      others.go_to_tab(tab)
       M.hide()
-      others.call(
-        'TabEnter',
-        vim.api.nvim_set_current_tabpage,
-        vim.api.nvim_tabpage_is_valid(here) and here or 0
-      )
+      others.go_to_tab(vim.api.nvim_tabpage_is_valid(here) and here or 0)
     end
   end
 end

@@ -63,7 +63,7 @@ local function watch()
   if group then
     return
   end
-  group = vim.api.nvim_create_augroup('eca.ui.consent_window', {})
+  group = vim.api.nvim_create_augroup('eca.consent.window', {})
   vim.api.nvim_create_autocmd('OptionSet', {
     group = group,
     callback = function(event)

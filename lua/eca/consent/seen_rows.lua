@@ -1,7 +1,7 @@
 --- Which rows of a window's text were on the screen, since the window shows it.
 ---
 --- Rule: a row is a row of the screen: a long line has many. A jump to the end shows the end alone.
-local drawn_rows = require('eca.ui.drawn_rows')
+local drawn_rows = require('eca.consent.drawn_rows')
 
 local M = {}
 
