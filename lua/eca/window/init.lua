@@ -241,8 +241,7 @@ local function close_remaining(input)
   local tab = vim.api.nvim_win_get_tabpage(input)
   local alone = #vim.api.nvim_tabpage_list_wins(tab) == 1 and #vim.api.nvim_list_tabpages() == 1
   if not alone then
-    others.close(input)
-    return
+    return others.close(input)
   end
   local left, fault = pcall(vim.cmd.quit)
   if not left then
