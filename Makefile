@@ -1,8 +1,8 @@
 # Each target does the set-up it needs; if that is done already, it costs next to nothing.
 
 PYTHON := .venv/bin/python
-# Tests mostly wait for processes: three at a time keep two processors busy.
-PYTEST := .venv/bin/pytest -n 3 --dist worksteal
+# Tests mostly wait for processes: four at a time keep two processors busy.
+PYTEST := .venv/bin/pytest -n 4 --dist worksteal
 STYLUA := .cache/stylua/stylua
 LUACHECK := .cache/luacheck/luacheck
 LUA := $(wildcard plugin lua scripts/chat.lua tests bench)

@@ -2,8 +2,7 @@
 ---
 --- Rules kept here:
 --- - It appears without taking focus and without changing the mode, in the tab page the user is in.
---- - A key pressed within the guard time after a request appears does not answer it: it was meant
----   for something else.
+--- - A key pressed within the guard time does not answer it: it was meant for something else.
 --- - A user who entered it returns to where they were, in insert mode or with their selection.
 --- - It shows text of the agent as lines of a buffer, never as a title, a format or a command. Its
 ---   title counts the rows that do not fit; they can be scrolled to.
@@ -231,8 +230,8 @@ local function closed(win)
   end
 end
 
-local MOVES =
-  { 'CursorMoved', 'CursorMovedI', 'OptionSet', 'TextChangedT', 'WinEnter', 'WinScrolled' }
+local MOVES = { 'CursorMoved', 'CursorMovedI', 'TextChangedT', 'WinEnter', 'WinScrolled' }
+local HIDING = { 'conceallevel', 'foldenable', 'foldlevel', 'foldmethod', 'wrap' } -- the block
 
 ---@param win integer
 local function watch(win)
@@ -254,6 +253,8 @@ local function watch(win)
     end,
   })
   vim.api.nvim_create_autocmd(MOVES, { group = group, callback = make_way })
+  local later = vim.schedule_wrap(make_way) -- its window is the current one while it is set
+  vim.api.nvim_create_autocmd('OptionSet', { group = group, pattern = HIDING, callback = later })
   local changes = { 'WinEnter', 'BufEnter', 'ModeChanged' }
   vim.api.nvim_create_autocmd(changes, { group = group, callback = refresh_title })
 end
