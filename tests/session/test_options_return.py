@@ -278,6 +278,34 @@ async def test_a_chat_that_is_deleted_leaves_nothing(tmp_path: Path) -> None:
     assert Store(tmp_path, "project").read().options == {}
 
 
+@pytest.mark.parametrize("way", HERE)
+async def test_a_choice_does_not_become_a_mode_that_does_not_ask(tmp_path: Path, way: str) -> None:
+    """The agent that was started again lists the model by which the user chose it as its mode."""
+    async with neovim(tmp_path) as rig:
+        agent = await rig.ready()
+        assert isinstance(agent, Returning)
+        [mode] = [it for it in listed("plan") if it.category == MODE]
+        agent.listed["a"] = (replace(mode, category="model", unasked={}),)
+        agent.list("a")
+        await choose(rig, "mode-id", "yolo")
+        await talk(rig)
+        await HERE[way](rig)
+        await rig.done()
+        assert values(rig)["Mode"] == "Plan"
+
+
+async def test_an_option_of_the_user_names_no_other_category(tmp_path: Path) -> None:
+    async with neovim(tmp_path) as rig:
+        rig.session.configure({"eca": {"model": "yolo"}})
+        agent = await rig.ready()
+        assert isinstance(agent, Returning)
+        [mode] = [it for it in listed("plan") if it.category == MODE]
+        agent.told.clear()
+        agent.listed["a"] = (replace(mode, id="model"),)
+        agent.list("a")
+        assert agent.told == []
+
+
 REFUSALS: Mapping[str, Callable[[Returning], None]] = {
     "refused": lambda agent: setattr(agent, "refuses", {"mode-id": "not now"}),
     "kept in spite of its answer": lambda agent: setattr(agent, "keeps", frozenset({"mode-id"})),

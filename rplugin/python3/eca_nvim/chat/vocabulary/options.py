@@ -19,6 +19,7 @@ MODE: Final = "mode"
 THOUGHT_LEVEL: Final = "thought_level"
 TRUST: Final = "trust"
 """Categories that have commands of their own; an agent may have any other one, too."""
+_CATEGORIES: Final = frozenset({MODEL, MODE, THOUGHT_LEVEL, TRUST})
 
 OptionValue: TypeAlias = str | bool
 """Text for a select, a boolean for a toggle."""
@@ -75,6 +76,15 @@ class ChatOption(Struct, frozen=True):
         """Whether tools run without asking because of the value that the option has."""
         return self.value in self.unasked
 
+    def is_named(self, key: str) -> bool:
+        """Return whether a key, an id or a category, means this option.
+
+        The name of a category means that, and no option of another one that has it as its id.
+        """
+        if key == self.category:
+            return True
+        return key == self.id and not {key, self.category} <= _CATEGORIES
+
     def unasked_by(self, value: OptionValue) -> Unasked:
         """Return what would run without asking if the option had a value."""
         unlisted = Unasked.UNKNOWN if value in self.unsure else Unasked.NOTHING
@@ -114,8 +124,8 @@ def first_of(options: Sequence[ChatOption], category: str) -> ChatOption | None:
 
 def find_option(options: Sequence[ChatOption], key: str) -> ChatOption | None:
     """Return the option with an id, else the first of a category."""
-    by_id = next((option for option in options if option.id == key), None)
-    return by_id or first_of(options, key)
+    named = [option for option in options if option.is_named(key)]
+    return next((option for option in named if option.id == key), next(iter(named), None))
 
 
 class OptionsChanged(Struct, frozen=True):

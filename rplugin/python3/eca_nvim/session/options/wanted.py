@@ -126,7 +126,7 @@ class WantedOptions(Struct):
 
     def take(self, option: ChatOption) -> Wanted | None:
         """Remove and return what an option waits for; what is quietly wanted waits for offers."""
-        keys = (option.id, option.category)
+        keys = [it for it in (option.id, option.category) if option.is_named(it)]
         asked = [it for key, it in self.wanted.items() if it.asked and key in keys]
         others = sorted((self.wanted[key] for key in keys if key in self.wanted), key=_precedence)
         wanted = next(iter([*reversed(asked), *others]), None) or self._unless_chosen(option)
@@ -152,7 +152,13 @@ class WantedOptions(Struct):
         return option.value not in option.unasked or self.unasked.get(option.id) == option.value
 
     def is_withheld(self, option: ChatOption, value: OptionValue, why: Why) -> bool:
-        """Return whether a value from before is not set; it may be offered then."""
+        """Return whether a value from before is not set; it may be offered then.
+
+        One that asks less is set again only if the user has set it as such: an agent that was
+        started again may list another option by the same id.
+        """
+        if why is Why.SET:
+            return value in option.unasked and self.unasked.get(option.id) != value
         if why is not Why.RETURNED:
             return False
         if option.unasked_by(value) > option.unasked_by(option.value):
