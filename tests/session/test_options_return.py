@@ -297,12 +297,13 @@ async def test_a_choice_does_not_become_a_mode_that_does_not_ask(tmp_path: Path,
 async def test_an_option_of_the_user_names_no_other_category(tmp_path: Path) -> None:
     async with neovim(tmp_path) as rig:
         rig.session.configure({"eca": {"model": "yolo"}})
-        agent = await rig.ready()
+        rig.do(intents.OpenChat("a"))
+        agent = await rig.starting()
         assert isinstance(agent, Returning)
         [mode] = [it for it in listed("plan") if it.category == MODE]
-        agent.told.clear()
         agent.listed["a"] = (replace(mode, id="model"),)
-        agent.list("a")
+        agent.ready()
+        await rig.done()
         assert agent.told == []
 
 
