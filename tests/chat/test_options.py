@@ -9,7 +9,6 @@ from eca_nvim.chat.user_actions.trust import set_trust
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import ToolRequested, ToolRunning
-from eca_nvim.chat.vocabulary.ops import SetOptions
 from eca_nvim.chat.vocabulary.options import (
     MODE,
     MODEL,
@@ -20,6 +19,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionOffer,
     OptionRefused,
     OptionsChanged,
+    SetOptions,
     Unasked,
 )
 

@@ -14,11 +14,11 @@ from eca_nvim.chat.vocabulary.ops import (
     Emit,
     ForgetChat,
     Notify,
-    SetOptions,
     SetStatus,
     SetUsage,
     ViewOp,
 )
+from eca_nvim.chat.vocabulary.options import SetOptions
 
 Value: TypeAlias = Any
 TIMEOUT = 20.0

@@ -30,13 +30,12 @@ from eca_nvim.chat.vocabulary.ops import (
     Notify,
     OpenBlock,
     SetBody,
-    SetOptions,
     SetPending,
     SetServer,
     SetStatus,
     ViewOp,
 )
-from eca_nvim.chat.vocabulary.options import OptionValue
+from eca_nvim.chat.vocabulary.options import OptionValue, SetOptions
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session

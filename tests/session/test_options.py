@@ -12,7 +12,6 @@ from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
-from eca_nvim.chat.vocabulary.ops import SetOptions
 from eca_nvim.chat.vocabulary.options import (
     MODE,
     MODEL,
@@ -23,6 +22,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionRefused,
     OptionsChanged,
     OptionValue,
+    SetOptions,
     Unasked,
 )
 

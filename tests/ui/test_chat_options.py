@@ -14,7 +14,14 @@ from tests.ui.view import CHAT, View, open_view
 
 from eca_nvim.chat.render.options import option_rows
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionKind, OptionOffer, Unasked
+from eca_nvim.chat.vocabulary.options import (
+    MODE,
+    ChatOption,
+    OptionKind,
+    OptionOffer,
+    SetOptions,
+    Unasked,
+)
 
 MODE_OPTION = ChatOption("mode", "Mode", "", MODE, value="x", offers=(OptionOffer("x", "Auto"),))
 WEB = ChatOption("web", "Web search", "look things up", kind=OptionKind.TOGGLE, value=False)
@@ -33,7 +40,7 @@ STATUS = {"state": "idle", "agent": "Auto", "trust": False}
 
 
 def list_options(view: View, *options: ChatOption, **status: object) -> None:
-    view.draw(ops.SetOptions(CHAT, option_rows(options)), ops.SetStatus(CHAT, STATUS | status))
+    view.draw(SetOptions(CHAT, option_rows(options)), ops.SetStatus(CHAT, STATUS | status))
 
 
 def chosen(view: View) -> list[tuple[str, object]]:

@@ -9,7 +9,14 @@ from tests.support.screen import Value
 from eca_nvim.chat.render.options import option_rows
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.ops import BlockKind, ViewOp
-from eca_nvim.chat.vocabulary.options import MODE, MODEL, THOUGHT_LEVEL, ChatOption, OptionOffer
+from eca_nvim.chat.vocabulary.options import (
+    MODE,
+    MODEL,
+    THOUGHT_LEVEL,
+    ChatOption,
+    OptionOffer,
+    SetOptions,
+)
 
 RECORDER = """
 local host = { sent = {} }
@@ -148,7 +155,7 @@ def eca_options(
     agents: Iterable[str] = (),
     variants: Iterable[str] = (),
     **selected: str,
-) -> ops.SetOptions:
+) -> SetOptions:
     """Return the options of a chat of ECA; selected: the model, the agent and the variant."""
     listed = {
         "model": (MODEL, models),
@@ -165,4 +172,4 @@ def eca_options(
         )
         for what, (category, names) in listed.items()
     ]
-    return ops.SetOptions(CHAT, option_rows(options))
+    return SetOptions(CHAT, option_rows(options))

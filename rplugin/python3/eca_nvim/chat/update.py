@@ -43,13 +43,13 @@ from eca_nvim.chat.vocabulary.ops import (
     Segment,
     SetBody,
     SetHeader,
-    SetOptions,
     SetQueue,
     SetStatus,
     SetTaskList,
     SetUsage,
     ViewOp,
 )
+from eca_nvim.chat.vocabulary.options import SetOptions
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 UNDRAWN: Sequence[Segment] = (("…", "EcaMuted"),)

@@ -28,13 +28,13 @@ from eca_nvim.chat.vocabulary.ops import (
     OpenBlock,
     SetBody,
     SetHeader,
-    SetOptions,
     SetPending,
     SetQueue,
     SetStatus,
     SetWork,
     ViewOp,
 )
+from eca_nvim.chat.vocabulary.options import SetOptions
 
 INTERVAL = 0.04
 """Seconds between two frames while text streams in: nobody reads faster, and each frame costs."""

@@ -19,6 +19,7 @@ from msgspec.structs import astuple
 from eca_nvim.chat.vocabulary.completion import SetCompletions
 from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
 from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
+from eca_nvim.chat.vocabulary.options import SetOptions
 from eca_nvim.chat.vocabulary.templates import SetTemplates
 
 DEFAULT_SERVER: Final = "eca"
@@ -198,21 +199,6 @@ class SetWork(Struct, frozen=True):
     name: ClassVar[str] = "work"
     titles: Sequence[str]
     server: str = DEFAULT_SERVER
-
-
-class SetOptions(Struct, frozen=True):
-    """All that the user can set in a chat, for the pickers.
-
-    An option: id, name, description, command (the subcommand of `:Eca` that sets it), kind
-    ('select' | 'toggle'), value (text or boolean), shown (the name of the value), offers (tables:
-    value, name, description, group, unasked: tools run without asking, unsure: it is not known
-    whether they do). Descriptions, groups and commands may be absent, and so are `unasked` and
-    `unsure` if they are false.
-    """
-
-    name: ClassVar[str] = "options"
-    chat: str
-    options: Sequence[Mapping[str, Any]]
 
 
 class SetServer(Struct, frozen=True):

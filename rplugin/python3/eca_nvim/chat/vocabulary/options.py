@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum, StrEnum
-from typing import Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -146,3 +146,18 @@ class OptionRefused(Struct, frozen=True):
 
     option_id: str
     reason: str
+
+
+class SetOptions(Struct, frozen=True):
+    """An op: all that the user can set in a chat, for the pickers.
+
+    An option: id, name, description, command (the subcommand of `:Eca` that sets it), kind
+    ('select' | 'toggle'), value (text or boolean), shown (the name of the value), offers (tables:
+    value, name, description, group, unasked: tools run without asking, unsure: it is not known
+    whether they do). Descriptions, groups and commands may be absent, and so are `unasked` and
+    `unsure` if they are false.
+    """
+
+    name: ClassVar[str] = "options"
+    chat: str
+    options: Sequence[Mapping[str, Any]]
