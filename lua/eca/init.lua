@@ -113,7 +113,7 @@ end
 ---@field id? string of `pending()`, or the agent's own if only one request has it; default: that of
 ---the float or the diff on the screen, else the oldest of the current chat, else the oldest
 ---@field remember? boolean always allow it in this session
----@field all? boolean
+---@field all? boolean also those that were not on the screen: the script decides
 ---@field chat? string only requests of this chat
 ---@field reason? string what to do instead
 

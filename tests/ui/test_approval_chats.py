@@ -46,6 +46,22 @@ def test_all_means_what_was_seen_whole(stage: Neovim) -> None:
     assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t1"]
 
 
+@pytest.mark.parametrize("command", ["approve-all", "approve-all!"])
+def test_the_command_for_all_leaves_what_was_not_seen_whole(stage: Neovim, command: str) -> None:
+    long = [f"line {number}" for number in range(200)]
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    pending(stage, approval("t1"), approval("t2", lines=long), approval("t3", cut=True))
+    stage.wait_screen("* all 3")
+    stage.command(f"Eca {command}")
+    stage.wait_screen("not all was on the screen, asked one by one: 2")
+    for shown_next in ("line 1", "run ls t3"):
+        stage.wait_screen(shown_next)
+        stage.command(f"Eca {command}")
+        stage.command("Eca approval")
+        stage.keys("q")
+    assert [it["digest"] for it in wait_sent(stage, "decide")] == ["t1"]
+
+
 def test_what_was_scrolled_to_its_end_was_seen(stage: Neovim) -> None:
     long = [f"line {number}" for number in range(200)]
     pending(stage, approval("t1", lines=long), approval("t2"))

@@ -43,7 +43,7 @@ def compared(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     return nvim
 
 
-@pytest.mark.parametrize("command", ["approve", "approve!", "reject", "approve-all"])
+@pytest.mark.parametrize("command", ["approve", "approve!", "reject"])
 def test_an_answer_by_command_leads_back(compared: Neovim, command: str) -> None:
     compared.keys(f":Eca {command}<CR>")
     wait_sent(compared, "decide")

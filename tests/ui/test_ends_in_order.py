@@ -134,7 +134,7 @@ def answers(nvim: Neovim) -> None:
     wait_idle(nvim)
     prompt(nvim, "run it", "choose 1")
     prompt(nvim, "replace", "reject no")
-    prompt(nvim, "parallel", "approve-all!")
+    prompt(nvim, "parallel", "approve-all!", "approve", "approve", "approve")
     prompt(nvim, "ask me something", "answer Lua")
     prompt(nvim, "delegate", "approve")
     prompt(nvim, "diagnostics")

@@ -73,7 +73,7 @@ def play(
     heard = len(server.received("chat/toolCallApprove"))
     say(nvim, prompt)
     nvim.wait_until(f"#require('eca').pending() == {len(asked)}")
-    nvim.command("Eca approve-all")
+    nvim.lua("require('eca').approve({ all = true })")
     approved = heard + len(asked)
     nvim.wait_for(lambda: len(server.received("chat/toolCallApprove")) == approved, "the approvals")
     change(nvim.launch.cwd)

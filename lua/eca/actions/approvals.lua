@@ -141,11 +141,7 @@ end
 --- Allow all pending calls of the current chat.
 function M.approve_all()
   local chat = windows.current_chat()
-  local accepted, left = 0, 0
-  if chat then
-    accepted, left = approval.accept_all(chat)
-  end
-  if accepted + left == 0 then
+  if not chat or approval.accept_all(chat) == 0 then
     notify.info('no pending request in this chat')
   end
 end

@@ -92,11 +92,12 @@ end)
 decide.refuse_if(diff.refusal)
 
 --- The pending tool calls of a chat.
----@param chat string
+---@param chat? string nil: of all chats
 ---@return eca.Pending[]
 local function of_chat(chat)
   return vim.tbl_filter(function(item)
-    return item.kind == 'approval' and item.chat == chat and hidden[key_of(item)] ~= 'answered'
+    local is_meant = item.kind == 'approval' and (not chat or item.chat == chat)
+    return is_meant and hidden[key_of(item)] ~= 'answered'
   end, items)
 end
 
@@ -112,13 +113,14 @@ end
 
 --- Accept the pending calls of a chat whose guard time is over and that were on the screen whole.
 --- The others are asked about next.
----@param chat string
----@return integer accepted, integer left
-function M.accept_all(chat)
+---@param chat? string nil: of all chats
+---@param typed? boolean by a command: no key meant for something else, so there is no guard time
+---@return integer count of those that were waiting
+function M.accept_all(chat, typed)
   local waiting = of_chat(chat)
   local fresh, unread = 0, 0
   local ready = vim.tbl_filter(function(item)
-    local is_ready = M.guard_is_over(item)
+    local is_ready = typed or M.guard_is_over(item)
     fresh = fresh + (is_ready and 0 or 1)
     if is_ready and not was_read(item) then
       unread, is_ready = unread + 1, false
@@ -127,16 +129,14 @@ function M.accept_all(chat)
     return is_ready
   end, waiting)
   -- An answer shows the next request, which nobody has read then.
-  local accepted = #vim.tbl_filter(function(item)
-    return decide.accept(item)
-  end, ready)
+  vim.iter(ready):each(decide.accept)
   if fresh > 0 then
     notify.info(('skipped requests that have just appeared: %d'):format(fresh))
   elseif unread > 0 then
     notify.info(('not all was on the screen, asked one by one: %d'):format(unread))
     draw()
   end
-  return accepted, #waiting - accepted
+  return #waiting
 end
 
 ---@param chat string

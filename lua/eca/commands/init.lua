@@ -189,10 +189,12 @@ M.subcommands = {
     end,
   },
   ['approve-all'] = {
-    text = 'allow all pending requests of the chat',
+    text = 'allow all pending requests of the chat that you have seen whole',
     run = function(_, call)
       local chat = not call.bang and require('eca.window').current_chat() or nil
-      eca.approve({ all = true, chat = chat })
+      if require('eca.approval').accept_all(chat, true) == 0 then
+        require('eca.ui.notify').info('no pending request')
+      end
     end,
   },
   reject = {
