@@ -134,7 +134,17 @@ def answers(nvim: Neovim) -> None:
     wait_idle(nvim)
     prompt(nvim, "run it", "choose 1")
     prompt(nvim, "replace", "reject no")
-    prompt(nvim, "parallel", "approve-all!", "approve", "approve", "approve")
+    nvim.command("EcaChat")
+    say(nvim, "parallel")
+    nvim.wait_until(PENDING)
+    nvim.command("Eca approve-all!")
+    # What was not on the screen stays, and is allowed one by one.
+    nvim.lua(
+        "vim.fn.timer_start(100, require('eca').approve, { ['repeat'] = 20 })".replace(
+            "require('eca').approve", "function() require('eca').approve({ all = true }) end"
+        )
+    )
+    wait_idle(nvim)
     prompt(nvim, "ask me something", "answer Lua")
     prompt(nvim, "delegate", "approve")
     prompt(nvim, "diagnostics")
