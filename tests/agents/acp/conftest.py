@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import uuid4
 
 import pytest
+from tests.agents.acp.asking import Asking
 from tests.agents.acp.file_turns import Run
 from tests.agents.acp.scripted import Scripted
 from tests.agents.client import TIMEOUT
@@ -71,3 +72,9 @@ def marker(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def run(tmp_path: Path) -> Run:
     """Return an agent that works with files."""
     return Run(Scripted(tmp_path), tmp_path)
+
+
+@pytest.fixture
+def asking(tmp_path: Path) -> Asking:
+    (tmp_path / "ws" / ".git").mkdir(parents=True)
+    return Asking(tmp_path / "ws")
