@@ -7,7 +7,6 @@ nothing here uses fails the test.
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +18,7 @@ from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.terminal_turns import KILL, READ, RELEASE, WAIT, asks, create, request, update
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.support.launch import Launch
-from tests.support.processes import adopting, command_line, marked, statuses, wait_gone
+from tests.support.processes import adopting, command_line, statuses, wait_gone
 from tests.ui.talk import catch_up, draft, host_of, say, wait_idle, wait_line
 
 from eca_nvim.disk.private import KINDS
@@ -32,8 +30,6 @@ Value: TypeAlias = Any
 AT_ONCE = 2.0
 """Seconds in which everything is gone after Neovim: 0.1 on an idle machine. It was 3 when the
 guardian had to kill the host."""
-LOOK = 0.02
-"""Seconds between two looks at the processes of a Neovim without a screen."""
 RECORDER = """
 _G.used = { subcommands = {}, intents = {} }
 vim.ui.select = function(items, _, on_choice)
@@ -372,37 +368,3 @@ def test_nothing_is_left_to_the_guardian(used: Neovim) -> None:
     kept = Path(used.launch.variables()["XDG_STATE_HOME"], "nvim", "eca")
     assert not [*kept.glob("*.unsent")], "the host takes it over when it has saved everything"
     assert any(UNSENT.encode() in it.read_bytes() for it in kept.glob("*.msgpack"))
-
-
-def test_nothing_is_left_to_the_guardian_without_a_screen(
-    nvim_version: str, quick_demo: list[str], workspace: Path, tmp_path: Path
-) -> None:
-    run = "lua require('eca.commands.headless').run('run it')"
-    launch = Launch(
-        version=nvim_version,
-        home=tmp_path / "nvim",
-        cwd=workspace,
-        marker=str(tmp_path),
-        settings={"python": sys.executable, "server": {"command": quick_demo}},
-        arguments=["-c", run],
-        environment={"ECA_APPROVE": "1"},
-    )
-    launch.prepare()
-    command = ["--headless" if it == "--embed" else it for it in launch.command()]
-    seen = dict[int, str]()
-    with (
-        adopting(),
-        subprocess.Popen(
-            command, cwd=workspace, env=launch.variables(), stdout=subprocess.PIPE
-        ) as process,
-    ):
-        while wait_gone({process.pid}, LOOK):
-            seen |= {pid: command_line(pid) for pid in marked(launch.marker) - {process.pid}}
-        assert process.stdout is not None
-        assert b"Hello, world!" in process.stdout.read()
-        assert process.wait() == 0
-        left = wait_gone(seen, AT_ONCE)
-        ended = statuses({*seen} - left)
-    assert not left, [seen[pid] for pid in left]
-    [guardian] = [pid for pid, line in seen.items() if "guardian.py" in line]
-    assert ended[guardian] == 0, "it had to end something"
