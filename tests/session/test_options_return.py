@@ -323,16 +323,21 @@ REFUSALS: Mapping[str, Callable[[Returning], None]] = {
 }
 
 
-@pytest.mark.parametrize("refusal", REFUSALS)
-@pytest.mark.parametrize("way", ["resume", "a prompt"])
-async def test_a_prompt_waits_if_the_agent_comes_back_asking_less(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, refusal: str
-) -> None:
+async def leave_in_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Choose a mode that asks more than the one in which the agent comes back, and quit."""
     monkeypatch.setattr(Returning, "default", "auto")
     async with neovim(tmp_path) as rig:
         await rig.ready()
         await choose(rig, "mode", "plan")
         await talk(rig)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+@pytest.mark.parametrize("way", ["resume", "a prompt"])
+async def test_a_prompt_waits_if_the_agent_comes_back_asking_less(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, refusal: str
+) -> None:
+    await leave_in_plan(tmp_path, monkeypatch)
     async with neovim(tmp_path) as rig:
         rig.do(intents.OpenChat("b"))
         agent = await rig.starting()
@@ -357,11 +362,7 @@ async def test_a_prompt_waits_if_the_agent_comes_back_asking_less(
 async def test_a_prompt_that_waits_is_sent_when_the_user_chooses_a_mode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Returning, "default", "auto")
-    async with neovim(tmp_path) as rig:
-        await rig.ready()
-        await choose(rig, "mode", "plan")
-        await talk(rig)
+    await leave_in_plan(tmp_path, monkeypatch)
     async with neovim(tmp_path) as rig:
         agent = await rig.ready()
         assert isinstance(agent, Returning)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.talk import say, start_chat, wait_idle, wait_line
-from tests.ui.test_comfort import ASKS, go_on
+from tests.ui.talk import start_chat
+from tests.ui.test_comfort import allow_an_edit, go_on
 from tests.ui.view import CHAT, View, assistant, open_view
 
 from eca_nvim.chat.vocabulary import ops
@@ -59,17 +59,7 @@ def test_a_conversation_is_held_in_spite_of_a_broken_configuration(
     told = {"notify": "always", "bell": True}
     settings = {"approval": {**told, "guard": 0}, "turn": told}
     nvim = start_chat(start_nvim, quick_demo, settings=settings, init=BROKEN)
-    nvim.wait_until("require('eca').status().server == 'ready'")
-    go_on(nvim)
-    say(nvim, "fix the greeting")
-    nvim.wait_until(ASKS)
-    go_on(nvim)
-    nvim.keys("<C-w>kgg/? edit<CR>gd")
-    nvim.wait_until("vim.fn.tabpagenr('$') == 2 and vim.wo.diff")
-    go_on(nvim)
-    nvim.keys(":Eca approve<CR>")
-    wait_line(nvim, "✓ edit")
-    wait_idle(nvim)
+    allow_an_edit(nvim)
     go_on(nvim)
     nvim.keys(":Eca undo-turn<CR>")
     nvim.wait_screen("u undo")

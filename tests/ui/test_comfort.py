@@ -66,14 +66,8 @@ def go_on(nvim: Neovim) -> None:
     assert "traceback" not in nvim.screen
 
 
-@pytest.mark.parametrize("break_folder", WALKED)
-def test_without_any_folder_a_conversation_is_held(
-    start_nvim: StartNeovim, quick_demo: list[str], tmp_path: Path, break_folder: Break
-) -> None:
-    """All folders are broken in one way at once; one line says what does not work, and why."""
-    environment = {name: str(break_folder(tmp_path / name)) for name in FOLDERS}
-    more: dict[str, Value] = {"settings": {"approval": {"guard": 0}}, "environment": environment}
-    nvim = start_chat(start_nvim, quick_demo, columns=200, lines=40, **more)
+def allow_an_edit(nvim: Neovim) -> None:
+    """Have the agent change a file, look at its diff, and allow it."""
     nvim.wait_until("require('eca').status().server == 'ready'")
     go_on(nvim)
     say(nvim, "fix the greeting")
@@ -85,6 +79,17 @@ def test_without_any_folder_a_conversation_is_held(
     nvim.keys(":Eca approve<CR>")
     wait_line(nvim, "✓ edit")
     wait_idle(nvim)
+
+
+@pytest.mark.parametrize("break_folder", WALKED)
+def test_without_any_folder_a_conversation_is_held(
+    start_nvim: StartNeovim, quick_demo: list[str], tmp_path: Path, break_folder: Break
+) -> None:
+    """All folders are broken in one way at once; one line says what does not work, and why."""
+    environment = {name: str(break_folder(tmp_path / name)) for name in FOLDERS}
+    more: dict[str, Value] = {"settings": {"approval": {"guard": 0}}, "environment": environment}
+    nvim = start_chat(start_nvim, quick_demo, columns=200, lines=40, **more)
+    allow_an_edit(nvim)
     nvim.keys(":silent! tabonly<CR>:EcaChat<CR>i@")
     nvim.wait_until("vim.fn.pumvisible() == 1")
     go_on(nvim)
