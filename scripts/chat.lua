@@ -24,6 +24,9 @@ local prompt = vim.env.ECA_PROMPT
 vim.env.ECA_PROMPT = nil
 
 local function open_chat()
+  if folder then
+    vim.cmd.edit('greet.py') -- what the demo talks about
+  end
   vim.cmd.EcaChat({ args = prompt and { prompt } or {} })
 end
 

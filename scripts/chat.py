@@ -4,7 +4,8 @@ The prompt comes in the environment variable ECA_PROMPT and stays there: no comm
 and no Vim command is ever made of it. The user's configuration is not loaded, so that the chat is
 the same on every machine; `scripts/chat.lua` does the rest inside Neovim.
 
-With the demo agent Neovim works in a scratch folder, which is deleted when Neovim ends.
+With the demo agent Neovim works in a scratch folder, which is deleted when Neovim ends. Without a
+terminal nobody can be asked: what the demo's tools ask is allowed, as they work in that folder alone.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ DEMO_FOLDER = "ECA_DEMO_FOLDER"
 """The variable with the folder for the demo agent."""
 SERVER = "ECA_SERVER"
 """The variable with the name of the server to talk to."""
+APPROVE = "ECA_APPROVE"
+"""The variable that is 1 if what is asked without a terminal is allowed."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +48,17 @@ def choose_editor(root: Path, own: Path | None) -> Editor:
     return Editor(unpacked, f"Neovim {release.version} of this folder (no 0.10 or newer on PATH)")
 
 
-def choose_agent(root: Path) -> tuple[str, bool]:
-    """Return the name of the agent that the plugin will choose; true for the demo agent."""
+def choose_agent(root: Path) -> tuple[str, str | None]:
+    """Return the label of the agent that the plugin will choose, and which of the demo's it is."""
     sys.path.append(str(root / "rplugin" / "python3"))
-    from eca_nvim.server.find import DEMO_LABEL, BadServerOption, find_server
+    from eca_nvim.server.find import DEMO, DEMO_LABEL, DEMOS, BadServerOption, find_server
 
+    name = os.environ.get(SERVER, "eca")
     try:
-        label = find_server(os.environ.get(SERVER, "eca"), {}).label
+        label = find_server(name, {}).label
     except BadServerOption as fault:
         sys.exit(f"make chat: {fault}")
-    return label, label == DEMO_LABEL
+    return label, (name if name in DEMOS else DEMO) if label == DEMO_LABEL else None
 
 
 def command_line(editor: Editor, with_terminal: bool) -> list[str]:
@@ -63,7 +67,19 @@ def command_line(editor: Editor, with_terminal: bool) -> list[str]:
     return [str(editor.nvim), "--clean", *mode, "--cmd", "luafile scripts/chat.lua"]
 
 
-def run_beside_demo(command: Sequence[str]) -> int:
+def prepare_demo(folder: str, server: str, with_terminal: bool) -> dict[str, str]:
+    """Put the demo's files into a folder; return the environment of a Neovim that works there."""
+    from eca_nvim.demo.tools import Workshop
+
+    folder = os.path.realpath(folder)
+    Workshop.create(Path(folder))
+    if with_terminal:
+        return {**os.environ, DEMO_FOLDER: folder}
+    # `eca` may be another program by the time it is started: what is allowed all is named exactly.
+    return {APPROVE: "1", **os.environ, DEMO_FOLDER: folder, SERVER: server}
+
+
+def run_beside_demo(command: Sequence[str], server: str, with_terminal: bool) -> int:
     """Run Neovim with a folder for the demo agent, and delete that; return the exit code."""
     editor: subprocess.Popen[bytes] | None = None
 
@@ -78,8 +94,7 @@ def run_beside_demo(command: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, pass_on)
     prefix = "eca-demo-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
-        environment = {**os.environ, DEMO_FOLDER: os.path.realpath(folder)}
-        editor = subprocess.Popen(command, env=environment)
+        editor = subprocess.Popen(command, env=prepare_demo(folder, server, with_terminal))
         exit_code = editor.wait()
     return exit_code if exit_code >= 0 else 128 - exit_code
 
@@ -94,12 +109,12 @@ def main() -> int:
     exit_code = prepare(for_chat(ROOT, own), ROOT)
     if exit_code == 0:
         editor = choose_editor(ROOT, own)
-        agent, is_demo = choose_agent(ROOT)
+        agent, demo = choose_agent(ROOT)
         print(f"Chat: {editor.name}, with {agent}", file=sys.stderr)
         os.chdir(ROOT)
         command = command_line(editor, with_terminal)
-        if is_demo:
-            return run_beside_demo(command)
+        if demo:
+            return run_beside_demo(command, demo, with_terminal)
         os.environ.pop(DEMO_FOLDER, None)
         os.execv(editor.nvim, command)  # noqa: S606 - without a shell, on purpose
     return exit_code

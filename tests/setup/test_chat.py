@@ -27,6 +27,8 @@ if sys.argv[1:] == ["--version"]:
 else:
     prompt, folder = os.environ.get("ECA_PROMPT"), os.environ.get("ECA_DEMO_FOLDER")
     told = {{"prompt": prompt, "folder": folder, "is_there": os.path.isdir(folder or "")}}
+    told["allows"], told["server"] = os.environ.get("ECA_APPROVE"), os.environ.get("ECA_SERVER")
+    told["files"] = os.listdir(folder) if told["is_there"] else []
     print(json.dumps({{"arguments": sys.argv[1:], "cwd": os.getcwd(), **told}}), flush=True)
     if prompt == "wait":
         import signal
@@ -112,7 +114,7 @@ def test_with_a_terminal_it_opens_a_screen(checkout: Checkout) -> None:
         )
         started = json.loads(screen.read(4096))
     assert started["arguments"] == ["--clean", "--cmd", "luafile scripts/chat.lua"]
-    assert started["prompt"] is None
+    assert (started["prompt"], started["allows"], started["server"]) == (None, None, None)
     assert b"your Neovim" in done.stderr
 
 
@@ -130,15 +132,27 @@ def test_the_demo_gets_a_folder_that_goes_with_neovim(checkout: Checkout, tmp_pa
     folder = Path(started["folder"])
     assert folder.parent == tmp_path.resolve()
     assert folder.name.startswith("eca-demo-")
-    assert started["is_there"]
+    assert "greet.py" in started["files"]
     assert not folder.exists()
     assert "Error 3" in done.stderr
 
 
-def test_a_server_gets_no_folder_of_the_demo(checkout: Checkout, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "server"), [("eca", "demo"), ("acp-demo", "acp-demo")])
+def test_what_the_demo_asks_is_allowed_without_a_terminal(
+    checkout: Checkout, name: str, server: str
+) -> None:
+    started = json.loads(checkout.run("chat", "PROMPT=hi", f"SERVER={name}").stdout)
+    assert (started["allows"], started["server"]) == ("1", server)
+    refused = json.loads(checkout.run("chat", "PROMPT=hi", ECA_APPROVE="0").stdout)
+    assert refused["allows"] == "0"
+
+
+def test_a_server_gets_no_folder_and_no_leave_of_the_demo(
+    checkout: Checkout, tmp_path: Path
+) -> None:
     _program(checkout.programs / "eca", "#!/bin/sh\n")
     done = checkout.run("chat", "PROMPT=hi", ECA_DEMO_FOLDER=str(tmp_path))
-    assert json.loads(done.stdout)["folder"] is None
+    assert (json.loads(done.stdout)["folder"], json.loads(done.stdout)["allows"]) == (None, None)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
