@@ -5,7 +5,7 @@ and no Vim command is ever made of it. The user's configuration is not loaded, s
 the same on every machine; `scripts/chat.lua` does the rest inside Neovim.
 
 With the demo agent Neovim works in a scratch folder, which is deleted when Neovim ends. Without a
-terminal nobody can be asked: what the demo's tools ask is allowed, as they work in that folder alone.
+terminal nobody can be asked: what the demo asks is allowed, as it works only in that folder.
 """
 
 from __future__ import annotations
