@@ -241,11 +241,12 @@ def test_an_unreadable_folder_is_no_fault(root: Path) -> None:
     (root / "secret").chmod(0o700)
 
 
-@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude"])
+@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude", "sub/folder/.gitignore"])
 def test_git_does_not_wait_for_a_named_pipe(repository: Path, name: str) -> None:
     (repository / name).unlink(missing_ok=True)
+    (repository / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(repository / name)
-    checks = iter(range(200))  # a git that waits is checked every 50 ms
+    checks = iter(range(40))  # a git that waits is checked every 50 ms
 
     def check() -> None:
         assert next(checks, None) is not None, "git waits"

@@ -13,8 +13,8 @@ from eca_nvim.environment import child_environment
 CHECK_INTERVAL = 0.05
 """Seconds between two checks while git runs."""
 
-_READ_FIRST = (".gitignore", ".git/info/exclude")
-"""Files that git reads before it lists anything; it would wait for the writer of a named pipe."""
+_OPENS_A_PIPE = "wait_for_partner"
+"""Where Linux has a process sleep that opens a named pipe without a writer (`/proc/PID/wchan`)."""
 
 Check: TypeAlias = Callable[[], None]
 """Raises an exception to cancel."""
@@ -28,7 +28,7 @@ def ls_files(folder: str, *options: str, check: Check) -> bytes:
     from shutil import which  # noqa: PLC0415 - not needed at start-up
 
     git = which("git")
-    if git is None or any(_is_pipe(Path(folder, name)) for name in _READ_FIRST):
+    if git is None:
         return b""
     # A repository's configuration may name programs that git would start: disable these.
     command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z", *options]
@@ -37,13 +37,6 @@ def ls_files(folder: str, *options: str, check: Check) -> bytes:
     }
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"}
     return _output(command, environment, check)
-
-
-def _is_pipe(path: Path) -> bool:
-    try:
-        return path.is_fifo()
-    except OSError:  # git cannot read it either
-        return False
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str], check: Check) -> bytes:
@@ -65,7 +58,16 @@ def _output(command: Sequence[str], environment: Mapping[str, str], check: Check
 
 
 def _wait_for_output(program: subprocess.Popen[bytes], check: Check) -> bytes:
-    while True:
+    while not _opens_a_pipe(program.pid):
         check()
         with suppress(subprocess.TimeoutExpired):
             return program.communicate(timeout=CHECK_INTERVAL)[0]
+    return b""
+
+
+def _opens_a_pipe(pid: int) -> bool:
+    """Return whether git would wait for ever, as a `.gitignore` somewhere is a named pipe."""
+    try:
+        return Path(f"/proc/{pid}/wchan").read_text() == _OPENS_A_PIPE
+    except OSError:  # not Linux, or not ours to see: the caller's check ends it
+        return False
