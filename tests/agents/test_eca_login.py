@@ -17,6 +17,7 @@ from tests.support.servers import RECORDINGS
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.eca import login
 from eca_nvim.agents.login import LoginCommand, LoginEnd
+from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 
 pytestmark = pytest.mark.anyio
@@ -148,3 +149,54 @@ async def test_a_login_in_a_browser_shows_the_link_whole(
             await client.agent.login("anthropic", User())
     sent = {"provider": "anthropic", "data": {"code": "the code"}}
     assert server.received(INPUT)[0]["params"] == sent
+
+
+def server_state(status: str, *, has_auth: bool = False) -> script.Steps:
+    state = {"name": "notes", "type": "mcp", "status": status, "hasAuth": has_auth}
+    return script.send("tool/serverUpdated", state)
+
+
+@pytest.mark.parametrize("end", ["running", "failed"])
+async def test_an_mcp_server_is_logged_in_to_in_the_servers_browser(
+    scripted_server: PrepareScript, tmp_path: Path, end: str
+) -> None:
+    server = scripted_server(
+        *(script.handshake(), server_state("requires-auth"), answers(LIST, recorded(LIST))),
+        *(script.expect("mcp/connectServer"), server_state("starting")),
+        *(server_state("starting", has_auth=True), server_state(end, has_auth=True)),
+        *(script.expect("mcp/logoutServer"), server_state("requires-auth")),
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(lambda: client.all(ToolServerChanged))
+        way = (await client.agent.login_ways())[0]
+        told = ("mcp:notes", "notes (MCP server)", "requires-auth", False)
+        assert (way.id, way.name, way.about, way.logged_in) == told
+        user = User()
+        if end == "running":
+            assert await client.agent.login("mcp:notes", user) is LoginEnd.DONE
+        else:
+            with pytest.raises(AgentRefused, match="not logged in: the MCP server notes"):
+                await client.agent.login("mcp:notes", user)
+        assert user.waits.is_set()
+        await client.agent.logout("mcp:notes")
+        await client.until(lambda: client.all(ToolServerChanged)[-1].status == "requires-auth")
+    assert server.received("mcp/connectServer")[0]["params"] == {"name": "notes"}
+
+
+async def test_a_cancelled_login_does_not_leave_an_mcp_server_waiting(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_server(
+        *(script.handshake(), server_state("requires-auth"), script.expect("mcp/connectServer")),
+        *(server_state("starting"), script.expect("mcp/logoutServer")),
+        server_state("requires-auth"),
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(lambda: client.all(ToolServerChanged))
+        user = User()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.agent.login, "mcp:notes", user)
+            await user.waits.wait()
+            tasks.cancel_scope.cancel()
+        await client.until(lambda: len(client.all(ToolServerChanged)) == 3)
+    assert server.received("mcp/logoutServer")[0]["params"] == {"name": "notes"}

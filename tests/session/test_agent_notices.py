@@ -47,6 +47,13 @@ async def test_a_tool_server_that_fails_is_named_once(rig: Rig) -> None:
     assert rig.view.of(Notify) == [told, told]
 
 
+async def test_a_tool_server_that_needs_a_login_is_named_with_the_way_out(rig: Rig) -> None:
+    agent = await rig.ready()
+    for status in ("starting", "requires-auth", "requires-auth", None, "running"):
+        agent.announce(ToolServerChanged("mine", status))
+    assert rig.view.of(Notify) == [Notify("warn", "the MCP server mine needs a login: :Eca login")]
+
+
 async def test_commands_in_the_background_are_said_while_they_run(rig: Rig) -> None:
     agent = await rig.ready()
     agent.announce(JobsChanged(("npm run\ndev", "x" * 99)))

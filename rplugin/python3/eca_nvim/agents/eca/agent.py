@@ -35,7 +35,7 @@ from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.editor_requests import Base
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import introduction
-from eca_nvim.agents.eca.login import ProviderLogins
+from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.outbox import Outbox, one_line
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.queries import EcaQueries
@@ -101,6 +101,7 @@ class _Life(Struct, frozen=True):
     archive: EcaArchive
     queries: EcaQueries
     logins: ProviderLogins
+    tool_servers: ToolServerLogins
     readiness: Readiness
     proposals: Proposals
     dialect: Dialect
@@ -213,15 +214,21 @@ class EcaAgent(ProcessAgent[_Life]):
         self._running.outbox.answer_login(chat_id, text)
 
     async def login_ways(self) -> Sequence[LoginWay]:
-        """Return the providers to log in to. Raises AgentRefused."""
-        return await self._running.logins.ways()
+        """Return the providers and MCP servers to log in to. Raises AgentRefused."""
+        life = self._running
+        return [*life.tool_servers.ways(), *await life.logins.ways()]
 
     async def login(self, way_id: str, user: LoginUser) -> LoginEnd:
-        """Log in to a provider. Raises AgentRefused."""
+        """Log in to a provider or an MCP server. Raises AgentRefused."""
+        if self._running.tool_servers.has(way_id):
+            return await self._running.tool_servers.log_in(way_id, user)
         return await self._running.logins.log_in(way_id, user)
 
     async def logout(self, way_id: str | None = None) -> None:
-        """Log out of a provider. Raises AgentRefused."""
+        """Log out of a provider or an MCP server. Raises AgentRefused."""
+        if way_id is not None and self._running.tool_servers.has(way_id):
+            self._running.tool_servers.log_out(way_id)
+            return
         await self._running.logins.log_out(way_id)
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002
@@ -279,8 +286,11 @@ class EcaAgent(ProcessAgent[_Life]):
             emit(turns.read(events))
 
         proposals = Proposals(self._workspace.folders, tasks, emit_read)
-        logins = ProviderLogins(connection)
-        inbox = Inbox(chats, readiness, mentions, replays, dialect, proposals, options, logins)
+        logins, tool_servers = ProviderLogins(connection), ToolServerLogins(connection)
+        inbox = Inbox(
+            *(chats, readiness, mentions, replays, dialect, proposals, options),
+            *(logins, tool_servers),
+        )
         base = self._options.diagnostics_base
         return _Life(
             connection=connection,
@@ -292,6 +302,7 @@ class EcaAgent(ProcessAgent[_Life]):
             ),
             queries=EcaQueries(connection, chats, dialect, mentions.resources),
             logins=logins,
+            tool_servers=tool_servers,
             readiness=readiness,
             proposals=proposals,
             dialect=dialect,

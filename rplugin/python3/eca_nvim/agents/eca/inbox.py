@@ -24,7 +24,7 @@ from eca_nvim.agents.eca.content.code_blocks import CodeBlocks
 from eca_nvim.agents.eca.content.proposals import Proposals
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.dialect import Dialect, Generation
-from eca_nvim.agents.eca.login import ProviderLogins
+from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays, user_text
@@ -75,12 +75,14 @@ class Inbox:
         proposals: Proposals,
         options: ChatOptions,
         logins: ProviderLogins,
+        tool_servers: ToolServerLogins,
     ) -> None:
         self._chats = chats
         self._dialect = dialect
         self._proposals = proposals
         self._options = options
         self._logins = logins
+        self._tool_servers = tool_servers
         self._held: list[ContentReceived | StatusChanged] = []
         self._code_blocks = CodeBlocks()
         self._calls = ToolCallReader()
@@ -99,8 +101,8 @@ class Inbox:
             Unknown: self._unknown,
             ShowMessage: lambda message: (server_events.message(message),),
             JobsUpdated: lambda message: (server_events.jobs(message),),
-            ToolServerUpdated: lambda message: (server_events.tool_server(message),),
-            ToolServerRemoved: lambda message: (server_events.removed_tool_server(message),),
+            ToolServerUpdated: self._tool_server,
+            ToolServerRemoved: self._tool_server_removed,
             ProvidersUpdated: self._provider,
         }
 
@@ -142,6 +144,14 @@ class Inbox:
     def _provider(self, message: ProvidersUpdated) -> Sequence[AgentEvent]:
         self._logins.updated(message)
         return ()
+
+    def _tool_server(self, message: ToolServerUpdated) -> Sequence[AgentEvent]:
+        self._tool_servers.updated(message)
+        return (server_events.tool_server(message),)
+
+    def _tool_server_removed(self, message: ToolServerRemoved) -> Sequence[AgentEvent]:
+        self._tool_servers.removed(message.name)
+        return (server_events.removed_tool_server(message),)
 
     def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
         """Turn content of a chat into events; replayed content changes no files."""

@@ -1,14 +1,15 @@
-"""Login: the providers of an ECA server, and logging in to one of them step by step.
+"""Login: the providers and MCP servers of an ECA server, and logging in to one step by step.
 
 Rules kept here:
 - The server says what the next step is. What it asks for is typed hidden, as it may be a secret.
 - A login that the user finishes in a browser is over when the server reports the provider as logged
-  in (providers/updated).
+  in (providers/updated), or the MCP server as running (tool/serverUpdated).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final, TypeVar
 
 import anyio
@@ -27,6 +28,7 @@ from eca_nvim.protocol.eca.providers import (
     ProvidersListParams,
     ProvidersUpdated,
 )
+from eca_nvim.protocol.eca.tools import ToolServerUpdated
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
 
 MOST_STEPS: Final = 20
@@ -43,6 +45,8 @@ REQUEST_SECONDS: Final = 120.0
 """Time for the server to answer."""
 
 _LOGGED_IN: Final = frozenset({"authenticated", "expiring", "local"})
+_MCP: Final = "mcp:"
+_REQUIRES, _STARTING, _RUNNING = "requires-auth", "starting", "running"
 _STRANGE: Final = "the server wants a step that this client cannot do: send the prompt /login"
 
 Result = TypeVar("Result")
@@ -143,6 +147,70 @@ class ProviderLogins:
             raise AgentRefused("the server has ended") from closed
         except DecodeError as fault:
             raise AgentRefused(f"{request.method}: {one_line(str(fault))}") from fault
+
+
+class ToolServerLogins:
+    """Logs the user in to the MCP servers of one server process; a way's id is `mcp:` and a name.
+
+    The server opens the browser, on its own machine, and tells nobody the address.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._states: dict[str, str] = {}  # by way, of those with a login
+        self._changed = anyio.Event()
+
+    def updated(self, server: ToolServerUpdated) -> None:
+        """Note the state of an MCP server."""
+        way = f"{_MCP}{server.name}"
+        if isinstance(server.status, str):
+            if server.status == _REQUIRES or server.has_auth is True or way in self._states:
+                self._states[way] = server.status
+            self._changed.set()
+            self._changed = anyio.Event()
+
+    def removed(self, name: str) -> None:
+        """Forget an MCP server."""
+        self._states.pop(f"{_MCP}{name}", None)
+
+    def has(self, way: str) -> bool:
+        """Return whether a way leads to an MCP server with a login."""
+        return way in self._states
+
+    def ways(self) -> Sequence[LoginWay]:
+        """Return the MCP servers with a login."""
+        return [
+            LoginWay(way, f"{way.removeprefix(_MCP)} (MCP server)", state, state != _REQUIRES)
+            for way, state in self._states.items()
+        ]
+
+    async def log_in(self, way: str, user: LoginUser) -> LoginEnd:
+        """Log in to an MCP server (mcp/connectServer). Raises AgentRefused."""
+        name = way.removeprefix(_MCP)
+        self._tell(name, connect=True)
+        user.wait(f"{name} waits for you to log in in the browser that the server has opened")
+        self._states[way] = _STARTING
+        try:
+            with anyio.move_on_after(BROWSER_SECONDS):
+                while self._states.get(way) == _STARTING:
+                    await self._changed.wait()
+        finally:
+            if self._states.get(way) == _STARTING:
+                self.log_out(way)  # or it would wait for the browser for ever
+        if self._states.get(way) != _RUNNING:
+            raise AgentRefused(f"not logged in: the MCP server {one_line(name)} did not start")
+        return LoginEnd.DONE
+
+    def log_out(self, way: str) -> None:
+        """Forget the credentials of an MCP server (mcp/logoutServer)."""
+        self._tell(way.removeprefix(_MCP), connect=False)
+
+    def _tell(self, name: str, *, connect: bool) -> None:
+        from eca_nvim.protocol.eca.mcp import McpConnect, McpLogout  # noqa: PLC0415 - rare
+
+        message = McpConnect(name=name) if connect else McpLogout(name=name)
+        with suppress(ConnectionClosed):
+            self._connection.notify(message.method, encode(message))
 
 
 def _way(provider: Provider) -> LoginWay:
