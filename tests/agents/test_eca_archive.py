@@ -360,5 +360,5 @@ async def test_a_rejected_call_is_replayed_as_rejected(
     page, client = await asked(server, tmp_path, lambda it: it.history(CHAT, "c"))
     rejected, told = (it.event for it in page.events)
     assert isinstance(rejected, ToolRejected)
-    assert told == TextReceived(Role.SYSTEM, words)
+    assert told == NoticeReceived(words.strip())
     assert not client.all(NoticeReceived)

@@ -5,17 +5,21 @@ from tests.chat.driver import ENDED, Driver, call, said
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.eca.replay import original_event
+from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.user_actions.earlier_messages import Page, show_history
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     AgentGone,
     ChatEvent,
     InsteadWanted,
+    Role,
+    TextReceived,
     ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
 )
+from eca_nvim.chat.vocabulary.ops import BlockKind
 
 INSTEAD = "Tell the agent what to do differently"
 
@@ -90,6 +94,54 @@ def test_what_to_do_instead_is_not_asked_where_it_was_said(driver: Driver) -> No
     driver.reject("t2")
     driver.hear(ToolRejected(call("t2")), InsteadWanted(INSTEAD))
     assert driver.view.lines[-1] == INSTEAD
+
+
+@pytest.mark.parametrize(
+    ("text", "content_id", "body"),
+    [
+        ("I rejected one or more tool calls with the following reason", None, ""),
+        ("A user hook rejected one or more tool calls with the following reason\nno", None, "no"),
+        (
+            "The conversation was compacted/summarized, consider this summary:\nWe did\nmuch.",
+            None,
+            "We did\nmuch.",
+        ),
+        ("Background job job-1 (`sleep 7; exit 4`) failed with exit code 4.", "u2", ""),
+        ("Background job job-12 (`x (y)`) completed.\nLast 20 lines of output:\nok", "u2", "ok"),
+    ],
+)
+def test_what_the_server_told_the_model_is_no_prompt(
+    text: str, content_id: str | None, body: str
+) -> None:
+    driver = Driver()
+    told = TextReceived(Role.USER, f"\n{text}", content_id)
+    prompt = TextReceived(Role.USER, "\ngo on", "u3")
+    page = Page([original_event(Addressed("chat", it)) for it in (told, prompt)])
+    driver.take(show_history(driver.chat, page, driver.now))
+    title = text.partition("\n")[0]
+    note, user = driver.chat.root.blocks
+    assert user.kind is BlockKind.USER
+    assert note.kind is not BlockKind.USER
+    assert driver.view.lines[0].removeprefix("· ") == title
+    assert not note.is_open or not body
+    exported = transcript(driver.chat, driver.now)
+    assert exported.count("## User") == 1
+    assert exported.index(title) < exported.index("## User")
+    assert body in exported
+
+
+@pytest.mark.parametrize(
+    ("text", "content_id"),
+    [
+        ("I rejected one or more tool calls, go on", "u2"),
+        ("The conversation was compacted/summarized, consider this summary: x", "u2"),
+        ("Background job job-1 (`make`) failed with exit code 4. Why?", "u2"),
+        ("Background job job-1 is slow.", "u2"),
+    ],
+)
+def test_what_the_user_wrote_like_the_server_stays_his(text: str, content_id: str) -> None:
+    typed = Addressed("chat", TextReceived(Role.USER, text, content_id))
+    assert original_event(typed) is typed
 
 
 def test_a_replayed_rejected_call_without_a_name_says_what_it_was_about(driver: Driver) -> None:

@@ -225,3 +225,15 @@ def test_a_diff_is_not_read_as_long_as_nobody_looks_at_it() -> None:
     driver.hear(ToolRequested(edit), ToolFinished(eca_call("a")))
     assert parse_hunks.cache_info() == before
     assert driver.view.other == [FilesChanged("chat", ("/w/x",))]
+
+
+@pytest.mark.parametrize("later", [{}, None])
+def test_what_is_known_stays_when_later_messages_have_empty_arguments(
+    later: dict[str, object] | None,
+) -> None:
+    driver = Driver()
+    driver.run()
+    driver.hear(ToolPreparing(call(), '{"path": "/workspace/src/calc.py", "lim'))
+    empty = call(arguments=later)
+    driver.hear(ToolRequested(empty), ToolRunning(empty), ToolFinished(empty))
+    assert driver.view.lines[-1] == "✓ read src/calc.py"

@@ -4,7 +4,8 @@ The server replays a chat with the same messages as live ones, and then responds
 Rules kept here:
 - While the replay of a chat is awaited, its events and those of its subagents are collected
   instead of emitted. Turns, usage and progress are never replayed: they are emitted at once.
-- Replayed user messages contain what the server added for the model; this is cut off here.
+- Replayed user messages contain what the server added for the model; this is cut off here. Those
+  that it wrote itself are notes, not prompts.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatOpened,
+    NoticeReceived,
     ProgressChanged,
     QuestionAsked,
     Role,
@@ -32,10 +34,17 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.patterns import late_pattern
 
 _ALWAYS_LIVE: Final = (TurnEvent, UsageReported, ProgressChanged, QuestionAsked, OptionsChanged)
 
-_REJECTED: Final = "I rejected one or more tool calls"
+_UNTYPED: Final = late_pattern(
+    r"\s*(?:(?:I|A user hook) rejected one or more tool calls"
+    r"|The conversation was compacted/summarized, consider this summary:)"
+)
+"""How the server's own user messages without an id begin; a prompt has one."""
+_JOB_ENDED: Final = late_pattern(r"\s*Background job job-\d+ \(.*\) .*\.(?:\s*\n|\Z)")
+"""How its messages about ended jobs begin, which have an id."""
 _BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
 """The ends of the blocks that the server adds to a message."""
 
@@ -66,18 +75,26 @@ def _last_block(text: str, end: int) -> int | None:
 def original_event(addressed: Addressed) -> Addressed:
     """Return the original event of a replayed one.
 
-    A rejected call is replayed as a finished one without name or time, and the server's note to the
-    model about it as a user message.
+    A rejected call is replayed as a finished one without name or time, and what the server told the
+    model itself as a user message.
     """
     match addressed.event:
         case ToolFinished(
             call=ToolCall(name=None, server=None) as call, failed=False, total_ms=None
         ):
             return replace(addressed, event=ToolRejected(_named(call)))
-        case TextReceived(role=Role.USER, text=text) as note if text.lstrip().startswith(_REJECTED):
-            return replace(addressed, event=replace(note, role=Role.SYSTEM))
+        case TextReceived(role=Role.USER, text=text, content_id=id_) if _is_note(text, id_):
+            first, _, rest = text.strip().partition("\n")
+            note = NoticeReceived(rest, title=first) if rest else NoticeReceived(first)
+            return replace(addressed, event=note)
         case _:
             return addressed
+
+
+def _is_note(text: str, content_id: str | None) -> bool:
+    """Return whether the server wrote a user message itself."""
+    is_untyped = content_id is None and _UNTYPED.match(text) is not None
+    return is_untyped or _JOB_ENDED.match(text) is not None
 
 
 def _named(call: ToolCall) -> ToolCall:

@@ -10,7 +10,7 @@ Rules kept here:
 from __future__ import annotations
 
 from eca_nvim.chat.handlers.prompt_queue import take_steers
-from eca_nvim.chat.model.blocks import Fold, NoteBlock, ReasoningBlock, TextBlock
+from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, ReasoningBlock, TextBlock
 from eca_nvim.chat.model.chat import Lane, QueueKind
 from eca_nvim.chat.text.safe_text import HIDDEN, clean
 from eca_nvim.chat.update import Update
@@ -106,9 +106,18 @@ def note(update: Update, text: str, *, is_error: bool = False) -> None:
         update.add(NoteBlock(update.new_block_id(), kind, text=text, is_error=is_error))
 
 
+def folded_note(update: Update, title: str, text: str) -> None:
+    """Add a text that is collapsed below its title."""
+    block = PlainBlock(update.new_block_id(), BlockKind.NOTE, Fold.CLOSED, name=title, text=text)
+    update.add(block)
+
+
 def notice_received(update: Update, event: NoticeReceived) -> None:
     """Show a notice from this client or the agent."""
-    note(update, event.text, is_error=event.is_error)
+    if event.title:
+        folded_note(update, event.title, event.text)
+    else:
+        note(update, event.text, is_error=event.is_error)
 
 
 def instead_wanted(update: Update, event: InsteadWanted) -> None:

@@ -46,7 +46,7 @@ def _target(block: ToolBlock, settings: RenderSettings) -> str:
     call = block.call
     summary = literal_line(call.summary or "")
     if call.title is not None:
-        return title_text(call.title, settings)
+        return title_text(call.title, settings) or _so_far(block, settings)
     if block.so_far is not None:
         return _so_far(block, settings) or summary
     if call.changes:

@@ -239,10 +239,11 @@ class UnknownReceived(Struct, frozen=True):
 
 
 class NoticeReceived(Struct, frozen=True):
-    """A notice from this client or the agent, shown as a system message."""
+    """A notice from this client or the agent, shown as a system message; below a title folded."""
 
     text: str
     is_error: bool = False
+    title: str = ""
 
 
 class AgentGone(Struct, frozen=True):
