@@ -6,7 +6,7 @@ import pytest
 from tests.agents.eca_driver import ACCEPTED, FINISHED, IDLE, Answer, EcaDriver
 from tests.chat.driver import RUNNING, STOPPING, call, said, system, user
 
-from eca_nvim.chat.handlers.turn import STOPPED_HERE
+from eca_nvim.chat.handlers.turn import NO_ANSWER, STOPPED_HERE
 from eca_nvim.chat.render.markdown import transcript
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import (
@@ -93,6 +93,20 @@ def test_the_chat_and_its_export_say_where_a_turn_was_stopped(
     driver.hear(STOPPING, TurnEnded(TurnEnd.STOPPED))
     assert [line.strip() for line in driver.view.lines] == ["hello", *after]
     assert (STOPPED_HERE in after) == (STOPPED_HERE in transcript(driver.chat, 0))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_command"),
+    [("/costs", True), ("/compact now", True), ("/etc/hosts is wrong", False), ("hi /x", False)],
+)
+def test_the_end_of_a_turn_says_whether_its_prompt_was_a_command(
+    prompt: str, *, is_command: bool
+) -> None:
+    driver = EcaDriver()
+    driver.run(prompt)
+    driver.hear(IDLE, FINISHED)
+    assert driver.view.fired("EcaTurnFinished")[-1]["command"] is is_command
+    assert (NO_ANSWER in driver.view.lines) is not is_command
 
 
 def test_a_turn_that_ends_by_itself_and_a_login_that_is_cancelled_say_nothing_of_a_stop() -> None:

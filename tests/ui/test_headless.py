@@ -109,7 +109,12 @@ def test_the_reason_of_an_end_is_told_too(nvim_version: str, tmp_path: Path) -> 
 
 
 def test_a_command_is_answered_by_what_the_server_says(nvim_version: str, tmp_path: Path) -> None:
-    assert run(nvim_version, tmp_path, FAIL, prompt="/costs").returncode == 0
+    scene = FAIL.replace("'done'", "'done', command = true")
+    assert run(nvim_version, tmp_path, scene, prompt="/costs").returncode == 0
+
+
+def test_the_path_of_a_file_is_no_command(nvim_version: str, tmp_path: Path) -> None:
+    assert run(nvim_version, tmp_path, FAIL, prompt="/etc/hosts is wrong").returncode == 1
 
 
 def test_a_host_that_is_silent_is_not_waited_for(nvim_version: str, tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ end
 ---@param send fun() called if it is a command of the agent
 ---@return boolean used
 local function use_template(buf, queue, send)
-  local is_command = vim.startswith(field.draft(buf), '/')
-  return is_command and require('eca.actions.templates').submit(buf, queue, send)
+  local may_name_one = vim.startswith(field.draft(buf), '/')
+  return may_name_one and require('eca.actions.templates').submit(buf, queue, send)
 end
 
 ---@param queue boolean

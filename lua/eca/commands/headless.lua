@@ -139,27 +139,23 @@ end
 local ANSWERS = { 'assistant', 'tool', 'tasks', 'question', 'image', 'link' }
 
 ---@param chat string
----@param prompt string
 ---@return boolean
-local function answered(chat, prompt)
+local function answered(chat)
   local buf = chats.ensure(chat).buf
-  local is_command = prompt:find('^%s*/') ~= nil
-  return is_command
-    or vim.iter(ANSWERS):any(function(kind)
-      return transcript.find(buf, 0, kind, 1) ~= nil
-    end)
+  return vim.iter(ANSWERS):any(function(kind)
+    return transcript.find(buf, 0, kind, 1) ~= nil
+  end)
 end
 
 --- Why a turn that has ended counts as a failure; nil if it does not.
 ---@param chat string
----@param prompt string
----@param reason string
+---@param turn { reason?: string, command?: boolean }
 ---@return string?
-local function fault_of(chat, prompt, reason)
-  if reason ~= 'done' then
-    return 'the turn ended: ' .. reason
+local function fault_of(chat, turn)
+  if (turn.reason or 'done') ~= 'done' then
+    return 'the turn ended: ' .. turn.reason
   end
-  return not answered(chat, prompt) and 'the model did not answer' or nil
+  return not (turn.command or answered(chat)) and 'the model did not answer' or nil
 end
 
 --- Run a prompt and end Neovim.
@@ -190,7 +186,7 @@ function M.run(prompt)
     end
   end)
   on('EcaTurnFinished', function(data)
-    finish_once(fault_of(chat, prompt, data.reason or 'done'))
+    finish_once(fault_of(chat, data))
   end)
   on('EcaServerExited', function(data)
     if data.server_name == require('eca.state.mirror').server_name(chat) then

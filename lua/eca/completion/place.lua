@@ -51,7 +51,7 @@ end
 ---@return eca.CompletionTrigger?, integer?
 function M.find(line, column, row)
   local before = line:sub(1, column)
-  if row == 1 and #before <= LONGEST and before:find('^/%S*$') then
+  if row == 1 and #before <= LONGEST and before:find('^/[^%s/]*$') then
     return '/', 1
   end
   local at = sign_before(before)

@@ -8,12 +8,12 @@ Rules kept here:
 from __future__ import annotations
 
 from eca_nvim.chat.handlers.file_uses import prompt_sent
-from eca_nvim.chat.handlers.messages import note, show_user
+from eca_nvim.chat.handlers.messages import folded_note, note, show_user
 from eca_nvim.chat.handlers.prompt_queue import follow_up, keep_for_later
 from eca_nvim.chat.handlers.questions import question_of_agent
 from eca_nvim.chat.handlers.settle import settle, settle_pending
 from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
-from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, TextBlock, ToolBlock
+from eca_nvim.chat.model.blocks import NoteBlock, TextBlock, ToolBlock
 from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.commands import is_command
@@ -53,6 +53,7 @@ def begin(update: Update, step: TurnStep) -> None:
     turn.note_activity(update.now)
     turn.expected_end = TurnEnd.DONE
     turn.number += 1
+    turn.by_command = False
     update.chat.used.begin_turn(turn.number)
     update.dirty |= Dirty.STATUS
     update.emit("EcaTurnStarted", {})
@@ -63,6 +64,7 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     chat = update.chat
     update.lane = chat.root
     begin(update, TurnStep.SEND)
+    chat.turn.by_command = is_command(text)
     chat.unconfirmed.append(show_user(update, text))
     update.tell(TellPrompt(chat.id, text, contexts))
     prompt_sent(update, contexts)
@@ -143,7 +145,8 @@ def end(update: Update, reason: TurnEnd) -> None:
         note(update, NO_ANSWER)
     elif reason is TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
         note(update, STOPPED_HERE)
-    update.emit("EcaTurnFinished", {"reason": reason.value})
+    ended = {"reason": reason.value, "command": chat.turn.by_command}
+    update.emit("EcaTurnFinished", ended)
     prompt = follow_up(update, reason)
     keep_for_later(update)
     if prompt is not None:
@@ -151,10 +154,11 @@ def end(update: Update, reason: TurnEnd) -> None:
 
 
 def _is_unanswered(update: Update) -> bool:
-    """Return whether the turn's prompt got no answer; a slash command may work silently."""
+    """Return whether the turn's prompt got no answer; a command may work silently."""
+    turn = update.chat.turn
     match update.chat.root.blocks[-1:]:
-        case [TextBlock(kind=BlockKind.USER, turn=number) as prompt]:
-            return number == update.chat.turn.number and not is_command(prompt.text)
+        case [TextBlock(kind=BlockKind.USER, turn=number)]:
+            return number == turn.number and not turn.by_command
         case _:
             return False
 
@@ -247,9 +251,7 @@ def agent_gone(update: Update, event: AgentGone) -> None:
     chat = update.chat
     update.lane = chat.root
     if event.stderr_tail:
-        log = PlainBlock(update.new_block_id(), BlockKind.NOTE, Fold.CLOSED, name=LOG_END)
-        log.text = "\n".join(event.stderr_tail)
-        update.add(log)
+        folded_note(update, LOG_END, "\n".join(event.stderr_tail))
     else:
         _remove_repeated_error(update, event.reason)
     note(update, event.reason, is_error=True)

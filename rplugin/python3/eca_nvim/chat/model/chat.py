@@ -100,6 +100,7 @@ class RunningTurn(Struct):
 
     expected_end: the reason to report when the agent ends the turn by itself; a rejected call sets
     it, new text of the model resets it. number: counts the chat's turns from 1; 0 before the first.
+    by_command: its prompt is a command, which may work silently.
     last_activity_ms: when the agent last sent something, or we last asked it. times_asked: how
     often we asked about the turn since the agent's last event.
     """
@@ -108,6 +109,7 @@ class RunningTurn(Struct):
     started_ms: int = 0
     expected_end: TurnEnd = TurnEnd.DONE
     number: int = 0
+    by_command: bool = False
     last_activity_ms: int = 0
     times_asked: int = 0
 
