@@ -1,6 +1,5 @@
 """The start of the host: one line and an exit status for anything that is missing."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -20,7 +19,7 @@ REMEDY = "run :Eca install"
 
 def start(python: str, package: Path = PACKAGE) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [python, "-I", str(SCRIPT), str(package), REMEDY, os.devnull],
+        [python, "-I", str(SCRIPT), str(package), REMEDY],
         input="",
         capture_output=True,
         text=True,
@@ -73,7 +72,7 @@ def test_a_broken_pynvim_is_told_too(bare_python: str) -> None:
 
 
 def test_closed_input_is_a_quiet_end() -> None:
-    command = [sys.executable, "-I", str(SCRIPT), str(PACKAGE), REMEDY, os.devnull]
+    command = [sys.executable, "-I", str(SCRIPT), str(PACKAGE), REMEDY]
     ended = subprocess.run(command, input=b"", capture_output=True, timeout=30, check=False)
     assert (ended.returncode, ended.stderr) == (0, b"")
 

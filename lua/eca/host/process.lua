@@ -70,8 +70,7 @@ function M.start(head_start, ended)
   local options = { rpc = true, detach = true, on_stderr = listen, on_exit = exited }
   local has_form, form = pcall(vim.json.encode, head_start) -- if not, the server starts later
   options.env = head_start and has_form and { NVIM_ECA_SERVER = form } or nil
-  local compiled = vim.fs.joinpath(vim.fn.stdpath('cache') --[[@as string]], 'eca', 'modules')
-  return vim.fn.jobstart({ command, '-I', script, python.package(), remedy, compiled }, options)
+  return vim.fn.jobstart({ command, '-I', script, python.package(), remedy }, options)
 end
 
 return M

@@ -1,7 +1,7 @@
-"""Launch: starts our own host, as `python -I launch.py PACKAGE REMEDY COMPILED`.
+"""Launch: starts our own host, as `python -I launch.py PACKAGE REMEDY`.
 
 PACKAGE is this package's folder. REMEDY says what helps if this Python is unfit: the caller chose
-it, and knows. COMPILED is the file of `compiled_modules`.
+it, and knows.
 
 Rules kept here:
 - A missing package is reported in one line on stderr, the remedy first, and by the exit status; the
@@ -53,18 +53,16 @@ def check() -> None:
         raise Unfit(f"{sys.executable} lacks {missing[0]}{more}")
 
 
-def serve(package: str, compiled: str) -> None:
+def serve(package: str) -> None:
     """Serve Neovim over standard input and output until it closes them. Raises Unfit, Broken."""
     check()
     sys.path.insert(0, str(Path(package).parent))
-    _load(package, "nvim.compiled_modules").use(package, compiled)
     # Neovim gave us a session of our own: all processes in it must end with us.
     _load(package, "nvim.guardian_process").guardian().watch(os.getpid())
     if _load(package, "environment").wants_head_start():
         _load(package, "nvim.head_start").head_start()
     try:
-        with _load(package, "nvim.late_ssl").without_ssl():
-            start_host = import_module("pynvim").start_host
+        start_host = import_module("pynvim").start_host
     except ImportError as broken:
         raise Unfit(f"{sys.executable} cannot import pynvim ({broken})") from broken
     _load(package, "nvim.plugin")
@@ -96,9 +94,9 @@ def _load(package: str, name: str) -> ModuleType:
 def main(arguments: list[str]) -> int:
     """Run as a script; returns the exit status."""
     gc.disable()
-    package, remedy, compiled = arguments
+    package, remedy = arguments
     try:
-        serve(package, compiled)
+        serve(package)
     except Unfit as fault:
         sys.stderr.write(f"{remedy}: {fault}\n")
         return CANNOT_START

@@ -17,6 +17,7 @@ import stat
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import TypeAlias
@@ -60,8 +61,6 @@ class Blob:
 
 
 def _digest(content: bytes) -> bytes:
-    from hashlib import sha256  # noqa: PLC0415 - not needed at start-up
-
     return sha256(content).digest()
 
 

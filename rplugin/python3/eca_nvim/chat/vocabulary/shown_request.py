@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import blake2b
 
 from msgspec import Struct
 from msgspec.msgpack import Encoder
@@ -75,6 +76,4 @@ def fingerprint(*values: object) -> str | None:
         text = repr(values)
     except RecursionError:
         return None
-    from hashlib import blake2b  # noqa: PLC0415 - not needed at start-up
-
     return blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
