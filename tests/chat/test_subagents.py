@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from tests.chat.driver import ENDED, RUNNING, STOPPING, Driver, call, said, user
 from tests.chat.view import View
 
+from eca_nvim.chat.handlers.turn import STOPPED_HERE
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.routing import route
 from eca_nvim.chat.render.markdown import transcript
@@ -292,7 +293,7 @@ def test_a_stop_ends_it_with_all_that_waits_in_it() -> None:
     driver.stop()
     assert driver.items == []
     driver.hear(STOPPING, ENDED)
-    assert driver.view.lines == ["hello", "⊘ agent explorer stopped"]
+    assert driver.view.lines == ["hello", "⊘ agent explorer may still run", STOPPED_HERE]
     assert driver.chat.live == {}
 
 

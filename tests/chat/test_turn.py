@@ -78,7 +78,7 @@ def test_stop_without_idle_unlocks_1() -> None:
         (said("Half an"), ("Half an", STOPPED_HERE)),
         ((ToolFinished(call()),), ("✓ read", STOPPED_HERE)),
         ((*said("Half an"), system("Prompt stopped")), ("Half an", "Prompt stopped")),
-        ((ToolRunning(call()),), ("⊘ read stopped",)),
+        ((ToolRunning(call()),), ("⊘ read may still run", STOPPED_HERE)),
         ((ToolRequested(call(), needs_approval=True),), ("⊘ read stopped",)),
         ((QuestionAsked("q", "Which?"),), ("⊘ Which? not answered", STOPPED_HERE)),
     ],
@@ -316,5 +316,5 @@ def test_every_call_state_has_its_row() -> None:
 
 
 def test_a_call_that_has_ended_stays_so() -> None:
-    for ended in ENDED_CALLS - {CallState.STOPPED, CallState.UNREPORTED}:
+    for ended in ENDED_CALLS - {CallState.LEFT, CallState.UNREPORTED}:
         assert not any(may_become(ended, state) for state in CallState)

@@ -116,6 +116,7 @@ def test_a_command_that_waits_for_input_says_so_and_is_stopped(
     wait_idle(nvim)
     assert scripted.answers()[-1]["signal"] in ("SIGTERM", "SIGKILL"), "late on a busy machine"
     assert not any("waits for input" in it for it in lines_of(nvim))
+    assert lines_of(nvim)[-1].endswith("stopped"), "we have ended it"
     say(nvim, "again")
     approve(nvim)
     wait_line(nvim, "[signal ")

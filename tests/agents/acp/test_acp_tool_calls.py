@@ -9,6 +9,8 @@ from tests.agents.acp.wire import Wired, shows, text
 
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import MOST_PRINTED
+from eca_nvim.chat.handlers import reducer
+from eca_nvim.chat.handlers.turn import STOPPED_HERE
 from eca_nvim.chat.vocabulary.call_details import FileChange, FileName, Location, ToolKind
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolOutput
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -80,17 +82,52 @@ def test_a_result_may_come_after_the_end_of_the_turn(wired: Wired) -> None:
     assert wired.lines == ["✓ $ rm -rf x"]
 
 
-def test_a_call_that_was_running_is_stopped_with_its_turn(wired: Wired) -> None:
-    wired.call(status="in_progress", **RUN)
+def stopped(wired: Wired) -> None:
     wired.take(wired.inbox.turn_ended(StopReason.CANCELLED))
     wired.driver.hear_exactly(TurnEnded(TurnEnd.STOPPED))
-    assert wired.lines == ["⊘ $ rm -rf x stopped"]
+
+
+@pytest.mark.parametrize(
+    ("status", "line"), [("completed", "⊘ $ rm -rf x stopped"), ("failed", "✗ $ rm -rf x")]
+)
+def test_a_call_that_ends_between_stop_and_end_is_stopped_unless_it_failed(
+    wired: Wired, status: str, line: str
+) -> None:
+    """Gemini and opencode say that it is completed, when they have killed it."""
+    wired.call(status="in_progress", **RUN)
+    wired.driver.stop()
+    wired.changes(status=status)
+    stopped(wired)
+    assert wired.lines[0] == line
+    wired.changes(status="completed", content=[shows("out")])
+    assert wired.lines[0] == line, "its end has been said"
+
+
+def test_a_call_that_goes_on_after_a_stop_says_so_until_its_end(wired: Wired) -> None:
+    """A command of codex goes on, and the end of its process ends it."""
+    wired.call(status="in_progress", **RUN)
+    wired.driver.stop()
+    stopped(wired)
+    assert wired.lines == ["⊘ $ rm -rf x may still run", STOPPED_HERE]
+    wired.begin("again")
+    wired.changes(status="completed", content=[shows("out")])
+    assert wired.lines[0] == "✓ $ rm -rf x"
+
+
+def test_nothing_goes_on_once_the_process_of_the_agent_has_ended(wired: Wired) -> None:
+    wired.call(status="in_progress", **RUN)
+    stopped(wired)
+    wired.driver.take(reducer.server_changed(wired.driver.chat, "ready", 0))
+    assert wired.lines[0] == "⊘ $ rm -rf x may still run"
+    assert wired.driver.view.lost == ["⊘ $ rm -rf x stopped"], "with the host it ends, too"
+    wired.driver.take(reducer.server_changed(wired.driver.chat, "starting", 0))
+    assert wired.lines[0] == "⊘ $ rm -rf x stopped"
 
 
 def test_a_call_that_is_still_written_ends_with_its_turn(wired: Wired) -> None:
     wired.call(status="pending", title="Terminal", kind="execute")
     wired.end()
-    assert wired.lines == ["⊘ Terminal stopped"]
+    assert wired.lines == ["· Terminal no result"]
 
 
 def test_an_update_that_says_nothing_makes_no_call(wired: Wired) -> None:

@@ -24,6 +24,7 @@ _FOLDS: Mapping[CallState, Fold] = {
     CallState.REJECTED: Fold.CLOSED,
     CallState.STOPPED: Fold.CLOSED,
     CallState.UNREPORTED: Fold.CLOSED,
+    CallState.LEFT: Fold.CLOSED,
 }
 
 _OUTCOMES: Mapping[CallState, str] = {
@@ -35,6 +36,7 @@ _OUTCOMES: Mapping[CallState, str] = {
     CallState.REJECTED: "rejected",
     CallState.STOPPED: "stopped",
     CallState.UNREPORTED: "approved",
+    CallState.LEFT: "approved",
 }
 
 

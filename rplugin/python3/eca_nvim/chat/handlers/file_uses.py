@@ -42,13 +42,14 @@ def file_named(update: Update, event: FileNamed) -> None:
 def call_ended(update: Update, block: ToolBlock) -> None:
     """Count what a call used; a command that failed was run, too."""
     call, used = block.call, update.chat.used
-    if block.state is CallState.DONE:
+    was_run = block.state in (CallState.DONE, CallState.STOPPED)
+    if was_run:
         for path, use in call_uses(call):
             used.note_call(path, use, replayed=block.replayed)
         for change in islice(call.changes or (), MOST_USES) if may_change(call) else ():
             used.add_lines(change.path, change.added, change.removed)
-    was_run = block.state is CallState.FAILED and call.command
-    if (block.state is CallState.DONE or was_run) and not update.replays:
+    was_run = was_run or (block.state is CallState.FAILED and call.command is not None)
+    if was_run and not update.replays:
         used.look_into(call)
 
 

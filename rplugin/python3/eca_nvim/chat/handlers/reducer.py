@@ -19,6 +19,7 @@ from eca_nvim.chat.handlers import (
     options,
     questions,
     received_blocks,
+    settle,
     silent_turn,
     task_list,
     tool_calls,
@@ -137,6 +138,7 @@ def server_changed(chat: Chat, state: str, now: int) -> Changes:
     chat.server = state
     if state != "ready":
         task_list.drop_task_list(update)
+        settle.stop_left(update)
         chat_title.doubt_title(chat)
     update.dirty |= Dirty.STATUS
     return update.finish()

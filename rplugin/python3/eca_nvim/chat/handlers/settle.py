@@ -10,7 +10,7 @@ from eca_nvim.chat.handlers.questions import dismiss
 from eca_nvim.chat.model.blocks import ReasoningBlock, ToolBlock
 from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.states import CallState
+from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
 
 INCOMPLETE = (
     "The model did not complete this call: its arguments are not valid JSON. Nothing was run. "
@@ -18,20 +18,20 @@ INCOMPLETE = (
 )
 
 
-def settle(update: Update, only: Lane | None = None, *, completed: bool = False) -> None:
+def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
-    completed: the turn ended by itself, so a call whose arguments are incomplete has failed, and
-    another one is over.
+    end: how the turn ended. Of an agent that is gone nothing runs any more.
     """
     for block, lane in list(update.chat.live.values()):
         if only is not None and lane is not only:
             continue
         dismiss(update, block, lane)
         if isinstance(block, ToolBlock):
-            if completed and _is_incomplete(block):
+            state = _end_of(block, end)
+            if state is CallState.FAILED:
                 block.outputs = (INCOMPLETE,)
-            step(update, block, lane, _end_of(block, completed=completed))
+            step(update, block, lane, state)
         elif isinstance(block, ReasoningBlock):
             finish_reasoning(update, block, lane, None)
     for lane in update.chat.lanes.values():
@@ -50,16 +50,27 @@ def _is_incomplete(block: ToolBlock) -> bool:
     return False
 
 
-def _end_of(block: ToolBlock, *, completed: bool) -> CallState:
+def _end_of(block: ToolBlock, end: TurnEnd) -> CallState:
     match block.state:
         case CallState.REFUSED:
             return CallState.REJECTED
-        case CallState.PREPARING if completed and _is_incomplete(block):
-            return CallState.FAILED
-        case CallState.PREPARING | CallState.RUNNING if completed:
+        case CallState.PREPARING if end is TurnEnd.DONE:
+            return CallState.FAILED if _is_incomplete(block) else CallState.UNREPORTED
+        case CallState.APPROVED | CallState.RUNNING if end is TurnEnd.DONE:
             return CallState.UNREPORTED
+        case CallState.APPROVED | CallState.RUNNING if end is not TurnEnd.GONE:
+            return CallState.LEFT
         case _:
             return CallState.STOPPED
+
+
+def stop_left(update: Update) -> None:
+    """Call stopped what went on after its turn: the agent's process has ended, and all its own."""
+    for lane in update.chat.lanes.values():
+        for block in lane.calls.values():
+            if block.state is CallState.LEFT:
+                step(update, block, lane, CallState.STOPPED)
+                update.redraw(block, lane)
 
 
 def settle_pending(update: Update) -> None:

@@ -37,6 +37,7 @@ from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import (
     BY_CONFIG,
+    CUT,
     ApprovalWithdrawn,
     ToolFinished,
     ToolOutput,
@@ -168,9 +169,9 @@ def finished(update: Update, event: ToolFinished) -> None:
     dismiss_for_call(update, block)
     if block.question is None and event.dialogue is not None:
         block.question = replayed_question(event.dialogue)
-    step(update, block, update.lane, _outcome(block, event))
+    step(update, block, update.lane, _outcome(update, block, event))
     call_ended(update, block)
-    if block.state is CallState.DONE:
+    if block.state in (CallState.DONE, CallState.STOPPED):
         update_task_list(update, event.call.details, block)
         if not block.replayed:
             join_neighbours(update, block, update.lane)
@@ -193,19 +194,27 @@ def _total_ms(update: Update, block: ToolBlock, event: ToolFinished) -> int | No
     return update.now - block.started_ms
 
 
-def _outcome(block: ToolBlock, event: ToolFinished) -> CallState:
+def _outcome(update: Update, block: ToolBlock, event: ToolFinished) -> CallState:
+    """Return how a call ended: what ends while its turn is being stopped was cut short by that."""
     question = block.question
     if question is not None and question.state is QuestionState.DISMISSED:
         return CallState.REJECTED
-    return CallState.FAILED if event.failed else CallState.DONE
+    if event.failed:
+        return CallState.FAILED
+    return CallState.STOPPED if _is_stopping(update) else CallState.DONE
+
+
+def _is_stopping(update: Update) -> bool:
+    return update.chat.turn.state is Turn.STOPPING and not update.replays
 
 
 def rejected(update: Update, event: ToolRejected) -> None:
-    """Mark a call as rejected, or as stopped if its turn is being stopped."""
+    """Mark a call as rejected, or as stopped if its turn is being stopped, or was."""
     block = _open_call(update, event.call)
     if block is None:
         return
-    stopped = update.chat.turn.state is Turn.STOPPING and block.state is not CallState.REFUSED
+    was_cut = event.reason == CUT or block.state is CallState.LEFT or _is_stopping(update)
+    stopped = was_cut and block.state is not CallState.REFUSED
     dismiss_for_call(update, block)
     block.by_config = event.reason == BY_CONFIG
     step(update, block, update.lane, CallState.STOPPED if stopped else CallState.REJECTED)

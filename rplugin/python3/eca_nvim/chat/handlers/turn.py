@@ -139,7 +139,7 @@ def end(update: Update, reason: TurnEnd) -> None:
     chat.activity, chat.retrying = None, False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
-    settle(update, completed=reason is TurnEnd.DONE)
+    settle(update, end=reason)
     drop_unsent_task_list(update)
     if reason is TurnEnd.DONE and _is_unanswered(update):
         note(update, NO_ANSWER)
@@ -227,7 +227,8 @@ def turn_ended(update: Update, event: TurnEnded) -> None:
     """End the turn and show the agent's reason; a subagent's end settles only its own lane."""
     turn = update.chat.turn
     if update.lane is not update.chat.root:
-        settle(update, update.lane, completed=turn.state is Turn.RUNNING)
+        is_done = turn.state is Turn.RUNNING
+        settle(update, update.lane, TurnEnd.DONE if is_done else TurnEnd.STOPPED)
     elif turn.state is not Turn.IDLE:
         if event.message:
             note(update, event.message, is_error=event.end is TurnEnd.FAILED)

@@ -28,6 +28,7 @@ DEFAULT_ICONS: Mapping[str, str] = MappingProxyType(
         "rejected": "⊘",
         "stopped": "⊘",
         "unreported": "·",
+        "left": "⊘",
         "question": "?",
         "hook": "⚙",
         "image": "▣",

@@ -64,7 +64,7 @@ def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | N
             return _reasoning_header(replace(block, total_ms=0), settings, 0)
         case ToolBlock() | QuestionBlock() if (question := open_question(block)) is not None:
             return stopped_question(question, settings)
-        case ToolBlock(question=None, state=state) if state in UNFINISHED_CALLS:
+        case ToolBlock(question=None, state=state) if state in UNFINISHED_CALLS | {CallState.LEFT}:
             stopped = replace(block, state=CallState.STOPPED, nested=None)
             return tool_header(stopped, settings, 0)
         case OlderBlock():

@@ -54,14 +54,19 @@ _GROUPS: Mapping[CallState, str] = {
     CallState.REJECTED: "EcaToolRejected",
     CallState.STOPPED: "EcaToolRejected",
     CallState.UNREPORTED: "EcaMuted",
+    CallState.LEFT: "EcaWarning",
 }
 _NAMED_STATES = frozenset(
     {
         *(CallState.WAITING, CallState.REFUSED, CallState.REJECTED),
-        *(CallState.STOPPED, CallState.UNREPORTED),
+        *(CallState.STOPPED, CallState.UNREPORTED, CallState.LEFT),
     }
 )
-_STATE_WORDS = {CallState.REFUSED: "rejected", CallState.UNREPORTED: "no result"}
+_STATE_WORDS = {
+    CallState.REFUSED: "rejected",
+    CallState.UNREPORTED: "no result",
+    CallState.LEFT: "may still run",
+}
 
 
 # --- header -------------------------------------------------------------------------------------

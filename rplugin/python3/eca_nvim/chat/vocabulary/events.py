@@ -135,6 +135,8 @@ class InsteadWanted(Struct, frozen=True):
 
 BY_CONFIG = "user-config"
 """The reason of a rejection by the agent's configuration, not by the user."""
+CUT = "cut"
+"""The reason of a rejection of a call that we have ended with its turn."""
 
 
 class ApprovalWithdrawn(Struct, frozen=True):

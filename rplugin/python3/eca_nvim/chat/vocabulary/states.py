@@ -97,8 +97,9 @@ class CallState(StrEnum):
     """The state of a tool call.
 
     APPROVED: it may run but has not begun. REFUSED: the user rejected it and the agent has not
-    confirmed. STOPPED: its turn was ended first. UNREPORTED: its turn ended by itself, so the call
-    is over, but the agent did not say how it ended.
+    confirmed. STOPPED: it was ended with its turn. UNREPORTED: its turn ended by itself, so the
+    call is over, but the agent did not say how it ended. LEFT: its turn was ended, and the agent
+    has not said that the call has.
     """
 
     PREPARING = "preparing"
@@ -111,12 +112,13 @@ class CallState(StrEnum):
     REJECTED = "rejected"
     STOPPED = "stopped"
     UNREPORTED = "unreported"
+    LEFT = "left"
 
 
 _ENDS = frozenset(
     {
         *(CallState.DONE, CallState.FAILED, CallState.REJECTED),
-        *(CallState.STOPPED, CallState.UNREPORTED),
+        *(CallState.STOPPED, CallState.UNREPORTED, CallState.LEFT),
     }
 )
 
@@ -131,9 +133,10 @@ CALL_STEPS: Mapping[CallState, frozenset[CallState]] = {
     CallState.DONE: frozenset(),
     CallState.FAILED: frozenset(),
     CallState.REJECTED: frozenset(),
+    CallState.STOPPED: frozenset(),
     # its result may still arrive, and then counts
-    CallState.STOPPED: frozenset({CallState.DONE, CallState.FAILED}),
     CallState.UNREPORTED: frozenset({CallState.DONE, CallState.FAILED}),
+    CallState.LEFT: frozenset({CallState.DONE, CallState.FAILED, CallState.STOPPED}),
 }
 
 ENDED_CALLS = _ENDS

@@ -58,6 +58,10 @@ class Screens:
         """Return the call that shows a terminal."""
         return self._calls.get(terminal_id)
 
+    def shows(self, call: KnownCall) -> bool:
+        """Return whether a call shows a terminal."""
+        return call in self._calls.values()
+
     def take_own_call(self, content: Iterable[AnyCallContent]) -> str | None:
         """Return the id of a call of ours that shows a terminal in some content, at most once."""
         for part in content:

@@ -25,6 +25,7 @@ from eca_nvim.agents.acp.updates.screens import Screen, Screens
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice
 from eca_nvim.chat.vocabulary.events import (
+    CUT,
     ApprovalWithdrawn,
     ChatEvent,
     ToolFinished,
@@ -100,9 +101,13 @@ class ToolCalls:
         self._turn += 1
 
     def turn_ended(self) -> Sequence[ChatEvent]:
-        """End what is open: the chat stops it with its turn."""
-        events = [ToolRequested(it.known.call) for it in self._open.values() if _is_new(it)]
+        """End what is open: the chat stops it with its turn, as we did with our own terminals."""
+        events: list[ChatEvent] = []
         for call in self._open.values():
+            if self.screens.shows(call.known):
+                events.append(ToolRejected(call.known.call, CUT))
+            elif _is_new(call):
+                events.append(ToolRequested(call.known.call))
             call.phase = Phase.ENDED if call.phase is Phase.REFUSED else Phase.STOPPED
             call.request_id = None
         self._open.clear()
