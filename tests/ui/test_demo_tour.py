@@ -54,6 +54,33 @@ def test_it_edits_a_real_file_when_it_is_accepted(chat: Neovim) -> None:
     assert "name.lower()" not in path.read_text()
 
 
+def test_a_place_of_a_call_leads_to_its_file_and_line_from_any_folder(chat: Neovim) -> None:
+    say(chat, "fix the greeting")
+    waiting(chat)
+    path = demo_file(chat, "greet.py")
+    chat.keys("<C-w>kgg/? edit<CR>a")
+    wait_line(chat, "by your name")
+    wait_idle(chat)
+    changed = 1 + path.read_text().splitlines().index('    return "Hello, " + name + "!"')
+    edit, window = "gg/✓ edit<CR>", chat.eval("winnr()")
+    chat.keys(f"{edit}zo")
+    wait_line(chat, "-    return")
+    for keys, line in (
+        (f"{edit}0gf", changed),
+        (f"{edit}fg<CR>", changed),
+        ("gg/+    return<CR>gf", changed),
+        ("gg/+    return<CR><CR>", changed),
+        ("gg/^ def greet<CR><CR>", changed - 1),
+        ("gg/✓ read<CR>fg<CR>", changed - 1),  # it names no line: where the user was
+    ):
+        chat.command(f"1wincmd w | enew | {window}wincmd w")
+        chat.keys(keys)
+        chat.wait_until("vim.fn.expand('%:t') == 'greet.py'")
+        assert [chat.eval("expand('%:p')"), chat.eval("line('.')")] == [str(path), line], keys
+    chat.keys(f":{window}wincmd w<CR>{edit}0<CR>")
+    chat.wait_for(lambda: "+    return" not in "".join(lines_of(chat)), "the closed block")
+
+
 def test_it_leaves_the_file_alone_when_it_is_rejected(chat: Neovim) -> None:
     say(chat, "fix the greeting")
     waiting(chat)

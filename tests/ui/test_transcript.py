@@ -334,28 +334,6 @@ def header(*segments: tuple[str, str]) -> ops.OpenBlock:
     return ops.OpenBlock(CHAT, 1, BlockKind.TOOL, [("✓", "EcaToolDone"), *segments])
 
 
-@pytest.mark.parametrize(
-    ("target", "opened"),
-    [
-        ("src/calc.py", "calc.py"),
-        ("src/calc.py 10-20", "calc.py"),
-        ("old name.py → src/calc.py", "calc.py"),
-        ("README.md, src/calc.py", None),
-        ("no/such.py", None),
-        ("src", None),
-    ],
-)
-def test_a_header_leads_to_the_one_file_it_names(
-    start_nvim: StartNeovim, target: str, opened: str | None
-) -> None:
-    view = open_view(start_nvim, "README.md")
-    view.draw(header((" edit", "EcaToolName"), (f" {target}", "EcaToolTarget"), (" 1s", "")))
-    view.nvim.keys("<C-w>kgg0gf")
-    if opened is None:
-        view.nvim.wait_screen("no file under the cursor")
-    assert view.current() == (opened or "chat")
-
-
 def test_finding_a_block_costs_the_same_in_a_long_chat(nvim: Neovim) -> None:
     """It is asked for with every redraw."""
     code = """

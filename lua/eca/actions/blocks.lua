@@ -9,6 +9,8 @@ local notify = require('eca.ui.notify')
 local question = require('eca.approval.question')
 local reference = require('eca.chat.reference')
 local register = require('eca.ui.register')
+local requests = require('eca.host.requests')
+local return_window = require('eca.ui.return_window')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
@@ -24,9 +26,9 @@ local function block_here()
   return transcript.block_at(vim.api.nvim_get_current_buf(), cursor_row())
 end
 
+---@param block? eca.BlockPlace
 ---@param open? boolean nil: toggle
-local function set_open(open)
-  local block = block_here()
+local function set_open(block, open)
   if not block or not block.header then
     return
   end
@@ -39,17 +41,17 @@ end
 
 --- Open or close the block under the cursor.
 function M.toggle()
-  set_open(nil)
+  set_open(block_here())
 end
 
 --- Open the block under the cursor.
 function M.open()
-  set_open(true)
+  set_open(block_here(), true)
 end
 
 --- Close the block under the cursor.
 function M.close()
-  set_open(false)
+  set_open(block_here(), false)
 end
 
 ---@param open boolean
@@ -70,18 +72,41 @@ function M.close_all()
   set_all(false)
 end
 
---- Open the file named under the cursor in a code window, at the line if one is named. Anywhere on
---- the header of a tool call it is the call's file.
----@return boolean opened
-function M.open_file()
-  local target = transcript.target_at(vim.api.nvim_get_current_buf(), cursor_row())
-  local file = reference.under_cursor() or (target and reference.only_in(target))
-  if not file then
-    notify.info('no file under the cursor')
-    return false
+--- The row of the cursor in a block's body.
+---@param block eca.BlockPlace
+---@return integer? row 0-based; nil: the header
+local function body_row(block)
+  local row = cursor_row() - (block.header and block.header + 1 or block.first)
+  return row >= 0 and row or nil
+end
+
+--- Show the file that the host knows to be meant at the cursor, else the one that the text names.
+---@param block? eca.BlockPlace
+---@param otherwise fun() called if there is neither
+local function show_file(block, otherwise)
+  local asked, named = return_window.asked(), reference.under_cursor()
+  local function show(place)
+    local file = place or named
+    if not file then
+      otherwise()
+    elseif return_window.may_focus(asked, 'the file') then
+      reference.show(file)
+    end
   end
-  reference.show(file)
-  return true
+  if not block or block.kind ~= 'tool' then
+    return show()
+  end
+  local payload = { chat = block.chat, block = block.id, row = body_row(block) }
+  payload.column = vim.api.nvim_win_get_cursor(0)[2]
+  requests.ask('place', payload, show)
+end
+
+--- Open the file meant under the cursor in a code window, at its line. Anywhere on the header of a
+--- tool call it is the call's file.
+function M.open_file()
+  show_file(block_here(), function()
+    notify.info('no file under the cursor')
+  end)
 end
 
 local ACTS = { image = true, link = true }
@@ -104,25 +129,26 @@ function M.act()
     return
   end
   local url = reference.url_under_cursor()
-  local file = not url and reference.under_cursor()
   local asked = question_in(block)
+  local buf, column = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[2]
+  local on_target = transcript.is_target(buf, cursor_row(), column)
   if ACTS[block.kind] then
     host.send('act', { chat = block.chat, block = block.id })
-  elseif transcript.is_cut(vim.api.nvim_get_current_buf(), cursor_row()) then
-    local row = cursor_row() - (block.header and block.header + 1 or block.first)
-    host.send('output', { chat = block.chat, block = block.id, row = row })
+  elseif transcript.is_cut(buf, cursor_row()) then
+    host.send('output', { chat = block.chat, block = block.id, row = body_row(block) })
   elseif asked then
     question.open(asked)
   elseif block.kind == 'older' then
     host.send('older', { chat = block.chat })
-  elseif block.header == cursor_row() then
-    set_open(nil)
+  elseif block.header == cursor_row() and not on_target then
+    set_open(block)
   elseif url then
     external.open(url)
-  elseif file then
-    reference.show(file)
   else
-    set_open(nil)
+    show_file(block, function()
+      local here = block_here()
+      set_open(here and here.id == block.id and here.chat == block.chat and here or nil)
+    end)
   end
 end
 

@@ -1,4 +1,4 @@
---- Finds the file or link that the text under the cursor names.
+--- Finds the file or link that the text under the cursor names, in what a model or a user writes.
 ---
 --- Rules kept here: a name is data: it is looked up, never expanded or run.
 local files = require('eca.files')
@@ -42,22 +42,6 @@ function M.under_cursor()
   local name, line = text:match('^(.-):(%d+)')
   local path = name and existing(name)
   return path and { path = path, line = tonumber(line) } or nil
-end
-
---- The existing file that a text names, as a whole or by one of its words; nil if it names several.
----@param text string
----@return eca.FileReference?
-function M.only_in(text)
-  local whole = existing(scan.trim(text))
-  local found = {} ---@type table<string, true>
-  for name in text:gmatch('[^%s,:]+') do
-    local path = existing(name)
-    if path then
-      found[path] = true
-    end
-  end
-  local path = whole or next(found)
-  return path and (whole or not next(found, path)) and { path = path } or nil
 end
 
 --- The target of the Markdown link that the cursor is in.

@@ -28,6 +28,7 @@ return {
   grep = { 'chat', 'pattern', 'request' },
   reveal = { 'chat', 'block', 'request', 'row' },
   output = { 'chat', 'block', 'row' },
+  place = { 'chat', 'block', 'column', 'request', 'row' },
   image = { 'chat', 'block', 'request' },
   keep_prompt = { 'text' },
   keep_draft = { 'chat', 'text' },

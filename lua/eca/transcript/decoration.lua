@@ -128,20 +128,20 @@ function M.marks(buf, first, marks, prose)
   end
 end
 
---- The first text of a row in a highlight group; nil if there is none.
+--- Has a row a text in a highlight group, at a byte column if one is given?
 ---@param buf integer
 ---@param row integer
 ---@param group string
----@return integer? first byte column
----@return integer? last exclusive; -1 for the end of the line
-function M.place_of(buf, row, group)
+---@param column? integer 0-based
+---@return boolean
+function M.has(buf, row, group, column)
   local options = { details = true }
   local marks = vim.api.nvim_buf_get_extmarks(buf, colours, { row, 0 }, { row, -1 }, options)
-  for _, mark in ipairs(marks) do
-    if mark[4].hl_group == group then
-      return mark[3], mark[4].end_row == row and mark[4].end_col or -1
-    end
-  end
+  return vim.iter(marks):any(function(mark)
+    local first, text = mark[3], mark[4]
+    local holds = not column or (first <= column and (column < text.end_col or text.end_row > row))
+    return text.hl_group == group and holds
+  end)
 end
 
 --- Clear the highlights of a row, but not its bar or indent.

@@ -236,16 +236,16 @@ end
 ---@param row integer
 ---@return boolean
 function M.is_cut(buf, row)
-  return decoration.place_of(buf, row, 'EcaMore') ~= nil
+  return decoration.has(buf, row, 'EcaMore')
 end
 
---- The target of a tool call, as its header shows it; nil on any other row.
+--- Is a position on what a tool call is applied to, in its header?
 ---@param buf integer
 ---@param row integer
----@return string?
-function M.target_at(buf, row)
-  local first, last = decoration.place_of(buf, row, 'EcaToolTarget')
-  return first and vim.api.nvim_buf_get_text(buf, row, first, row, last, {})[1] or nil
+---@param column integer 0-based bytes
+---@return boolean
+function M.is_target(buf, row, column)
+  return decoration.has(buf, row, 'EcaToolTarget', column)
 end
 
 M.is_transcript = places.is_transcript

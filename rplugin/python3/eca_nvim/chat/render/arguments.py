@@ -31,12 +31,17 @@ def argument_body(arguments: Mapping[str, object], limit: int | None) -> Body:
     return stacked(_argument(key, value, limit) for key, value in arguments.items())
 
 
-def _argument(key: str, value: object, limit: int | None) -> Body:
+def _argument(key: str, value: object, limit: int | None, path: str | None = None) -> Body:
+    """List an argument; `path`: the file that its value names, unless that is the value itself."""
     name = key if _PLAIN_NAME.fullmatch(key) else json.dumps(key, ensure_ascii=False)
     start = f"{literal(name)}: "
     first, *rest = value_lines(value)
     content = cut(indent_rest([start + first, *rest]), limit)
-    return Body(content.lines, [(0, 0, len(start.encode()), "EcaMuted"), *content.marks], "")
+    marks = [(0, 0, len(start.encode()), "EcaMuted"), *content.marks]
+    named = path or value
+    return Body(
+        content.lines, marks, "", places=[(0, named, 0, 0)] if isinstance(named, str) else ()
+    )
 
 
 def other_folder(call: ToolCall, settings: RenderSettings) -> Mapping[str, str]:
@@ -62,8 +67,8 @@ def file_rows(call: ToolCall, settings: RenderSettings, limit: int | None) -> Bo
     if call.locations and not listed:
         return argument_body({"files": f"{len(call.locations)}, {_NOT_ALLOWED}"}, limit)
     names = {path: settings.relative(literal_name(path)) for path in listed}
-    left = (name for path, name in names.items() if not {path, name} & named)
-    return stacked(_argument("file", name, limit) for name in left)
+    left = (it for it in names.items() if not named.intersection(it))
+    return stacked(_argument("file", name, limit, path) for path, name in left)
 
 
 def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:

@@ -6,10 +6,10 @@ at the end of a line is a picture, unless all lines that were there have one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice, pairwise
 
-from eca_nvim.chat.text.body import Body, stacked
+from eca_nvim.chat.text.body import Body, RowPlace, stacked
 from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.text.output import MORE, cut, cut_line, lines_left_out
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name
@@ -34,7 +34,7 @@ def changes_body(changes: Sequence[FileChange], limit: int | None) -> Body:
 
 def _file(change: FileChange) -> Body:
     name = literal_name(change.path)
-    return Body([name], [(0, 0, -1, "EcaToolTarget")], "diff")
+    return Body([name], [(0, 0, -1, "EcaToolTarget")], "diff", places=[(0, change.path, 0, 0)])
 
 
 def diff_body(change: FileChange, limit: int | None) -> Body:
@@ -45,17 +45,30 @@ def diff_body(change: FileChange, limit: int | None) -> Body:
         return cut(literal_lines(change.diff), limit, language="diff")
     lines: list[str] = []
     marks: list[Mark] = []
+    places: list[RowPlace] = []
     total = sum(len(hunk.lines) + 1 for hunk in hunks)
     for hunk in hunks:
         if limit is not None and len(lines) >= limit:
             break
+        places += islice(_places(hunk, len(lines), change), limit)
         _hunk(hunk, _numbers(hunk) if change.placed else "@@", lines, marks, limit)
     is_cut = limit is not None and any(len(line) > COLUMNS + 1 for line in lines)
     if limit is not None and total > limit:
         lines = [*lines[:limit], lines_left_out(total - limit)]
         marks = [*(mark for mark in marks if mark[0] < limit), (limit, 0, -1, MORE)]
+        places = [place for place in places if place[0] < limit]
         is_cut = True
-    return Body(lines, marks, "diff", is_cut)
+    return Body(lines, marks, "diff", is_cut, places)
+
+
+def _places(hunk: Hunk, row: int, change: FileChange) -> Iterator[RowPlace]:
+    """Yield the places of a hunk's header and lines, from its first row on."""
+    before, after = (hunk.start, hunk.target) if change.placed else (0, 0)
+    yield row, change.path, before, after
+    for number, line in enumerate(hunk.lines, row + 1):
+        yield number, change.path, before, after
+        before += change.placed and line.kind is not LineKind.ADDED
+        after += change.placed and line.kind is not LineKind.REMOVED
 
 
 def _numbers(hunk: Hunk) -> str:

@@ -1,24 +1,30 @@
-"""Body: the lines of an open block, with marks."""
+"""Body: the lines of an open block, with marks, and the places of files that they show."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.ops import Mark
 
+RowPlace: TypeAlias = tuple[int, str, int, int]
+"""Body row, path, and its line (1-based) before and after the change; 0: no line is meant."""
+
 
 class Body(Struct, frozen=True):
     """Clean lines, their marks, and their language (None: Markdown, "": plain).
 
-    is_cut: they are not all of it; a line says how much is missing.
+    is_cut: they are not all of it; a line says how much is missing. places: rows that show a place
+    of a file, in order.
     """
 
     lines: Sequence[str]
     marks: Sequence[Mark] = ()
     language: str | None = None
     is_cut: bool = False
+    places: Sequence[RowPlace] = ()
 
 
 def joined(*bodies: Body) -> Body:
@@ -30,11 +36,13 @@ def stacked(bodies: Iterable[Body]) -> Body:
     """Stack any number of bodies, as `joined` does; no bodies give empty plain text."""
     lines: list[str] = []
     marks: list[Mark] = []
+    places: list[RowPlace] = []
     language: str | None = ""
     is_cut = False
     for body in bodies:
         is_cut = is_cut or body.is_cut
         marks += ((row + len(lines), start, end, group) for row, start, end, group in body.marks)
+        places += ((row + len(lines), path, old, new) for row, path, old, new in body.places)
         language = body.language if body.lines or not lines else language
         lines += body.lines
-    return Body(lines, marks, language, is_cut)
+    return Body(lines, marks, language, is_cut, tuple(places))

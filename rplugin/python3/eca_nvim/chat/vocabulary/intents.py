@@ -35,14 +35,10 @@ from eca_nvim.chat.vocabulary.history_intents import (
 from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LoginIntent, LogOut, TerminalEnded
 from eca_nvim.chat.vocabulary.query_intents import (
     CheckContext,
+    ContentRequest,
     Grep,
     PasteImage,
     ReadDiff,
-    RequestImage,
-    RequestOutput,
-    RequestTimeline,
-    RequestTranscript,
-    Reveal,
 )
 from eca_nvim.chat.vocabulary.review_intents import (
     FileWritten,
@@ -309,18 +305,14 @@ Intent: TypeAlias = (
     | ReadDiff
     | PasteImage
     | Grep
-    | Reveal
-    | RequestOutput
-    | RequestImage
+    | ContentRequest
     | KeepPrompt
     | KeepDraft
     | Choose
     | SetTrust
-    | RequestTranscript
     | ListChats
     | ResumeChat
     | LoadOlder
-    | RequestTimeline
     | RenameChat
     | ClearMessages
     | DeleteChat

@@ -37,6 +37,22 @@ class Reveal(Struct, frozen=True):
     row: int | None = None
 
 
+class RequestPlace(Struct, frozen=True):
+    """Ask which file is meant at a row of a block's body (0-based; nil: its header) and a column.
+
+    Answered by the op `answer` with this number: a table of path (absolute) and line (1-based, nil
+    if none is meant); nil if no file is meant. A header may name several files: the byte column
+    (0-based) tells which.
+    """
+
+    name: ClassVar[str] = "place"
+    chat: str
+    block: int
+    column: int
+    request: int
+    row: int | None = None
+
+
 class RequestImage(Struct, frozen=True):
     """Ask for the file of an image block; answered by the op `answer` with this number.
 
@@ -115,6 +131,6 @@ class PasteImage(Struct, frozen=True):
 
 
 ContentRequest: TypeAlias = (
-    RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage
+    RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage | RequestPlace
 )
 """Intents that are answered at once from what a chat contains."""

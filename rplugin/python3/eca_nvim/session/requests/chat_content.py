@@ -9,9 +9,12 @@ import binascii
 import logging
 from base64 import b64decode
 
+from msgspec.structs import asdict
+
 from eca_nvim.chat.model.blocks import Block, ImageBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.render.place import place_at
 from eca_nvim.chat.user_actions.history_changes import timeline
 from eca_nvim.chat.user_actions.search import reveal, show_whole_text
 from eca_nvim.chat.vocabulary.ops import Answer
@@ -19,6 +22,7 @@ from eca_nvim.chat.vocabulary.query_intents import (
     ContentRequest,
     RequestImage,
     RequestOutput,
+    RequestPlace,
     RequestTimeline,
     RequestTranscript,
     Reveal,
@@ -45,6 +49,9 @@ def answer_from_chat(intent: ContentRequest, chats: Chats, images: Images, view:
         case RequestOutput(_, block, row):
             if block in chat.blocks:
                 view.push([show_whole_text(chat, chat.blocks[block], row, now())])
+        case RequestPlace(_, block, column, request, row):
+            found = place_at(chat.blocks.get(block), chat.settings, row, column)
+            view.push([Answer(request, found and asdict(found))])
         case RequestImage(_, block, request):
             view.push([Answer(request, _image_file(chat.blocks.get(block), images))])
 
