@@ -217,7 +217,7 @@ def test_what_programs_obey_is_known(risk: PathRisk, path: str, inside: Path) ->
 
 
 def test_each_known_agent_obeys_something() -> None:
-    assert {*KNOWN, "eca"} <= {*OF_AGENTS}
+    assert {*KNOWN} <= {*OF_AGENTS}
     assert all(OF_AGENTS.values())
 
 

@@ -1,6 +1,7 @@
 """Several servers in one Neovim: two demo agents at once, on a real screen."""
 
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -90,15 +91,9 @@ def test_two_servers_at_once_and_the_end_of_one(nvim: Neovim) -> None:
     assert nvim.lua("return require('eca').status().server") == "ready"
 
 
-def test_a_server_is_chosen_by_name(nvim: Neovim, tmp_path: Path) -> None:
+def test_a_server_is_chosen_by_name(nvim: Neovim) -> None:
     names = nvim.lua("return vim.fn.getcompletion('Eca server ', 'cmdline')")
-    programs = nvim.lua("return require('eca.state.servers').PROGRAMS")
-    known = {name: agent.command[0] for name, agent in KNOWN.items()}
-    assert programs == {"eca": "eca", **known}
-    assert set(names) - set(programs) == {"acp-demo", "demo", "later", "one", "two"}
-    (tmp_path / "qwen").touch(0o755)
-    nvim.lua("vim.env.PATH = vim.env.PATH .. ':' .. ...", str(tmp_path))
-    assert nvim.lua("return vim.fn.getcompletion('Eca server q', 'cmdline')") == ["qwen"]
+    assert set(names) == {"acp-demo", "demo", "later", "one", "two", *KNOWN}
     nvim.keys(":Eca server twoo<CR>")
     nvim.wait_screen("there is no server 'twoo': did you mean two?")
     nvim.keys(":Eca server two<CR>:EcaChat<CR>")
@@ -107,8 +102,11 @@ def test_a_server_is_chosen_by_name(nvim: Neovim, tmp_path: Path) -> None:
     # The chat is empty: it goes to the server that is chosen.
     nvim.keys("<Esc>:Eca server later<CR>")
     wait_line(nvim, "servers.later.command: 'no-such-agent' not found: correct its path")
+    wait_line(nvim, ":Eca server chooses another server, :Eca server demo the demo agent")
     nvim.keys(":Eca server goose<CR>")
-    wait_line(nvim, "there is no goose on PATH: install it, see https://github.com/block/goose")
+    wait_line(
+        nvim, "there is no goose on PATH: install it, see https://github.com/aaif-goose/goose"
+    )
     nvim.keys(":Eca server one<CR>")
     nvim.wait_until("require('eca').status().server == 'ready'")
     say(nvim, "hello")
@@ -121,3 +119,43 @@ def test_a_server_is_chosen_by_name(nvim: Neovim, tmp_path: Path) -> None:
     nvim.wait_until("#require('eca').chats() == 2")
     nvim.wait_for(lambda: "Stop me with" in "\n".join(nvim.lua(LINES, chat)), "an answer")
     assert nvim.lua("return require('eca').chats()[2].server_name") == "two"
+
+
+def test_the_list_has_all_known_servers_and_marks_the_one_that_answers(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    """Each row is one line on a screen of 80 columns."""
+    (tmp_path / "qwen").touch(0o755)
+    nvim = start_nvim(columns=80, lines=40)
+    nvim.lua("vim.env.PATH = ...", str(tmp_path))
+    nvim.keys(":Eca server<CR>")
+    screen = nvim.wait_screen("Choose the server")
+    rows = re.findall(r"(?m)^ *\d+: (.*\S)$", screen.text())
+    assert rows[:3] == ["  acp-demo", "● demo", "  qwen"]
+    assert rows[3:] == [
+        f"  {name:10} install: {it.install}" for name, it in sorted(KNOWN.items()) if name != "qwen"
+    ]
+    nvim.keys("3<CR>")
+    nvim.wait_screen("new chats talk to qwen")
+
+
+@pytest.mark.parametrize("server", ["eca", "demo", "acp-demo"])
+@pytest.mark.parametrize("there", [[], ["gemini", "codex-acp"]])
+def test_the_first_screen_says_why_the_demo_agent_answers(
+    start_nvim: StartNeovim, tmp_path: Path, there: list[str], server: str
+) -> None:
+    for program in there:
+        (tmp_path / program).touch(0o755)
+    nvim = start_nvim(settings={"server": server}, columns=110)
+    nvim.lua("vim.env.PATH = ...", str(tmp_path))
+    nvim.keys(":EcaChat<CR>")
+    wait_line(nvim, "Say `hello` to see what I can do.")
+    reason = [line for line in lines_of(nvim) if "This is a demo" in line]
+    if server != "eca":
+        assert reason == []
+    elif there:
+        (line,) = reason
+        assert line.endswith("Installed: codex, gemini. Try `:Eca server codex`")
+    else:
+        (line,) = reason
+        assert line.endswith("`:Eca server` lists agents, and how to install them.")

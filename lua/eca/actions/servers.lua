@@ -19,7 +19,7 @@ local M = {}
 local function meant(name)
   if not name then
     return mirror.server_name(windows.current_chat())
-  elseif servers.PROGRAMS[name] or vim.list_contains(servers.names(), name) then
+  elseif vim.list_contains(servers.names(), name) then
     return name -- for a known one that is not installed, the host says how to install it
   end
   local guess = similar.nearest(name, servers.names())
@@ -40,25 +40,37 @@ local function take(name)
   end
 end
 
---- Choose the server of chats to come; without a name, ask for one.
----@param name? string
-function M.choose(name)
-  config.forget()
-  if name then
-    name = meant(name)
-    return name and take(name)
+--- Ask for a server: first those that can be started, then the others, with how to install them.
+local function ask()
+  local answering = servers.answering()
+  local there, missing = {}, {} ---@type string[], string[]
+  for _, name in ipairs(servers.names()) do
+    table.insert(servers.how_to_install(name) and missing or there, name)
   end
   local options = {
     prompt = 'Choose the server',
-    format_item = function(each)
-      return (each == servers.next() and '● ' or '  ') .. each
+    format_item = function(name)
+      local install = servers.how_to_install(name)
+      local how = install and ('%-10s install: %s'):format(name, install) or name
+      return (name == answering and '● ' or '  ') .. how
     end,
   }
-  choose.one(servers.names(), options, function(choice)
+  choose.one(vim.list_extend(there, missing), options, function(choice)
     if choice then
       take(choice)
     end
   end)
+end
+
+--- Choose the server of chats to come; without a name, ask for one.
+---@param name? string
+function M.choose(name)
+  config.forget()
+  if not name then
+    return ask()
+  end
+  name = meant(name)
+  return name and take(name)
 end
 
 --- Start a server.

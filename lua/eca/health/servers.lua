@@ -7,37 +7,23 @@ local M = {}
 local health = vim.health
 
 local ECA = 'eca'
+--- The remedies for a missing `eca`; the last one names the servers that are there.
 local GET_SERVER = {
   'get the server, eca, from the releases of editor-code-assistant/eca on GitHub (docs: eca.dev)',
   'put it on your PATH or set server.command, and restart Neovim',
   'then log in to a model provider: :Eca login in the chat',
+  'or talk to an agent that speaks ACP: :Eca server lists all; there now: %s',
 }
 
---- Does the demo agent answer in the place of this server?
----@param name string
----@param options table<string, eca.options.Server>
----@return boolean
-local function is_replaced(name, options)
-  local has_command = options[name] and options[name].command ~= nil
-  return name == ECA and not has_command and vim.fn.executable(servers.PROGRAMS.eca) == 0
-end
-
---- The names of the servers to report, `eca` first.
+--- The names of the servers to report, `eca` first: those of the options, and those on PATH.
 ---@param options table<string, eca.options.Server>
 ---@return string[]
 local function names(options)
-  local found = {} ---@type table<string, true>
-  for name in pairs(options) do
-    found[name] = true
-  end
-  for name, program in pairs(servers.PROGRAMS) do
-    found[name] = found[name] or vim.fn.executable(program) == 1 or nil
-  end
-  found[ECA] = nil
-  local sorted = vim.tbl_keys(found)
-  table.sort(sorted)
-  table.insert(sorted, 1, ECA)
-  return sorted
+  local found = vim.tbl_filter(function(name)
+    return name ~= ECA
+      and (options[name] or servers.known()[name] and not servers.how_to_install(name))
+  end, servers.names())
+  return { ECA, unpack(found) }
 end
 
 --- What is wrong with the options of a server.
@@ -65,7 +51,7 @@ function M.start()
   local options = servers.options()
   local all = names(options)
   local probed = vim.tbl_filter(function(name)
-    return not is_replaced(name, options)
+    return name ~= ECA or not servers.how_to_install(ECA)
   end, all)
   return { options = options, names = all, probes = probes.start(probed) }
 end
@@ -77,8 +63,12 @@ function M.report(started, complaints)
   probes.wait(started.probes)
   for _, name in ipairs(started.names) do
     health.start(name == ECA and 'ECA server' or ('Server %s'):format(name))
-    if is_replaced(name, started.options) then
-      health.warn('no eca on PATH: the built-in demo agent answers', GET_SERVER)
+    if name == ECA and servers.how_to_install(ECA) then
+      local others = table.concat(started.names, ', ', 2)
+      local remedies = vim.tbl_map(function(remedy)
+        return remedy:format(others ~= '' and others or 'none')
+      end, GET_SERVER)
+      health.warn('no eca on PATH: the built-in demo agent answers', remedies)
     end
     for _, row in ipairs(started.probes.rows[name] or {}) do
       local level, text, advice = unpack(row)

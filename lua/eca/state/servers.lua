@@ -5,23 +5,27 @@
 ---   `acp-demo` the same one with the other protocol.
 --- - What was chosen lasts as long as Neovim, and counts more than the options.
 local config = require('eca.config')
+local python = require('eca.host.python')
 
 local M = {}
 
 local ECA, DEMO, ACP_DEMO = 'eca', 'demo', 'acp-demo'
 
---- Programs of servers that need no options when they are on PATH, by name
---- (`server/known.py` has their commands).
-M.PROGRAMS = {
-  [ECA] = 'eca',
-  claude = 'claude-agent-acp',
-  codex = 'codex-acp',
-  copilot = 'copilot',
-  gemini = 'gemini',
-  goose = 'goose',
-  opencode = 'opencode',
-  qwen = 'qwen',
-}
+---@class eca.KnownServer
+---@field command string[]
+---@field install string the command that installs it, or a page about that
+
+local known ---@type table<string, eca.KnownServer>?
+
+--- Servers that need no options when they are on PATH, by name (`server/known.json`).
+---@return table<string, eca.KnownServer>
+function M.known()
+  if not known then
+    local path = vim.fs.joinpath(python.package(), 'server', 'known.json')
+    known = vim.json.decode(table.concat(vim.fn.readfile(path), '\n'))
+  end
+  return known
+end
 
 local chosen ---@type string?
 
@@ -63,20 +67,29 @@ function M.options()
   return all
 end
 
---- All servers that can be chosen: those of the options, those on PATH, and the demo agent.
+--- How to install a known server that cannot be started without that; nil for any other.
+---@param name string
+---@return string?
+function M.how_to_install(name)
+  local server = M.known()[name]
+  local has_command = (M.options()[name] or {}).command ~= nil
+  local is_there = not server or has_command or vim.fn.executable(server.command[1]) == 1
+  return not is_there and server.install or nil
+end
+
+--- The server that will answer in chats to come: the demo agent stands in for a missing `eca`.
+---@return string name
+function M.answering()
+  local name = M.next()
+  return name == ECA and M.how_to_install(ECA) and DEMO or name
+end
+
+--- All servers that can be chosen: those of the options, the known ones, and the demo agent.
 ---@return string[] names
 function M.names()
-  local options = config.get()
-  ---@type table<string, true>
   local names = { [DEMO] = true, [ACP_DEMO] = true, [M.default()] = true }
-  for name in pairs(options.servers) do
+  for name in pairs(vim.tbl_extend('keep', config.get().servers, M.known())) do
     names[name] = true
-  end
-  if type(options.server) == 'table' and options.server.command then
-    names[ECA] = true
-  end
-  for name, program in pairs(M.PROGRAMS) do
-    names[name] = names[name] or vim.fn.executable(program) == 1 or nil
   end
   local sorted = vim.tbl_keys(names)
   table.sort(sorted)

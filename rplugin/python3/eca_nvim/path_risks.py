@@ -100,6 +100,7 @@ OF_AGENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "fast-agent": ("fastagent.config.yaml", "fastagent.secrets.yaml", ".fast-agent"),
     "gemini": (".gemini", "gemini.md"),
     "goose": (".goose*",),
+    "grok": (".grok",),
     "iflow": (".iflow", "iflow.md"),
     "junie": (".junie",),
     "kilo": (".kilocode*",),

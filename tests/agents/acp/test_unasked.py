@@ -19,7 +19,7 @@ from eca_nvim.protocol.acp.options import (
     ConfigOption,
     Offer,
 )
-from eca_nvim.server.known import KNOWN
+from scripts.setup.agents import PACKAGES
 
 ALLOW = ConfigOption(id="allow_all", category="permissions", type="boolean", current_value=False)
 WEB = ConfigOption(id="web", name="Web search", category="tools", type="boolean")
@@ -156,8 +156,8 @@ def test_every_value_of_a_known_agent_is_known_as_asking_or_not(agent: str) -> N
         assert not option.unsure, option.id
 
 
-def test_every_known_agent_is_kept() -> None:
-    assert {*KNOWN} <= {*KEPT}
+def test_every_agent_that_can_be_tried_is_kept() -> None:
+    assert {it.agent for it in PACKAGES} - {"example"} <= {*KEPT}
 
 
 def test_options_without_a_category_have_been_looked_at() -> None:

@@ -15,6 +15,7 @@ from eca_nvim.demo.acp_options import Options
 from eca_nvim.demo.acp_turn import AcpTurn, Address, ModelFailed
 from eca_nvim.demo.memory import Session
 from eca_nvim.demo.scenes import play
+from eca_nvim.demo.texts import welcome
 from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.turn import Chat, Rejected
 from eca_nvim.demo.wire import Wire
@@ -35,6 +36,7 @@ INTRODUCTION: Params = {
         "sessionCapabilities": {"close": {}},
     },
     "authMethods": [],
+    "_meta": {"welcome": welcome()},
 }
 COMMANDS = (
     ("fix", "Fix a bug in a file, after approval", None),

@@ -17,13 +17,13 @@ from eca_nvim.demo.archive import Archive
 from eca_nvim.demo.choices import OFFER
 from eca_nvim.demo.memory import Session
 from eca_nvim.demo.scenes import play
+from eca_nvim.demo.texts import welcome
 from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.turn import Chat, Rejected, Turn
 from eca_nvim.demo.wire import Wire
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, Notification, Request
 
 CRASHED = 3
-WELCOME = "# Welcome to the demo agent\n\nSay `hello` to see what I can do."
 
 Params = Mapping[str, object]
 
@@ -41,7 +41,7 @@ class DemoServer:
         self._archive = Archive(wire, self._session)
         self._requests: Mapping[str, Callable[[Params], object]] = {
             **self._archive.requests,
-            "initialize": lambda _: {"chatWelcomeMessage": WELCOME},
+            "initialize": lambda _: {"chatWelcomeMessage": welcome()},
             "shutdown": lambda _: None,
             "chat/prompt": self._prompt,
             "chat/queryContext": lambda params: {
@@ -85,8 +85,7 @@ class DemoServer:
                     continue
 
     def _introduce(self) -> None:
-        welcome = {"welcomeMessage": WELCOME}
-        self._wire.notify("config/updated", {"chat": {**OFFER, **welcome}})
+        self._wire.notify("config/updated", {"chat": {**OFFER, "welcomeMessage": welcome()}})
 
     def _prompt(self, params: Params) -> object:
         chat_id = str(params.get("chatId") or uuid.uuid4())

@@ -1,5 +1,28 @@
 """The longer texts of the scripted model."""
 
+import os
+
+_WELCOME = "# Welcome to the demo agent\n\n{reason}Say `hello` to see what I can do."
+_INSTEAD = "This is a demo: there is no `eca` on PATH. {remedy}\n\n"
+_OTHERS = "Installed: {names}. Try `:Eca server {first}`"
+_NO_OTHERS = "`:Eca server` lists agents, and how to install them."
+_MOST_NAMED = 4
+
+
+def welcome() -> str:
+    """Return what a new chat shows.
+
+    ECA_DEMO_INSTEAD: the demo agent stands in for `eca`, and these servers are installed.
+    """
+    instead = os.environ.get("ECA_DEMO_INSTEAD")
+    if instead is None:
+        return _WELCOME.format(reason="")
+    there = instead.split()
+    names = ", ".join(there[:_MOST_NAMED]) + (" …" if there[_MOST_NAMED:] else "")
+    remedy = _OTHERS.format(names=names, first=there[0]) if there else _NO_OTHERS
+    return _WELCOME.format(reason=_INSTEAD.format(remedy=remedy))
+
+
 GREETING = """Hello! I am the **demo agent** of this plugin. No model is behind me, but my \
 tools are real.
 

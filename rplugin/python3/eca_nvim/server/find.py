@@ -1,6 +1,6 @@
 """Finds the program of a server: the user's own command, else what its name says.
 
-`eca` is the ECA server on PATH, else the demo agent; `claude`, `gemini` … are known agents.
+`eca` is the ECA server on PATH, else the demo agent, which says so; `claude`, `gemini` … are known.
 
 Rules kept here:
 - A command that the user has set is used or refused, never replaced by another one.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -22,7 +22,6 @@ from eca_nvim.environment import child_environment
 from eca_nvim.server.known import ACP, KNOWN
 from eca_nvim.spawn import find_program, is_file, program_name
 
-PROGRAM: Final = "eca"
 ECA: Final = "eca"
 """The name of the server that the option `server` describes if it is a table."""
 DEMO: Final = "demo"
@@ -36,6 +35,8 @@ PROTOCOLS: Final = (PROTOCOL, ACP)
 DEMO_LABEL: Final = "demo agent"
 DEMO_FOLDER: Final = "ECA_DEMO_FOLDER"
 """The variable that names the folder in which the demo agent works."""
+DEMO_INSTEAD: Final = "ECA_DEMO_INSTEAD"
+"""The variable that tells the demo agent that it stands in for `eca`: known servers on PATH."""
 
 _PACKAGE_FOLDER: Final = Path(__file__).parents[2]
 _RUN_DEMO: Final = (
@@ -93,11 +94,12 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
     """
     options = servers.get(name)
     if options is None:
-        if name not in (ECA, *DEMOS, *KNOWN):
+        if name not in (*DEMOS, *KNOWN):
             raise BadServerOption(f"there is no server {name!r}: set servers.{name}.command")
         said = servers.get(ECA, ServerOptions()) if name in DEMOS else ServerOptions()
         options = ServerOptions(environment=said.environment)
-    protocol = options.protocol or (ACP if name in KNOWN else DEMOS.get(name, PROTOCOL))
+    usual = KNOWN[name].protocol if name in KNOWN else DEMOS.get(name, PROTOCOL)
+    protocol = options.protocol or usual
     if protocol not in PROTOCOLS:
         raise BadServerOption(f"servers.{name}.protocol is {protocol!r}: it must be 'eca' or 'acp'")
     environment = child_environment(options.environment)
@@ -107,20 +109,22 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
         return _known(name, environment)
     if name in DEMOS:
         return _demo(environment, protocol)
-    if name != ECA:
-        raise BadServerOption(f"servers.{name} names no program: set servers.{name}.command")
-    found = find_program(PROGRAM, environment.get("PATH"))
-    if found is None:
-        return _demo(environment)
-    return ServerCommand((found, "server"), found, environment)
+    raise BadServerOption(f"servers.{name} names no program: set servers.{name}.command")
 
 
 def _known(name: str, environment: Mapping[str, str]) -> ServerCommand:
     program, *arguments = KNOWN[name].command
     found = find_program(program, environment.get("PATH"))
-    if found is None:
-        raise BadServerOption(f"there is no {program} on PATH: {KNOWN[name].install}")
-    return ServerCommand((found, *arguments), found, environment, protocol=ACP)
+    if found is not None:
+        protocol = KNOWN[name].protocol
+        return ServerCommand((found, *arguments), found, environment, protocol=protocol)
+    if name == ECA:
+        return _demo({**environment, DEMO_INSTEAD: " ".join(_there(environment.get("PATH")))})
+    raise BadServerOption(f"there is no {program} on PATH: {KNOWN[name].remedy}")
+
+
+def _there(path: str | None) -> Iterator[str]:
+    return (name for name, it in KNOWN.items() if find_program(it.command[0], path))
 
 
 def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> ServerCommand:

@@ -1,36 +1,44 @@
-"""Known agents: their commands, and how to install them.
+"""Known servers: their commands, and how to install them, as `known.json` lists them.
 
-Rule kept here: this saves typing and nothing else. An agent that is not in the table works as well,
-by its command and `protocol = 'acp'`.
+Rules kept here:
+- This saves typing and nothing else. An agent that is not in the list works as well, by its command
+  and `protocol = 'acp'`.
+- The list has one owner: `lua/eca/state/servers.lua` reads the same file.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 ACP: Final = "acp"
-"""The protocol that all of them speak."""
 
 
-class KnownAgent(NamedTuple):
-    """An agent: its command line, and how to install it, for the end of a sentence."""
+class KnownServer(NamedTuple):
+    """A server: its command line, and the command that installs it or a page about that.
+
+    protocol: 'acp' or 'eca'.
+    """
 
     command: tuple[str, ...]
     install: str
+    protocol: str = ACP
+
+    @property
+    def remedy(self) -> str:
+        """How to install it, for the end of a sentence."""
+        is_page = self.install.startswith("https:")
+        return f"install it{', see' if is_page else ' by'} {self.install}"
 
 
-KNOWN: Final[Mapping[str, KnownAgent]] = {
-    "claude": KnownAgent(
-        ("claude-agent-acp",), "install it by npm install -g @agentclientprotocol/claude-agent-acp"
-    ),
-    "codex": KnownAgent(
-        ("codex-acp",), "install it by npm install -g @agentclientprotocol/codex-acp"
-    ),
-    "copilot": KnownAgent(("copilot", "--acp"), "install it by npm install -g @github/copilot"),
-    "gemini": KnownAgent(("gemini", "--acp"), "install it by npm install -g @google/gemini-cli"),
-    "goose": KnownAgent(("goose", "acp"), "install it, see https://github.com/block/goose"),
-    "opencode": KnownAgent(("opencode", "acp"), "install it by npm install -g opencode-ai"),
-    "qwen": KnownAgent(("qwen", "--acp"), "install it by npm install -g @qwen-code/qwen-code"),
-}
-"""Agents by the name of their server; `lua/eca/state/servers.lua` has the programs."""
+def _read() -> dict[str, KnownServer]:
+    listed = json.loads(Path(__file__).with_name("known.json").read_bytes())
+    return {
+        name: KnownServer(**{**it, "command": (*it["command"],)}) for name, it in listed.items()
+    }
+
+
+KNOWN: Final[Mapping[str, KnownServer]] = _read()
+"""Servers by their names."""

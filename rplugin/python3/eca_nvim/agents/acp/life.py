@@ -34,7 +34,7 @@ from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import EditorServices, Emit, KeptProjects, Workspace
 from eca_nvim.agents.reading import events_of
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown, Welcomed
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.jsonrpc import Notification, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
@@ -125,6 +125,8 @@ class Life:
         self.setup.mcp_servers = usable
         self.abilities.announce({*of_sessions(can), *self.logins.abilities})
         self._emit([MessageShown("warn", line) for line in left_out])
+        if result.meta.welcome:
+            self._emit([Welcomed(result.meta.welcome)])
 
     def receive(self, batch: Sequence[Incoming]) -> None:
         """Emit the events of one read, as one batch."""

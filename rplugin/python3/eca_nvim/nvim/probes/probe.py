@@ -26,13 +26,7 @@ from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
 from eca_nvim.protocol.eca.lifecycle import Exit, Shutdown
 from eca_nvim.protocol.eca.lifecycle import InitializeParams as EcaInitializeParams
-from eca_nvim.server.find import (
-    PROGRAM,
-    BadServerOption,
-    ServerCommand,
-    ServerOptions,
-    find_server,
-)
+from eca_nvim.server.find import ECA, BadServerOption, ServerCommand, ServerOptions, find_server
 from eca_nvim.server.known import ACP, KNOWN
 from eca_nvim.session.files.bounded_program import run_bounded
 from eca_nvim.threads import run_in_thread
@@ -97,7 +91,7 @@ class Probe:
 
     async def _look_at(self, found: ServerCommand) -> None:
         """Report the program; only ECA's is asked for its version, as agents say theirs."""
-        if PurePath(found.command[0]).name == PROGRAM:
+        if PurePath(found.command[0]).name == ECA:
             self._report_part([await self._version(found)])
         else:
             self._report_part([Row("ok", found.label)])
@@ -178,8 +172,8 @@ class Probe:
         """Return what went wrong, with the server's last words."""
         kind = "an ACP agent" if found.protocol == ACP else "an ECA server"
         advice = [f"is it {kind}? Check servers.{self._name}.command and protocol"]
-        if self._name in KNOWN:
-            advice.append(f"an old version may not speak the protocol: {KNOWN[self._name].install}")
+        if found.protocol == ACP and self._name in KNOWN:
+            advice.append(f"an old version may not speak the protocol: {KNOWN[self._name].remedy}")
         return Row("error", _told(what, words), tuple(advice))
 
 

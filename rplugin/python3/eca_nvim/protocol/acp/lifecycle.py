@@ -101,6 +101,19 @@ class AuthMethod(Wire, frozen=True):
     meta: AuthMeta | None = field(default=None, name="_meta")
 
 
+class Steering(Wire, frozen=True):
+    """Whether a running turn can be steered."""
+
+    supported: bool = False
+
+
+class InitializeMeta(Wire, frozen=True):
+    """What agents announce beyond the protocol; `welcome` is what a new chat shows, in Markdown."""
+
+    steering: Steering = Steering()
+    welcome: str = ""
+
+
 class InitializeResult(Wire, frozen=True):
     """The agent's answer to initialize."""
 
@@ -108,6 +121,7 @@ class InitializeResult(Wire, frozen=True):
     agent_capabilities: AgentCapabilities = AgentCapabilities()
     agent_info: Implementation | None = None
     auth_methods: tuple[AuthMethod, ...] = ()
+    meta: InitializeMeta = field(default=InitializeMeta(), name="_meta")
 
 
 class InitializeParams(Request[InitializeResult], frozen=True):
