@@ -77,6 +77,7 @@ def test_after_the_build_step_what_waited_is_sent(user: User) -> None:
     nvim.wait_screen("⧗ stream 20")
     nvim.keys(":Eca install<CR>")
     nvim.wait_screen(lambda screen: "line 12" in screen and "demo agent" in screen)
+    assert "run :Eca install" not in nvim.screen
     nvim.wait_until("require('eca').status().state == 'idle'")
     assert "⧗ stream" not in nvim.screen
     nvim.take_errors()

@@ -66,7 +66,7 @@ M.folders = workspace.folders
 ---@field draw fun(op: any[]) draws an op, as if the host had sent it
 ---@field sending fun(intent: eca.Intent) an intent is about to be sent
 ---@field starting fun(server?: string) the host starts, and perhaps the server with this name
----@field note fun(fault: string) shows in the chats why the host is not running
+---@field note fun(fault?: string) shows in the chats why the host cannot start; nil: it starts
 ---@field lost fun() the host is gone: nothing is running or pending any more
 ---@field cut fun() the host is gone: discards ops that are not drawn yet
 ---@field drafts eca.DraftSource
@@ -208,7 +208,7 @@ end
 --- Start the host and send it all held intents.
 local function start()
   local fault ---@type string?
-  local server = wanted_server()
+  local server, could_not_start = wanted_server(), state == 'failed'
   if python.shared() then
     state = 'shared'
   else
@@ -223,6 +223,9 @@ local function start()
   if fault then
     fail(fault)
     return
+  end
+  if could_not_start then
+    listener.note(nil)
   end
   listener.starting(server)
   held_intents.forget_sent()

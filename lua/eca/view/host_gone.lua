@@ -52,14 +52,18 @@ end
 local NOTE = 0
 
 --- Show in every chat why the host is not running, because a message may be cut.
----@param fault string
+---@param fault? string nil: it starts again, so the fault is no more
 function M.note(fault)
-  local draw = require('eca.view.ops').draw
-  local line = require('eca.ui.sanitize').line(fault)
-  for _, id in ipairs(require('eca.chat.buffers').ids()) do
-    draw({ 'open', id, NOTE, 'note', {}, 0, nil })
-    draw({ 'body', id, NOTE, { line }, { { 0, 0, -1, 'EcaError' } }, nil })
-    draw({ 'close', id, NOTE })
+  local draw, buffers = require('eca.view.ops').draw, require('eca.chat.buffers')
+  local line = require('eca.ui.sanitize').line(fault or '')
+  for _, id in ipairs(buffers.ids()) do
+    if fault then
+      draw({ 'open', id, NOTE, 'note', {}, 0, nil })
+      draw({ 'body', id, NOTE, { line }, { { 0, 0, -1, 'EcaError' } }, nil })
+      draw({ 'close', id, NOTE })
+    elseif require('eca.transcript').range(buffers.get(id).buf, NOTE) then
+      draw({ 'remove', id, NOTE })
+    end
   end
 end
 

@@ -61,6 +61,8 @@ _ENDS: Mapping[ServerRequest, ServerState] = {
 }
 """The requests that end a run, and the state that each leads to."""
 
+_ANOTHER = ":Eca server chooses another server, :Eca server demo the demo agent"
+
 _STARTS = frozenset({ServerRequest.START, ServerRequest.RESTART})
 
 _NOT_RUNNING = frozenset({ServerState.STOPPED, ServerState.FAILED, ServerState.ASLEEP})
@@ -223,7 +225,7 @@ class Server:
         try:
             candidate = self._make_agent(self._name)
         except AgentFault as fault:
-            self._end(AgentExit(str(fault)))
+            self._end(AgentExit(f"{fault}\n{_ANOTHER}"))
             return
         self.identity, self.folder = candidate.identity, candidate.folder
         self._set_state(ServerState.STARTING, candidate.label)
@@ -260,7 +262,7 @@ class Server:
             with run.scope:
                 ending = await run.agent.run(self._receive, self._ready)
         except AgentFault as fault:
-            ending = AgentExit(str(fault))
+            ending = AgentExit(f"{fault}\n{_ANOTHER}")
         except Exception as fault:
             log.exception("the agent's code failed")
             ending = AgentExit(f"the plugin failed: {fault!r}; see :Eca log")
