@@ -85,16 +85,19 @@ async def test_a_whole_line_without_arguments_is_read_by_a_shell_unless_it_is_a_
                 ]
             ),
             *map(request, (WAIT, READ)),
+            request(["terminal/create", {"command": "shift"}]),  # only a shell has it
+            request(WAIT),
             ends("c"),
         ]
     )
     async with running(make_agent(scripted.command, tmp_path)) as client:
         chat = await chatting(client, scripted)
-        for _ in range(3):
+        for _ in range(4):
             await chat.answer()
         printed = [it["output"] for it in await chat.ends() if "output" in it]
     assert printed == ["one", "two", "two"]
-    assert len(chat.asked) == 3, "the permission of the call covers the line"
+    assert len(chat.asked) == 4, "the permission of the call covers the line"
+    assert chat.asked[-1].call.command == "shift"
     assert (tmp_path / "out.txt").read_text() == "one"
 
 
@@ -155,7 +158,7 @@ async def test_a_command_that_cannot_run_is_one_line(
     scripted: Scripted, tmp_path: Path, marker: str
 ) -> None:
     wrong = [
-        {"command": "no-such-program"},
+        {"command": "no-such-program", "args": ["x"]},
         {"command": "true", "cwd": "sub"},
         {"command": "true", "cwd": "/no/such/folder"},
         {"command": "true", "cwd": "/a\0b"},

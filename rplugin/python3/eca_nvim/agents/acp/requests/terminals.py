@@ -59,7 +59,6 @@ VARIABLES: Final[Mapping[str, str]] = {
 }
 """Variables of every command: it may use colours, and no pager that would wait for keys."""
 
-_SHELL_CHARACTERS: Final = frozenset(" \t\n|&;<>()$`\\\"'*?[]#~={}!")
 _NOT_ALLOWED: Final = "the user has not allowed this command"
 _TOO_MANY: Final = f"{MOST_TERMINALS} commands run already: wait for one to end, or kill one"
 _FAILED: Final = "the client failed to run the command"
@@ -271,11 +270,10 @@ def _words(asked: CreateTerminal, environment: Mapping[str, str], folder: str) -
     the name of a program.
     """
     program = asked.command
-    if asked.args or _SHELL_CHARACTERS.isdisjoint(program):
-        return (program, *asked.args)
     place = posixpath.join(folder, program) if "/" in program else program
-    is_there = find_program(place, environment.get("PATH")) is not None
-    return (program,) if is_there else ("sh", "-c", program)
+    if asked.args or find_program(place, environment.get("PATH")) is not None:
+        return (program, *asked.args)
+    return ("sh", "-c", program)
 
 
 def _folder(cwd: str | None, session: Session) -> str:
