@@ -165,7 +165,7 @@ WORST: dict[str, Sequence[Worst]] = {
         for piece in ("a", "\n", "a\r\n")
     ],
     "eca_nvim.agents.acp.updates.changes": [
-        Worst(lambda it: changes.file_changes(it[0], it[1], "/w"), ends),
+        Worst(lambda it: changes.file_changes(it[0], it[1], "/w", {}), ends),
     ],
     "eca_nvim.chat.render.options": [
         Worst(lambda it: list(commands_of(it)), option_ids),

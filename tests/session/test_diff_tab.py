@@ -11,7 +11,7 @@ from tests.support.calls import eca_call
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import Base, FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.intents import RequestDiff
 from eca_nvim.chat.vocabulary.ops import Notify, ShowDiff, ViewOp
@@ -29,7 +29,8 @@ class Files:
         self.unwritten = unwritten
 
     async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
-        return {path: "mine" for path in paths if Path(path).name in self.unwritten}
+        found = {path: self.unwritten.get(Path(path).name) for path in paths}
+        return {path: text for path, text in found.items() if text is not None}
 
 
 def look(path: str) -> Snapshot:
@@ -65,6 +66,44 @@ async def test_the_file_on_disk_is_what_the_tool_will_change(tmp_path: Path) -> 
     file.write_text("one\n2\n")
     made = await shown(file, done=True)
     assert (made.before, made.after, made.request) == ("one\ntwo\n", "one\n2\n", None)
+
+
+@pytest.mark.parametrize("done", [False, True])
+@pytest.mark.parametrize("placed", [False, True])
+@pytest.mark.parametrize(
+    ("base", "old", "new", "sides"),
+    [
+        (Base.DISK, "two\n", "2\n", ("one\ntwo\n", "one\n2\n")),
+        (Base.EDITOR, "two\n", "2\n", ("one\ntwo\nmine\n", "one\n2\nmine\n")),
+        (Base.EDITOR, "mine\n", "yours\n", ("one\ntwo\nmine\n", "one\ntwo\nyours\n")),
+        (Base.EDITOR, None, "2\n", ("one\ntwo\nmine\n", "2\n")),
+        (Base.OLD, "one\n", "2\n", ("one\n", "2\n")),
+    ],
+)
+async def test_the_base_is_what_the_agent_has_read(
+    base: Base,
+    old: str | None,
+    new: str,
+    sides: tuple[str, str],
+    placed: bool,
+    done: bool,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "f"
+    file.write_text("one\ntwo\n")
+    change = FileChange(str(file), HUNK, 1, 1, old, new, base=base, placed=placed)
+    op = await ask(ToolCall("c", changes=(change,)), done=done, files=Files(f="one\ntwo\nmine\n"))
+    assert isinstance(op, ShowDiff)
+    assert op.remark == (UNSAVED if base is Base.DISK else None)
+    if not done and (placed or base is not Base.DISK):
+        assert (op.before, op.after, op.fault) == (*sides, None)
+
+
+async def test_a_text_that_the_editor_has_no_longer_does_not_apply(tmp_path: Path) -> None:
+    change = FileChange(str(tmp_path / "f"), HUNK, 1, 1, "gone", "2", base=Base.EDITOR)
+    op = await ask(ToolCall("c", changes=(change,)), files=Files(f="mine\n"))
+    assert isinstance(op, ShowDiff)
+    assert (op.before, op.fault) == ("mine\n", "hunk 1 (line 1) does not fit the file")
 
 
 async def test_a_preview_that_is_done_has_changed_nothing(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from eca_nvim.agents.acp.updates import quirks
 from eca_nvim.agents.acp.updates.quirks import NeedsEmptyText, gets_empty_text
 from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.model.call_files import changed_paths
-from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.call_details import Base, FileChange
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRejected,
@@ -72,9 +72,9 @@ async def test_a_write_without_a_call_becomes_one_that_asks(run: Run) -> None:
         client.agent.open_chat(CHAT)
         client.prompt("go")
         asked = await answer(client, 1, "once")
-        assert asked.call.changes == (FileChange(str(new), "", 0, 0, None, "new\n", is_whole=True),)
+        assert asked.call.changes == (FileChange(str(new), "", 0, 0, None, "new\n", base=Base.OLD),)
         assert (await answer(client, 2, "once")).call.changes == (
-            FileChange(str(old), "", 0, 0, "one\n", "two\n", is_whole=True),
+            FileChange(str(old), "", 0, 0, "one\n", "two\n", base=Base.OLD),
         )
         await answer(client, 3, "reject")
         await client.until(lambda: client.ends == [TurnEnd.DONE])

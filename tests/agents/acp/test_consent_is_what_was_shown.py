@@ -18,6 +18,7 @@ from tests.chat.driver import Driver
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, run_command, write_file
 from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
+from eca_nvim.digests import text_digest
 from eca_nvim.protocol.acp import decode_agent_request
 from eca_nvim.protocol.acp.permission import RequestPermission
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
@@ -272,6 +273,20 @@ def test_what_goose_asks_covers_what_it_does(
         act = consent.write(given["path"], text)
         given["path"] = consent.path(given["path"])
     consent.ask(YES, {"kind": "other", "title": title, "rawInput": given})
+    assert consent.passes(act)
+    consent.shows(act)
+
+
+def test_a_change_of_unsaved_text_that_the_agent_has_read_is_asked_about_once(
+    tmp_path: Path,
+) -> None:
+    consent = Consent(tmp_path)
+    path, unsaved = consent.path("a.txt"), TEXT + "typed\n"
+    new = unsaved.replace("two", "TWO")
+    consent.asking.session.inbox.read[path] = text_digest(unsaved)
+    diff = {"type": "diff", "path": path, "oldText": unsaved, "newText": new}
+    consent.ask(YES, {"kind": "edit", "content": [diff]})
+    act = write_file(path, unsaved, new)
     assert consent.passes(act)
     consent.shows(act)
 

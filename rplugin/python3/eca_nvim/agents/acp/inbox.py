@@ -56,7 +56,9 @@ class Inbox:
         self._chat_id = chat_id
         ids = CallIds(life)
         self._messages = Messages(ids)
-        self._calls = ToolCalls(ids, folder)
+        self.read: dict[str, str] = {}
+        """Digests of what the agent has read through the editor, by real path; the oldest first."""
+        self._calls = ToolCalls(ids, folder, self.read)
         self._compactions = Compactions(ids)
         self._unknown: set[str] = set()
         self._cost = updates.Cost(0)

@@ -6,7 +6,7 @@ Rules kept here: as in `events.py`; every value is frozen, and a value the agent
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -60,13 +60,24 @@ class KnownSoFar(Struct, frozen=True):
     locations: tuple[Location, ...] = ()
 
 
+class Base(Enum):
+    """What a change is made to, from what the agent has read.
+
+    DISK: the file on disk, without the user's unsaved changes. EDITOR: the file with them. OLD: the
+    old text, which is all of the file with them.
+    """
+
+    DISK = auto()
+    EDITOR = auto()
+    OLD = auto()
+
+
 class FileChange(Struct, frozen=True):
     """A change a tool makes to one file; `diff` is a unified diff, possibly hunks only.
 
     old, new: the texts, if the agent sends them. `new` replaces `old` in the file, everywhere if
     `every` is set; without `old` it is the whole new text of the file. placed: the line numbers of
-    the diff are those of the file; if not, nobody knows where in the file the change is. is_whole:
-    `old` and `new` are the whole texts, the old one with the user's unsaved changes.
+    the diff are those of the file; if not, nobody knows where in the file the change is.
     """
 
     path: str
@@ -77,7 +88,7 @@ class FileChange(Struct, frozen=True):
     new: str | None = None
     every: bool = False
     placed: bool = True
-    is_whole: bool = False
+    base: Base = Base.DISK
 
     @property
     def whole(self) -> str | None:

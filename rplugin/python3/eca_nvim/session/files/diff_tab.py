@@ -1,8 +1,8 @@
 """The diff tab of a tool call: its change as two whole texts.
 
 Rules kept here:
-- The change is applied to the file on disk, as the tool will do. Unsaved changes in the buffer are
-  left out, and a remark says so, unless the editor itself makes the change.
+- The change is applied to what the agent has read (`Base`), as its tool will do. If that is the
+  file on disk, unsaved changes in the buffer are left out, and a remark says so.
 - Tools read UTF-8: other bytes reach them as U+FFFD, and that is what they write back.
 - If there is nothing to compare, one line says why.
 - The pending request is stored with the two texts, so that an answer is for what they show.
@@ -21,9 +21,9 @@ from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.call_files import may_change, moved
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.text.diffs import Versions, rewritten, versions
+from eca_nvim.chat.text.diffs import Versions, rewritten, text_after, versions
 from eca_nvim.chat.text.safe_text import literal_name
-from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.call_details import Base, FileChange
 from eca_nvim.chat.vocabulary.intents import RequestDiff
 from eca_nvim.chat.vocabulary.ops import Notify, ShowDiff, ViewOp
 from eca_nvim.chat.vocabulary.states import CallState
@@ -54,15 +54,11 @@ class EditorFiles(Protocol):
 
 
 class _Sides(Struct, frozen=True):
-    """The file, the two texts and the remarks of a diff tab.
-
-    has_unsaved: the text before has the user's unsaved changes.
-    """
+    """The file, the two texts and the remarks of a diff tab."""
 
     path: str
     shown: Versions
     remarks: Sequence[str] = ()
-    has_unsaved: bool = False
 
 
 async def diff(
@@ -77,8 +73,9 @@ async def diff(
         place, sides = _next_sides(block, intent.file, chat.settings, read)
     except NothingToShow as reason:
         return Notify("warn", str(reason))
-    is_unsaved = not sides.has_unsaved and await files.unsaved([sides.path])
-    unsaved = [UNSAVED] if is_unsaved else []
+    unsaved = (await files.unsaved([sides.path])).get(sides.path)
+    if unsaved is not None:
+        sides = _with_unsaved(sides, block, place, unsaved)
     return ShowDiff(
         chat=chat.id,
         id=f"call {block.id}",
@@ -88,9 +85,21 @@ async def diff(
         kind=sides.shown.kind,
         request=request,
         fault=sides.shown.fault,
-        remark="\n".join((*sides.remarks, *unsaved)) or None,
+        remark="\n".join(sides.remarks) or None,
         file=_file(block, place),
     )
+
+
+def _with_unsaved(sides: _Sides, block: ToolBlock, place: int, text: str) -> _Sides:
+    """Return the sides for a file whose `text` in the editor is not written."""
+    change = block.call.changes[place] if block.call.changes else None
+    if change is None or change.base is Base.DISK:
+        return replace(sides, remarks=[*sides.remarks, UNSAVED])
+    if change.base is Base.OLD or block.state is CallState.DONE:
+        return sides
+    after = change.whole if change.whole is not None else text_after(text, change)
+    shown = versions(text, change, applied=False) if after is None else rewritten(text, after)
+    return replace(sides, shown=shown)
 
 
 def _file(block: ToolBlock, place: int) -> Mapping[str, object] | None:
@@ -187,8 +196,8 @@ def _content(path: str, read: ReadSnapshot) -> bytes | None:
 
 
 def _changed(change: FileChange, read: ReadSnapshot, *, applied: bool) -> _Sides:
-    if change.is_whole and change.new is not None and not applied:
-        return _Sides(change.path, rewritten(change.old, change.new), has_unsaved=True)
+    if change.base is Base.OLD and change.new is not None and not applied:
+        return _Sides(change.path, rewritten(change.old, change.new))
     content = _content(change.path, read)
     text = None if content is None else content.decode(errors="replace")
     if change.whole is None or applied:

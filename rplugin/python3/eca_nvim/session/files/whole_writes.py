@@ -20,7 +20,7 @@ from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.call_ids import active_call, requested_call
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.hunks_between import comparable, hunks_between
-from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
+from eca_nvim.chat.vocabulary.call_details import Base, FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ToolFinished,
@@ -91,7 +91,7 @@ def _with_diff(
 ) -> FileChange:
     if change.new is None or (change.diff and change.whole is None):
         return change
-    if change.is_whole:
+    if change.base is Base.OLD:
         return replace(change, **_counted(change.old or "", change.new))
     before = read_before(change.path)
     text = None if before.blob is None else text_of(before.blob.read())
@@ -131,7 +131,7 @@ def _is_known(block: ToolBlock | None, call: ToolCall) -> bool:
 
     A write through the editor has both whole texts: that is what was done, whatever was announced.
     """
-    if any(change.is_whole for change in call.changes or ()):
+    if any(change.base is Base.OLD for change in call.changes or ()):
         return False
     known = () if block is None else block.call.changes or ()
     is_sent = all(change.diff for change in call.changes or ())

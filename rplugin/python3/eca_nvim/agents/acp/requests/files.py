@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, contextmanager
 from io import StringIO
 from itertools import islice
 from typing import Final
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 import anyio
 from anyio.abc import TaskGroup
@@ -107,7 +107,6 @@ class Files:
         self._size = 0  # characters of the texts that wait
         self._reading = anyio.CapacityLimiter(MOST_AT_ONCE)
         self._writing = WeakValueDictionary[str, anyio.Lock]()
-        self._read = WeakKeyDictionary[Session, dict[str, str]]()
 
     def start(
         self, request_id: MessageId, session: Session, asked: ReadTextFile | WriteTextFile
@@ -171,7 +170,7 @@ class Files:
             if text and self._answers.is_full:
                 raise _TooMuch(UNREAD)
         if text is not None:
-            self._note_read(open_.session, path, text)
+            _note_read(open_.session, path, text)
             self._note_use(open_.session, FileUsed(name, Use.READ, by_request=True))
         elif not self._gets_empty_text():
             raise FileMissing(f"there is no such file: {path}")
@@ -180,7 +179,7 @@ class Files:
     async def _write(self, open_: _Open, path: str, text: str) -> None:
         session = open_.session
         old = await self._present(path)
-        was_read, present = self._known(session).get(path), text_digest(old or "")
+        was_read, present = session.inbox.read.get(path), text_digest(old or "")
         if was_read not in (None, present):
             raise FileChanged(path)
         with self._held(old or ""):
@@ -191,7 +190,7 @@ class Files:
                 used = FileUsed(name, Use.WRITTEN, by_request=True, unsaved=unsaved)
                 self._note_use(session, used)
         if was_read is not None:  # else the agent reads the disk, and needs no note from us
-            self._note_read(session, path, text)
+            _note_read(session, path, text)
 
     @contextmanager
     def _held(self, text: str) -> Iterator[None]:
@@ -255,16 +254,13 @@ class Files:
     def _note_use(self, session: Session, used: FileUsed) -> None:
         self._emit([Addressed(session.chat_id, used)])
 
-    def _known(self, session: Session) -> dict[str, str]:
-        """Return the digests of what the agent has read, by path; the oldest first."""
-        return self._read.setdefault(session, {})
 
-    def _note_read(self, session: Session, path: str, text: str) -> None:
-        known = self._known(session)
-        known.pop(path, None)
-        known[path] = text_digest(text)
-        if len(known) > MOST_READ:
-            del known[next(iter(known))]
+def _note_read(session: Session, path: str, text: str) -> None:
+    known = session.inbox.read
+    known.pop(path, None)
+    known[path] = text_digest(text)
+    if len(known) > MOST_READ:
+        del known[next(iter(known))]
 
 
 def _shown(session: Session, act: Act, call_id: str, name: str) -> Sequence[AgentEvent]:

@@ -4,7 +4,8 @@ Rules kept here:
 - A diff has the whole old and new text of a file, or those of a part of it. Which of the two, and
   where the part is, only the file tells: the session looks there, so no hunk is made here.
 - Without an old text, or with an empty one, the new text is that of the whole file.
-- A write through the editor has both whole texts.
+- An agent that has read a file through the editor changes what it has read there. If its old text
+  is all of that, it has both whole texts, and so has a write through the editor.
 - Some agents name a file in a result by another path than in the request: by its end alone. It is
   looked for among the first files of the call.
 - The file of an earlier change tells nothing now: its diff is that of its two texts.
@@ -14,7 +15,7 @@ Rules kept here:
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Final
@@ -22,7 +23,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from eca_nvim.chat.text.hunks_between import hunks_between
-from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.call_details import Base, FileChange
+from eca_nvim.digests import text_digest
+from eca_nvim.path_risks import real_path
 from eca_nvim.paths import NotAFile, path_of
 from eca_nvim.protocol.acp.tool_call import CallDiff
 
@@ -34,11 +37,19 @@ class WholeDiff(CallDiff, frozen=True, tag_field="type", tag="diff"):
     """A change of all the text of a file, which we make for the agent."""
 
 
+class EditorDiff(CallDiff, frozen=True, tag_field="type", tag="diff"):
+    """A change that the agent makes through the editor, whether it has read the file yet or not."""
+
+
 def file_changes(
-    diffs: Iterable[CallDiff], known: Sequence[str], folder: str
+    diffs: Iterable[CallDiff], known: Sequence[str], folder: str, read: Mapping[str, str]
 ) -> tuple[FileChange, ...]:
-    """Return diffs as changes; `known`: absolute paths, `folder`: where relative ones begin."""
-    return tuple(_change(diff, known, folder) for diff in diffs)
+    """Return diffs as changes.
+
+    known: absolute paths. folder: where relative ones begin. read: digests of the texts that the
+    agent has read through the editor, by real path.
+    """
+    return tuple(_change(diff, known, folder, read) for diff in diffs)
 
 
 def of_the_past(change: FileChange) -> FileChange:
@@ -66,8 +77,20 @@ def absolute(path: str, known: Iterable[str], folder: str) -> str:
     return next(ends_so, None) or posixpath.join(folder, path)
 
 
-def _change(diff: CallDiff, known: Sequence[str], folder: str) -> FileChange:
+def _change(
+    diff: CallDiff, known: Sequence[str], folder: str, read: Mapping[str, str]
+) -> FileChange:
     path = absolute(diff.path, known, folder)
-    is_whole = isinstance(diff, WholeDiff)
-    old = diff.old_text if is_whole else diff.old_text or None
-    return FileChange(path, "", 0, 0, old, diff.new_text, is_whole=is_whole)
+    if isinstance(diff, WholeDiff):
+        return FileChange(path, "", 0, 0, diff.old_text, diff.new_text, base=Base.OLD)
+    old = diff.old_text or None
+    return FileChange(path, "", 0, 0, old, diff.new_text, base=_base(diff, path, read))
+
+
+def _base(diff: CallDiff, path: str, read: Mapping[str, str]) -> Base:
+    seen = None
+    with suppress(ValueError):
+        seen = read.get(real_path(path)) if read else None
+    if seen is not None and diff.old_text and text_digest(diff.old_text) == seen:
+        return Base.OLD
+    return Base.DISK if seen is None and not isinstance(diff, EditorDiff) else Base.EDITOR

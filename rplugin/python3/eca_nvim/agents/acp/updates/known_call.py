@@ -72,15 +72,17 @@ _LONG: Final = 40
 
 
 class KnownCall:
-    """A call, as its messages have described it; `id` is ours."""
+    """A call, as its messages have described it; `id` is ours, `read` as for `file_changes`."""
 
-    def __init__(self, call_id: str, folder: str) -> None:
+    def __init__(self, call_id: str, folder: str, read: Mapping[str, str]) -> None:
         self.id = call_id
         self.text = ""
         """The texts of its content."""
         self.named: tuple[str, ...] = ()
         """The files that its content links or contains, beyond its own."""
         self._folder = folder
+        self._read = read
+        self._first_title = ""
         self._said: dict[str, Any] = {}
         self._diffs: tuple[CallDiff, ...] = ()
         self._written: dict[str, tuple[str | None, str]] = {}  # texts before and after, by path
@@ -109,7 +111,7 @@ class KnownCall:
 
     def asks(self) -> None:
         """Note that the user is asked about the call: texts explain it from now on."""
-        self._has_made = False
+        self._has_made, self._call = False, None
         self._read_texts(as_notes=True)
 
     def runs(self) -> None:
@@ -156,6 +158,7 @@ class KnownCall:
             and not is_same(value, self._said.get(name))
         }
         self._said |= fresh
+        self._first_title = self._first_title or self._said.get("title") or ""
         is_new = bool(fresh)
         if update.content is not None:
             is_new = self._replace_content(update.content) or is_new
@@ -199,7 +202,7 @@ class KnownCall:
         kind, diffs = self._meant(kind, arguments or {})
         paths = [it.path for it in said.get("locations") or ()]
         locations = tuple(self._locations())
-        changes = file_changes(diffs, paths, self._folder)
+        changes = file_changes(diffs, paths, self._folder, self._read)
         changes = self._made(changes) if self._has_made else changes
         if changes and kind in CHANGES_NOTHING:
             kind = ToolKind.EDIT
@@ -223,7 +226,7 @@ class KnownCall:
         self, kind: ToolKind, arguments: Mapping[str, object]
     ) -> tuple[ToolKind, tuple[CallDiff, ...]]:
         """Return the kind and the diffs of a call, also of one that has them in its arguments."""
-        row = None if self._diffs else meant(self._said.get("title") or "", arguments)
+        row = None if self._diffs else meant(self._first_title, arguments)
         if row is None or kind not in (ToolKind.OTHER, _kind(row.kind)):
             return kind, self._diffs
         diff = meant_diff(row, arguments)
@@ -235,7 +238,7 @@ class KnownCall:
         for path, (old, new) in self._written.items():
             of_file = [it for it in announced if it.path == path]
             if count_made(old or "", new, of_file) != len(of_file) or not of_file:
-                made = file_changes([WholeDiff(path, new, old)], (), self._folder)
+                made = file_changes([WholeDiff(path, new, old)], (), self._folder, {})
                 changes = (*(it for it in changes if it.path != path), *made)
         return changes
 

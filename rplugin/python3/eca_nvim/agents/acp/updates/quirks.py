@@ -14,7 +14,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from eca_nvim.protocol.acp.tool_call import CallDiff, ToolKind
+from eca_nvim.agents.acp.updates.changes import EditorDiff
+from eca_nvim.protocol.acp.tool_call import ToolKind
 
 
 class ModeInText(Struct, frozen=True):
@@ -57,9 +58,10 @@ def gets_empty_text(agent: str, version: str) -> bool:
 
 
 class Meant(Struct, frozen=True):
-    """What a request does that names no kind and has no diff, by the first word of its title.
+    """What a call does that names no kind and has no diff, by the first word of its first title.
 
-    It is about `kind`; its arguments are the command, or the path and the texts of an edit.
+    Later titles are words of a model. It is about `kind`; its arguments are the command, or the
+    path and the texts of an edit, which is made through the editor.
     """
 
     agent: str
@@ -79,18 +81,18 @@ MEANT: Final[Sequence[Meant]] = (
 
 
 def meant(title: str, arguments: Mapping[str, object]) -> Meant | None:
-    """Return what a call of no kind means by its title and arguments."""
+    """Return what a call of no kind means by its first title and its arguments."""
     first, given = title.partition(" ")[0], {*arguments}
     return next((it for it in MEANT if it.title == first and {*it.arguments} == given), None)
 
 
-def meant_diff(row: Meant, arguments: Mapping[str, object]) -> CallDiff | None:
+def meant_diff(row: Meant, arguments: Mapping[str, object]) -> EditorDiff | None:
     """Return the change that arguments describe; None for a command, and for what is no text."""
     match [arguments[name] for name in row.arguments]:
         case [str(path), str(before), str(after)]:
-            return CallDiff(path, after, before)
+            return EditorDiff(path, after, before)
         case [str(path), str(text)]:
-            return CallDiff(path, text)
+            return EditorDiff(path, text)
         case _:
             return None
 

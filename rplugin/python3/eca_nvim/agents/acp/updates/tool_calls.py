@@ -12,7 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, auto
 from itertools import islice
 
@@ -85,11 +85,12 @@ class _Call(Struct, eq=False):
 
 
 class ToolCalls:
-    """The calls of one session; `folder` is where its relative paths begin."""
+    """The calls of one session; `folder` and `read` are as for `file_changes`."""
 
-    def __init__(self, ids: CallIds, folder: str) -> None:
+    def __init__(self, ids: CallIds, folder: str, read: Mapping[str, str]) -> None:
         self._ids = ids
         self._folder = folder
+        self._texts_read = read
         self._turn = 0
         self._calls: dict[str, _Call] = {}  # by the agent's ids
         self._open: dict[str, _Call] = {}  # by our ids
@@ -221,7 +222,7 @@ class ToolCalls:
         return call
 
     def _begin(self, remote_id: str) -> _Call:
-        known = KnownCall(self._ids.fresh(remote_id), self._folder)
+        known = KnownCall(self._ids.fresh(remote_id), self._folder, self._texts_read)
         call = self._calls[remote_id] = self._open[known.id] = _Call(known, remote_id, self._turn)
         return call
 
