@@ -93,13 +93,12 @@ def test_a_prompt_is_passed_on_as_typed(start_nvim: StartNeovim, prompt: str) ->
     assert view.current() == "input"
 
 
-def test_a_range_becomes_a_context(start_nvim: StartNeovim) -> None:
+def test_a_range_goes_along(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim, "src/calc.py", settings={"contexts": {"cursor": False}})
     view.nvim.keys("ggVj:EcaChat explain<CR>")
     context = view.sent("prompt")[0]["contexts"][0]
     assert (context["first"], context["last"]) == (1, 2)
     assert context["path"].endswith("src/calc.py")
-    view.nvim.wait_screen("@src/calc.py:1-2")
 
 
 def test_a_bang_starts_a_new_chat(view: View) -> None:

@@ -129,7 +129,9 @@ def test_a_range_in_the_chat_means_what_was_selected_in_code(
     stage: Neovim, select: str, wanted: str
 ) -> None:
     stage.keys(f"gg{select}<C-w>lione<CR>two<Esc>Vk:EcaChat why?<CR>")
-    assert on_line(stage) == [wanted]
+    (prompt,) = wait_sent(stage, "prompt")
+    assert prompt["text"] == f"why? {wanted}"
+    assert on_line(stage) == []
 
 
 def test_without_a_code_window_nothing_is_added(start_nvim: StartNeovim) -> None:

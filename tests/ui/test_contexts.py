@@ -156,13 +156,26 @@ def test_tokens_are_coloured_while_they_name_something(stage: Neovim) -> None:
     )
 
 
-def test_range_is_added_to_the_context(stage: Neovim, workspace: Path) -> None:
+def test_a_range_goes_with_the_next_prompt_alone(stage: Neovim, workspace: Path) -> None:
     stage.keys(":2,3EcaChat<CR>")
-    item = {"type": "file", "path": str(workspace / "code.txt"), "first": 2, "last": 3}
-    assert item in collected(stage)
-    stage.wait_screen("@code.txt:2-3")
     stage.keys("<C-w>h:2,3EcaChat<CR>")
-    assert collected(stage).count(item) == 1
+    stage.wait_screen("@code.txt:2-3")
+    stage.keys("iwhy?<C-s>")
+    (prompt,) = wait_sent(stage, "prompt")
+    assert prompt["text"] == "why?\n@code.txt:2-3"
+    lines = {"type": "file", "path": str(workspace / "code.txt"), "first": 2, "last": 3}
+    assert [it for it in prompt["contexts"] if it["type"] == "file"] == [
+        {**lines, "token": "@code.txt:2-3"}
+    ]
+    assert [it["type"] for it in collected(stage)] == ["cursor"]
+
+
+def test_a_range_with_a_prompt_goes_with_that_alone(stage: Neovim) -> None:
+    stage.keys(":Eca add<CR>:2,3EcaChat why?<CR>")
+    (prompt,) = wait_sent(stage, "prompt")
+    assert prompt["text"] == "why? @code.txt:2-3"
+    assert [it.get("token") for it in prompt["contexts"]] == [None, None, "@code.txt:2-3"]
+    assert [it["type"] for it in collected(stage)] == ["file", "cursor"]  # added: it stays
 
 
 def test_selected_lines_are_added_by_plug(stage: Neovim) -> None:

@@ -249,8 +249,11 @@ SENT: dict[str, tuple[str, list[dict[str, Value]]]] = {
         "isee @https://a.example/b<C-s>",
         [HERE, {"type": "web", "url": "https://a.example/b"}],
     ),
-    "range": ("<C-w>h:1,2EcaChat<CR>igo<C-s>", [file("README.md", 1, 2), HERE]),
-    "selected lines": ("<C-w>hVj:EcaChat go<CR>", [file("README.md", 1, 2)]),
+    "range": ("<C-w>h:1,2EcaChat<CR>igo<C-s>", [HERE, file("README.md", 1, 2)]),
+    "selected lines": (
+        "<C-w>hVj:EcaChat go<CR>",
+        [cursor("README.md", 1, 1, 2, 1), file("README.md", 1, 2)],
+    ),
     ":Eca add": ("<C-w>h:Eca add src/mod.lua<CR>:EcaChat go<CR>", [file("src/mod.lua"), HERE]),
     "no file": ("isee @src/nothing.py<C-s>", [HERE]),
 }
@@ -266,7 +269,7 @@ def test_contexts_go_along_with_a_prompt(
     nvim.keys(keys)
     contexts = sent_contexts(nvim, server)
     assert contexts[: len(wanted)] == wanted
-    assert prompts(server)[0] in keys
+    assert prompts(server)[0].split()[0] in keys
 
 
 def wait_answers(nvim: Neovim, count: int) -> None:
@@ -284,7 +287,7 @@ def test_lines_added_to_a_chat_that_goes_on_are_read_with_the_next_prompt(
         nvim.keys(keys)
         wait_answers(nvim, before + 1)
         wait_idle(nvim)
-    lines = f"why?\n<contexts>\n@{workspace}/README.md:L1-L2\n</contexts>"
+    lines = f"why? @README.md:1-2\n<contexts>\n@{workspace}/README.md:L1-L2\n</contexts>"
     assert prompts(server) == ["one", lines, "on"]
     contexts = [it["params"]["contexts"] for it in server.received("chat/prompt")]
     assert [[it["type"] for it in each] for each in contexts] == [["cursor"]] * 3

@@ -7,12 +7,12 @@ local windows = require('eca.window')
 
 local M = {}
 
---- Go to the chat. In visual mode the selected lines are added as a context.
+--- Go to the chat. In visual mode the next prompt names the selected lines.
 function M.open()
-  if require('eca.context.selection').active() then
-    require('eca.actions.contexts').add()
-  end
-  eca.open()
+  local first, last = require('eca.context.selection').lines()
+  local named = first and require('eca.actions.contexts').tokens_here(first, last) or ''
+  local id = eca.open()
+  require('eca.input.field').put_below(require('eca.chat.buffers').get(id).input, named)
 end
 
 --- Hide the chat if it is shown, else open it.

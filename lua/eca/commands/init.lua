@@ -376,17 +376,20 @@ function M.complete(lead, line)
   return require('eca.commands.completion').eca(lead, line, M.subcommands)
 end
 
---- `:[range]EcaChat[!] [prompt]`
+--- `:[range]EcaChat[!] [prompt]`: the lines of a range are named in this prompt, or the next one.
 ---@param call eca.Call
 function M.chat(call)
   require('eca.view') -- joins the host with what draws
   local actions = call.range > 0 and require('eca.actions.contexts')
-  local items = actions and actions.meant_here(lines_of(call)) or {}
+  local named = actions and actions.tokens_here(lines_of(call)) or ''
   local id = call.bang and chats.new() or nil
   id = eca.open({ chat = id, mods = call.smods })
-  vim.tbl_map(eca.add_context, items)
-  if call.args:find('%S') and send(call.args, { chat = id }) then
-    require('eca.input.history').add(id, call.args)
+  if not call.args:find('%S') then
+    return require('eca.input.field').put_below(chats.get(id).input, named)
+  end
+  local prompt = named == '' and call.args or ('%s %s'):format(call.args, named)
+  if send(prompt, { chat = id }) then
+    require('eca.input.history').add(id, prompt)
   end
 end
 

@@ -232,4 +232,20 @@ function M.put_back(buf, text)
   M.changed(buf)
 end
 
+--- Name contexts in the draft, in a line below it; the cursor stays where the user types. Those that
+--- are named there already are not named again.
+---@param buf integer
+---@param names string tokens
+function M.put_below(buf, names)
+  local chat = buffers.of_buffer(buf)
+  if names == '' or M.draft(buf):find(names, 1, true) then
+    return
+  elseif chat and before_secret[chat.id] then
+    add_to_kept(chat.id, names)
+    return
+  end
+  vim.api.nvim_buf_set_lines(buf, -1, -1, false, { names })
+  M.changed(buf)
+end
+
 return M
