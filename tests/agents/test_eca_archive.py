@@ -23,6 +23,7 @@ from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary.agent_events import JobsChanged
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -271,6 +272,24 @@ async def test_plain_requests(scripted_server: PrepareScript, tmp_path: Path) ->
         {"chatId": CHAT},
         {"chatId": CHAT, "contentId": "f1"},
     ]
+
+
+async def test_a_deleted_chat_ends_its_jobs(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    jobs = [
+        {"id": "job-1", "status": "completed", "chatId": CHAT},
+        {"id": "job-2", "status": "running", "chatId": "other"},
+        {"id": "job-3", "status": "running", "chatId": CHAT},
+    ]
+    server = scripted_server(
+        *(script.handshake(), script.send("jobs/updated", {"jobs": jobs})),
+        [*script.expect("jobs/kill"), *script.reply("jobs/kill", {"killed": True})],
+        [*script.expect("chat/delete"), *script.reply("chat/delete", {})],
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(lambda: client.all(JobsChanged))
+        await client.agent.archive.delete(CHAT)
+    assert [it["params"] for it in server.received("jobs/kill")] == [{"jobId": "job-3"}]
+    assert server.received("chat/delete")
 
 
 class TestRollback:

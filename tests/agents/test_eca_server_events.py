@@ -6,8 +6,10 @@ from tests.support.screen import Value
 from eca_nvim.agents.eca import server_events
 from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.chat.vocabulary.agent_events import MessageShown, ToolServerChanged, WorkChanged
+from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.choice import ConfigUpdated
+from eca_nvim.protocol.eca.jobs import JobsUpdated
 from eca_nvim.protocol.eca.lifecycle import InitializeParams
 from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
@@ -142,3 +144,17 @@ def test_messages_have_our_levels(kind: str, level: str) -> None:
     shown = decode_notification("$/showMessage", {"type": kind, "message": "M"})
     assert isinstance(shown, ShowMessage)
     assert server_events.message(shown) == MessageShown(level, "M")
+
+
+def test_jobs_are_those_whose_state_is_known() -> None:
+    jobs = [
+        {"id": "job-1", "label": "make", "status": "failed", "exitCode": 3, "toolCallId": "t1"},
+        {"id": "job-2", "summary": "later", "status": "running", "chatId": "theirs"},
+        {"id": "job-3", "status": "dreaming"},
+    ]
+    update = decode_notification("jobs/updated", {"jobs": jobs})
+    assert isinstance(update, JobsUpdated)
+    assert server_events.jobs(update, {"theirs": "ours"}.__getitem__).jobs == (
+        Job("make", JobState.FAILED, 3, None, "t1"),
+        Job("later", JobState.RUNNING, None, "ours"),
+    )

@@ -8,7 +8,7 @@ from tests.chat.driver import ENDED, Driver, call, remembered
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.text.diffs import parse_hunks
-from eca_nvim.chat.vocabulary.call_details import FileChange
+from eca_nvim.chat.vocabulary.call_details import FileChange, ShellCommand
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolPreparing,
@@ -17,6 +17,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import FilesChanged, ShowPlace
+from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.chat.vocabulary.states import CallState
 
 PATH = {"path": "/workspace/src/calc.py"}
@@ -237,3 +238,28 @@ def test_what_is_known_stays_when_later_messages_have_empty_arguments(
     empty = call(arguments=later)
     driver.hear(ToolRequested(empty), ToolRunning(empty), ToolFinished(empty))
     assert driver.view.lines[-1] == "✓ read src/calc.py"
+
+
+@pytest.mark.parametrize(
+    ("job", "shown"),
+    [
+        (Job("", JobState.RUNNING), "● $ sleep 7 in the background"),
+        (Job("", JobState.COMPLETED, 0), "✓ $ sleep 7 in the background  7s"),
+        (Job("", JobState.FAILED, 3), "✗ $ sleep 7 in the background exit 3  7s"),
+        (Job("", JobState.KILLED), "⊘ $ sleep 7 in the background killed  7s"),
+    ],
+)
+def test_a_call_shows_how_its_job_goes_on(job: Job, shown: str) -> None:
+    driver = Driver()
+    driver.run()
+    background = ShellCommand((), background=True)
+    arguments = {"command": "sleep 7"}
+    tool = eca_call("t1", "shell_command", "eca", "native", details=background, arguments=arguments)
+    driver.hear(ToolRequested(tool), ToolRunning(tool), Job("", call_id="t1"))
+    driver.hear(ToolFinished(tool, ("started",), total_ms=2000))
+    assert driver.view.lines[-1] == "● $ sleep 7 in the background"
+    driver.hear(ENDED)
+    driver.tick(7000)
+    for again in (job, job):
+        driver.hear(replace(again, call_id="t1"), replace(again, call_id="other"))
+    assert driver.view.lines[-1] == shown

@@ -8,7 +8,11 @@ from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged, ToolServerChanged
-from eca_nvim.chat.vocabulary.ops import Notify, SetStatus, SetWork
+from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.events import Addressed, ToolFinished, ToolRequested, ToolRunning
+from eca_nvim.chat.vocabulary.ops import Notify, SetHeader, SetStatus, SetWork
+from eca_nvim.chat.vocabulary.received import Job
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -56,15 +60,36 @@ async def test_a_tool_server_that_needs_a_login_is_named_with_the_way_out(rig: R
 
 async def test_commands_in_the_background_are_said_while_they_run(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(JobsChanged(("npm run\ndev", "x" * 99)))
+    agent.announce(JobsChanged((Job("npm run\ndev"), Job("x" * 99))))
     first, second = rig.view.of(SetWork)[-1].titles
     assert first == "job: npm run dev"
     assert len(second) < 50
     agent.announce(JobsChanged(()))
     assert rig.view.of(SetWork)[-1] == SetWork(())
-    agent.announce(JobsChanged(("sleep",)))
+    agent.announce(JobsChanged((Job("sleep"),)))
     agent.end(AgentExit("gone"))
     await rig.view.until(lambda: rig.view.of(SetWork)[-1] == SetWork(()))
+
+
+def header(rig: Rig) -> str:
+    """Return the header that was drawn last."""
+    return "".join(text for text, _ in rig.view.of(SetHeader)[-1].header)
+
+
+async def test_a_job_is_shown_at_its_call_and_ends_with_its_agent(rig: Rig) -> None:
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "go"))
+    await rig.done()
+    tool = ToolCall("t1", command="sleep 40")
+    for event in (ToolRequested(tool), ToolRunning(tool), ToolFinished(tool), TurnEnded()):
+        agent.announce(Addressed("a", event))
+    unknown = Job("make", chat_id="gone", call_id="t1")
+    agent.announce(JobsChanged((Job("sleep 40", chat_id="a", call_id="t1"), unknown)))
+    assert rig.view.of(SetWork)[-1].jobs == (("a", "sleep 40"), ("gone", "make"))
+    assert header(rig) == "● $ sleep 40 in the background"
+    agent.end(AgentExit("gone"))
+    await rig.view.until(lambda: rig.view.of(SetWork)[-1] == SetWork(()))
+    assert header(rig).startswith("⊘ $ sleep 40 in the background killed")
 
 
 async def test_what_the_agent_can_do_is_known_in_every_chat_until_it_ends(rig: Rig) -> None:

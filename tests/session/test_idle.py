@@ -15,6 +15,7 @@ from eca_nvim.chat.vocabulary.intents import (
     StartServer,
 )
 from eca_nvim.chat.vocabulary.ops import Notify, OpenBlock, SetBody
+from eca_nvim.chat.vocabulary.received import Job
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded
 from eca_nvim.session.idle_timer import IdleTimer
@@ -117,7 +118,7 @@ async def test_it_rests_only_if_nothing_runs_and_nothing_waits(rig: Rig) -> None
     rig.do(rig.answer("q", "this"))
     await rig.done()
     assert server.is_at_rest()
-    agent.announce(JobsChanged(("make",)))
+    agent.announce(JobsChanged((Job("make"),)))
     assert not server.is_at_rest(), "a command runs in the background"
     agent.announce(JobsChanged(()), WorkChanged("1", "reading the project", done=False))
     assert not server.is_at_rest(), "it does something"

@@ -10,6 +10,7 @@ from eca_nvim.chat.vocabulary.agent_events import JobsChanged
 from eca_nvim.chat.vocabulary.events import QuestionAsked, Role, TextReceived
 from eca_nvim.chat.vocabulary.history_intents import ListChats, ResumeChat
 from eca_nvim.chat.vocabulary.ops import SetWork
+from eca_nvim.chat.vocabulary.received import Job
 from eca_nvim.session.trust import YES
 
 pytestmark = pytest.mark.anyio
@@ -67,7 +68,7 @@ async def test_a_server_cannot_write_into_a_chat_of_another(rig: Rig) -> None:
 
 async def test_what_a_server_says_of_itself_is_for_its_own_chats(rig: Rig) -> None:
     one, two = await rig.ready("a", "one"), await rig.ready("b", "two", 2)
-    one.announce(Announced(models=("m1",), model="m1"), JobsChanged(("npm",)))
+    one.announce(Announced(models=("m1",), model="m1"), JobsChanged((Job("npm"),)))
     two.announce(Announced(models=("m2",), model="m2"))
     assert [rig.status(chat)["model"] for chat in "ab"] == ["m1", "m2"]
     assert [rig.offers(chat)["model"] for chat in "ab"] == [["m1"], ["m2"]]

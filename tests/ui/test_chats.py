@@ -284,6 +284,28 @@ class TestAsking:
         assert len(view.sent("delete")) == 2
         assert view.sent("clear") == [{"chat": CHAT}]
 
+    def test_what_ends_a_job_asks(self, view: View) -> None:
+        view.nvim.lua("""
+        _G.asked = {}
+        vim.ui.select = function(items, how, done)
+          table.insert(_G.asked, how.prompt)
+          done(items[2])
+        end
+        """)
+        view.draw(ops.SetWork(["job: sleep 40"], jobs=[("other", "sleep 40"), (CHAT, "make x")]))
+        view.nvim.keys(":Eca delete<CR>:Eca restart<CR>:Eca quit<CR>")
+        assert view.nvim.lua("return _G.asked") == [
+            'Delete "New chat" for good? It ends what runs in the background: make x.',
+            "Restart eca? It ends what runs in the background: sleep 40 and 1 more.",
+            "Quit eca? It ends what runs in the background: sleep 40 and 1 more.",
+        ]
+        assert [view.sent(name) for name in ("delete", "start", "quit")] == [[], [], []]
+        view.nvim.keys(":Eca delete!<CR>:Eca restart!<CR>:Eca quit!<CR>")
+        view.draw(ops.SetWork([]))
+        view.nvim.keys(":Eca restart<CR>:Eca quit<CR>")
+        assert [len(view.sent(name)) for name in ("delete", "start", "quit")] == [1, 2, 2]
+        assert len(view.nvim.lua("return _G.asked")) == 3
+
     @pytest.mark.parametrize("columns", [40, 80, 160])
     def test_rows_of_lists_do_not_wrap(self, view: View, columns: int) -> None:
         view.nvim.resize(columns, 24)

@@ -9,6 +9,7 @@ local host = require('eca.host')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local scan = require('eca.text.scan')
+local servers = require('eca.actions.servers')
 local windows = require('eca.window')
 
 local M = {}
@@ -135,12 +136,16 @@ end
 ---@param id string
 ---@param sure? boolean
 ---@param go_on fun()
-local function ask(verb, id, sure, go_on)
+---@param jobs? string[] commands that end with it
+local function ask(verb, id, sure, go_on, jobs)
   if sure then
     go_on()
     return
   end
   local prompt = ('%s "%s" for good?'):format(verb, title_of(id))
+  if jobs and jobs[1] then
+    prompt = ('%s It ends %s.'):format(prompt, servers.describe_jobs(jobs))
+  end
   choose.one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
     if choice == verb then
       go_on()
@@ -166,7 +171,7 @@ function M.delete(sure)
   if id then
     ask('Delete', id, sure, function()
       host.send('delete', { chat = id })
-    end)
+    end, mirror.jobs(mirror.server_name(id), id))
   end
 end
 

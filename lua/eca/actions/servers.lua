@@ -73,24 +73,65 @@ function M.choose(name)
   return name and take(name)
 end
 
+--- What runs in the background, in a few words.
+---@param jobs string[] commands
+---@return string
+function M.describe_jobs(jobs)
+  local more = #jobs > 1 and (' and %d more'):format(#jobs - 1) or ''
+  return ('what runs in the background: %s%s'):format(jobs[1], more)
+end
+
+--- Go on, but ask first if it ends what runs in the background.
+---@param verb string
+---@param server string
+---@param sure? boolean do not ask
+---@param go_on fun()
+local function ask_first(verb, server, sure, go_on)
+  local jobs = mirror.jobs(server)
+  if sure or not jobs[1] then
+    return go_on()
+  end
+  local prompt = ('%s %s? It ends %s.'):format(verb, server, M.describe_jobs(jobs))
+  choose.one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
+    if choice == verb then
+      go_on()
+    end
+  end)
+end
+
 --- Start a server.
 ---@param name? string
----@param restart? boolean end it first, if it runs
-function M.start(name, restart)
+function M.start(name)
   config.forget()
   local server = meant(name)
   if server then
-    host.send('start', { restart = restart, server = servers.unless_default(server) })
+    host.send('start', { server = servers.unless_default(server) })
+  end
+end
+
+--- End a server if it runs, and start it.
+---@param name? string
+---@param sure? boolean do not ask
+function M.restart(name, sure)
+  config.forget()
+  local server = meant(name)
+  if server then
+    ask_first('Restart', server, sure, function()
+      host.send('start', { restart = true, server = servers.unless_default(server) })
+    end)
   end
 end
 
 --- End a server.
 ---@param name? string
-function M.quit(name)
+---@param sure? boolean do not ask
+function M.quit(name, sure)
   local server = meant(name)
   if server then
-    local named = servers.unless_default(server)
-    host.send('quit', named and { server = named })
+    ask_first('Quit', server, sure, function()
+      local named = servers.unless_default(server)
+      host.send('quit', named and { server = named })
+    end)
   end
 end
 

@@ -14,12 +14,11 @@ local function given(rest)
 end
 
 ---@param text string
----@param act 'choose'|'start'|'quit' what is done with the server that is named
----@param restart? boolean
+---@param act 'choose'|'start'|'restart'|'quit' what is done with the server that is named
 ---@return eca.Subcommand
-local function server(text, act, restart)
-  local function run(rest)
-    require('eca.actions.servers')[act](given(rest), restart)
+local function server(text, act)
+  local function run(rest, call)
+    require('eca.actions.servers')[act](given(rest), call.bang)
   end
   return { text = text, run = run, choices = server_names }
 end
@@ -48,7 +47,7 @@ end
 return {
   server = server('choose the server of new chats', 'choose'),
   start = server('start the server', 'start'),
-  restart = server('restart the server', 'start', true),
+  restart = server('restart the server', 'restart'),
   quit = server('stop the server', 'quit'),
   login = login('log in to the server, or to a model provider', 'login'),
   logout = login('log out', 'logout'),

@@ -124,6 +124,7 @@ M.UNTITLED = 'New chat'
 ---@field queues table<string, [string, string][]> by chat: 'steer' or 'queue', and the text
 ---@field plans table<string, eca.Plan> by chat
 ---@field usages table<string, eca.UsageSegment[][]> rows of a float, by chat
+---@field jobs table<string, [string, string][]> the commands among it, each with its chat
 ---@field work table<string, string[]> what a server does in the background, by its name
 ---@field options table<string, eca.Option[]> by chat
 local state = {
@@ -134,6 +135,7 @@ local state = {
   plans = {},
   usages = {},
   work = {},
+  jobs = {},
   options = {},
 }
 
@@ -210,8 +212,9 @@ end
 --- Op `work`.
 ---@param titles string[]
 ---@param server string its name
-function M.set_work(titles, server)
-  state.work[server] = titles
+---@param jobs? [string, string][] of a chat and a command
+function M.set_work(titles, server, jobs)
+  state.work[server], state.jobs[server] = titles, jobs
 end
 
 --- Op `options`.
@@ -318,6 +321,20 @@ end
 ---@return string[]
 function M.work(chat)
   return state.work[M.server_name(chat)] or {}
+end
+
+--- The commands that run in the background for a server, or for one of its chats.
+---@param server string its name
+---@param chat? string
+---@return string[]
+function M.jobs(server, chat)
+  local found = {}
+  for _, job in ipairs(state.jobs[server] or {}) do
+    if not chat or job[1] == chat then
+      found[#found + 1] = job[2]
+    end
+  end
+  return found
 end
 
 --- What the user can set in a chat.

@@ -17,7 +17,7 @@ return {
   queue = { 'chat', 'prompts' },
   plan = { 'chat', 'plan' },
   usage = { 'chat', 'rows' },
-  work = { 'titles', 'server' },
+  work = { 'titles', 'server', 'jobs' },
   options = { 'chat', 'options' },
   server = { 'state', 'label', 'server' },
   input = { 'chat', 'text' },

@@ -167,8 +167,8 @@ function draw.usage(chat, rows)
   mirror.set_usage(chat, rows)
 end
 
-function draw.work(titles, server)
-  mirror.set_work(titles, server)
+function draw.work(titles, server, jobs)
+  mirror.set_work(titles, server, jobs)
   draw_winbars()
 end
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.agent_events import JobsChanged, WorkChanged
+from eca_nvim.chat.vocabulary.agent_events import WorkChanged
 from eca_nvim.chat.vocabulary.ops import SetWork
+from eca_nvim.chat.vocabulary.received import Job, JobState
 
 JOB_CELLS = 40
 
 
 class BackgroundWork:
-    """The running tasks and jobs; they end with their agent."""
+    """The tasks that run, and the jobs; they end with their agent."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str, home: Callable[[str], str]) -> None:
+        """`home` returns the chat that shows another one, a subagent's."""
         self._server = server
+        self._home = home
         self._titles: dict[str, str] = {}  # by id, oldest first
-        self._jobs: tuple[str, ...] = ()
+        self._jobs: tuple[Job, ...] = ()
 
     @property
     def is_running(self) -> bool:
@@ -30,16 +37,21 @@ class BackgroundWork:
             self._titles[event.id] = one_line(event.title)
         return self._shown()
 
-    def update_jobs(self, event: JobsChanged) -> SetWork:
-        """Replace the jobs with those running now."""
-        self._jobs = tuple(f"job: {truncate(one_line(it), JOB_CELLS)}" for it in event.running)
+    def update_jobs(self, jobs: Sequence[Job]) -> SetWork:
+        """Replace the jobs with those of them that run."""
+        self._jobs = tuple(job for job in jobs if job.state is JobState.RUNNING)
         return self._shown()
 
-    def clear(self) -> SetWork:
-        """Remove all tasks and jobs: their agent has ended."""
+    def clear(self) -> tuple[Sequence[Job], SetWork]:
+        """Remove all tasks and jobs, as their agent has ended; return the jobs that ran."""
+        killed = [replace(job, state=JobState.KILLED) for job in self._jobs]
         self._titles.clear()
-        self._jobs = ()
-        return self._shown()
+        return killed, self.update_jobs(())
 
     def _shown(self) -> SetWork:
-        return SetWork((*self._titles.values(), *self._jobs), self._server)
+        names = tuple(
+            (self._home(job.chat_id or ""), truncate(one_line(job.title), JOB_CELLS))
+            for job in self._jobs
+        )
+        titles = (*self._titles.values(), *(f"job: {name}" for _, name in names))
+        return SetWork(titles, self._server, names)

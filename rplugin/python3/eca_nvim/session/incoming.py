@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from eca_nvim.chat.handlers.questions import find_question
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.model.routing import route
+from eca_nvim.chat.model.routing import owner, route
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged
@@ -44,6 +44,7 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.ops import Emit, Notify
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
+from eca_nvim.chat.vocabulary.received import Job
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.chat.vocabulary.usage import UsageReported
 from eca_nvim.session.background_work import BackgroundWork
@@ -89,7 +90,7 @@ class IncomingEvents:
         self._trust = trust
         self._view = view
         self._login_needed = login_needed
-        self._background_work = BackgroundWork(server)
+        self._background_work = BackgroundWork(server, lambda it: owner(chats.table, it))
         self._tool_servers = ToolServers()
         self.welcome: str | None = None
         self.last_used_chat: str | None = None
@@ -112,7 +113,9 @@ class IncomingEvents:
         self._options.agent_ended()
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
         self._tool_servers.clear()
-        self._view.push([self._background_work.clear()])
+        killed, nothing = self._background_work.clear()
+        self._view.push([nothing])
+        self._show_jobs(killed)
 
     def _handle(self, run: Sequence[AgentEvent]) -> None:
         match event := run[0]:
@@ -131,10 +134,18 @@ class IncomingEvents:
                 self._view.push([Notify(level, one_line(text))])
             case WorkChanged():
                 self._view.push([self._background_work.update_task(event)])
-            case JobsChanged():
-                self._view.push([self._background_work.update_jobs(event)])
+            case JobsChanged(jobs):
+                self._show_jobs(jobs)
+                self._view.push([self._background_work.update_jobs(jobs)])
             case ToolServerChanged():
                 self._view.push(self._tool_servers.update(event))
+
+    def _show_jobs(self, jobs: Sequence[Job]) -> None:
+        """Show jobs at the calls that have started them."""
+        for job in jobs:
+            chat_id, child = route(self._chats.table, Addressed(job.chat_id, job))
+            if chat_id in self._chats.table:
+                self._chats.apply(self._chats.get(chat_id), [job], child)
 
     def _apply_to_chat(self, addressed: Addressed, events: Sequence[ChatEvent]) -> None:
         """Apply events to their chat; `addressed`: the first of them."""

@@ -13,6 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final, Literal, TypeVar
 
 import anyio
@@ -48,6 +49,7 @@ from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Failure, Request, decode_result, encode
 from eca_nvim.protocol.eca import chats as eca
 from eca_nvim.protocol.eca.chat import ChatStatus
+from eca_nvim.protocol.eca.jobs import JobKillParams
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
 
 ANSWER_SECONDS: Final = 60.0
@@ -168,9 +170,14 @@ class EcaArchive:
         self._mentions.emptied(chat_id)
 
     async def delete(self, chat_id: str) -> None:
-        """Delete a chat for good (chat/delete)."""
+        """Delete a chat for good (chat/delete), and end its jobs, which would run on."""
+        theirs = self._chats.theirs(chat_id)
+        for job in self._inbox.jobs:
+            if job.chat_id == theirs and job.status == "running":
+                with suppress(AgentRefused):
+                    await self._ask(JobKillParams(job_id=job.id))
         try:
-            await self._ask(eca.ChatDeleteParams(chat_id=self._chats.theirs(chat_id)))
+            await self._ask(eca.ChatDeleteParams(chat_id=theirs))
         except AgentLacks:
             if self._dialect.generation > Generation.DRAFT:
                 raise

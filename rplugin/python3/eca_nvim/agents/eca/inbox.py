@@ -44,7 +44,7 @@ from eca_nvim.protocol.eca.chat import (
 )
 from eca_nvim.protocol.eca.choice import ConfigUpdated
 from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role, TextContent
-from eca_nvim.protocol.eca.jobs import JobsUpdated
+from eca_nvim.protocol.eca.jobs import Job, JobsUpdated
 from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.providers import ProvidersUpdated
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
@@ -87,6 +87,8 @@ class Inbox:
         self._code_blocks = CodeBlocks()
         self._calls = ToolCallReader()
         self._peeks = Peeks()
+        self.jobs: tuple[Job, ...] = ()
+        """The commands in the background, as the server last listed them."""
         self._spent: dict[str, int] = {}  # tokens by chat, if the server does not add them up
         self._mentions = mentions
         self._replays = replays
@@ -100,7 +102,7 @@ class Inbox:
             TaskProgress: self._progress,
             Unknown: self._unknown,
             ShowMessage: lambda message: (server_events.message(message),),
-            JobsUpdated: lambda message: (server_events.jobs(message),),
+            JobsUpdated: self._jobs_updated,
             ToolServerUpdated: self._tool_server,
             ToolServerRemoved: self._tool_server_removed,
             ProvidersUpdated: self._provider,
@@ -144,6 +146,10 @@ class Inbox:
     def _provider(self, message: ProvidersUpdated) -> Sequence[AgentEvent]:
         self._logins.updated(message)
         return ()
+
+    def _jobs_updated(self, message: JobsUpdated) -> Sequence[AgentEvent]:
+        self.jobs = message.jobs
+        return (server_events.jobs(message, self._chats.ours),)
 
     def _tool_server(self, message: ToolServerUpdated) -> Sequence[AgentEvent]:
         self._tool_servers.updated(message)

@@ -6,7 +6,7 @@ Rule: updates are partial. None in an event means unchanged; a removed variant i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -18,6 +18,7 @@ from eca_nvim.chat.vocabulary.agent_events import (
     ToolServerChanged,
     WorkChanged,
 )
+from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated
 from eca_nvim.protocol.eca.jobs import JobsUpdated
 from eca_nvim.protocol.eca.lifecycle import InitializeResult
@@ -25,6 +26,8 @@ from eca_nvim.protocol.eca.notices import NoticeLevel, ProgressKind, ShowMessage
 from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
 
 _T = TypeVar("_T")
+
+_JOB_STATES: Final = frozenset(JobState)
 
 _LEVELS: Final[Mapping[NoticeLevel, str]] = {
     NoticeLevel.ERROR: "error",
@@ -97,10 +100,21 @@ def work(progress: TaskProgress) -> WorkChanged:
     return WorkChanged(progress.task_id, progress.title or progress.task_id, done)
 
 
-def jobs(update: JobsUpdated) -> JobsChanged:
-    """Read jobs/updated."""
-    running = (job for job in update.jobs if job.status == "running")
-    return JobsChanged(tuple(job.label or job.summary or job.id for job in running))
+def jobs(update: JobsUpdated, ours: Callable[[str], str]) -> JobsChanged:
+    """Read jobs/updated; `ours` returns our id of a chat."""
+    return JobsChanged(
+        tuple(
+            Job(
+                title=job.label or job.summary or job.id,
+                state=JobState(job.status),
+                exit_code=job.exit_code,
+                chat_id=None if job.chat_id is None else ours(job.chat_id),
+                call_id=job.tool_call_id,
+            )
+            for job in update.jobs
+            if job.status in _JOB_STATES
+        )
+    )
 
 
 def message(shown: ShowMessage) -> MessageShown:

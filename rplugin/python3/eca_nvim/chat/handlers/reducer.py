@@ -34,7 +34,13 @@ from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.commands import CommandsChanged
 from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
-from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
+from eca_nvim.chat.vocabulary.received import (
+    HookFinished,
+    HookStarted,
+    ImageReceived,
+    Job,
+    LinkReceived,
+)
 from eca_nvim.chat.vocabulary.states import CallState
 from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
@@ -65,6 +71,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     HookFinished: received_blocks.hook_finished,
     LinkReceived: received_blocks.link_received,
     ImageReceived: received_blocks.image_received,
+    Job: tool_calls.job_changed,
     FileUsed: file_uses.file_used,
     FileNamed: file_uses.file_named,
     events.FlagReceived: received_blocks.flag_received,
@@ -100,7 +107,7 @@ def apply(chat: Chat, event: events.ChatEvent, now: int, child: str | None = Non
 def change(update: Update, event: events.ChatEvent) -> None:
     """Let the next event of an update change its chat."""
     update.about, update.overruled_rejection = None, False
-    if not isinstance(event, TurnLapsed):
+    if not isinstance(event, TurnLapsed | Job):
         update.chat.turn.note_activity(update.now)
     HANDLERS[type(event)](update, event)
     if update.overruled_rejection:

@@ -48,6 +48,7 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, ShowPlace
 from eca_nvim.chat.vocabulary.options import TRUST, first_of
+from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.chat.vocabulary.shown_request import is_same
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, Turn
 
@@ -148,6 +149,17 @@ def printed(update: Update, event: ToolOutput) -> None:
     block.live.feed(event.text)
     block.awaits_input = event.awaits_input
     update.redraw(block, update.lane, with_body=block.is_open)
+
+
+def job_changed(update: Update, event: Job) -> None:
+    """Show at the call that started a job whether it runs, or how it ended."""
+    block = update.lane.calls.get(event.call_id or "")
+    if block is None or block.job == event:
+        return
+    if event.state is not JobState.RUNNING and block.started_ms is not None:
+        block.total_ms = update.now - block.started_ms
+    block.job = event
+    update.redraw(block, update.lane)
 
 
 def finished(update: Update, event: ToolFinished) -> None:

@@ -20,7 +20,7 @@ from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
 from eca_nvim.chat.vocabulary.decisions import Choice
 from eca_nvim.chat.vocabulary.events import QuestionAsked
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment
-from eca_nvim.chat.vocabulary.received import HookFinished
+from eca_nvim.chat.vocabulary.received import HookFinished, Job
 from eca_nvim.chat.vocabulary.states import CallState
 from eca_nvim.chat.vocabulary.usage import UsageReported
 
@@ -186,7 +186,7 @@ class ToolBlock(Block, eq=False):
     live: the end of what it prints; None once its whole output is known. awaits_input: it waits
     for input that nobody can give.
     choices: the answers that the agent offers while the call waits. request_id: of its last request
-    for approval.
+    for approval. job: the command that it has started in the background.
     """
 
     call: ToolCall = field(default_factory=lambda: ToolCall(""))
@@ -206,6 +206,7 @@ class ToolBlock(Block, eq=False):
     by_config: bool = False
     choices: tuple[Choice, ...] = ()
     request_id: str | None = None
+    job: Job | None = None
 
 
 class GroupBlock(Block, eq=False):

@@ -40,6 +40,7 @@ from eca_nvim.chat.text.long_rows import rows_of
 from eca_nvim.chat.text.output import table, text_body
 from eca_nvim.chat.text.safe_text import body_lines, duration, one_line, truncate
 from eca_nvim.chat.vocabulary.ops import Segment
+from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.chat.vocabulary.states import UNFINISHED_CALLS, CallState
 
 TITLE_CELLS = 120
@@ -67,6 +68,9 @@ def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | N
         case ToolBlock(question=None, state=state) if state in UNFINISHED_CALLS | {CallState.LEFT}:
             stopped = replace(block, state=CallState.STOPPED, nested=None)
             return tool_header(stopped, settings, 0)
+        case ToolBlock(job=Job(state=JobState.RUNNING) as job):
+            killed = replace(block, job=replace(job, state=JobState.KILLED))
+            return tool_header(killed, settings, 0)
         case OlderBlock():
             return _NOT_LOADED
         case _:

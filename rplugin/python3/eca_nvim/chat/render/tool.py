@@ -38,6 +38,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     UnknownDetails,
 )
 from eca_nvim.chat.vocabulary.ops import Segment
+from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
 
 FAILED_LINES = 10
@@ -62,6 +63,12 @@ _NAMED_STATES = frozenset(
         *(CallState.STOPPED, CallState.UNREPORTED, CallState.LEFT),
     }
 )
+_JOB_STATES = {
+    JobState.RUNNING: CallState.RUNNING,
+    JobState.COMPLETED: CallState.DONE,
+    JobState.FAILED: CallState.FAILED,
+    JobState.KILLED: CallState.STOPPED,
+}
 _STATE_WORDS = {
     CallState.REFUSED: "rejected",
     CallState.UNREPORTED: "no result",
@@ -78,7 +85,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
         return question_header(block.question, settings)
     verb, target = verb_and_target(block, settings)
     waits = block.nested is not None and block.nested.waits
-    state = CallState.WAITING if waits else block.state
+    state = CallState.WAITING if waits else _shown_state(block)
     segments: list[Segment] = [_icon(block, state, settings), (f" {verb}", "EcaToolName")]
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
@@ -100,6 +107,13 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     return segments
 
 
+def _shown_state(block: ToolBlock) -> CallState:
+    """Return the state of a call, or of the job that it has started."""
+    if block.job is None or block.state is not CallState.DONE:
+        return block.state
+    return _JOB_STATES[block.job.state]
+
+
 def _icon(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segment:
     """Return the icon of a call's state; unfinished tasks are not shown as done."""
     tasks = block.call.details
@@ -118,6 +132,8 @@ def call_title(block: ToolBlock, settings: RenderSettings) -> str:
 def _stats(block: ToolBlock) -> list[Segment]:
     if block.call.changes:
         return _changed_lines(block.call.changes)
+    if block.job is not None:
+        return _job(block.job)
     match block.call.details:
         case TaskList(tasks=()):
             return [(" cleared", "EcaMuted")]
@@ -138,6 +154,15 @@ def _stats(block: ToolBlock) -> list[Segment]:
             return []
 
 
+def _job(job: Job) -> list[Segment]:
+    segments = [(" in the background", "EcaMuted")]
+    if job.exit_code:
+        segments.append((f" exit {job.exit_code}", "EcaToolFailed"))
+    if job.state is JobState.KILLED:
+        segments.append((" killed", "EcaToolRejected"))
+    return segments
+
+
 def _changed_lines(changes: Sequence[FileChange]) -> list[Segment]:
     """Return how many lines changes add and remove, and in how many files if there are several."""
     count = len({it.path for it in changes})
@@ -156,6 +181,8 @@ def _step(subagent: Subagent) -> str:
 def _time(block: ToolBlock, now: int) -> str:
     if isinstance(block.call.details, TaskList):
         return ""  # writing a task list takes no time worth showing
+    if block.job is not None and block.job.state is JobState.RUNNING:
+        return ""  # the call took some seconds, the job takes longer
     if block.total_ms is not None:
         return duration(block.total_ms)
     if block.state is CallState.RUNNING and block.started_ms is not None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.login import LoginNeeded
+from eca_nvim.chat.vocabulary.received import Job
 
 
 class TrustWanted(Struct, frozen=True):
@@ -45,9 +46,9 @@ class MessageShown(Struct, frozen=True):
 
 
 class JobsChanged(Struct, frozen=True):
-    """All commands that run in the background (ECA: jobs/updated)."""
+    """All commands in the background that the agent knows, also ended ones (ECA: jobs/updated)."""
 
-    running: tuple[str, ...]
+    jobs: tuple[Job, ...]
 
 
 class ToolServerChanged(Struct, frozen=True):

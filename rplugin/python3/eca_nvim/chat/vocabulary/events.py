@@ -20,7 +20,13 @@ from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice
 from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
 from eca_nvim.chat.vocabulary.forms import FormField
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
-from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
+from eca_nvim.chat.vocabulary.received import (
+    HookFinished,
+    HookStarted,
+    ImageReceived,
+    Job,
+    LinkReceived,
+)
 from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
     StopRefused,
@@ -273,6 +279,7 @@ ChatEvent: TypeAlias = (
     | HookFinished
     | LinkReceived
     | ImageReceived
+    | Job
     | FileUsed
     | FileNamed
     | FlagReceived

@@ -194,11 +194,15 @@ class SetUsage(Struct, frozen=True):
 
 
 class SetWork(Struct, frozen=True):
-    """Background activities of a server, for example while it starts: titles, oldest first."""
+    """Background activities of a server, for example while it starts: titles, oldest first.
+
+    jobs: those that are commands, as pairs of a chat and the command.
+    """
 
     name: ClassVar[str] = "work"
     titles: Sequence[str]
     server: str = DEFAULT_SERVER
+    jobs: Sequence[tuple[str, str]] = ()
 
 
 class SetServer(Struct, frozen=True):

@@ -1,9 +1,11 @@
-"""Received: the events about hooks, links and images.
+"""Received: the events about hooks, links, images and commands in the background.
 
 A hook is a program that the agent runs at a fixed point of its work.
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from msgspec import Struct
 
@@ -38,3 +40,22 @@ class ImageReceived(Struct, frozen=True):
 
     media_type: str
     base64: str
+
+
+class JobState(StrEnum):
+    """Whether a command runs in the background, and how it ended."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    KILLED = "killed"
+
+
+class Job(Struct, frozen=True):
+    """A command in the background, as it is now; `call_id` started it in a chat (our id)."""
+
+    title: str
+    state: JobState = JobState.RUNNING
+    exit_code: int | None = None
+    chat_id: str | None = None
+    call_id: str | None = None
