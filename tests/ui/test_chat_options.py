@@ -69,6 +69,10 @@ def test_options_are_listed_set_and_completed(start_nvim: StartNeovim) -> None:
     ]
     nvim.lua("_G.choose(2)")
     assert chosen(view)[1:] == [("effort-id", "hi")]
+    nvim.command("set columns=40 | Eca options")
+    nvim.lua("_G.choose(2)")
+    assert [row[:6] for row in nvim.lua("return _G.offered")] == ["● Low", "  Dear", "  Most"]
+    nvim.command("set columns=100")
 
     for typed, sent in (
         ("web", ("web", True)),

@@ -10,7 +10,8 @@ local LIST_MARGIN = #'100: ' + 1
 --- Least part of a row that its title gets in a narrow list.
 local LEAST_TITLE = 0.4
 
---- Cut a text to a number of cells; the last one is an ellipsis.
+--- Cut a text to a number of cells; the last one is an ellipsis. Blanks at its beginning stay: in
+--- rows of a list they are in place of a mark.
 ---@param text string
 ---@param cells integer
 ---@return string
@@ -24,7 +25,7 @@ function M.cut(text, cells)
     length = length - 1
   until length <= 0 or vim.api.nvim_strwidth(vim.fn.strcharpart(head, 0, length)) < cells
   -- late: only needed if a text is cut
-  return require('eca.text.scan').trim(vim.fn.strcharpart(head, 0, length)) .. '…'
+  return require('eca.text.scan').without_end(vim.fn.strcharpart(head, 0, length), '%s') .. '…'
 end
 
 --- Make a path exactly so many cells wide. Its beginning is cut, so that the file name stays.
