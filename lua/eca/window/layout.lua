@@ -102,6 +102,17 @@ local function split_config(place)
   return vim.o.lines - config.height >= LEAST_HEIGHT and config or nil
 end
 
+--- The borders of floats that share the line between them. Characters of two cells are no border.
+---@return string|string[] transcript, string|string[] input
+---@return integer shared rows
+local function borders()
+  if vim.o.ambiwidth == 'double' then
+    return 'rounded', 'rounded', 0
+  end
+  local upper = { '╭', '─', '╮', '│', '', '', '', '│' }
+  return upper, { '├', '─', '┤', '│', '╯', '─', '╰', '│' }, 1
+end
+
 --- The configurations of floats: in the middle of the screen, the input below the transcript.
 ---@param input_height integer
 ---@return vim.api.keyset.win_config transcript, vim.api.keyset.win_config input
@@ -109,20 +120,20 @@ local function float_configs(input_height)
   local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight - 1
   local width = math.max(20, math.min(WIDEST, columns - 4))
   local total = math.max(8, math.floor(lines * 0.9))
+  local above, below, shared = borders()
   input_height = math.min(input_height, math.max(2, total - 6))
-  local upper = math.max(2, total - input_height - 4)
+  local upper = math.max(2, total - input_height - 4 + shared)
   local row = math.max(0, math.floor((lines - total) / 2))
   local base = {
     relative = 'editor',
     width = width,
     col = math.max(0, math.floor((columns - width) / 2) - 1),
-    border = 'rounded',
     style = 'minimal',
     zindex = 40,
   }
-  local transcript = vim.tbl_extend('error', base, { row = row, height = upper })
-  local input = vim.tbl_extend('error', base, { row = row + upper + 2, height = input_height })
-  return transcript, input
+  local input = { row = row + upper + 2 - shared, height = input_height, border = below }
+  return vim.tbl_extend('error', base, { row = row, height = upper, border = above }),
+    vim.tbl_extend('error', base, input)
 end
 
 ---@param buf integer
