@@ -178,14 +178,18 @@ def test_the_fence_around_a_row(stage: Neovim) -> None:
     assert [stage.lua(ask, buffer, row) for row in range(5)] == [-1, 1, 1, 1, -1]
 
 
-def test_code_is_not_markdown_and_fences_are_dim(start_nvim: StartNeovim) -> None:
+def test_code_is_not_markdown_and_fences_name_its_language(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(init=WITHOUT_HOST, settings={"layout": "current"})
     nvim.lua("require('eca').open({ chat = ... })", CHAT)
-    draw(nvim, *chat_text("# head\n```\n# **not** `markdown`\n- item\n```\n**bold** end"))
+    draw(nvim, *chat_text("# head\n```lua\n# **not** `markdown`\n- item\n```\n**bold** end"))
     screen = nvim.wait_screen("bold end")
     assert "# **not** `markdown`" in screen
     assert "- item" in screen
-    assert "NonText" in screen.groups_at(*screen.find("```"))
+    assert "```" not in screen
+    for label in "lua", "# **not**":
+        row, _column = screen.find(label)
+        assert "CursorLine" in screen.groups_at(row, len(screen.rows[row]) - 1)
+    assert "Comment" in screen.groups_at(*screen.find("lua"))
     assert "Title" not in screen.groups_at(*screen.find("# **not**"))
 
 

@@ -25,25 +25,25 @@ def shown(view: View) -> list[str]:
     """Return the rows of tables on the screen, without what is to their left."""
     view.nvim.command("redraw!")
     rows = [line[line.index("│") + 1 :].strip() for line in view.nvim.screen.lines() if "│" in line]
-    return [row for row in rows if row.startswith("|")]
+    return [row for row in rows if row.startswith(("│", "├", "|"))]
 
 
 def test_a_table_is_aligned_when_something_follows(view: View) -> None:
     view.draw(*assistant(1, f"See:\n{TABLE}"))
-    assert shown(view)[0] == "| name | what | n |"
+    assert shown(view)[0] == "│ name │ what │ n │"
     view.draw(ops.AppendText(CHAT, 1, "\n\nand so on\nmore"))
     assert shown(view) == [
-        "| name   | what |    n |",
-        "|--------|:----:|-----:|",
-        "| a      | 日本 |    1 |",
-        "| longer |  b   | 1000 |",
+        "│ name   │ what │    n │",
+        "├────────┼──────┼──────┤",
+        "│ a      │ 日本 │    1 │",
+        "│ longer │  b   │ 1000 │",
     ]
     assert view.lines()[1:5] == TABLE.split("\n")
 
 
 def test_a_table_at_the_end_is_aligned_when_the_text_is_complete(view: View) -> None:
     view.draw(*assistant(1, TABLE), ops.CloseBlock(CHAT, 1))
-    assert shown(view)[-1] == "| longer |  b   | 1000 |"
+    assert shown(view)[-1] == "│ longer │  b   │ 1000 │"
 
 
 def test_a_table_that_comes_piece_by_piece_is_aligned(view: View) -> None:
@@ -51,7 +51,7 @@ def test_a_table_that_comes_piece_by_piece_is_aligned(view: View) -> None:
     for character in TABLE:
         view.draw(ops.AppendText(CHAT, 1, character))
     view.draw(ops.CloseBlock(CHAT, 1))
-    assert shown(view)[-1] == "| longer |  b   | 1000 |"
+    assert shown(view)[-1] == "│ longer │  b   │ 1000 │"
 
 
 def marks(view: View) -> int:
@@ -65,10 +65,10 @@ def test_a_table_far_above_the_end_is_aligned_when_it_is_seen(view: View) -> Non
     view.nvim.wait_screen("text")
     assert marks(view) == 0
     view.nvim.keys("<C-w>kgg")
-    view.nvim.wait_screen("| longer |  b   | 1000 |")
+    view.nvim.wait_screen("│ longer │  b   │ 1000 │")
     filled = marks(view)
     view.nvim.keys("Ggg")
-    view.nvim.wait_screen("| longer |  b   | 1000 |")
+    view.nvim.wait_screen("│ longer │  b   │ 1000 │")
     assert marks(view) == filled > 0
 
 
@@ -76,7 +76,7 @@ def test_of_many_tables_that_come_together_only_the_last_are_aligned_at_once(vie
     many = [op for block in range(1, 101) for op in assistant(block, f"{TABLE}\n\nand so on")]
     view.draw(*many)
     few = marks(view)
-    assert shown(view)[-1] == "| longer |  b   | 1000 |"
+    assert shown(view)[-1] == "│ longer │  b   │ 1000 │"
     view.nvim.lua("require('eca.markdown.tables').request(..., 0, 1000)", view.buffer())
     view.nvim.wait_until("true")
     assert 0 < few < marks(view) / 3
@@ -86,7 +86,7 @@ def test_a_table_that_was_never_seen_goes_without_a_trace(view: View) -> None:
     view.draw(*assistant(1, f"{TABLE}\n\n" + "text\n" * 500), ops.CloseBlock(CHAT, 1))
     view.draw(ops.ClearChat(CHAT), *assistant(2, "| a | b |\n\n" * 40), ops.CloseBlock(CHAT, 2))
     view.nvim.keys("<C-w>kgg")
-    view.nvim.wait_screen("| a | b |")
+    view.nvim.wait_screen("│ a │ b │")
     assert marks(view) == 0
 
 
@@ -98,12 +98,12 @@ def test_a_table_in_code_is_left_alone(view: View) -> None:
 def test_a_table_that_is_too_wide_is_left_alone(view: View) -> None:
     wide = TABLE.replace("longer", "very " * 40)
     view.draw(*assistant(1, wide), ops.CloseBlock(CHAT, 1))
-    assert shown(view)[0] == "| name | what | n |"
+    assert shown(view)[0] == "│ name │ what │ n │"
 
 
 def test_rows_without_a_ruler_are_no_table(view: View) -> None:
     view.draw(*assistant(1, "| a | b |\n| long | c |"), ops.CloseBlock(CHAT, 1))
-    assert shown(view) == ["| a | b |", "| long | c |"]
+    assert shown(view) == ["│ a │ b │", "│ long │ c │"]
 
 
 def test_nothing_stays_of_a_table_that_is_taken_out(view: View) -> None:

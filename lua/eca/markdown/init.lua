@@ -21,7 +21,7 @@ local INLINE_PRIORITY = 95
 --- The rows of the window being drawn.
 ---@class eca.markdown.Screen
 ---@field prose table<integer, true> rows of Markdown text
----@field code table<integer, string> highlight group by row of fenced code
+---@field code table<integer, 'code'|'fence'> rows of fenced code
 
 local screen = { prose = {}, code = {} } ---@type eca.markdown.Screen
 
@@ -45,13 +45,13 @@ end
 local function note_fence(buf, place, top, bottom)
   for row = math.max(place.first, top), math.min(place.last - 1, bottom) do
     screen.prose[row] = nil
-    screen.code[row] = 'EcaCodeBlock'
+    screen.code[row] = 'code'
   end
   if screen.code[place.first] then
-    screen.code[place.first] = 'EcaFence'
+    screen.code[place.first] = 'fence'
   end
   if place.fence.closed and screen.code[place.last - 1] then
-    screen.code[place.last - 1] = 'EcaFence'
+    screen.code[place.last - 1] = 'fence'
   end
   colours.request(buf, place, top, bottom)
 end
@@ -103,28 +103,45 @@ local function draw_prose(buf, row)
     place(buf, row, { end_col = #line, hl_group = parsed.group, priority = LINE_PRIORITY })
   end
   for _, region in ipairs(parsed.regions) do
+    local sign = region.overlay
+    if sign and vim.fn.strdisplaywidth(sign) > region.last - region.first then
+      sign = nil -- 'ambiwidth' is double
+    end
     place(buf, row, {
       end_col = region.last,
       hl_group = region.group,
       conceal = region.conceal,
       url = region.url,
+      virt_text = sign and { { sign, region.group } },
+      virt_text_pos = sign and 'overlay',
+      virt_text_repeat_linebreak = region.repeats,
       priority = INLINE_PRIORITY,
     }, region.first)
   end
 end
 
+--- Draw the background of a row of code. A fence shows what follows its signs: the language.
 ---@param buf integer
 ---@param row integer
----@param group string
-local function draw_code(buf, row, group)
+---@param kind 'code'|'fence'
+local function draw_code(buf, row, kind)
   place(buf, row, {
     end_row = row + 1,
     end_col = 0,
-    hl_group = group,
+    hl_group = 'EcaCodeBlock',
     hl_eol = true,
     strict = false,
     priority = LINE_PRIORITY,
   })
+  local line = kind == 'fence' and vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+  local first, signs, label = line:match('^%s*()([`~]+%s*)(.*)$')
+  if first then
+    place(buf, row, {
+      virt_text = { { label .. (' '):rep(#signs), 'EcaFence' } },
+      virt_text_pos = 'overlay',
+      hl_mode = 'combine',
+    }, first - 1)
+  end
 end
 
 vim.api.nvim_set_decoration_provider(namespace, {
@@ -132,9 +149,9 @@ vim.api.nvim_set_decoration_provider(namespace, {
     return places.is_transcript(buf) and survey(buf, top, bottom)
   end,
   on_line = function(_, _, buf, row)
-    local group = screen.code[row]
-    if group then
-      draw_code(buf, row, group)
+    local kind = screen.code[row]
+    if kind then
+      draw_code(buf, row, kind)
     elseif screen.prose[row] then
       draw_prose(buf, row)
     end

@@ -22,6 +22,8 @@ local M = {}
 ---@field group? string highlight group
 ---@field conceal? string what is shown instead ('' hides)
 ---@field url? string target of a link
+---@field overlay? string drawn over its text, in as many cells
+---@field repeats? boolean the overlay is drawn on the wrapped rows of its line, too
 
 local DELIMITERS = '[`*_~%[<\\h]'
 

@@ -1,6 +1,9 @@
 --- Parses one line of Markdown outside a fence: its kind, and its inline parts.
 ---
---- Rules kept here: it is pure, like `inline.lua`. Columns are 0-based bytes, the end is exclusive.
+--- Rules kept here:
+--- - It is pure, like `inline.lua`. Columns are 0-based bytes, the end is exclusive.
+--- - What carries meaning is drawn over its sign in as many cells, and not concealed: the user and
+---   his plugins set 'conceallevel', so it decides about markers only.
 local inline = require('eca.markdown.inline')
 
 local M = {}
@@ -46,13 +49,14 @@ local function quote(line)
   local regions = inline.parse(line, from)
   for at = #indent, from - 1 do
     if line:byte(at + 1) == 62 then
-      regions[#regions + 1] = { first = at, last = at + 1, conceal = '▎' }
+      local bar = { first = at, last = at + 1, group = 'EcaQuote', overlay = '▎', repeats = true }
+      regions[#regions + 1] = bar
     end
   end
   return { group = 'EcaQuote', regions = regions }
 end
 
---- What is shown for the box of a task.
+--- What is shown in the box of a task.
 local BOXES = { [' '] = '☐', ['x'] = '☑', ['X'] = '☑' }
 
 ---@param line string
@@ -67,18 +71,36 @@ local function item(line)
   end
   local from = #indent + #mark
   local regions = inline.parse(line, from)
-  local bullet = #mark == 1 and '•' or nil
-  table.insert(
-    regions,
-    1,
-    { first = #indent, last = from, group = 'EcaListMark', conceal = bullet }
-  )
+  local sign = { first = #indent, last = from, group = 'EcaListMark' }
+  sign.overlay = #mark == 1 and '•' or nil
+  table.insert(regions, 1, sign)
   local box = line:match('^%s%[([ xX])%]%s', from + 1)
   if box then
-    regions[#regions + 1] =
-      { first = from + 1, last = from + 4, group = 'EcaListMark', conceal = BOXES[box] }
+    local at, group = from + 2, 'EcaListMark'
+    regions[#regions + 1] = { first = at - 1, last = at, conceal = '', group = group }
+    regions[#regions + 1] = { first = at, last = at + 1, overlay = BOXES[box], group = group }
+    regions[#regions + 1] = { first = at + 1, last = at + 2, conceal = '', group = group }
   end
   return { regions = regions }
+end
+
+local BACKSLASH = 92
+--- Bytes of the longest row of dashes that is drawn as a rule.
+local LONGEST_RULER = 400
+
+--- The row of dashes below the head of a table, as a rule. Each cell has a region, for it may wrap.
+---@param line string
+---@return eca.markdown.Region[]
+local function ruler(line)
+  local regions = {} ---@type eca.markdown.Region[]
+  local first, last = line:match('^%s*()'), #line:match('^(.-)%s*$')
+  for at = first, last do
+    local sign = line:sub(at, at) ~= '|' and '─' or at == first and '├' or '┼'
+    sign = sign == '┼' and at == last and '┤' or sign
+    regions[at - first + 1] =
+      { first = at - 1, last = at, group = 'EcaTableBorder', overlay = sign }
+  end
+  return regions
 end
 
 ---@param line string
@@ -87,12 +109,15 @@ local function row(line)
   if not line:find('^%s*|') then
     return nil
   end
-  if line:find('^[%s|:-]+$') then
-    return { group = 'EcaTableBorder', regions = {} }
+  if #line <= LONGEST_RULER and line:find('^[%s|:-]+$') then
+    return { regions = ruler(line) }
   end
   local regions = inline.parse(line)
+  -- Blanks that align a table are inserted at a bar after text, and would be under its sign.
+  local sign = not line:find('[^%s\\]|') and '│' or nil
   for at in line:gmatch('()|') do
-    regions[#regions + 1] = { first = at - 1, last = at, group = 'EcaTableBorder' }
+    local bar = { first = at - 1, last = at, group = 'EcaTableBorder', overlay = sign }
+    regions[#regions + 1] = line:byte(at - 1) ~= BACKSLASH and bar or nil
   end
   return { regions = regions }
 end

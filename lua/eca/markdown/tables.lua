@@ -101,14 +101,15 @@ end
 
 ---@param buf integer
 ---@param row integer
----@param column integer of a bar, or of the text after one
+---@param column integer
 ---@param text string
-local function fill(buf, row, column, text)
+---@param where? 'inline'|'overlay'
+local function fill(buf, row, column, text, where)
   if text ~= '' then
     vim.api.nvim_buf_set_extmark(buf, M.namespace, row, column, {
       end_col = column + 1,
       virt_text = { { text, 'EcaTableBorder' } },
-      virt_text_pos = 'inline',
+      virt_text_pos = where or 'inline',
       right_gravity = false,
       invalidate = true,
       undo_restore = false,
@@ -123,19 +124,29 @@ end
 ---@param widths integer[]
 ---@param sides ('left'|'right'|'center')[]
 local function fill_row(buf, row, line, cells, widths, sides)
-  local ruler = is_ruler(line)
   for index, cell in ipairs(cells) do
     local room = widths[index] - cell.width
     local before = sides[index] == 'right' and room or 0
     before = sides[index] == 'center' and math.floor(room / 2) or before
-    if ruler then
-      local dashes = line:find('-', cell.first + 1, true)
-      fill(buf, row, dashes and dashes - 1 or cell.last, ('-'):rep(room))
-    else
-      fill(buf, row, cell.first, (' '):rep(before))
-      fill(buf, row, cell.last, (' '):rep(room - before))
-    end
+    local blank = line:find('^ ', cell.last) and 1 or 0
+    fill(buf, row, cell.first, (' '):rep(before))
+    fill(buf, row, cell.last - blank, (' '):rep(room - before))
   end
+end
+
+--- Draw the rule below the head of a table over its row of dashes.
+---@param buf integer
+---@param row integer
+---@param cells eca.markdown.Cell[]
+---@param widths integer[]
+local function draw_rule(buf, row, cells, widths)
+  if not cells[1] or display_width('─') > 1 then
+    return -- 'ambiwidth' is double
+  end
+  local dashes = vim.tbl_map(function(width)
+    return ('─'):rep(width)
+  end, widths)
+  fill(buf, row, cells[1].first - 1, '├' .. table.concat(dashes, '┼') .. '┤', 'overlay')
 end
 
 ---@param rows eca.markdown.Cell[][]
@@ -193,7 +204,11 @@ local function align(buf, first, count)
     return alignment(lines[2]:sub(cell.first + 1, cell.last))
   end, rows[2])
   for index, cells in ipairs(rows) do
-    fill_row(buf, first + index - 1, lines[index], cells, widths, sides)
+    if index == 2 then
+      draw_rule(buf, first + 1, cells, widths)
+    else
+      fill_row(buf, first + index - 1, lines[index], cells, widths, sides)
+    end
   end
 end
 
