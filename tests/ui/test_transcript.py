@@ -150,7 +150,7 @@ def test_a_nested_block_goes_after_those_already_nested(view: View) -> None:
     view.draw(tool(3, "grep x", depth=1, after=1), tool(4, "grep y", depth=1, after=1))
     view.draw(body(3, "found"))
     assert view.lines() == ["✓ agent", "✓ grep x", "found", "✓ grep y", "✓ read b"]
-    view.nvim.wait_screen(re.compile(r"^.*│   ✓ grep y", re.MULTILINE))
+    view.nvim.wait_screen(re.compile(r"^.*││  ✓ grep y", re.MULTILINE))
 
 
 def test_calls_that_only_look_join_in_one_line_that_opens(view: View) -> None:
@@ -162,7 +162,7 @@ def test_calls_that_only_look_join_in_one_line_that_opens(view: View) -> None:
     assert view.lines() == joined
     view.draw(*folding.toggle(chat, 0, 0, to_open=True).ops)
     assert view.lines() == ["✓ read a, b", "✓ read a", "text", "✓ read b", "text", "", "so"]
-    view.nvim.wait_screen(re.compile(r"^.*│   ✓ read b", re.MULTILINE))
+    view.nvim.wait_screen(re.compile(r"^.*││  ✓ read b", re.MULTILINE))
     view.draw(*folding.toggle(chat, 0, 0, to_open=False).ops)
     assert view.lines() == joined
 

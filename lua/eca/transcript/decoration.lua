@@ -1,81 +1,58 @@
---- Decorates rows of the transcript by extmarks: colours, bars and indents.
+--- Decorates rows of the transcript: colours by extmarks, bars and indents in the margin.
 ---
 --- Rules kept here:
---- - Bars and indents are virtual text, so that they are not yanked.
+--- - Bars are not in the text: they are not yanked, and every row of a long line has them.
+--- - All text begins in one column. A nested block has the bar of the block around it in the first
+---   cell of the margin.
 --- - Marks belong to a block's rows and are cleared before the rows are removed.
+local places = require('eca.transcript.places')
+
 local M = {}
 
 local colours = vim.api.nvim_create_namespace('eca.text')
-local gutter = vim.api.nvim_create_namespace('eca.gutter')
 
 local PRIORITY, PROSE_PRIORITY = 100, 80
-local BAR, USER_BAR = '│ ', '▌ '
---- The margin of wrapped rows, by what is before the first row of the line.
-local WRAPPED = { [BAR] = '%#EcaWrap#↳', [USER_BAR] = '%#EcaUserBar#▌' }
+
+--- Cells of the margin.
+M.MARGIN = 3
+
+local BAR, USER_BAR = '%#EcaGuide#│%* ', '%#EcaUserBar#▌%#EcaUser# '
+local AROUND = { [0] = ' ', '%#EcaGuide#│%*', '%#EcaGuide#║%*' }
+local GOES_ON = '%#EcaWrap#↳%*'
 
 ---@alias eca.Segment [string, string] text and highlight group
 ---@alias eca.Mark [integer, integer, integer, string] row of the body, first and last column, group
 
----@param block eca.Block
----@return [string, string][]? chunks before each row of the body
-local function body_gutter(block)
-  local indent = ('  '):rep(block.depth)
-  if block.kind == 'user' then
-    return { { indent .. USER_BAR, 'EcaUserBar' } }
-  elseif block.headed then
-    return { { indent .. BAR, 'EcaGuide' } }
-  elseif indent ~= '' then
-    return { { indent, 'EcaGuide' } }
+--- The margin of a row, for 'statuscolumn'. In the body of a block an arrow says that the row goes
+--- on with the line above: it could be mistaken for another line.
+--- Neovim evaluates it with the row's window as the current one.
+---@return string
+function M.margin()
+  local row = vim.v.lnum - 1
+  local block, first = places.drawn_at(vim.api.nvim_get_current_buf(), row)
+  if not block then
+    return (' '):rep(M.MARGIN)
   end
+  local around = AROUND[math.min(block.depth, #AROUND)]
+  if block.kind == 'user' then
+    return around .. USER_BAR
+  elseif block.headed and row > first then
+    return (vim.v.virtnum > 0 and GOES_ON or around) .. BAR
+  end
+  return around .. '  '
 end
 
----@param buf integer
----@param row integer
----@param chunks [string, string][]
----@param line_group? string
-local function put_gutter(buf, row, chunks, line_group)
-  vim.api.nvim_buf_set_extmark(buf, gutter, row, 0, {
-    virt_text = chunks,
-    virt_text_pos = 'inline',
-    right_gravity = false,
-    line_hl_group = line_group,
-  })
-end
-
---- Draw the bar or indent before rows of a block's body.
+--- Colour rows of a block's body.
 ---@param buf integer
 ---@param block eca.Block
 ---@param first integer
 ---@param last integer inclusive
 function M.body(buf, block, first, last)
-  local chunks = body_gutter(block)
-  if not chunks then
-    return
-  end
-  local line_group = block.kind == 'user' and 'EcaUser' or nil
-  for row = first, last do
-    put_gutter(buf, row, chunks, line_group)
-  end
-end
-
---- The margin of a wrapped row, for 'statuscolumn': an arrow inside blocks, a bar in prompts.
---- Neovim evaluates it with the row's window as the current one.
----@return string
-function M.margin()
-  local buf, row = vim.api.nvim_get_current_buf(), vim.v.lnum - 1
-  local options = { details = true, limit = 1 }
-  local mark = vim.api.nvim_buf_get_extmarks(buf, gutter, { row, 0 }, { row, 0 }, options)[1]
-  local chunks = mark and mark[4].virt_text
-  return chunks and WRAPPED[chunks[1][1]:match('%S+ $')] or ' '
-end
-
---- Draw the indent before a header.
----@param buf integer
----@param block eca.Block
----@param row integer
-function M.header_gutter(buf, block, row)
-  if block.depth > 0 then
-    put_gutter(buf, row, { { ('  '):rep(block.depth), 'EcaGuide' } })
+  for row = first, block.kind == 'user' and last or first - 1 do
+    vim.api.nvim_buf_set_extmark(buf, colours, row, 0, {
+      right_gravity = false,
+      line_hl_group = 'EcaUser',
+    })
   end
 end
 
@@ -144,20 +121,12 @@ function M.has(buf, row, group, column)
   end)
 end
 
---- Clear the highlights of a row, but not its bar or indent.
----@param buf integer
----@param row integer
-function M.clear_colours(buf, row)
-  vim.api.nvim_buf_clear_namespace(buf, colours, row, row + 1)
-end
-
 --- Clear all decoration of some rows.
 ---@param buf integer
 ---@param first integer
 ---@param last integer inclusive
 function M.clear(buf, first, last)
   vim.api.nvim_buf_clear_namespace(buf, colours, first, last + 1)
-  vim.api.nvim_buf_clear_namespace(buf, gutter, first, last + 1)
 end
 
 return M

@@ -20,8 +20,13 @@ local M = {}
 
 local chains = places.chains
 
---- Wrapped rows are indented under the text after a number or a sign, as in lists and headers.
-local HANGING = [[^\s*\%(\d\+[.)]\|[^[:alnum:][:space:]#|]\)\s\+]]
+--- Wrapped rows are indented under the text after a number or a sign, as in lists and headers, or
+--- after the bars of a quotation.
+local HANGING = [[^\s*\%(>[> ]*\|\%(\d\+[.)]\|[^[:alnum:][:space:]#|>]\)\s\+\)]]
+if vim.fn.has('nvim-0.11') == 0 then
+  -- 0.10 counts the bytes of a match: those after a sign of several bytes are as many as its cells.
+  HANGING = [[^[^\d0-\d127]\zs\s[ -~]\|]] .. HANGING
+end
 
 --- Languages of bodies that are highlighted like fenced code; bodies in others come with marks.
 local CODE = { json = true }
@@ -119,7 +124,7 @@ function M.header(buf, id, header, lost)
   vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { decoration.header_text(header) })
   block.lost = lost
   finish_page(chain, block)
-  decoration.clear_colours(buf, row)
+  decoration.clear(buf, row, row)
   decoration.header(buf, row, header)
 end
 

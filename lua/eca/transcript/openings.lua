@@ -92,7 +92,6 @@ local function decorate(chain, new, row)
   local buf, block, lines = chain.buf, new.block, new.lines
   blocks.place(chain, block, row)
   if block.headed then
-    decoration.header_gutter(buf, block, row)
     decoration.header(buf, row, new.opening.header)
   end
   if lines then

@@ -32,6 +32,22 @@ end
 ---@field first integer first row
 ---@field last integer last row
 
+--- The block at a row, also one of a host that has exited; nil on blank rows between blocks.
+---@param buf integer
+---@param row integer
+---@return eca.Block?
+---@return integer? first its first row
+function M.drawn_at(buf, row)
+  local chain = M.chains[buf]
+  local block, first = nil, nil
+  if chain then
+    block, first = blocks.before(chain, row)
+  end
+  if block and row <= blocks.last_row(chain, block) then
+    return block, first
+  end
+end
+
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@param first integer
@@ -47,19 +63,13 @@ local function place_of(chain, block, first)
   }
 end
 
---- The block at a row; nil on blank rows between blocks.
+--- The block at a row that ops can name; nil on blank rows between blocks.
 ---@param buf integer
 ---@param row integer
 ---@return eca.BlockPlace?
 function M.block_at(buf, row)
-  local chain = M.chains[buf]
-  local block, first = nil, nil
-  if chain then
-    block, first = blocks.before(chain, row)
-  end
-  local named = block and blocks.is_current(chain, block)
-  local place = named and place_of(chain, block, first)
-  return place and row <= place.last and place or nil
+  local chain, block, first = M.chains[buf], M.drawn_at(buf, row)
+  return block and blocks.is_current(chain, block) and place_of(chain, block, first) or nil
 end
 
 --- The rows of a block.

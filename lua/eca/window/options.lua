@@ -22,10 +22,7 @@ local COMMON = {
   wrap = true,
 }
 
---- A margin of one cell. It marks wrapped rows of a block, whose text could otherwise be mistaken
---- for another line.
-local MARGIN = '%#EcaNormal#%{%v:virtnum > 0'
-  .. " ? v:lua.require'eca.transcript.decoration'.margin() : ' '%}"
+local MARGIN = "%{%v:lua.require'eca.transcript.decoration'.margin()%}"
 
 ---@type table<'chat'|'input', table<string, any>>
 local OPTIONS = {
@@ -35,7 +32,7 @@ local OPTIONS = {
     conceallevel = 2,
     foldcolumn = '0',
     number = true, -- makes the width of the margin known before it is drawn
-    numberwidth = 1,
+    numberwidth = 3,
     statuscolumn = MARGIN,
   },
   input = {
@@ -81,7 +78,8 @@ function M.set(win, kind)
   if kind == 'input' then
     M.set_prefix(win)
   end
-  local text = floating and 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder' or 'Normal:EcaNormal'
+  local text = floating and 'LineNr:EcaFloat,NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder'
+    or 'LineNr:EcaNormal,Normal:EcaNormal'
   vim.wo[win][0].winhighlight = text .. ',WinBar:EcaWinbar,WinBarNC:EcaWinbar'
   require('eca.window.statusline').set(win)
   require('eca.window.winbar').refresh_window(win)
