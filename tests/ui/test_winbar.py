@@ -193,11 +193,18 @@ def test_a_statusline_shows_trust_and_what_waits(start_nvim: StartNeovim) -> Non
     show(view, state="waiting", pending=2, trust=True)
     text = "eca: waiting (2) claude-sonnet TRUST"
     assert view.nvim.lua("return require('eca').statusline()") == text
-    sections = view.nvim.lua("""
+    lualine = """
         local extension = require('lualine.extensions.eca')
-        local shown = vim.tbl_map(function(part) return (part[1]()) end, extension.sections)
-        return { extension.filetypes, shown.lualine_a, shown.lualine_z }""")
-    assert sections == [["eca-chat", "eca-input"], "Fix the flaky test", text]
+        local shown = vim.tbl_map(function(part)
+          return part[1].cond() and part[1][1]() or ''
+        end, extension.sections)
+        return { extension.filetypes, shown.lualine_a, shown.lualine_z }"""
+    types, both = ["eca-chat", "eca-input"], ["Fix the flaky test", text]
+    assert view.nvim.lua(lualine) == [types, *both]
+    view.nvim.keys("<C-w>k")
+    assert view.nvim.lua(lualine) == [types, "", ""]
+    view.nvim.command("set laststatus=3")  # one line for all windows
+    assert view.nvim.lua(lualine) == [types, *both]
 
 
 def test_health_says_that_another_plugin_draws_the_winbars(start_nvim: StartNeovim) -> None:

@@ -1,4 +1,10 @@
---- For lualine: `extensions = { 'eca' }` shows the chat's title and state in its windows.
+--- For lualine: `extensions = { 'eca' }` shows the chat's title and state below its input.
+
+--- Not between transcript and input, too, where a line is enough.
+local function is_shown()
+  return vim.o.laststatus == 3 or vim.bo.filetype == 'eca-input'
+end
+
 local function title()
   local text = require('eca').status().title or 'New chat'
   return require('eca.ui.sanitize').statusline(text)
@@ -10,5 +16,8 @@ end
 
 return {
   filetypes = { 'eca-chat', 'eca-input' },
-  sections = { lualine_a = { title }, lualine_z = { state } },
+  sections = {
+    lualine_a = { { title, cond = is_shown } },
+    lualine_z = { { state, cond = is_shown } },
+  },
 }
