@@ -99,6 +99,25 @@ def test_a_window_that_came_keeps_its_columns(start_nvim: StartNeovim) -> None:
     assert sizes(view)["chat"][0] < 40
 
 
+TREE = "vsplit | wincmd H | vertical resize 30 | wincmd ="
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("columns", [0, 45])
+def test_a_tree_that_is_split_off_the_chat_leaves_no_trace(
+    start_nvim: StartNeovim, columns: int, at_once: bool
+) -> None:
+    view = open_view(start_nvim, "README.md", columns=140, lines=40)
+    if columns:
+        view.nvim.keys(f":vertical resize {columns}<CR>")
+    for command in [TREE] if at_once else TREE.split(" | "):
+        view.nvim.keys(f":{command}<CR><Ignore>")
+    wait_columns(view, columns or 60)
+    view.nvim.keys("<C-w>t:close<CR><Ignore>")
+    wait_columns(view, columns or 60)
+    assert sizes(view)["file"][0] == 139 - (columns or 60)
+
+
 def test_a_screen_resized_elsewhere_leaves_no_trace(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, "README.md", columns=100, lines=24)
     view.nvim.keys(":tabnew<CR>")

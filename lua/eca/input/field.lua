@@ -232,8 +232,8 @@ function M.put_back(buf, text)
   M.changed(buf)
 end
 
---- Name contexts in the draft, in a line below it; the cursor stays where the user types. Nothing is
---- named twice.
+--- Name contexts in the draft, in a line below it, unless they are named there already. The cursor
+--- stays where the user types.
 ---@param buf integer
 ---@param names string tokens
 function M.put_below(buf, names)

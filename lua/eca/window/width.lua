@@ -3,7 +3,8 @@
 --- Rules kept here:
 --- - When the screen shrinks and grows again, the chat gets its width back as soon as there is room
 ---   for it and for something beside it. The same when a window closes: Neovim may then give
----   columns of the chat to another window.
+---   columns of the chat to another window. It gets no wider by windows that open and move, such as
+---   a file tree that is split off the input.
 --- - A width that the user gave is kept. A change is the user's if nothing was rearranged, and
 ---   Neovim has not widened the window that the user entered to 'winwidth'.
 --- - Only windows of the current tab page are resized; others when the user goes there.
@@ -90,15 +91,16 @@ function M.rearranged(win, what)
   end
 end
 
---- Restore the columns of a window that it lost to the screen or to a closed window. A new window
---- keeps the columns it took.
+--- Restore the columns of a window that it lost to the screen or to a closed window, or got from
+--- others. A new window keeps the columns it took.
 ---@param win integer
 ---@return boolean by_screen the screen has changed its size
 function M.restore(win)
   local width, what = widths[win], rearranged[win]
   if width then
     local was_right = width.current == (width.own or part())
-    if what == 'screen' or (what == 'closed' and was_right) then
+    local is_wider = vim.api.nvim_win_get_width(win) > width.current
+    if what == 'screen' or (what == 'closed' and was_right) or (what and is_wider) then
       fit(win, width)
     end
     width.current, rearranged[win] = vim.api.nvim_win_get_width(win), nil
