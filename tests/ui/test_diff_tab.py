@@ -23,7 +23,8 @@ def test_shows_the_file_beside_the_proposal(stage: Neovim, workspace: Path) -> N
     screen = show(stage, workspace / "code.txt")
     assert "code.txt  now" in screen
     assert "proposed" in screen
-    assert "a allow  A always  r reject  R + reason  q close  ]c next" in screen
+    assert "a allow  A always  r reject  R + reason  q close" in screen
+    assert "]c next" in screen
     assert stage.eval("map(range(1, winnr('$')), 'getwinvar(v:val, \"&diff\")')") == [1, 1]
     assert "line twenty" in screen
     assert stage.eval("line('.')") == 20
@@ -328,7 +329,7 @@ def test_each_file_of_a_call_has_its_turn(stage: Neovim, workspace: Path) -> Non
     first, second = ({"block": BLOCK, "place": place, "count": 2} for place in (0, 1))
     screen = show(stage, workspace / "code.txt", file=first)
     assert "code.txt  1/2  now" in screen
-    assert "a A r R ]f [f q" in screen
+    assert "a allow  A always  r reject  R + reason  ]f  [f  q" in screen
     stage.keys("]f")
     assert wait_sent(stage, "diff") == [{"chat": CHAT, "block": BLOCK, "file": 1}]
     show(stage, workspace / "other.txt", file=second)

@@ -111,7 +111,7 @@ local function fit(float)
     block = float.block,
   }, user_window())
   local config = place.config(float.place)
-  config.footer = footer.of(footer.keys(content.choices), float.place.width)
+  config.footer = footer.of(footer.keys(content.choices), float.place.width, footer.LISTED)
   vim.api.nvim_win_set_config(float.win, config)
   shorten(float, float.place.short or false)
   draw_title(float)

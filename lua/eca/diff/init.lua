@@ -43,6 +43,7 @@ local M = {}
 ---@field origin eca.Origin where the user was in it
 ---@field guard? eca.Guard nil: it is not visible yet
 ---@field wins [integer, integer] left, right
+---@field before table<integer, table<string, any>> options by window
 ---@field notice? integer window of the lines above both sides
 ---@field screen? eca.DiffScreen of the diff of a request
 ---@field group integer its autocommands

@@ -16,7 +16,6 @@ local M = {}
 ---@field files table<integer, true> whose changes were on the screen whole
 
 ---@class eca.DiffScreen
----@field before table<integer, table<string, any>> options by window
 ---@field watches eca.SeenRows[]
 ---@field left integer changed rows that were never on the screen
 
@@ -61,18 +60,31 @@ local THEIRS = {
   'cursorline',
   'fillchars',
   'foldcolumn',
-  'number',
-  'relativenumber',
   'scrolloff',
-  'signcolumn',
-  'statuscolumn',
   'virtualedit',
 }
 
+--- Options that move the text. Signs, which only a real file has, would move it on one side.
+local COLUMNS = { 'number', 'relativenumber', 'statuscolumn' }
+
+--- Options with which the text of both sides begins in the same column: those that the user has for
+--- any window, which the side without a file got.
+---@param tab eca.DiffTab
+---@return table<string, any>
+local function same_columns(tab)
+  local own = { signcolumn = 'no' } ---@type table<string, any>
+  local bound = vim.fn.bufwinid(tab.sides.bound)
+  for _, name in ipairs(COLUMNS) do
+    own[name] = vim.wo[bound][name]
+  end
+  return own
+end
+
 ---@param win integer
+---@param columns table<string, any>
 ---@param compared boolean
-local function set_options(win, compared)
-  local own = {} ---@type table<string, any>
+local function set_options(win, columns, compared)
+  local own = vim.deepcopy(columns)
   for _, name in ipairs(THEIRS) do
     own[name] = vim.api.nvim_get_option_value(name, { win = win, scope = 'local' })
   end
@@ -86,12 +98,12 @@ end
 --- Called before a tab page is compared.
 ---@param tab eca.DiffTab
 function M.open(tab)
+  tab.before = {}
+  for _, win in ipairs(tab.wins) do
+    tab.before[win] = consent_window.before(win)
+  end
   if tab.diff.request then
-    local before = {} ---@type table<integer, table<string, any>>
-    for _, win in ipairs(tab.wins) do
-      before[win] = consent_window.before(win)
-    end
-    tab.screen = { before = before, watches = {}, left = 0 }
+    tab.screen = { watches = {}, left = 0 }
     diffopt.take()
   end
 end
@@ -99,12 +111,17 @@ end
 --- Called when a tab page is compared: what is drawn from now on was on the screen.
 ---@param tab eca.DiffTab
 function M.begin(tab)
-  local screen, fault = tab.screen, tab.diff.fault
+  local screen, fault, columns = tab.screen, tab.diff.fault, same_columns(tab)
   if not screen then
+    for _, win in ipairs(tab.wins) do
+      for name, value in pairs(columns) do
+        vim.wo[win][0][name] = value
+      end
+    end
     return
   end
   for place, win in ipairs(tab.wins) do
-    set_options(win, not fault)
+    set_options(win, columns, not fault)
     local function wanted()
       return not fault and changed_lines(win) or {}
     end
@@ -181,7 +198,7 @@ end
 --- Called when the tab page's sides are compared no longer, with diff mode off.
 ---@param tab eca.DiffTab
 function M.close(tab)
-  for win, before in pairs(tab.screen and tab.screen.before or {}) do
+  for win, before in pairs(tab.before) do
     if vim.api.nvim_win_is_valid(win) then
       consent_window.release(win, before)
     end

@@ -134,10 +134,10 @@ end
 ---@param diff eca.Diff
 ---@param real? integer
 local function colour(buf, diff, real)
-  local filetype = vim.filetype.match({ filename = diff.path, buf = buf }) or ''
+  local filetype = vim.filetype.match({ filename = diff.path, buf = buf })
   local highlighter = real and vim.treesitter.highlighter.active[real]
   if not highlighter or not pcall(vim.treesitter.start, buf, highlighter.tree:lang()) then
-    others.set('Syntax', buf, 'syntax', filetype)
+    others.set('Syntax', buf, 'syntax', filetype or '')
   end
 end
 
@@ -173,7 +173,7 @@ function M.make(diff)
     sides.bound = sides.left
   end
   for _, buf in ipairs({ sides.left, sides.right }) do
-    if buf ~= real and vim.bo[buf].syntax == '' then
+    if buf ~= real and not (diff.fault and buf == sides.right) then
       comfort.try('a side of the diff has no colours', colour, buf, diff, real)
     end
   end

@@ -1,9 +1,10 @@
 --- The winbars of the two sides of a diff: what each side is, and the keys.
 ---
 --- Rules kept here:
---- - If there is too little room, the keys are listed without what they do.
+--- - If there is too little room, only some keys are listed with what they do.
 --- - What was not on the screen yet is counted beside the keys.
 local diff_screen = require('eca.diff.screen')
+local footer = require('eca.ui.footer')
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
 
@@ -37,25 +38,15 @@ local function captions(tab)
   return name .. '  now', PROPOSED[diff.kind] or 'proposed'
 end
 
---- The keys with what they do; the keys alone, or nothing, if there is too little room.
----@param list eca.DiffAction[] those without a text are left out, as in the footer of a float
+--- The keys with what they do, as in the footer of a float.
+---@param list eca.DiffAction[]
 ---@param room integer cells
 ---@return string
 local function keys_text(list, room)
-  local long, short, long_cells, short_cells = {}, {}, 0, 0
-  local shown = vim.tbl_filter(function(action)
-    return action.text ~= nil
-  end, list)
-  for index, action in ipairs(shown) do
-    long[index] = ('%%#EcaKey#%s%%* %s'):format(action.key, action.text)
-    short[index] = ('%%#EcaKey#%s%%*'):format(action.key)
-    long_cells = long_cells + #action.key + 1 + #action.text + 2
-    short_cells = short_cells + #action.key + 1
-  end
-  if long_cells <= room then
-    return table.concat(long, '  ')
-  end
-  return short_cells <= room and table.concat(short, ' ') or ''
+  local pieces = vim.tbl_map(function(segment)
+    return ('%%#%s#%s'):format(segment[2], segment[1])
+  end, footer.of(footer.keys(list), room))
+  return table.concat(pieces)
 end
 
 --- What was not on the screen yet, to stand before the keys.
@@ -68,7 +59,7 @@ local function unseen_text(tab, room)
   if not text then
     return '', 0
   end
-  return ('%%#EcaWarning#%s%%*  '):format(text), #text + 2
+  return ('%%#EcaWarning#%s%%* '):format(text), #text + 2
 end
 
 --- Draw both winbars for the width of their windows.
@@ -82,7 +73,7 @@ function M.draw(tab, actions)
       local text = escape(texts[place])
       local wrong = tab.diff.fault and place == 2
       local bound = vim.api.nvim_win_get_buf(win) == tab.sides.bound
-      local list = bound and vim.list_extend(vim.list_slice(actions), { NEXT }) or { NEXT }
+      local list = bound and actions or { NEXT }
       local room = vim.api.nvim_win_get_width(win) - vim.api.nvim_strwidth(texts[place]) - 3
       local unseen, cells = '', 0
       if bound then
@@ -90,7 +81,7 @@ function M.draw(tab, actions)
       end
       room = math.max(room - cells, bound and LEAST_KEYS or 0)
       local caption = ('%%#%s#%s%%*'):format(wrong and 'EcaError' or 'EcaWinbarTitle', text)
-      vim.wo[win][0].winbar = (' %%<%s%%= %s%s '):format(caption, unseen, keys_text(list, room))
+      vim.wo[win][0].winbar = (' %%<%s%%=%s%s%%* '):format(caption, unseen, keys_text(list, room))
     end
   end
 end

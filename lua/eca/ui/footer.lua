@@ -15,6 +15,9 @@ local M = {}
 ---@field main? boolean
 ---@alias eca.Segment [string, string] text and highlight group
 
+--- The key of a float that lists all keys.
+M.LISTED = { 'g?', 'keys', main = true } ---@type eca.FooterKey
+
 --- The keys that the border lists.
 ---@param choices eca.Choice[]
 ---@return eca.FooterKey[]
@@ -38,29 +41,61 @@ function M.width(segments)
   return width
 end
 
---- The keys with what they do. If one cell is missing, the blank before them is dropped. If more
---- are missing, texts are dropped, the last first and those of the main keys at the end.
+--- The keys with what they do, as far as there is room: main keys first.
 ---@param keys eca.FooterKey[]
----@param room? integer cells
----@return eca.Segment[]
-function M.of(keys, room)
+---@param room number cells
+---@param alone boolean keys without room for their text stand alone; else only main ones do
+---@return eca.Segment[] two a key; those of one that is left out are empty
+local function filled(keys, room, alone)
   local footer = {} ---@type eca.Segment[]
-  for _, key in ipairs(keys) do
-    footer[#footer + 1] = { (#footer > 0 and '  ' or ' ') .. key[1], 'EcaKey' }
-    footer[#footer + 1] = { ' ' .. key[2], 'EcaMuted' }
+  ---@param place integer
+  ---@param text string
+  local function put(place, text)
+    footer[place][1] = text
+    room = room - vim.api.nvim_strwidth(text)
   end
-  if room and footer[1] and M.width(footer) == room + 1 then
-    footer[1][1] = keys[1][1]
+  ---@param index integer
+  local function put_key(index)
+    put(2 * index - 1, (index > 1 and '  ' or ' ') .. keys[index][1])
   end
-  for _, main in ipairs({ false, true }) do
-    for index = #keys, 1, -1 do
-      local same = (keys[index].main or false) == main
-      if same and room and M.width(footer) > room then
-        footer[2 * index][1] = ''
+  for index, key in ipairs(keys) do
+    footer[2 * index - 1], footer[2 * index] = { '', 'EcaKey' }, { '', 'EcaMuted' }
+    if alone or key.main then
+      put_key(index)
+    end
+  end
+  for _, main in ipairs({ true, false }) do
+    for index, key in ipairs(keys) do
+      local bare = footer[2 * index - 1][1] == ''
+      local cells = vim.api.nvim_strwidth((bare and '  ' .. key[1] or '') .. ' ' .. key[2])
+      if (key.main or false) == main and cells <= room then
+        put(2 * index, ' ' .. key[2])
+        if bare then
+          put_key(index)
+        end
       end
     end
   end
   return footer
+end
+
+--- The keys with what they do. If one cell is missing, the blank before them is dropped.
+---@param keys eca.FooterKey[]
+---@param room? integer cells
+---@param more? eca.FooterKey stands for those that are left out because there is no room
+---@return eca.Segment[] two a key, those of `more` last
+function M.of(keys, room, more)
+  local footer = filled(keys, math.huge, true)
+  local over = room and M.width(footer) - room or 0
+  if over <= 0 then
+    return footer
+  elseif over == 1 then
+    footer[1][1] = keys[1][1]
+    return footer
+  end
+  local short = more and filled(vim.list_extend({ unpack(keys) }, { more }), room, false)
+  local has_room = short and M.width(short) <= room and short[#short][1] ~= ''
+  return has_room and short or filled(keys, room, true)
 end
 
 --- The 1-based number of the key under the mouse in a window's lower border.
