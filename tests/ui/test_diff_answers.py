@@ -9,29 +9,6 @@ from tests.ui.diffed import AFTER, BEFORE, LAYOUT, show
 from tests.ui.staged import BLOCK, CHAT, WITHOUT_HOST, approval, draw, request, sent, wait_sent
 
 
-def test_narrow_screens_name_the_keys_alone(start_nvim: StartNeovim, workspace: Path) -> None:
-    (workspace / "code.txt").write_text(BEFORE)
-    nvim = start_nvim(init=WITHOUT_HOST)
-    item = approval(remember=["edit_file"])
-    shown = [
-        "diff",
-        CHAT,
-        "t1",
-        str(workspace / "code.txt"),
-        BEFORE,
-        AFTER,
-        "changed",
-        request(),
-        None,
-    ]
-    draw(nvim, ["pending", [item]], shown)
-    screen = nvim.wait_screen("a A r R q ]c")
-    assert "proposed" in screen
-    nvim.resize(200, 24)
-    nvim.command("wincmd =")
-    nvim.wait_screen("a allow")
-
-
 @pytest.fixture
 def compared(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     """Neovim whose user compares in a tab page; `g:layout` is what he came from."""

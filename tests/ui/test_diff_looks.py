@@ -40,7 +40,7 @@ def stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
 def test_both_sides_have_the_same_colours(
     stage: Neovim, workspace: Path, kind: str, state: str
 ) -> None:
-    """ "pending" compares the file with a scratch buffer, done the other way round."""
+    """While it is pending the real file is on the left, when it is done on the right."""
     path, before = workspace / f"home.{kind}", CODE[kind]
     after = before.replace("home", "house")
     path.write_text(after if state == "done" else before + "\n" * (state != "pending"))

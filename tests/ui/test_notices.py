@@ -33,3 +33,26 @@ def test_a_line_waits_until_a_dialog_is_over(
     nvim.keys("y")
     nvim.wait_until(TOLD)
     nvim.wait_screen("eca: something happened")
+
+
+WARNING = "require('eca.ui.notify').warn('your edits are lost')"
+LATER = "local now = vim.uv.hrtime; vim.uv.hrtime = function() return now() + 2e9 end"
+
+
+def test_a_routine_line_does_not_replace_a_warning(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST)
+    nvim.lua(f"{WARNING} {NEWS}")
+    nvim.wait_screen("eca: your edits are lost")
+    nvim.keys("j")  # too early: it was meant for something else
+    nvim.lua(NEWS)
+    nvim.keys("")
+    assert "your edits are lost" in nvim.screen
+    assert not nvim.lua(f"return {TOLD}")
+    nvim.lua("require('eca.ui.notify').warn('worse')")
+    nvim.wait_screen("eca: worse")
+    nvim.lua(LATER)
+    nvim.keys("j")
+    nvim.wait_screen("eca: something happened")
+    assert nvim.eval("execute('messages')").count("something happened") == 2
+    nvim.lua("require('eca.ui.notify').info('at once')")
+    nvim.wait_screen("eca: at once")

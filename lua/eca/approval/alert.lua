@@ -1,29 +1,18 @@
 --- Notifies the user, by a line and a bell, when a request becomes pending or a turn ends.
 ---
 --- Rules kept here:
---- - By default a line is shown only if the user cannot see the chat: it is not in this tab page,
----   or Neovim has lost the focus. The options `approval` and `turn` change that.
+--- - By default a line is shown only if the chat is not in this tab page: what is in view needs no
+---   words. The options `approval` and `turn` change that.
 --- - A turn that the user stopped, or that is followed by another at once, gives no notice.
 --- - The bell goes to the terminal, which has its own ways to show it: most users turn Vim's off.
 local M = {}
 
-local focused = true
-
 local ended ---@type fun(data: { chat: string, reason: string })
 
---- Watch whether Neovim has the focus, and the ends of turns.
+--- Watch the ends of turns.
 function M.watch()
-  local group = vim.api.nvim_create_augroup('eca.approval.alert', {})
-  for event, is_here in pairs({ FocusGained = true, FocusLost = false }) do
-    vim.api.nvim_create_autocmd(event, {
-      group = group,
-      callback = function()
-        focused = is_here
-      end,
-    })
-  end
   vim.api.nvim_create_autocmd('User', {
-    group = group,
+    group = vim.api.nvim_create_augroup('eca.approval.alert', {}),
     pattern = 'EcaTurnFinished',
     callback = function(event)
       vim.schedule(function()
@@ -33,17 +22,15 @@ function M.watch()
   })
 end
 
---- Is the chat in this tab page, and does Neovim have the focus?
+--- Is the chat in this tab page?
 ---@param id string
 ---@return boolean
 local function is_seen(id)
   local chat = require('eca.chat.buffers').get(id)
-  if not focused or not chat then
-    return false
-  end
-  return vim.iter(vim.api.nvim_tabpage_list_wins(0)):any(function(win)
-    return vim.api.nvim_win_get_buf(win) == chat.buf
-  end)
+  return chat ~= nil
+    and vim.iter(vim.api.nvim_tabpage_list_wins(0)):any(function(win)
+      return vim.api.nvim_win_get_buf(win) == chat.buf
+    end)
 end
 
 --- Ring the bell of every terminal that shows this Neovim.

@@ -5,6 +5,7 @@
 --- - A message never makes Neovim wait for a key: if it is too long its middle is cut, and each
 ---   replaces the one before. `:messages` lists them all; the log has them uncut. While Neovim
 ---   exits none is shown: for an error it would wait, and the user has left.
+--- - A routine message does not replace a warning that the user has not read: it waits for a key.
 --- - While the user types a command, answers a dialog, selects or inserts text, messages are held
 ---   back, because they could not be read.
 --- - This file reads no options, because the options themselves report errors by it.
@@ -22,6 +23,13 @@ local LEVELS = {
 
 --- Bytes of a message that are shown at most.
 local LONGEST = 10000
+
+--- Milliseconds after which a key shows that the user has read a warning.
+local READING = 1000
+
+local namespace = vim.api.nvim_create_namespace('eca.ui.message')
+
+local unread ---@type integer? ns, when the warning on the screen was shown
 
 local held = {} ---@type [string, integer][] lines and their levels
 
@@ -73,6 +81,20 @@ local function show(line, level)
   end
 end
 
+local flush ---@type fun()
+
+--- A warning is on the screen now, until the user has read it.
+local function wait_for_reader()
+  unread = vim.uv.hrtime()
+  vim.on_key(function(_, typed)
+    if typed ~= '' and (vim.uv.hrtime() - unread) / 1e6 >= READING then
+      unread = nil
+      vim.on_key(nil, namespace)
+      vim.schedule(flush)
+    end
+  end, namespace)
+end
+
 ---@param line string
 ---@param level integer
 local function notify(line, level)
@@ -81,6 +103,9 @@ local function notify(line, level)
   end
   vim.cmd.redraw()
   show(fitted(line, vim.v.echospace), level)
+  if level >= LEVELS.warn and #vim.api.nvim_list_uis() > 0 then
+    wait_for_reader()
+  end
 end
 
 --- Would Neovim hide a message at once, or block because of it? In command-line and visual mode it
@@ -95,7 +120,7 @@ local function is_bad_moment()
 end
 
 --- Show all held messages, as soon as they can be read.
-local function flush()
+flush = function()
   if vim.v.exiting ~= vim.NIL then
     return
   end
@@ -110,7 +135,11 @@ local function flush()
   local lines = held
   held = {}
   for _, line in ipairs(lines) do
-    notify(line[1], line[2])
+    if unread and line[2] < LEVELS.warn and is_builtin() then
+      held[#held + 1] = line
+    else
+      notify(line[1], line[2])
+    end
   end
 end
 
