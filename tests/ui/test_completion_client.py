@@ -224,3 +224,17 @@ def test_the_host_may_make_the_folder_of_the_log_first(start_nvim: StartNeovim) 
     require('eca.completion.client').attach(vim.api.nvim_create_buf(false, true))
     """)
     assert nvim.messages() == ""
+
+
+def test_a_plugin_sees_what_was_typed_before_it_is_sent(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim, init=WITHOUT_HOST)
+    nvim.lua("""
+        _G.MiniCompletion, _G.seen = {}, {}
+        vim.api.nvim_create_autocmd('TextChangedI', { callback = function()
+          table.insert(_G.seen, vim.api.nvim_get_current_line())
+          assert(_G.seen[#_G.seen] == '', 'of a plugin')
+        end })""")
+    nvim.keys("<Esc>ihello<C-s>")
+    assert [it["text"] for it in sent(nvim, "prompt")] == ["hello"]
+    nvim.wait_until("#_G.seen > 1")
+    assert nvim.lua("return _G.seen") == ["hello", ""]

@@ -6,6 +6,7 @@ local host = require('eca.host')
 local input = require('eca.input')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
 local windows = require('eca.window')
 
 local M = {}
@@ -37,9 +38,21 @@ local function use_template(buf, queue, send)
   return may_name_one and require('eca.actions.templates').submit(buf, queue, send)
 end
 
+--- Show the draft to plugins that complete it before it is gone. They look at what was typed when
+--- no more keys follow, and would then open a menu for the empty input.
+---@param buf? integer
+local function end_typing(buf)
+  local drivers = package.loaded['eca.completion.drivers']
+  local typing = buf == vim.api.nvim_get_current_buf() and vim.api.nvim_get_mode().mode:find('^i')
+  if typing and drivers and drivers.active(buf) then
+    others.call('TextChangedI', vim.api.nvim_exec_autocmds, 'TextChangedI', { buffer = buf })
+  end
+end
+
 ---@param queue boolean
 local function submit(queue)
   local buf = input_buffer()
+  end_typing(buf)
   local function send()
     if not buf or not input.submit(buf, queue) then
       notify.info('nothing to send: the input is empty')

@@ -14,6 +14,10 @@ local DETAIL_CELLS, LEAST_LABEL = 10, 20
 
 local PLAIN_TEXT = 1
 
+--- blink.cmp adds this to an item's score. Its other sources offer what a token cannot mean, such
+--- as the root folder after `/`, and would come first.
+local BEFORE_OTHERS = 100
+
 --- The kinds of items as those of the language server protocol. None is a snippet: plugins mark
 --- these as texts that change when they are inserted. None is a function: plugins put brackets
 --- after these.
@@ -99,6 +103,7 @@ function M.protocol_item(item, index, range)
     sortText = ('%04d'):format(index),
     filterText = item.text,
     insertTextFormat = PLAIN_TEXT,
+    score_offset = BEFORE_OTHERS,
     textEdit = { range = range, newText = item.text },
     command = M.needs_arguments(item) and ask or nil,
   }
