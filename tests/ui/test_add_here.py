@@ -85,6 +85,57 @@ def test_an_entry_of_oil(stage: Neovim) -> None:
     assert added(stage, "gg:Eca add<CR>") == []
 
 
+TREES = {
+    "NvimTree": """
+        package.loaded['nvim-tree.api'] = { tree = { get_node_under_cursor = function()
+          return { absolute_path = PATHS[vim.fn.line('.')] }
+        end } }""",
+    "neo-tree": """
+        package.loaded['neo-tree.sources.manager'] = { get_state_for_window = function()
+          return { tree = { get_node = function(_, row) return { path = PATHS[row] } end } }
+        end }""",
+    "minifiles": """
+        package.loaded['mini.files'] = { get_fs_entry = function(_, row)
+          return { path = PATHS[row] }
+        end }""",
+    "snacks_picker_list": """
+        local picker = { list = { win = { win = vim.api.nvim_get_current_win() } } }
+        function picker.current() return { file = PATHS[vim.fn.line('.')] } end
+        package.loaded['snacks.picker'] = {
+          get = function() return { { list = { win = {} } }, picker } end,
+          util = { path = function(item) return item.file end },
+        }""",
+}
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_an_entry_of_a_file_tree(stage: Neovim, tree: str) -> None:
+    stage.lua("""
+        vim.cmd('new')
+        vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'a drawn file', 'a drawn folder', 'top' })
+        _G.PATHS = { vim.fn.getcwd() .. '/code.txt', vim.fn.getcwd() .. '/my notes' }""")
+    stage.lua(TREES[tree])
+    stage.command(f"setlocal filetype={tree}")
+    assert added(stage, "gg:Eca add<CR>") == ["@code.txt"]
+    assert added(stage, "j:Eca add<CR>") == ["@my\\ notes/"]
+    assert added(stage, "G:Eca add<CR>") == []
+    stage.wait_screen("there is no file or folder in this line")
+    if tree != "snacks_picker_list":
+        assert len(added(stage, "ggVj:Eca add<CR>")) == 2
+    stage.lua(
+        "for name in pairs(package.loaded) do "
+        "if name:find('^nvim%-tree') or name:find('^neo%-tree') or name:find('^mini') "
+        "or name:find('^snacks') then package.loaded[name] = nil end end"
+    )
+    assert added(stage, "gg:Eca add<CR>") == []  # its functions are not those that we know
+
+
+def test_a_file_tree_that_is_not_known_is_not_added(stage: Neovim) -> None:
+    stage.command("new | setlocal filetype=nerdtree")
+    assert added(stage) == []
+    stage.wait_screen("which file is meant in nerdtree is not known")
+
+
 @pytest.mark.parametrize("window", ["copen", "lopen"])
 def test_an_item_of_a_list(stage: Neovim, workspace: Path, window: str) -> None:
     stage.lua(

@@ -3,7 +3,7 @@
 ---
 --- Rules kept here:
 --- - In the chat's own windows it is the file of the last code window.
---- - File browsers (netrw, oil.nvim) are asked for the entry; nothing is opened.
+--- - File browsers are asked for the entry; nothing is opened. What they draw is never added.
 local paths = require('eca.files.paths')
 local places = require('eca.context.places')
 
@@ -58,37 +58,85 @@ local function ask_netrw(name, ...)
   return worked and type(answer) == 'string' and answer ~= '' and answer or nil
 end
 
---- The path of an entry in a list of netrw, also in its tree.
----@param row integer 1-based
+--- The path of the entry under the cursor in a list of netrw, also in its tree.
 ---@return string?
-local function netrw_entry(row)
-  local view = vim.fn.winsaveview()
-  vim.api.nvim_win_set_cursor(0, { row, 0 })
+local function netrw_entry()
   local name, folder = ask_netrw('NetrwGetWord'), vim.b.netrw_curdir
   if name and vim.w.netrw_liststyle == NETRW_TREE then
     folder = ask_netrw('NetrwTreeDir', 1) or folder -- of a folder it is that folder
     name = vim.endswith(name, '/') and '' or name
   end
-  vim.fn.winrestview(view)
   return name and vim.fs.joinpath(folder, name) or nil
+end
+
+--- The node of nvim-tree that the cursor is on.
+---@return string?
+local function nvim_tree_entry()
+  local node = require('nvim-tree.api').tree.get_node_under_cursor()
+  return node and node.absolute_path
+end
+
+---@param row integer 1-based
+---@return string?
+local function neo_tree_entry(row)
+  local state = require('neo-tree.sources.manager').get_state_for_window()
+  local node = state and state.tree and state.tree:get_node(row)
+  return node and node.path
+end
+
+---@param row integer 1-based
+---@return string?
+local function mini_files_entry(row)
+  local entry = require('mini.files').get_fs_entry(0, row)
+  return entry and entry.path
+end
+
+--- The file chosen in the picker, or explorer, of snacks.nvim whose list is the current window.
+---@return string?
+local function snacks_entry()
+  local picker = require('snacks.picker')
+  for _, each in ipairs(picker.get()) do
+    if each.list.win.win == vim.api.nvim_get_current_win() then
+      local item = each:current()
+      return item and picker.util.path(item)
+    end
+  end
 end
 
 ---@alias eca.EntryContext fun(row: integer): eca.Context?
 
+--- An entry of a plugin; one that fails has none.
 ---@param path_of fun(row: integer): string?
 ---@return eca.EntryContext
 local function entry(path_of)
   return function(row)
-    local path = path_of(row)
-    return path and of_path(path) or nil
+    local worked, path = pcall(path_of, row)
+    return worked and type(path) == 'string' and of_path(path) or nil
   end
+end
+
+--- An entry of a plugin that only knows the one under the cursor.
+---@param path_of fun(): string?
+---@return eca.EntryContext
+local function entry_at_cursor(path_of)
+  return entry(function(row)
+    local view = vim.fn.winsaveview()
+    vim.api.nvim_win_set_cursor(0, { row, 0 })
+    local worked, path = pcall(path_of)
+    vim.fn.winrestview(view)
+    return worked and path or nil
+  end)
 end
 
 --- Lists whose rows are contexts, by file type.
 ---@type table<string, eca.EntryContext>
 local LISTS = {
   oil = entry(oil_entry),
-  netrw = entry(netrw_entry),
+  netrw = entry_at_cursor(netrw_entry),
+  NvimTree = entry_at_cursor(nvim_tree_entry),
+  ['neo-tree'] = entry(neo_tree_entry),
+  minifiles = entry(mini_files_entry),
+  snacks_picker_list = entry(snacks_entry),
   qf = function(row)
     local quickfix = require('eca.context.quickfix') -- late: rarely needed
     local is_local = vim.fn.win_gettype() == 'loclist'
@@ -96,6 +144,9 @@ local LISTS = {
     return item and quickfix.context(item) or nil
   end,
 }
+
+--- Other file browsers, by file type: what they draw is not what is meant.
+local UNKNOWN = { 'CHADTree', 'coc-explorer', 'defx', 'dirvish', 'fern', 'nerdtree', 'yazi' }
 
 --- The contexts for rows of the current list.
 ---@param context_of eca.EntryContext
@@ -124,6 +175,8 @@ function M.items(first, last)
   if LISTS[filetype] then
     local row = vim.api.nvim_win_get_cursor(0)[1]
     return of_rows(LISTS[filetype], first or row, last or row)
+  elseif vim.list_contains(UNKNOWN, filetype) then
+    return {}, ('not added: which file is meant in %s is not known, name it'):format(filetype)
   elseif not filetype:find('^eca%-') or filetype == 'eca-output' then
     return { M.of_lines(0, first, last) }
   end
