@@ -72,14 +72,14 @@ end
 --- The node of nvim-tree that the cursor is on.
 ---@return string?
 local function nvim_tree_entry()
-  local node = require('nvim-tree.api').tree.get_node_under_cursor()
+  local node = package.loaded['nvim-tree.api'].tree.get_node_under_cursor()
   return node and node.absolute_path
 end
 
 ---@param row integer 1-based
 ---@return string?
 local function neo_tree_entry(row)
-  local state = require('neo-tree.sources.manager').get_state_for_window()
+  local state = package.loaded['neo-tree.sources.manager'].get_state_for_window()
   local node = state and state.tree and state.tree:get_node(row)
   return node and node.path
 end
@@ -87,14 +87,14 @@ end
 ---@param row integer 1-based
 ---@return string?
 local function mini_files_entry(row)
-  local entry = require('mini.files').get_fs_entry(0, row)
+  local entry = package.loaded['mini.files'].get_fs_entry(0, row)
   return entry and entry.path
 end
 
 --- The file chosen in the picker, or explorer, of snacks.nvim whose list is the current window.
 ---@return string?
 local function snacks_entry()
-  local picker = require('snacks.picker')
+  local picker = package.loaded['snacks.picker']
   for _, each in ipairs(picker.get()) do
     if each.list.win.win == vim.api.nvim_get_current_win() then
       local item = each:current()
