@@ -152,16 +152,17 @@ function M.act()
   end
 end
 
---- Open the link under the cursor, or the block's link or image.
+--- Open the link under the cursor or the only one in the line, or the block's link or image.
 function M.open_link()
   local block = block_here()
-  local url = reference.url_under_cursor()
+  local here, only = reference.url_under_cursor()
+  local url = here or only
   if block and ACTS[block.kind] then
     host.send('act', { chat = block.chat, block = block.id })
   elseif url then
     external.open(url)
   else
-    notify.info('no link under the cursor')
+    notify.info('no link under the cursor, nor just one in the line')
   end
 end
 

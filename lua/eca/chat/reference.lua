@@ -44,22 +44,31 @@ function M.under_cursor()
   return path and { path = path, line = tonumber(line) } or nil
 end
 
---- The target of the Markdown link that the cursor is in.
----@return string?
+--- The target of the Markdown link that the cursor is in, and that of the only link in its line.
+---@return string? here, string? only
 local function linked()
-  local parsed = markdown_line.parse(vim.api.nvim_get_current_line())
+  local line = vim.api.nvim_get_current_line()
+  local parsed = markdown_line.parse(line)
   local column = vim.api.nvim_win_get_cursor(0)[2]
+  local targets = {} ---@type table<string, true>
   for _, region in ipairs(parsed and parsed.regions or {}) do
     if region.url and region.first <= column and column < region.last then
       return region.url
+    elseif region.url then
+      targets[region.url] = true
     end
   end
+  local only = next(targets)
+  local others = only and vim.split(line, only, { plain = true }) or {}
+  local is_only = not next(targets, only) and not table.concat(others):find('://', 1, true)
+  return nil, is_only and only or nil
 end
 
 --- The link under the cursor: the target of a Markdown link, else a plain web address.
----@return string?
+---@return string? url, string? only the only link in the line, if there is none under the cursor
 function M.url_under_cursor()
-  return linked() or word():match('https?://%S+')
+  local here, only = linked()
+  return here or word():match('https?://%S+'), only
 end
 
 --- Show a file in a code window, and go there.

@@ -23,20 +23,43 @@ local function refusal(target)
   return files.fault(target)
 end
 
+--- Milliseconds in which a program that cannot open a target says so by its exit code.
+local SOON = 10000
+
+--- Open a target with `vim.ui.open`, which tells of its program only by starting it.
+---@param target string
+---@param failed fun() called later
+---@return boolean opened
+local function open(target, failed)
+  local system, started = vim.system, vim.uv.now()
+  rawset(vim, 'system', function(command, options, on_exit)
+    return system(command, options, on_exit or vim.schedule_wrap(function(result)
+      if result.code ~= 0 and vim.uv.now() - started < SOON then
+        failed()
+      end
+    end))
+  end)
+  local opened, _, why = pcall(vim.ui.open, target)
+  rawset(vim, 'system', system)
+  return opened and not why
+end
+
 --- Open a link, or an image by its absolute path. Notifies what is opened, or why it is not.
 ---@param target string
 function M.open(target)
-  local fault = refusal(target)
+  local fault, own = refusal(target), register.own()
   if fault then
     notify.warn(fault)
     return
   end
-  local opened, _, why = pcall(vim.ui.open, target)
-  if not opened or why then
-    register.yank(target, 'v', register.own())
+  local function yank()
+    register.yank(target, 'v', own)
     notify.warn('yanked, as no program opens it: ' .. target)
-  else
+  end
+  if open(target, yank) then
     notify.info('opening ' .. target)
+  else
+    yank()
   end
 end
 
