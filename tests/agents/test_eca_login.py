@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
 import anyio
@@ -31,6 +31,7 @@ class User:
 
     def __init__(self, *typed: str) -> None:
         self._typed = list(typed)
+        self.secrets: list[str] = []
         self.asked: list[str] = []
         self.told: list[str] = []
         self.waits = anyio.Event()
@@ -39,8 +40,9 @@ class User:
         self.asked.append(question)
         return len(offers) - 1
 
-    async def type(self, question: str) -> str:
+    async def type(self, question: str, *, secret: bool) -> str:
         self.asked.append(question)
+        self.secrets += [question] if secret else []
         return self._typed.pop(0)
 
     async def run(self, command: LoginCommand) -> int:
@@ -65,16 +67,94 @@ def answers(method: str, result: Value) -> script.Steps:
     return [*script.expect(method), *script.reply(method, result)]
 
 
-def updated(status: str, provider: str = "anthropic") -> script.Steps:
-    return script.send("providers/updated", {"id": provider, "auth": {"status": status}})
+def listed() -> script.Steps:
+    return answers(LIST, recorded(LIST))
+
+
+def updated(status: str, provider: str = "anthropic", **auth: str) -> script.Steps:
+    told = {"id": provider, "auth": {"status": status, **auth}}
+    return script.send("providers/updated", told)
+
+
+def begins(step: Value) -> script.Steps:
+    """Begin a login with a step, as the server does with a provider that it has."""
+    return [*listed(), *answers(LOGIN, step)]
+
+
+async def refusal(asking: Awaitable[object]) -> str:
+    with pytest.raises(AgentRefused) as refused:
+        await asking
+    return str(refused.value)
+
+
+async def test_a_name_that_the_list_lacks_is_never_sent(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    """The server would store it as a provider, and `null` would break its list for good."""
+    server = scripted_server(script.handshake(), *[listed()] * 3)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        for asking in (client.agent.login("nope\n", User()), client.agent.logout("nope\n")):
+            told = await refusal(asking)
+            assert told.startswith("there is no login 'nope', but: anthropic, azure, deepseek,")
+        assert "no login 'mock'" in await refusal(client.agent.logout("mock"))
+        assert "which provider" in await refusal(client.agent.logout())
+    assert not server.received(LOGIN)
+    assert not server.received(LOGOUT)
+
+
+@pytest.mark.parametrize(
+    ("reported", "told"),
+    [
+        (updated("unauthenticated", "z-ai"), None),
+        ([], None),
+        (updated("authenticated", "z-ai", source="config"), "its key stands in ECA's config file"),
+        (updated("authenticated", "z-ai", source="env", envVar="Z_KEY"), "(Z_KEY)"),
+        (updated("local", "z-ai"), "the server reports local"),
+    ],
+)
+async def test_a_logout_says_what_the_server_reports(
+    reported: script.Steps, told: str | None, scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    out = [*script.expect(LOGOUT), *reported, *script.reply(LOGOUT, {})]
+    server = scripted_server(script.handshake(), listed(), out)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        still = await client.agent.logout("z-ai")
+        assert (still is None) is (told is None)
+        assert told is None or told in str(still)
+
+
+async def test_an_empty_key_is_not_sent(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    """The server would replace the stored key by it."""
+    fields = recorded(LOGIN, provider="deepseek")
+    asks = [*listed(), *answers(LOGIN, fields)]
+    server = scripted_server(script.handshake(), asks, asks, answers(INPUT, {"action": "done"}))
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        told = await refusal(client.agent.login("deepseek", User(" \n")))
+        assert told == "deepseek: API Key: nothing was typed, and nothing is sent"
+        user = User("sk-test", "")
+        await client.agent.login("deepseek", user)
+        assert user.secrets == ["deepseek: API Key"]
+    assert server.received(INPUT)[0]["params"]["data"] == {"api-key": "sk-test", "models": ""}
+
+
+async def test_a_failing_list_names_the_log(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    fails = [*script.expect(LIST), *script.fail(LIST, -32603, "Internal error")]
+    server = scripted_server(script.handshake(), fails)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        told = await refusal(client.agent.login_ways())
+    assert told == "providers/list: Internal error; :Eca log may say why"
 
 
 async def test_a_key_is_typed_and_sent(scripted_server: PrepareScript, tmp_path: Path) -> None:
     server = scripted_server(
         *(script.handshake(), answers(LIST, recorded(LIST))),
-        answers(LOGIN, recorded(LOGIN, provider="openai")),
+        *(listed(), answers(LOGIN, recorded(LOGIN, provider="openai"))),
         answers(LOGIN, recorded(LOGIN, provider="openai", method="api-key")),
-        answers(INPUT, recorded(INPUT, provider="openrouter")),
+        *(answers(INPUT, recorded(INPUT, provider="openrouter")), listed()),
         answers(LOGOUT, recorded(LOGOUT, provider="openrouter")),
     )
     async with running(make_agent(server.command, tmp_path)) as client:
@@ -86,7 +166,7 @@ async def test_a_key_is_typed_and_sent(scripted_server: PrepareScript, tmp_path:
         user = User(" sk-test \n")
         assert await client.agent.login("openai", user) is LoginEnd.DONE
         assert user.asked == ["Log in to openai", "openai: API Key"]
-        await client.agent.logout("openai")
+        assert await client.agent.logout("openai") is None
         with pytest.raises(AgentRefused, match="which provider"):
             await client.agent.logout()
     assert [it["params"] for it in server.received(LOGIN)] == [
@@ -117,14 +197,14 @@ async def test_a_login_in_a_browser_shows_the_link_whole(
     device = {"action": "device-code", "url": "https://github.com/login/device", "code": "AB-12"}
     code = page | {"fields": [{"key": "code", "label": "Code", "type": "secret"}]}
     server = scripted_server(
-        *(script.handshake(), answers(LOGIN, page)),
+        *(script.handshake(), begins(page)),
         *(script.expect("go"), updated("unauthenticated"), updated("authenticated", "other")),
-        *(updated("authenticated"), answers(LOGIN, device), script.expect("go")),
-        *(updated("authenticated"), answers(LOGIN, code), answers(INPUT, {"action": "done"})),
-        *(answers(LOGIN, page), answers(LOGIN, {"action": "dance"})),
-        answers(LOGIN, page | {"url": r"https://evil.example\@claude.ai/"}),
-        *(script.expect(LOGIN), script.fail(LOGIN, METHOD_NOT_FOUND, "no such method")),
-        *(script.expect(LOGIN), script.leave(3)),
+        *(updated("authenticated"), begins(device), script.expect("go")),
+        *(updated("authenticated"), begins(code), answers(INPUT, {"action": "done"})),
+        *(begins(page), begins({"action": "dance"})),
+        begins(page | {"url": r"https://evil.example\@claude.ai/"}),
+        *(script.expect(LIST), script.fail(LIST, METHOD_NOT_FOUND, "no such method")),
+        *(script.expect(LIST), script.leave(3)),
     )
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)

@@ -6,10 +6,10 @@ import pytest
 from tests.agents.eca_driver import ACCEPTED, FINISHED, IDLE, Answer, EcaDriver
 from tests.chat.driver import LOGIN, RUNNING, said, system, user
 
-from eca_nvim.chat.user_actions.login import NO_OPTION, OVER, answer_login
-from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.handlers.turn import LOGIN_QUESTION, SILENT_LOGIN
 from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin, TellPrompt, TellSteer, TellStop
 from eca_nvim.chat.vocabulary.events import AgentGone, QuestionAsked
+from eca_nvim.chat.vocabulary.ops import SetInput
 
 PROVIDERS = (("anthropic", ""), ("z-ai", ""))
 WHICH = QuestionAsked("q1", "Select the provider:", PROVIDERS, allow_freeform=False)
@@ -21,14 +21,19 @@ def log_in(driver: EcaDriver, *, asks: bool = False) -> None:
     driver.send("/login" if asks else "/login z-ai")
     driver.hear(user("/login\n"), system("Login started"), user("\n"))
     if asks:
-        driver.hear(LOGIN, FINISHED, WHICH, ACCEPTED)
+        driver.hear(LOGIN, FINISHED, WHICH)
     else:
         driver.hear(system("Paste your API Key"), FINISHED, LOGIN, FINISHED, ACCEPTED)
     assert driver.state == "login"
 
 
 def answer(driver: EcaDriver, text: str) -> None:
-    driver.take(answer_login(driver.chat, text, driver.now))
+    driver.answer(LOGIN_QUESTION, text)
+
+
+def asked(driver: EcaDriver) -> list[tuple[object, object]]:
+    """Return what is asked, and whether the answer is a secret."""
+    return [(item["title"], item.get("secret")) for item in driver.items]
 
 
 def shown(driver: EcaDriver) -> str:
@@ -49,19 +54,59 @@ def test_it_lasts_until_the_agent_is_idle(asks: bool) -> None:
     assert driver.ends == ["done", "done"]
 
 
-def test_what_it_is_given_is_shown_by_its_echo_alone() -> None:
+def test_only_the_key_is_a_secret_and_no_echo_is_shown() -> None:
     driver = EcaDriver()
     log_in(driver)
+    assert asked(driver) == [("Paste your API Key", True)]
     answer(driver, KEY)
     assert driver.effects[-1] == TellLogin("chat", KEY)
     assert not driver.told(TellSteer)
-    driver.hear(user("*****\n"), system("Inform one or more models"), FINISHED, ACCEPTED)
-    assert driver.view.lines.count("*****") == 1
+    driver.hear(user("*****\n"), system("Inform one or more models"), FINISHED)
+    assert asked(driver) == [], "the response is missing"
+    driver.hear(ACCEPTED)
+    assert asked(driver) == [("Inform one or more models", None)]
+    assert "✓ Paste your API Key → *****" in driver.view.lines
     assert driver.state == "login"
     answer(driver, "glm-4")
     driver.hear(user(f"{KEY} glm-4\n"), system("saved"), FINISHED, IDLE, ACCEPTED)
     assert KEY not in shown(driver)
+    assert "✓ Inform one or more models → glm-4" in driver.view.lines
     assert driver.told(TellLogin) == [TellLogin("chat", KEY), TellLogin("chat", "glm-4")]
+    assert asked(driver) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "secret"),
+    [
+        ("Paste your API Key", True),
+        ("Authenticate there, then paste the code and press enter:", True),
+        ("Your token?", True),
+        ("PASSWORD", True),
+        ("Inform one or more models (separated by `,`):", None),
+        ("Inform the URL:", None),
+    ],
+)
+def test_what_asks_for_a_secret_says_so_in_its_last_line(line: str, secret: bool | None) -> None:
+    driver = EcaDriver()
+    driver.send("/login z-ai")
+    driver.hear(system(f"Have your key at hand\n\n{line}\n"), FINISHED, LOGIN, FINISHED, ACCEPTED)
+    assert asked(driver) == [(line, secret)]
+
+
+def test_what_it_says_between_questions_of_its_own_is_not_asked() -> None:
+    """As recorded: the response comes before the text that follows the last answer."""
+    driver = EcaDriver()
+    log_in(driver, asks=True)
+    driver.hear(FINISHED)
+    driver.answer("q1", "z-ai")
+    driver.hear(ACCEPTED)
+    assert asked(driver) == []
+    driver.hear(system("Open: https://a.org\n\nThen paste the code"), FINISHED)
+    assert asked(driver) == [("Then paste the code", True)]
+    driver.hear(system("Sorry, paste the token"), FINISHED)
+    assert asked(driver) == [("Sorry, paste the token", True)]
+    answer(driver, KEY)
+    assert driver.told(TellLogin) == [TellLogin("chat", KEY)]
 
 
 def test_what_waits_is_never_an_answer() -> None:
@@ -82,19 +127,22 @@ def test_what_waits_is_never_an_answer() -> None:
     assert driver.effects[-1] == TellPrompt("chat", "one")
 
 
-def test_its_question_is_open_until_it_is_answered() -> None:
+def test_its_question_takes_an_option_which_is_no_secret() -> None:
     driver = EcaDriver()
     log_in(driver, asks=True)
     driver.hear(FINISHED)
-    answer(driver, KEY)
-    assert driver.view.other[-1] == ops.Notify("warn", NO_OPTION)
-    assert not driver.told(TellAnswer)
-    answer(driver, " z-ai ")
+    driver.answer("q1", " z-ai ")
     assert driver.told(TellAnswer) == [TellAnswer("q1", "z-ai")]
     assert "✓ Select the provider: → z-ai" in driver.view.lines
     assert not driver.told(TellLogin)
-    answer(driver, KEY)
-    assert driver.told(TellLogin) == [TellLogin("chat", KEY)]
+
+
+def test_a_question_of_its_own_replaces_ours() -> None:
+    driver = EcaDriver()
+    log_in(driver)
+    driver.hear(WHICH)
+    assert [item["call"] for item in driver.items] == ["q1"]
+    assert not driver.told(TellLogin)
 
 
 def test_a_question_that_comes_before_the_login_stays_open() -> None:
@@ -106,27 +154,21 @@ def test_a_question_that_comes_before_the_login_stays_open() -> None:
     assert [item["call"] for item in driver.items] == ["q1"]
 
 
-@pytest.mark.parametrize("by_float", [True, False])
-def test_own_words_to_a_question_are_not_shown(by_float: bool) -> None:
-    driver = EcaDriver()
-    log_in(driver)
-    driver.hear(QuestionAsked("q2", "Key?"))
-    if by_float:
-        driver.answer("q2", KEY)
-    else:
-        answer(driver, KEY)
-    assert driver.told(TellAnswer) == [TellAnswer("q2", KEY)]
-    assert KEY not in shown(driver)
-    assert "✓ Key? → *****" in driver.view.lines
-
-
 def test_a_refusal_is_told_and_the_login_goes_on() -> None:
     driver = EcaDriver()
     log_in(driver)
     answer(driver, KEY)
     driver.hear(user("*****\n"), Answer(accepted=False, fault="no such key"))
-    assert "no such key" in shown(driver)
+    assert asked(driver) == [("no such key", True)]
     assert driver.state == "login"
+
+
+def test_it_is_cancelled_by_declining_to_answer() -> None:
+    driver = EcaDriver()
+    log_in(driver)
+    driver.answer(LOGIN_QUESTION, None)
+    assert driver.told(TellLogin) == [TellLogin("chat", None)]
+    assert driver.state == "stopping"
 
 
 def test_it_is_cancelled_by_its_question() -> None:
@@ -164,6 +206,7 @@ def test_an_answer_to_the_cancellation_ends_it_where_no_idle_comes() -> None:
     driver.hear(ACCEPTED)
     assert driver.state == "idle"
     log_in(driver, asks=True)
+    driver.hear(ACCEPTED)
     driver.stop()
     driver.stop()
     assert driver.told(TellLogin) == [TellLogin("chat", None)] * 2, "the question was not enough"
@@ -176,11 +219,9 @@ def test_a_question_of_ours_is_none_of_it() -> None:
     driver = EcaDriver()
     driver.hear(OURS)
     log_in(driver)
-    answer(driver, "Yes")
-    assert driver.told(TellLogin) == [TellLogin("chat", "Yes")]
-    assert not driver.told(TellAnswer)
+    assert [item["call"] for item in driver.items] == ["ours", LOGIN_QUESTION]
     driver.stop()
-    assert driver.told(TellLogin)[1:] == [TellLogin("chat", None)]
+    assert driver.told(TellLogin) == [TellLogin("chat", None)]
 
 
 def test_a_stop_that_comes_too_early_cancels_it() -> None:
@@ -197,22 +238,26 @@ def test_one_in_which_the_agent_says_nothing_is_left_by_a_stop_and_not_by_a_word
     driver = EcaDriver(is_older=True)
     driver.send("hello")
     driver.hear(LOGIN, ACCEPTED)
+    assert asked(driver) == [(SILENT_LOGIN, True)]
     driver.stop()
     assert driver.told(TellLogin) == []
     assert (driver.state, driver.ends) == ("idle", ["stopped"])
-    assert driver.view.lines == ["hello"]
+    assert driver.view.lines == ["hello", f"⊘ {SILENT_LOGIN} not answered"]
 
 
 def test_a_late_answer_is_no_prompt() -> None:
     driver = EcaDriver()
-    for _ in range(2):
-        answer(driver, KEY)
-        assert driver.view.other[-1] == ops.Notify("warn", OVER)
-        assert driver.effects == []
+    log_in(driver)
+    late = driver.shown(LOGIN_QUESTION)
+    driver.hear(IDLE)
     driver.run()
-    answer(driver, KEY)
+    for _ in range(2):
+        driver.answer_shown(late, KEY)
     assert not driver.told(TellSteer)
     assert not driver.told(TellLogin)
+    assert [it.text for it in driver.told(TellPrompt)] == ["/login z-ai", "hello"]
+    assert KEY not in shown(driver)
+    assert not [it for it in driver.view.other if isinstance(it, SetInput)]
 
 
 def test_the_end_of_the_agent_ends_it() -> None:
@@ -296,5 +341,8 @@ def test_an_older_server_asks_again_or_refuses_and_the_login_goes_on() -> None:
     assert driver.state == "login"
     answer(driver, KEY)
     answer(driver, KEY)
-    driver.hear(LOGIN, ACCEPTED, ACCEPTED)
+    assert len(driver.told(TellLogin)) == 3, "the last one answered nothing"
+    driver.hear(LOGIN, ACCEPTED)
+    answer(driver, KEY)
+    driver.hear(ACCEPTED)
     assert driver.state == "running"

@@ -212,7 +212,9 @@ class Stage:
 
     async def do_login(self, chat: str, rest: str, _row: Row) -> None:
         """Answer the login."""
-        self.session.receive(intents.AnswerLogin(chat, rest))
+        await self.view.until(lambda: self.view.pending)
+        [item] = self.view.pending
+        self.session.receive(intents.AnswerQuestion(chat, item["block"], item["digest"], rest))
         await self.done()
 
     async def do_clear(self, chat: str, _rest: str, _row: Row) -> None:

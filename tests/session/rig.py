@@ -53,6 +53,7 @@ class FakeAgent(Agent):
 
     queries: Queries | None = None
     ways: Sequence[LoginWay] = ()
+    still: str | None = None
     """How the user can log in; `log_in` does it."""
     is_busy = False
     has_ended = False
@@ -168,8 +169,9 @@ class FakeAgent(Agent):
         self.told.append(("login", way_id))
         return await self.log_in(way_id, user)
 
-    async def logout(self, way_id: str | None = None) -> None:
+    async def logout(self, way_id: str | None = None) -> str | None:
         self.told.append(("logout", way_id))
+        return self.still
 
     @property
     def archive(self) -> FakeArchive:

@@ -10,8 +10,9 @@ from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.vocabulary.effects import TellPrompt
+from eca_nvim.chat.vocabulary.events import NoticeReceived, Role, TextReceived
 from eca_nvim.chat.vocabulary.history_intents import DeleteChat
-from eca_nvim.chat.vocabulary.intents import AnswerLogin, OpenChat, SendPrompt, StopTurn
+from eca_nvim.chat.vocabulary.intents import OpenChat, SendPrompt, StopTurn
 from eca_nvim.chat.vocabulary.login import (
     EndLogin,
     ListLogins,
@@ -24,7 +25,7 @@ from eca_nvim.chat.vocabulary.login import (
 from eca_nvim.chat.vocabulary.ops import SetInput
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session.login import RUNS
-from eca_nvim.session.login_dialog import BUSY, NO, RUN, UNSHOWN, WHICH, YES
+from eca_nvim.session.login_dialog import NO, RUN, UNSHOWN, WHICH, YES
 
 pytestmark = pytest.mark.anyio
 
@@ -249,37 +250,66 @@ async def test_a_secret_goes_to_the_login_alone(rig: Rig) -> None:
     may_go_on = anyio.Event()
 
     async def asks(_way: str, user: LoginUser) -> LoginEnd:
-        typed.append(await user.type("the key"))
+        typed.append(await user.type("the key", secret=True))
         user.wait("it is checked")
         await may_go_on.wait()
+        typed.append(await user.type("the model", secret=False))
         return LoginEnd.DONE
 
     agent.log_in, agent.ways = asks, WAYS
     rig.do(LogIn("a", "self"))
-    await asked(rig, "the key")
-    assert rig.status()["state"] == "login"
-    rig.do(AnswerLogin("a", HIDDEN_KEY))
+    question = await asked(rig, "the key")
+    assert rig.asked(question).get("secret")
+    answer = rig.answer(question, HIDDEN_KEY)
+    rig.do(answer)
     await rig.view.until(lambda: typed == [HIDDEN_KEY])
     await rig.view.until(lambda: "it is checked" in rig.view.text())
-    rig.do(AnswerLogin("a", "more of it"))  # nothing is asked now
-    await rig.view.until(lambda: any("was not sent" in it for it in rig.lines()))
+    rig.do(answer)  # nothing is asked now
+    await rig.done()
     may_go_on.set()
-    await rig.view.until(lambda: rig.status()["state"] == "idle")
+    question = await asked(rig, "the model")
+    assert not rig.asked(question).get("secret")
+    rig.do(rig.answer(question, "glm-4"))
+    await rig.view.until(lambda: "You are logged in." in rig.view.text())
     assert HIDDEN_KEY not in rig.view.text()
     assert HIDDEN_KEY not in rig.redactor.redact(f"it is {HIDDEN_KEY}")
+    assert not rig.view.of(SetInput)
     assert [it[0] for it in agent.told] == ["login"]
-
-    rig.do(LogIn("a", "self"))
-    await asked(rig, "the key")
-    rig.do(StopTurn("a"))
-    await rig.view.until(lambda: rig.status()["state"] == "idle")
-
-    rig.do(SendPrompt("a", "hello"))
-    await rig.done()
-    rig.do(LogIn("a", "self"))
-    await rig.view.until(lambda: BUSY in rig.view.text())
     rows = await rig.ask(ListLogins("a", 77))
     assert [row["id"] for row in rows] == ["self", "term"]
+
+    agent.say("a", NoticeReceived(f'{{:key "{HIDDEN_KEY}"}}'))
+    agent.say("a", *(TextReceived(Role.ASSISTANT, it) for it in ("so sk-01", "23456789 it is")))
+    await rig.view.until(lambda: "so [hidden] it is" in rig.view.text())
+    assert '{:key "[hidden]"}' in rig.view.text()
+
+
+async def test_a_login_goes_on_beside_a_turn(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    typed: list[str] = []
+
+    async def asks(_way: str, user: LoginUser) -> LoginEnd:
+        typed.append(await user.type("the key", secret=True))
+        return LoginEnd.DONE
+
+    agent.log_in, agent.ways = asks, WAYS
+    rig.do(SendPrompt("a", "hello"))
+    await rig.done()
+    agent.say("a", TurnBegan())
+    rig.do(LogIn("a", "self"))
+    question = await asked(rig, "the key")
+    rig.do(rig.answer(question, HIDDEN_KEY))
+    await rig.view.until(lambda: typed == [HIDDEN_KEY])
+    assert rig.status()["state"] == "running"
+
+
+async def test_a_logout_says_what_the_agent_reports(rig: Rig) -> None:
+    agent = await rig.ready("a")
+    for still, told in ((None, "You are logged out."), ("You are still in.", "You are still in.")):
+        agent.still = still
+        rig.do(LogOut("a", "self"))
+        await rig.view.until(lambda: told in rig.view.text())  # noqa: B023
+    assert rig.view.text().count("You are logged out.") == 1
 
 
 async def test_a_saved_chat_that_needs_a_login_asks_in_a_chat_that_is_there(rig: Rig) -> None:

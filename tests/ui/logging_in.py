@@ -17,7 +17,7 @@ from tests.support.script import (
     text,
 )
 from tests.support.servers import ScriptedServer
-from tests.ui.talk import draft, start_chat
+from tests.ui.talk import start_chat
 
 TYPED, PASTED = "sk-ŦŊĦ", "ĐŁØ-Þ"
 KEY = TYPED + PASTED
@@ -104,19 +104,17 @@ def is_cancelled() -> Steps:
     ]
 
 
-def wait_login(nvim: Neovim) -> None:
-    nvim.wait_screen("Login>")
-    assert nvim.lua("return require('eca').status().state") == "login"
+def wait_asked(nvim: Neovim, question: str) -> None:
+    nvim.wait_until(f"(require('eca').pending()[1] or {{}}).title == '{question}'")
 
 
 def type_key(nvim: Neovim) -> None:
-    """Type one half of the key and paste the other; only dots may be visible."""
-    nvim.keys("i")
+    """Type one half of the key and paste the other; only stars may be visible."""
     for count, character in enumerate(TYPED, 1):
         nvim.keys(character)
-        nvim.wait_screen(f"Login> {'•' * count}")
+        nvim.wait_screen(f"(hidden): {'*' * count}")
     nvim.paste(PASTED)
-    nvim.wait_screen(f"Login> {'•' * len(KEY)}")
+    nvim.wait_screen(f"(hidden): {'*' * len(KEY)}")
 
 
 @contextmanager
@@ -128,7 +126,7 @@ def nothing_of_the_key(nvim: Neovim) -> Iterator[None]:
     assert_clean(nvim.lua("return require('eca').transcript()"))
     assert_clean(nvim.messages())
     assert not RARE & nvim.drawn
-    assert_clean("\n".join(it[1] for it in nvim.lua("return _G.intents") if it[0] != "login"))
+    assert_clean("\n".join(it[1] for it in nvim.lua("return _G.intents") if it[0] != "answer"))
     nvim.quit()
     assert_no_file_has_it(nvim)
 
@@ -140,19 +138,11 @@ def assert_no_file_has_it(nvim: Neovim) -> None:
             assert_clean(path.read_bytes().decode(errors="replace"), str(path))
 
 
-def assert_forgotten(nvim: Neovim) -> None:
-    """Fail if Vim can bring back what was just sent from the input."""
-    assert nvim.eval("undotree().entries") == []
-    assert nvim.eval("@.").strip("\x1b") == ""
-    nvim.keys("uU.")
-    assert draft(nvim) == ""
-
-
 def assert_clean(content: str, where: str = "") -> None:
     for part in (KEY, TYPED, PASTED):
         assert part not in content, where
 
 
 def start(start_nvim: StartNeovim, server: ScriptedServer) -> Neovim:
-    settings = {"log_level": "debug"}
+    settings = {"log_level": "debug", "approval": {"guard": 0}}
     return start_chat(start_nvim, server, settings=settings, init=RECORD_INTENTS, columns=80)

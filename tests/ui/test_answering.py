@@ -137,11 +137,11 @@ def test_the_fields_of_a_form_follow_one_another_and_then_the_draft_is_back(stag
     stage.keys("<C-u><C-s>")
     assert wait_sent(stage, "answer", 2)[1]["text"] == ""
     ask(stage, field("3", place="3 of 3", secret=True))
-    stage.wait_screen("Answer> never shown or saved · <C-s> sends")
+    stage.wait_screen("Answer> a secret is asked for, typed hidden · <C-s> asks")
     stage.keys("s3cret")
-    stage.wait_screen("••••••")
+    stage.wait_screen("(hidden): ******")
     assert "s3cret" not in stage.screen
-    stage.keys("<C-s>")
+    stage.keys("<CR>")
     assert wait_sent(stage, "answer", 3)[2]["text"] == "s3cret"
     ask(stage)
     stage.wait_screen("> half a thought")
@@ -150,14 +150,39 @@ def test_the_fields_of_a_form_follow_one_another_and_then_the_draft_is_back(stag
 
 def test_a_secret_that_is_asked_for_no_more_is_no_prompt(stage: Neovim) -> None:
     ask(stage, field("1", secret=True))
-    stage.wait_screen("Answer> never shown")
+    stage.wait_screen("a secret is asked for")
     stage.keys("is3c")
-    stage.wait_screen("•••")
+    stage.wait_screen("(hidden): ***")
     ask(stage)
-    stage.wait_screen(lambda screen: "the agent asks" not in screen)
-    stage.keys("ret<C-s>")
-    stage.wait_screen("> type here")
-    stage.keys("<Esc>")
-    stage.wait_screen("what you typed was not sent")
+    stage.wait_until("#require('eca').pending() == 0")
+    stage.keys("ret<CR><Esc>")
+    stage.wait_screen("no longer pending")
     assert "s3c" not in stage.screen
+    assert stage.buffer_lines() == [""]
     assert sent(stage, "prompt") == sent(stage, "answer") == []
+
+
+def test_a_secret_takes_no_key_from_a_prompt_that_is_typed(stage: Neovim) -> None:
+    stage.keys("imy")
+    ask(stage, field("1", secret=True))
+    stage.wait_until("#require('eca').pending() == 1")
+    stage.keys(" words<C-s><Esc>")
+    assert wait_sent(stage, "prompt")[0]["text"] == "my words"
+    stage.lua("require('eca.config').get().approval.guard = 1e9")
+    ask(stage, field("2", secret=True))
+    stage.wait_until(f"require('eca.state.input_mode').secret('{CHAT}').digest == '2'")
+    stage.keys("ityping on")
+    assert stage.buffer_lines() == ["typing on"]
+    assert stage.mode == "i"
+
+
+@pytest.mark.parametrize("ends", ["<Esc>", "<C-c>", "<CR>"])
+def test_a_secret_that_is_not_typed_stays_pending(ends: str, stage: Neovim) -> None:
+    ask(stage, field("1", secret=True))
+    stage.wait_screen("a secret is asked for")
+    stage.keys(f"i<C-s>{'' if ends == '<CR>' else 's3c'}{ends}")
+    stage.keys("<Esc>")
+    assert stage.mode == "n"
+    assert sent(stage, "answer") == []
+    stage.keys("i<C-s>s3c<CR><Esc>")
+    assert wait_sent(stage, "answer")[0]["text"] == "s3c"

@@ -5,12 +5,11 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.ui.logging_in import (
     KEY,
     RECORD_INTENTS,
-    assert_forgotten,
     nothing_of_the_key,
     type_key,
-    wait_login,
+    wait_asked,
 )
-from tests.ui.talk import draft, lines_of, say, start_chat, wait_idle, wait_line
+from tests.ui.talk import draft, lines_of, start_chat, wait_idle, wait_line
 
 LIST, LOGIN, INPUT, LOGOUT = (f"providers/{it}" for it in ("list", "login", "loginInput", "logout"))
 URL = "https://login.example.org/device?state=" + "abcdef" * 40
@@ -19,6 +18,9 @@ FIELDS = [
     {"key": "api-key", "label": "API Key", "type": "secret"},
     {"key": "models", "label": "Models", "type": "text"},
 ]
+
+
+KEPT = {"status": "authenticated", "type": "api-key", "source": "config"}
 
 
 def provider(name: str, status: str) -> script.Value:
@@ -35,15 +37,19 @@ def test_a_key_and_a_page(start_nvim: StartNeovim, scripted_server: PrepareScrip
     choose = answers(LOGIN, {"action": "choose-method", "methods": METHODS})
     page = {"action": "device-code", "url": URL, "code": "AB-12", "message": "Log in"}
     done = script.send("providers/updated", provider("openai", "authenticated"))
+    has = answers(LIST, {"providers": listed})
+    kept = {**provider("google", "authenticated"), "auth": KEPT}
+    out = script.send("providers/updated", kept)
+    logout = [*script.expect(LOGOUT), *out, *script.reply(LOGOUT, {})]
     server = scripted_server(
-        *(script.handshake(), answers(LIST, {"providers": listed})),
+        *(script.handshake(), has, has),
         *(choose, answers(LOGIN, {"action": "input", "fields": FIELDS})),
         *(script.expect(INPUT), script.stderr(f"the key is {KEY}\n")),
         script.reply(INPUT, {"action": "done"}),
-        *(choose, answers(LOGIN, page), script.expect("chat/prompt"), done),
+        *(has, choose, answers(LOGIN, page), script.expect("chat/prompt"), done),
         *(script.reply("chat/prompt", {"chatId": "$chat", "status": "prompting"}),),
         *(script.status("running"), script.text("At work."), script.status("idle")),
-        *(choose, answers(LIST, {"providers": listed}), answers(LOGOUT, {})),
+        *(has, choose, has, has, logout),
     )
     settings = {"log_level": "debug", "approval": {"guard": 0}}
     nvim = start_chat(start_nvim, server, settings=settings, init=RECORD_INTENTS, columns=80)
@@ -53,13 +59,17 @@ def test_a_key_and_a_page(start_nvim: StartNeovim, scripted_server: PrepareScrip
     nvim.wait_screen("Log in to openai")
     with nothing_of_the_key(nvim):
         nvim.keys(":Eca approval<CR>2")
-        wait_login(nvim)
-        nvim.wait_screen("openai: API Key")
+        wait_asked(nvim, "openai: API Key")
+        assert draft(nvim) == "draft of mine"
+        nvim.keys(":Eca approval<CR>i")
         type_key(nvim)
+        nvim.keys("<CR>")
+        wait_asked(nvim, "openai: Models")
+        nvim.keys(":Eca approval<CR>i")
+        nvim.wait_screen("Answer> ")
+        nvim.keys("gpt")
+        nvim.wait_screen("Answer> gpt")
         nvim.keys("<C-s><Esc>")
-        nvim.wait_screen("openai: Models")
-        assert_forgotten(nvim)
-        say(nvim, "gpt")
         wait_line(nvim, "You are logged in.")
         wait_idle(nvim)
         assert draft(nvim) == "draft of mine"
@@ -90,5 +100,5 @@ def test_a_key_and_a_page(start_nvim: StartNeovim, scripted_server: PrepareScrip
         nvim.keys(":Eca logout<CR>")
         nvim.wait_screen("1: Google  authenticated")
         nvim.keys("1<CR>")
-        wait_line(nvim, "You are logged out.")
+        wait_line(nvim, "You are still logged in to google: its key stands in ECA's config file;")
         assert server.received(LOGOUT)[0]["params"] == {"provider": "google"}

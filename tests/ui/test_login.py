@@ -1,6 +1,10 @@
 """A login with a key: in no file, buffer, register, history or log, and never on the screen."""
 
+from __future__ import annotations
+
 import pytest
+from tests.support.client import TIMEOUT
+from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import (
     ask,
@@ -11,12 +15,16 @@ from tests.support.script import (
     text,
     turn,
 )
+from tests.support.servers import ScriptedServer
 from tests.ui.logging_in import (
+    HISTORIES,
     KEY,
     OPTIONS,
+    PASTED,
+    TYPED,
     answers,
     assert_clean,
-    assert_forgotten,
+    assert_no_file_has_it,
     is_cancelled,
     nothing_of_the_key,
     start,
@@ -24,10 +32,21 @@ from tests.ui.logging_in import (
     takes_key,
     takes_models,
     type_key,
-    wait_login,
+    wait_asked,
     wants_key,
 )
 from tests.ui.talk import draft, lines_of, prompts, say, wait_idle, wait_line
+
+ASKS = "Paste your API Key"
+MODELS = "Inform one or more models"
+
+
+def begin(start_nvim: StartNeovim, server: ScriptedServer) -> Neovim:
+    """Start a login that waits for a key, with the cursor in the empty input."""
+    nvim = start(start_nvim, server)
+    say(nvim, "/login z-ai")
+    wait_asked(nvim, ASKS)
+    return nvim
 
 
 def test_a_key_is_nowhere_but_with_the_server(
@@ -37,36 +56,124 @@ def test_a_key_is_nowhere_but_with_the_server(
         *(handshake(), starts(wants_key()), takes_key(), takes_models()),
         *(turn(text("answer")), turn(text("later"))),
     )
-    nvim = start(start_nvim, server)
-    nvim.keys("idraft of mine<Esc>:EcaChat /login z-ai<CR>")
-    wait_login(nvim)
+    nvim = begin(start_nvim, server)
     with nothing_of_the_key(nvim):
-        screen = nvim.wait_screen("? login")
-        assert "draft of mine" not in screen
-        assert "@" not in screen.lines()[screen.find("Login>").row - 1]
+        nvim.wait_screen("a secret is asked for, typed hidden")
         nvim.keys(":Eca queue for later<CR>")
         nvim.wait_screen("⧗ for later")
+        nvim.keys("i")
         type_key(nvim)
-        nvim.keys("<M-p><M-n><Esc>yy0Dpvly:s/x/y/e<CR>")
-        nvim.wait_screen(f"Login> {'•' * len(KEY)}")
-        nvim.keys("<C-s>")
-        wait_line(nvim, "Inform one or more models")
+        nvim.keys("<C-f><CR>")  # no window for command lines opens
+        wait_asked(nvim, MODELS)
         assert prompts(server) == ["/login z-ai", KEY]
         assert not server.received("chat/promptSteer")
         assert "contexts" not in server.received("chat/prompt")[1]["params"]
-        assert lines_of(nvim).count("*****") == 1
-        nvim.keys("u.")
-        assert_clean(draft(nvim))
-        nvim.keys("ccglm-4<C-s>")
+        assert f"✓ {ASKS} → *****" in lines_of(nvim)
+        nvim.keys("<Esc>uuUU.@:<Esc>")
+        assert draft(nvim) == ""
+        nvim.keys("iglm-4")
+        nvim.wait_screen("Answer> glm-4")
+        nvim.keys("<C-s><Esc>")
         wait_line(nvim, "Login successful!")
+        assert f"✓ {MODELS} → glm-4" in lines_of(nvim)
         nvim.wait_for(lambda: prompts(server)[2:] == ["glm-4", "for later"], "what waited")
-        nvim.wait_screen("> draft of mine")
-        nvim.keys("<Esc>uuuuUU")
-        assert_clean(draft(nvim))
         wait_idle(nvim)
 
 
-def test_a_question_is_answered_in_the_input_and_never_by_a_key(
+@pytest.mark.parametrize("way", ["typed", "pasted", "sent", "float", "normal paste"])
+def test_every_way_to_the_request_asks_for_it_hidden(
+    way: str, start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), starts(wants_key()), takes_key(), takes_models())
+    nvim = begin(start_nvim, server)
+    with nothing_of_the_key(nvim):
+        if way in ("typed", "pasted"):
+            nvim.keys("i")
+        elif way == "sent":
+            nvim.keys("i<C-s>")
+        elif way == "float":
+            nvim.keys("g<CR>i")
+        if way in ("pasted", "normal paste"):
+            nvim.paste(f"{KEY}\n")
+        else:
+            type_key(nvim)
+        nvim.wait_screen(f"{ASKS} (hidden): {'*' * len(KEY)}")
+        nvim.keys("<CR><Esc>")
+        wait_asked(nvim, MODELS)
+        assert prompts(server) == ["/login z-ai", KEY]
+        nvim.keys("<Esc>:new<CR>.")
+        assert_clean("\n".join(nvim.buffer_lines()))
+
+
+def test_a_word_is_not_sent_to_a_model_meanwhile(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), starts(wants_key()), takes_key(), takes_models())
+    nvim = begin(start_nvim, server)
+    nvim.lua("require('eca.input.field').set_draft(vim.api.nvim_get_current_buf(), 'sk-word')")
+    nvim.keys("<C-s>")
+    nvim.wait_screen(f"(hidden): {'*' * len('sk-word')}")
+    nvim.keys("<Esc>")
+    assert draft(nvim) == "sk-word", "it is not lost"
+    for command in ("EcaChat", "Eca steer", "Eca queue"):
+        nvim.keys(f":{command} {TYPED}<CR>")
+        nvim.wait_screen(f"(hidden): {'*' * len(TYPED)}")
+        nvim.keys("<Esc>")
+    assert_clean("\n".join(nvim.lua(HISTORIES)))
+    assert prompts(server) == ["/login z-ai"]
+    nvim.keys(f":EcaChat {TYPED}<CR>{PASTED}<CR>")
+    wait_asked(nvim, MODELS)
+    assert prompts(server) == ["/login z-ai", KEY]
+
+
+def test_neovim_goes_on_while_it_is_typed(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    """Another chat streams on, and the login ends: what is typed then goes nowhere."""
+    crash = [*expect("chat/prompt"), *status("running"), *text("streamed on"), *leave(7)]
+    server = scripted_server(handshake(), starts(wants_key()), crash)
+    nvim = begin(start_nvim, server)
+    with nothing_of_the_key(nvim):
+        nvim.keys("i")
+        type_key(nvim)
+        nvim.lua("require('eca').send('hello', { chat = require('eca').new() })")
+        nvim.wait_until("#require('eca').pending() == 0")
+        assert nvim.mode == "c"
+        nvim.keys("<CR><Esc>")
+        nvim.wait_until("vim.fn.execute('messages'):find('no longer pending') ~= nil")
+        transcripts = nvim.lua(
+            "return vim.tbl_map(function(it) return require('eca').transcript(it.id) end,"
+            " require('eca').chats())"
+        )
+        assert "streamed on" in "\n".join(transcripts)
+        assert prompts(server) == ["/login z-ai", "hello"]
+
+
+def test_no_macro_gets_it(start_nvim: StartNeovim, scripted_server: PrepareScript) -> None:
+    server = scripted_server(handshake(), starts(wants_key()), takes_key())
+    nvim = begin(start_nvim, server)
+    with nothing_of_the_key(nvim):
+        nvim.keys("qbi<C-s><Esc>q")
+        nvim.wait_screen("stop recording first")
+        assert nvim.mode == "n"
+        nvim.keys("i")
+        type_key(nvim)
+        nvim.keys("<CR><Esc>")
+        wait_asked(nvim, MODELS)
+
+
+def test_neovim_may_end_while_it_is_typed(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim = begin(start_nvim, scripted_server(handshake(), starts(wants_key())))
+    nvim.keys("i")
+    type_key(nvim)
+    nvim.lua("vim.schedule(function() vim.cmd('qa!') end)")
+    nvim.child.wait(TIMEOUT)
+    assert_no_file_has_it(nvim)
+
+
+def test_a_choice_is_made_in_the_float(
     start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:
     which = {"chatId": "$chat", "question": "Select the provider:", "options": OPTIONS}
@@ -74,23 +181,14 @@ def test_a_question_is_answered_in_the_input_and_never_by_a_key(
     server = scripted_server(handshake(), starts(), asks, wants_key(), takes_key(), takes_models())
     nvim = start(start_nvim, server)
     say(nvim, "/login")
-    nvim.wait_screen("Select the provider:")
-    wait_login(nvim)
+    wait_asked(nvim, "Select the provider:")
     with nothing_of_the_key(nvim):
-        type_key(nvim)
-        nvim.keys("<C-s><Esc>")
-        nvim.wait_screen("not one of the options")
-        assert prompts(server) == ["/login"]
-        assert_forgotten(nvim)
-        say(nvim, "z-ai")
-        wait_line(nvim, "Paste your API Key")
+        nvim.keys("g<CR>2")
+        wait_asked(nvim, ASKS)
         assert server.answers()[0]["result"] == {"answer": "z-ai", "cancelled": False}
-        type_key(nvim)
-        nvim.keys("<C-s><Esc>")
-        wait_line(nvim, "Inform one or more models")
-        say(nvim, "glm-4")
-        wait_idle(nvim)
-        assert prompts(server) == ["/login", KEY, "glm-4"]
+        nvim.lua("require('eca').answer(...)", KEY)
+        wait_asked(nvim, MODELS)
+        assert prompts(server) == ["/login", KEY]
 
 
 @pytest.mark.parametrize("asks", [True, False], ids=["asks", "waits"])
@@ -106,41 +204,10 @@ def test_a_stop_cancels_it(
     server = scripted_server(handshake(), login, turn(text("answer")))
     nvim = start(start_nvim, server)
     say(nvim, "/login")
-    wait_login(nvim)
-    if asks:
-        nvim.wait_screen("Which?")
-    with nothing_of_the_key(nvim):
-        type_key(nvim)
-        nvim.keys("<Esc><C-c>")
-        nvim.wait_screen("what you typed was not sent")
-        wait_line(nvim, "Login cancelled")
-        wait_idle(nvim)
-        assert prompts(server) == (["/login"] if asks else ["/login", "cancel"])
-        assert draft(nvim) == ""
-        say(nvim, "hello")
-        nvim.wait_for(lambda: prompts(server)[-1] == "hello", "an ordinary prompt")
-
-
-def test_a_crash_ends_it_and_other_chats_are_not_touched(
-    start_nvim: StartNeovim, scripted_server: PrepareScript
-) -> None:
-    crash = [*expect("chat/promptStop"), *leave(7)]
-    server = scripted_server(
-        *(handshake(), starts(wants_key()), expect("chat/prompt"), status("running"), crash),
-    )
-    nvim = start(start_nvim, server)
-    nvim.keys("imine<Esc>:EcaChat /login z-ai<CR>")
-    wait_login(nvim)
-    with nothing_of_the_key(nvim):
-        type_key(nvim)
-        nvim.keys("<Esc>:EcaChat!<CR>ihello<Esc>")
-        screen = nvim.wait_screen("> hello")
-        assert "Login>" not in screen
-        nvim.keys("<C-s>")
-        nvim.wait_until("require('eca').status().state == 'running'")
-        nvim.keys("<C-c>")
-        nvim.wait_screen("exit code 7")
-        nvim.wait_until("vim.fn.execute('messages'):find('what you typed was not') ~= nil")
-        nvim.keys("[b")
-        nvim.wait_screen("> mine")
-        assert draft(nvim) == "mine"
+    wait_asked(nvim, "Which?" if asks else ASKS)
+    nvim.keys("<Esc><C-c>")
+    wait_line(nvim, "Login cancelled")
+    wait_idle(nvim)
+    assert prompts(server) == (["/login"] if asks else ["/login", "cancel"])
+    say(nvim, "hello")
+    nvim.wait_for(lambda: prompts(server)[-1] == "hello", "an ordinary prompt")

@@ -15,8 +15,6 @@ from tests.ui.staged import draw, question
 from tests.ui.talk import asks, catch_up, draft, host_of, say, start_chat, wait_kept, wait_line
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat.vocabulary import ops
-
 StartAgain = Callable[..., Neovim]
 Ending = Callable[[Neovim], object]
 
@@ -361,18 +359,6 @@ def test_a_draft_that_made_room_for_an_answer_is_told(view: View) -> None:
     )
     view.nvim.keys("mauve<Esc>")
     assert [it["text"] for it in view.sent("keep_draft")] == ["half", "half\nmauve"]
-
-
-@pytest.mark.parametrize("command", ["", "edit", "bwipe!"])
-def test_a_login_hides_nothing_but_itself(view: View, command: str) -> None:
-    view.nvim.keys("ihalf<Esc>")
-    view.draw(ops.SetStatus(CHAT, {"state": "login"}))
-    view.nvim.wait_screen("Login>")
-    view.nvim.keys(f"asecret<Esc>:{command}<CR>:doautocmd FocusLost<CR>")
-    assert [it["text"] for it in view.sent("keep_draft")] == ["half"]
-    view.open()
-    view.draw(ops.SetStatus(CHAT, {"state": "idle"}))
-    view.nvim.wait_for(lambda: view.draft() == "half", "the draft")
 
 
 def test_comments_that_wait_are_told(view: View) -> None:

@@ -241,7 +241,7 @@ end
 function M.submit(buf, queue, on_command)
   local chat, draft = assert(chats.of_buffer(buf)), field.draft(buf)
   local name, rest = draft:match('^%s*/(%S+)%s*(.*)$')
-  local is_prompt = not input_mode.secret(chat.id) and (queue or not input_mode.question(chat.id))
+  local is_prompt = queue or not input_mode.question(chat.id)
   if not name or not is_prompt or not vim.list_contains(templates.names(), name) then
     return false
   end

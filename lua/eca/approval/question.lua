@@ -78,6 +78,8 @@ local function choose_here(item, first_row)
     answer_with(item, index)
   elseif item.empty then
     decide.answer(item, '')
+  elseif item.secret then
+    answer_mode.write(item)
   end
 end
 
@@ -160,7 +162,7 @@ local function choices_of(item, first_row)
   if item.freeform ~= false then
     choices[#choices + 1] = {
       key = 'i',
-      text = 'type answer',
+      text = item.secret and 'type it hidden' or 'type answer',
       about = 'answer in your own words',
       run = function()
         answer_mode.write(item)

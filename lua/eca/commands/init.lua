@@ -12,6 +12,7 @@ local chats = require('eca.chat.buffers')
 local eca = require('eca')
 local host = require('eca.host')
 local names = require('eca.commands.names')
+local scan = require('eca.text.scan')
 
 local M = {}
 
@@ -53,10 +54,15 @@ end
 --- Send a prompt, and scroll to the end so that the user sees the answer.
 ---@param text string
 ---@param opts eca.SendOptions
----@return boolean sent false: it may be a secret, and is in the input
+---@return boolean sent false: it may be the secret that the chat asks for
 local function send(text, opts)
   local id = opts.chat or eca.current()
-  if require('eca.input.secret_mode').take(id, text) then
+  local item, word = require('eca.state.input_mode').secret(id), scan.trim(text)
+  if item and not word:find('%s') then
+    if vim.fn.histget('cmd', -1):find(word, 1, true) then
+      vim.fn.histdel('cmd', -1)
+    end
+    require('eca.input.secret').ask(item, word)
     return false
   end
   opts.chat = id

@@ -18,7 +18,7 @@ local PORTABLE =
   { open_chat = true, prompt = true, choose = true, trust = true, keep_prompt = true }
 PORTABLE.keep_draft = true
 
---- The fields of intents that hold text of the user. Text for a login is never held.
+--- The fields of intents that hold text of the user. A secret is never held.
 local TEXT_FIELDS = { prompt = 'text', answer = 'text', decide = 'reason' }
 
 ---@class eca.SentText
@@ -180,7 +180,8 @@ end
 function M.sent(intent)
   count_sent = count_sent + 1
   local text, chat = intent.payload[TEXT_FIELDS[intent.name]], intent.payload.chat
-  if text and not input_mode.secret(chat) then
+  local secret = intent.name == 'answer' and input_mode.secret(chat)
+  if text and not (secret and secret.block == intent.payload.block) then
     texts_sent[#texts_sent + 1] = { number = count_sent, intent = intent, text = text }
   end
 end

@@ -13,7 +13,6 @@ return {
   decide = { 'chat', 'block', 'digest', 'choice', 'reason', 'request' },
   answer = { 'chat', 'block', 'digest', 'text', 'picked', 'request' },
   previous_field = { 'chat', 'block', 'digest' },
-  login = { 'chat', 'text' },
   list_logins = { 'chat', 'request' },
   log_in = { 'chat', 'way' },
   log_out = { 'chat', 'way' },

@@ -12,11 +12,6 @@ local open = require('eca.chat.open')
 
 local M = {}
 
---- Loaded late: most questions ask for no secret.
-local function secret_mode()
-  return require('eca.input.secret_mode')
-end
-
 ---@class eca.AnswerMode
 ---@field item eca.Pending
 ---@field draft string what was in the input before
@@ -26,7 +21,7 @@ local current = {} ---@type table<string, eca.AnswerMode> by chat
 ---@param item eca.Pending
 ---@return boolean
 local function takes_text(item)
-  return item.kind == 'question' and item.freeform ~= false
+  return item.kind == 'question' and item.freeform ~= false and not item.secret
 end
 
 --- What was in a chat's input before it took the answer.
@@ -55,9 +50,6 @@ end
 local function begin(item, draft)
   current[item.chat] = { item = item, draft = draft }
   input_mode.set_question(item.chat, item)
-  if item.secret then
-    secret_mode().begin(item.chat, 'answer')
-  end
   show_typed(item)
   field.mode_changed(input_of(item))
 end
@@ -69,10 +61,7 @@ local function finish(chat)
   local buf = input_of(answering.item)
   current[chat] = nil
   input_mode.set_question(chat, nil)
-  if input_mode.secret(chat) then
-    field.keep_aside(chat, answering.draft)
-    secret_mode().finish(chat)
-  elseif answering.draft:find('%S') then
+  if answering.draft:find('%S') then
     field.put_back(buf, answering.draft)
   end
   field.mode_changed(buf)
@@ -96,13 +85,6 @@ local function change(answering, now)
   if before.typed and field.draft(buf) == before.typed then
     field.set_draft(buf, '') -- it was answered otherwise
   end
-  if before.secret ~= now.secret then
-    finish(now.chat)
-    if not input_mode.secret(now.chat) then
-      enter(now)
-    end
-    return
-  end
   answering.item = now -- also the same question; which subagent asks may be known only now
   input_mode.set_question(now.chat, now)
   if before.digest ~= now.digest then
@@ -123,10 +105,29 @@ local function withdraw(chat)
   finish(chat)
 end
 
+--- Note which chats ask for a secret; their inputs go on taking prompts.
+---@param items eca.Pending[]
+local function note_secrets(items)
+  for _, id in ipairs(buffers.ids()) do
+    local before, now = input_mode.secret(id), nil ---@type eca.Pending?, eca.Pending?
+    for _, item in ipairs(items) do
+      now = now or (item.secret and item.chat == id and item or nil)
+    end
+    input_mode.set_secret(id, now)
+    if now and (before or {}).digest ~= now.digest then
+      require('eca.input.secret').appeared(id) -- late: most questions ask for none
+    end
+    if before or now then
+      field.changed(buffers.ensure(id).input)
+    end
+  end
+end
+
 --- Called when the pending requests change: leaves the mode for questions that are gone, and enters
 --- it for new ones if nothing is typed.
 ---@param items eca.Pending[]
 function M.update(items)
+  note_secrets(items)
   for _, answering in ipairs(vim.tbl_values(current)) do
     local now = decide.now(answering.item)
     if now then
@@ -136,27 +137,21 @@ function M.update(items)
     end
   end
   for _, item in ipairs(items) do
-    local free = takes_text(item) and not (current[item.chat] or input_mode.secret(item.chat))
+    local free = takes_text(item) and not current[item.chat]
     if free and not field.draft(input_of(item)):find('%S') then
       begin(item, '')
     end
   end
 end
 
---- Leave the mode because a login begins.
----@param chat string
-function M.leave(chat)
-  if current[chat] then
-    finish(chat)
-  end
-end
-
---- Go to the chat's input and let it take the answer to a question.
+--- Go to the chat's input and let it take the answer to a question. A secret is asked for instead.
 ---@param item eca.Pending
 function M.write(item)
   local answering = current[item.chat]
-  local is_ready = input_mode.is_login(item.chat) or (answering and answering.item.id == item.id)
-  if not is_ready then
+  if item.secret then
+    require('eca.input.secret').ask(item) -- late: most questions ask for none
+    return
+  elseif not answering or answering.item.id ~= item.id then
     if answering then
       finish(item.chat)
     end
@@ -178,24 +173,6 @@ function M.submit(chat, text)
       finish(chat)
     end
   end
-end
-
---- Send the secret that was typed as the answer.
----@param chat string
----@return boolean sent false: nothing is typed
-function M.submit_secret(chat)
-  local text = secret_mode().text(chat)
-  if not text then
-    return true
-  end
-  local item = current[chat].item
-  if not text:find('%S') and not item.empty then
-    return false
-  end
-  if decide.answer(item, text) then
-    secret_mode().clear(chat)
-  end
-  return true
 end
 
 return M

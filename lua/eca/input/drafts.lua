@@ -14,7 +14,6 @@ local draft_file = require('eca.host.draft_file')
 local field = require('eca.input.field')
 local history = require('eca.input.history')
 local host = require('eca.host')
-local input_mode = require('eca.state.input_mode')
 local texts = require('eca.input.texts')
 
 local M = {}
@@ -36,12 +35,12 @@ function M.add_source(source)
   sources[#sources + 1] = source
 end
 
---- All unsent text of a chat: comments on changes; the draft that an answer, an older prompt or a
---- login has replaced in the input; and the input. Text for a login is secret and left out.
+--- All unsent text of a chat: comments on changes; the draft that an answer or an older prompt has
+--- replaced in the input; and the input.
 ---@param chat eca.Chat
 ---@return string
 function M.text(chat)
-  local input = field.draft_before_secret(chat.id) or texts.text(chat.input)
+  local input = texts.text(chat.input)
   local draft, older_prompt = history.draft_before(chat.id)
   local parts = vim.tbl_map(function(source)
     return source(chat.id)
@@ -96,8 +95,7 @@ end
 ---@param chat eca.Chat
 ---@param gone? integer the input that is gone or was emptied: its text is restored
 function M.follow(chat, gone)
-  local is_secret = gone ~= chat.input and input_mode.secret(chat.id) ~= nil
-  local text = gone and not is_secret and texts.text(gone) or ''
+  local text = gone and texts.text(gone) or ''
   if text ~= '' then
     filled[chat.input] = true
     field.set_draft(chat.input, text)
@@ -135,8 +133,6 @@ function M.restore(chat, text, adopted)
   filled[chat.input] = true
   field.put_back(chat.input, text)
 end
-
-field.on_kept(M.changed)
 
 vim.api.nvim_create_autocmd({ 'FocusLost', 'VimSuspend', 'VimLeavePre' }, {
   group = vim.api.nvim_create_augroup('eca.input.drafts', {}),

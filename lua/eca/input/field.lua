@@ -2,8 +2,7 @@
 ---
 --- Rules kept here:
 --- - Text that is put back goes above the draft and never replaces it.
---- - The placeholder is virtual text; the buffer holds only the draft. While a secret is typed
----   the buffer holds it; it is not read here; the draft is kept aside.
+--- - The placeholder is virtual text; the buffer holds only the draft.
 local buffers = require('eca.chat.buffers')
 local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
@@ -20,40 +19,15 @@ local PLACEHOLDERS = {
   insert = 'type here',
   normal = 'type here with i',
   answer = 'type an answer',
-  login = 'for the login, never shown or saved',
-  secret = 'never shown or saved',
+  secret = 'a secret is asked for, typed hidden',
 }
 local PLACEHOLDER_MARK = 1
-
-local before_secret = {} ---@type table<string, string> drafts by chat
-local kept ---@type fun(chat: string)
-
---- Set the function that is called when text is added to a draft that is not in the buffer.
----@param callback fun(chat: string)
-function M.on_kept(callback)
-  kept = callback
-end
-
---- The draft that is kept aside while a secret is typed.
----@param chat string
----@return string?
-function M.draft_before_secret(chat)
-  return before_secret[chat]
-end
-
----@param chat string
----@param text? string nil: the buffer holds the draft again
-function M.set_draft_before_secret(chat, text)
-  before_secret[chat] = text
-end
 
 --- The draft of an input.
 ---@param buf integer
 ---@return string
 function M.draft(buf)
-  local chat = buffers.of_buffer(buf)
-  local before = chat and before_secret[chat.id]
-  return before or table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
+  return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
 end
 
 --- The draft of a chat.
@@ -88,16 +62,10 @@ local function place_of_word(buf)
   return row, column
 end
 
---- Insert a word into the draft, with blanks around it; the cursor goes behind it. While a secret
---- is typed it goes to the draft that is kept aside.
+--- Insert a word into the draft, with blanks around it; the cursor goes behind it.
 ---@param buf integer
 ---@param word string
 function M.insert(buf, word)
-  local chat = buffers.of_buffer(buf)
-  if chat and before_secret[chat.id] then
-    M.put_back(buf, word)
-    return
-  end
   local row, column = place_of_word(buf)
   local line = vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1]
   local blank = (column > 0 and not line:find('^%s', column)) and ' ' or ''
@@ -124,10 +92,11 @@ end
 local function with_keys(buf, kind)
   local is_normal = kind == 'normal'
   local mode, preferred = is_normal and 'n' or 'i', is_normal and '<CR>' or '<C-s>'
+  local does = kind == 'secret' and ' asks' or ' sends'
   local send = keys.of(buf, mode, 'Submit', preferred)
   local list = is_normal and keys.of(buf, mode, 'Keys')
   local parts = { PLACEHOLDERS[kind] } ---@type string[]
-  parts[#parts + 1] = send and send .. ' sends' or nil
+  parts[#parts + 1] = send and send .. does or nil
   parts[#parts + 1] = list and list .. ' keys' or nil
   return table.concat(parts, ' · ')
 end
@@ -137,12 +106,9 @@ end
 ---@return string
 local function placeholder(buf, mode)
   local chat = buffers.of_buffer(buf)
-  if chat and input_mode.is_login(chat.id) then
-    return with_keys(buf, 'login')
-  end
   local question = chat and input_mode.question(chat.id)
   if not question then
-    return with_keys(buf, mode)
+    return with_keys(buf, chat and input_mode.secret(chat.id) and 'secret' or mode)
   end
   local shown = with_keys(buf, question.secret and 'secret' or 'answer')
   return question.empty and ('%s · empty: %s'):format(shown, question.empty) or shown
@@ -175,51 +141,18 @@ function M.changed(buf)
   end
 end
 
---- Called when the input takes something else: prompts, the answer to a question, or a login.
+--- Called when the input takes something else: prompts, or the answer to a question.
 ---@param buf integer
 function M.mode_changed(buf)
   vim.tbl_map(window_options.set_prefix, vim.fn.win_findbuf(buf))
   M.changed(buf)
 end
 
---- What a chat's input takes a secret for, in words.
----@param chat string
----@return string
-function M.taken(chat)
-  return input_mode.is_login(chat) and 'login in progress' or 'a hidden answer is asked for'
-end
-
---- Add text to the draft that is kept aside while a secret is typed.
----@param chat string
----@param text string
-function M.keep_aside(chat, text)
-  local draft = before_secret[chat]
-  if text:find('%S') then
-    before_secret[chat] = draft:find('%S') and text .. '\n' .. draft or text
-    kept(chat)
-  end
-end
-
---- Keep text aside, and say where it will be.
----@param chat string
----@param text string
-local function add_to_kept(chat, text)
-  M.keep_aside(chat, text)
-  local why = M.taken(chat)
-  require('eca.ui.notify').info(why .. ': your text will be in the input afterwards')
-end
-
 --- Put text into the input, above the draft; the cursor stays in the draft. In an empty input the
---- cursor goes to the end of the text. While a secret is typed the text is added to the draft that
---- is kept aside.
+--- cursor goes to the end of the text.
 ---@param buf integer
 ---@param text string
 function M.put_back(buf, text)
-  local chat = buffers.of_buffer(buf)
-  if chat and before_secret[chat.id] then
-    add_to_kept(chat.id, text)
-    return
-  end
   if M.draft(buf):find('%S') then
     vim.api.nvim_buf_set_lines(buf, 0, 0, false, vim.split(text, '\n', { plain = true }))
   else
@@ -237,11 +170,7 @@ end
 ---@param buf integer
 ---@param names string tokens
 function M.put_below(buf, names)
-  local chat = buffers.of_buffer(buf)
   if names == '' or M.draft(buf):find(names, 1, true) then
-    return
-  elseif chat and before_secret[chat.id] then
-    add_to_kept(chat.id, names)
     return
   end
   vim.api.nvim_buf_set_lines(buf, -1, -1, false, { names })

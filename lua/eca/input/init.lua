@@ -15,6 +15,7 @@ local host = require('eca.host')
 local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
+local scan = require('eca.text.scan')
 local servers = require('eca.state.servers')
 local winbar = require('eca.window.winbar')
 local windows = require('eca.window')
@@ -28,10 +29,6 @@ local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ' }
 ---@param buf integer
 function M.attach(buf)
   vim.bo[buf].textwidth = 0
-  local chat = buffers.of_buffer(buf)
-  if chat and input_mode.secret(chat.id) then
-    require('eca.input.secret').begin(buf) -- late: most chats never log in
-  end
   vim.api.nvim_create_autocmd('User', { -- the placeholder names keys, which are mapped by now
     pattern = 'eca.buffer',
     callback = function(event)
@@ -64,20 +61,23 @@ function M.attach(buf)
   })
 end
 
---- Send the draft as a prompt, as the answer to the pending question, or to the running login, and
---- empty the input. An empty draft is not sent, unless the question takes an empty answer.
+--- Send the draft as a prompt, or as the answer to the pending question, and empty the input. An
+--- empty draft is not sent, unless the question takes an empty answer. While the chat asks for a
+--- secret, the user goes there instead of sending an empty draft or a word.
 ---@param buf integer
 ---@param queue boolean send it after the running turn instead of steering the turn
 ---@return boolean sent false: nothing is typed
 function M.submit(buf, queue)
   local chat = assert(buffers.of_buffer(buf))
-  if input_mode.is_login(chat.id) then
-    return require('eca.input.login').submit(chat.id)
-  elseif input_mode.secret(chat.id) then
-    return answer_mode.submit_secret(chat.id)
-  end
   local text = field.draft(buf)
   local question = not queue and input_mode.question(chat.id)
+  local item, is_word = input_mode.secret(chat.id), not scan.trim(text):find('%s')
+  if item and (question and question.secret or not question and is_word) then
+    if require('eca.input.secret').ask(item, scan.trim(text)) then -- late: most chats ask for none
+      field.set_draft(buf, '')
+    end
+    return true
+  end
   if not text:find('%S') and not (question and question.empty) then
     return false
   end
@@ -128,10 +128,6 @@ end
 ---@param step -1|1 older or newer
 function M.recall(buf, step)
   local chat = assert(buffers.of_buffer(buf))
-  if input_mode.secret(chat.id) then
-    require('eca.ui.notify').info(field.taken(chat.id) .. ': the input is for that')
-    return
-  end
   local text = history.step(chat.id, step, field.draft(buf))
   if not text then
     return

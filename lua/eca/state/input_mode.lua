@@ -1,29 +1,21 @@
---- What the input of a chat takes: prompts, the answer to a question, or a secret.
+--- What the input of a chat takes: prompts, or the answer to a question; and which chats ask for a
+--- secret, which is not typed into the input.
 local M = {}
 
----@alias eca.SecretPurpose 'login'|'answer'
-
-local secrets = {} ---@type table<string, eca.SecretPurpose> by chat
+local secrets = {} ---@type table<string, eca.Pending> by chat
 local questions = {} ---@type table<string, eca.Pending>
 
---- What a chat's input takes a secret for, nil if it takes none.
+--- The question for a secret that is pending in a chat.
 ---@param chat string
----@return eca.SecretPurpose?
+---@return eca.Pending?
 function M.secret(chat)
   return secrets[chat]
 end
 
---- Does a chat's input take a secret for a login?
 ---@param chat string
----@return boolean
-function M.is_login(chat)
-  return secrets[chat] == 'login'
-end
-
----@param chat string
----@param purpose? eca.SecretPurpose
-function M.set_secret(chat, purpose)
-  secrets[chat] = purpose
+---@param question? eca.Pending
+function M.set_secret(chat, question)
+  secrets[chat] = question
 end
 
 --- The question that a chat's input answers.
@@ -37,7 +29,7 @@ end
 ---@param chat string
 ---@return boolean
 function M.takes_prompt(chat)
-  return not secrets[chat] and not questions[chat]
+  return not questions[chat]
 end
 
 ---@param chat string

@@ -14,7 +14,6 @@ local expected = require('eca.state.expected')
 local field = require('eca.input.field')
 local fields = require('eca.view.fields')
 local input = require('eca.input')
-local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
 local others = require('eca.ui.others')
 local text_ops = require('eca.view.text_ops')
@@ -125,10 +124,6 @@ end
 function draw.status(chat, status)
   local before = mirror.status(chat)
   mirror.set_status(chat, mirror.clean(status))
-  local state = mirror.status(chat).state
-  if state == 'login' or input_mode.is_login(chat) then -- late: most chats never log in
-    require('eca.input.login').update(chat, state)
-  end
   announce_status(chat, vim.deepcopy(before))
   local changed = attention.record(chat, before.state, status.state)
   local retitled = before.title ~= mirror.status(chat).title

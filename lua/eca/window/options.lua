@@ -45,7 +45,6 @@ local OPTIONS = {
 --- The text before the first row of the input.
 local PROMPT = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? '> ' : '  '}"
 local ANSWER = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? 'Answer> ' : '        '}"
-local LOGIN = "%#EcaPrompt#%{v:lnum == 1 && v:virtnum == 0 ? 'Login> ' : '       '}"
 
 ---@param win integer
 ---@param options table<string, any>
@@ -55,14 +54,12 @@ local function set_all(win, options)
   end
 end
 
---- Show in an input's window what is typed there: a prompt, an answer, or a reply to a login.
+--- Show in an input's window what is typed there: a prompt, or an answer.
 ---@param win integer
 function M.set_prefix(win)
   local chat = require('eca.chat.buffers').of_buffer(vim.api.nvim_win_get_buf(win))
   local prefix = PROMPT
-  if chat and input_mode.is_login(chat.id) then
-    prefix = LOGIN
-  elseif chat and input_mode.question(chat.id) then
+  if chat and input_mode.question(chat.id) then
     prefix = ANSWER
   end
   vim.wo[win][0].statuscolumn = prefix

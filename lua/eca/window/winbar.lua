@@ -180,11 +180,9 @@ end
 ---@return eca.WinbarPart[]
 function M.input_parts(chat)
   local parts = {} ---@type eca.WinbarPart[]
-  local login, question = input_mode.is_login(chat), input_mode.question(chat)
-  local status = mirror.status(chat)
-  add(parts, login and 'login' or nil, 'EcaWaiting', 95)
+  local question, status = input_mode.question(chat), mirror.status(chat)
   add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
-  for _, item in ipairs(login and {} or contexts.list(chat)) do
+  for _, item in ipairs(contexts.list(chat)) do
     local group = contexts.is_missing(item) and 'EcaContextMissing' or 'EcaContext'
     add(parts, contexts.label(item), group, item.type == 'cursor' and winbar_fit.MINOR or 60)
   end

@@ -18,6 +18,8 @@ from eca_nvim.patterns import late_pattern
 HIDDEN: Final = "[hidden]"
 SHORTEST_ANSWER: Final = 4
 """Characters. Shorter answers are choices ("1", "yes"): hiding them would garble every line."""
+SHORTEST_SHOWN: Final = 8
+"""Characters. A shorter secret of the user is not hidden in a chat: it may be any word there."""
 SHORTEST_KEY: Final = 6
 """Characters after the prefix of a key: `sk-learn` is not a key."""
 SHORTEST_LETTERS: Final = 16
@@ -67,6 +69,7 @@ class Redactor:
 
     def __init__(self) -> None:
         self._answers: list[str] = []
+        self._typed: set[str] = set()
 
     def hide(self, text: str) -> None:
         """Register a text to be hidden, line by line; lines too short for a secret are not.
@@ -79,6 +82,23 @@ class Redactor:
                 quoted = (repr(line), json.dumps(line), json.dumps(line, ensure_ascii=False))
                 answers.update((line, *(form[1:-1] for form in quoted)))
         self._answers = sorted(answers, key=len, reverse=True)
+
+    def hide_typed(self, text: str) -> None:
+        """Register a secret that the user has typed: it is hidden in chats as well."""
+        self.hide(text)
+        if len(secret := text.strip()) >= SHORTEST_SHOWN:
+            self._typed.add(secret)
+
+    @property
+    def has_typed(self) -> bool:
+        """Whether a secret was typed that is hidden in chats."""
+        return bool(self._typed)
+
+    def without_typed(self, text: str) -> str:
+        """Return the text with `[hidden]` in the place of each secret that the user has typed."""
+        for secret in self._typed:
+            text = text.replace(secret, HIDDEN)
+        return text
 
     def redact(self, text: str) -> str:
         """Return the text with `[hidden]` in the place of each secret."""

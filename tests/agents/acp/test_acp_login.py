@@ -58,8 +58,8 @@ class User:
     async def choose(self, question: str, offers: Sequence[tuple[str, str]]) -> int:
         raise AssertionError((question, offers))
 
-    async def type(self, question: str) -> str:
-        raise AssertionError(question)
+    async def type(self, question: str, *, secret: bool) -> str:
+        raise AssertionError((question, secret))
 
     async def run(self, command: LoginCommand) -> int:
         self.commands.append(command)
@@ -124,7 +124,7 @@ async def test_a_missing_variable_is_named() -> None:
     logins = logins_of(introduces(type="env_var", vars=needs), {"ONE": "1"})
     with pytest.raises(AgentRefused, match=r"reads \$TWO, which is not set.*:Eca restart"):
         await logins.log_in("x", User())
-    with pytest.raises(AgentRefused, match="no such way"):
+    with pytest.raises(AgentRefused, match="there is no login 'y', but: x"):
         await logins.log_in("y", User())
 
 

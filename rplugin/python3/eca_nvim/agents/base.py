@@ -247,8 +247,11 @@ class Agent(ABC):
         """Log in by one of the ways, and ask the user what it needs. Raises AgentRefused."""
         raise AgentLacks("this server has no login: log in with its own program")
 
-    async def logout(self, way_id: str | None = None) -> None:  # noqa: ARG002 - optional
-        """Log out; `way_id`: of one that has several logins. Raises AgentRefused."""
+    async def logout(self, way_id: str | None = None) -> str | None:  # noqa: ARG002 - optional
+        """Log out; `way_id`: of one that has several logins. Raises AgentRefused.
+
+        Returns why the user is still logged in, in one line; None if he is not.
+        """
         raise AgentLacks("this server cannot log out: use its own program for that")
 
     def set_option(  # noqa: B027 - some have none

@@ -59,11 +59,8 @@ class LoginUser(Protocol):
     async def choose(self, question: str, offers: Sequence[tuple[str, str]]) -> int:
         """Let the user choose from pairs of a name and a description; returns the index."""
 
-    async def type(self, question: str) -> str:
-        """Let the user type an answer, which is hidden.
-
-        Raises AgentRefused if the chat cannot take it now.
-        """
+    async def type(self, question: str, *, secret: bool) -> str:
+        """Let the user type an answer; one that is a secret is hidden."""
 
     async def run(self, command: LoginCommand) -> int:
         """Run a program in a terminal once the user has agreed; returns its exit code.

@@ -13,7 +13,6 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.answers import answer_question, previous_field
 from eca_nvim.chat.user_actions.approvals import decide
 from eca_nvim.chat.user_actions.folding import act, toggle
-from eca_nvim.chat.user_actions.login import answer_login
 from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -26,7 +25,6 @@ ChatIntent: TypeAlias = (
     | intents.Decide
     | intents.AnswerQuestion
     | intents.PreviousField
-    | intents.AnswerLogin
     | intents.ToggleBlock
     | intents.ActOnBlock
 )
@@ -55,8 +53,6 @@ def apply_intent(
             return answer_question(chat, block, digest, text, now(), picked)
         case intents.PreviousField(_, block, digest):
             return previous_field(chat, block, digest, now())
-        case intents.AnswerLogin(_, text):
-            return answer_login(chat, text, now())
         case intents.ToggleBlock(_, block, to_open):
             return toggle(chat, block, now(), to_open=to_open)
         case intents.ActOnBlock(_, block):

@@ -46,7 +46,6 @@ ELSEWHERE: Final = "This prompt waits: a login for this server runs in another c
 RUNS: Final = "a login for this server runs already: :Eca stop in its chat cancels it"
 NO_WAYS: Final = "it offers no way to log in here: log in with its own program, then :Eca restart"
 CANCELLED: Final = "The login was cancelled"
-NOT_ASKED: Final = "nothing is asked now: what you typed was not sent"
 LOGGED_IN: Final = "You are logged in."
 LOGGED_OUT: Final = "You are logged out."
 LONGEST_LINE: Final = 500
@@ -126,11 +125,11 @@ class Login:
             self._begin(chat, way, "")
 
     async def log_out(self, chat: Chat, way: str | None) -> None:
-        """Log out. Raises AgentRefused, AgentFault."""
-        await (await self._process().ready()).logout(way)
+        """Log out, and say what the agent reports. Raises AgentRefused, AgentFault."""
+        still = await (await self._process().ready()).logout(way)
         if self._persistence.login_way(self._process().identity) is not None:
             self._persistence.keep_login(self._process().identity, None)
-        self._chats.apply(chat, [NoticeReceived(LOGGED_OUT)])
+        self._chats.apply(chat, [NoticeReceived(_line(still or LOGGED_OUT))])
 
     def sending(self, prompt: TellPrompt) -> None:
         """Note that a prompt goes to the agent: another one than was sent again is a new try."""
@@ -142,20 +141,6 @@ class Login:
     def answered(self, question: str, text: str | None) -> bool:
         """Handle an answer to a question of a login; returns False if it is another question's."""
         return self._dialog is not None and self._dialog.answered(question, text)
-
-    def typed(self, chat_id: str, text: str | None) -> bool:
-        """Handle what was typed while a login asks nothing, None if it was cancelled.
-
-        Returns whether a login of ours asks for secrets in the chat. What was typed is dropped: it
-        may be one of them.
-        """
-        if self._dialog is None or self._dialog.secret_chat != chat_id:
-            return False
-        if text is None:
-            self._dialog.cancel()
-        else:
-            self._view.push([Notify("warn", NOT_ASKED)])
-        return True
 
     def terminal_ended(self, ended: TerminalEnded) -> None:
         """Handle the end of a program, which may be that of a login of another server."""

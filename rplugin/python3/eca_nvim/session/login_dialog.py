@@ -3,7 +3,7 @@
 Rules kept here:
 - Each question is one of the chat, so it waits in the float and takes no focus. A step replaces the
   one before. Cancelling a question, or a stop in the chat, cancels the login.
-- A secret is typed while the chat's turn is a login, which hides it (`lua/eca/input/login.lua`).
+- An answer is a secret unless the agent says that it is none.
 - A program runs only after the user has seen its command as it is, and has agreed.
 """
 
@@ -25,8 +25,6 @@ from eca_nvim.chat.text.safe_text import literal, one_line, truncate
 from eca_nvim.chat.vocabulary.agent_events import WorkChanged
 from eca_nvim.chat.vocabulary.events import NoticeReceived, QuestionAsked
 from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
-from eca_nvim.chat.vocabulary.states import SECRET_TURNS, Turn
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.view import View
 
@@ -36,7 +34,6 @@ YES: Final = ("Run it", "in a tab page; its exit code says whether you are logge
 NO: Final = ("Cancel", "run nothing")
 IN_TERMINAL: Final = "The login runs in a terminal, in a tab page of its own"
 UNSHOWN: Final = "the agent's program for this login cannot be shown as it is: it was not run"
-BUSY: Final = "a turn runs in this chat: stop it first, or log in from another chat (:Eca new)"
 NEEDS_USER: Final = "this login asks for something"
 LONGEST_COMMAND: Final = 1000
 """Characters of a command that can be agreed to."""
@@ -69,15 +66,9 @@ class LoginDialog:
         self._view = view
         self._asked: set[str] = set()  # the ids of all its questions
         self._open: _Question | None = None
-        self._is_secret = False  # we have made the turn a login
         self._terminal: int | None = None
         self._code: int | None = None
         self._ended = anyio.Event()
-
-    @property
-    def secret_chat(self) -> str | None:
-        """The id of the chat if the login has asked for a secret there."""
-        return self.chat.id if self._is_secret else None
 
     # --- what a login asks ------------------------------------------------------------------------
 
@@ -103,15 +94,9 @@ class LoginDialog:
         await opened.arrived.wait()
         return labels.index(opened.answer)
 
-    async def type(self, question: str) -> str:
-        """Let the user type an answer, which is hidden. Raises AgentRefused if a turn runs."""
-        self._close_question()
-        if not self._is_secret:
-            if self.chat.turn.state is not Turn.IDLE:
-                raise AgentRefused(BUSY)
-            self._is_secret = True
-            self._chats.apply(self.chat, [LoginBegan()])
-        opened = self._ask(truncate(one_line(question), LONGEST_TEXT), ())
+    async def type(self, question: str, *, secret: bool) -> str:
+        """Let the user type an answer."""
+        opened = self._ask(truncate(one_line(question), LONGEST_TEXT), (), secret=secret)
         await opened.arrived.wait()
         return opened.answer
 
@@ -191,20 +176,19 @@ class LoginDialog:
         self._chats.apply(self.chat, [NoticeReceived(fault, is_error=True)])
 
     def close(self) -> None:
-        """End what is open: a question, a wait, the terminal, the turn that was a login."""
+        """End what is open: a question, a wait, the terminal."""
         self._close_question()
         if self._terminal is not None and self._code is None:
             self._view.push([EndLogin(self._terminal)])
         self._terminal, self._code, self._ended = None, None, anyio.Event()
-        if self._is_secret and self.chat.turn.state in SECRET_TURNS:
-            self._chats.apply(self.chat, [TurnEnded()])
-        self._is_secret = False
 
     def _ask(
         self,
         question: str,
         options: tuple[tuple[str, str], ...],
         ways: Sequence[str] = (),
+        *,
+        secret: bool = False,
     ) -> _Question:
         """Ask a question instead of the one before; one without options is answered by a text."""
         self._close_question()
@@ -212,7 +196,10 @@ class LoginDialog:
         opened = self._open = _Question(str(uuid4()), labels, ways)
         self._asked.add(opened.id)
         asked = QuestionAsked(
-            opened.id, question, options, allow_freeform=not options, by_agent=not options
+            *(opened.id, question, options),
+            allow_freeform=not options,
+            by_agent=False,
+            secret=secret,
         )
         self._chats.apply(self.chat, [asked])
         return opened
@@ -238,7 +225,7 @@ class QuietUser:
         """Raise AgentRefused."""
         raise AgentRefused(NEEDS_USER)
 
-    async def type(self, question: str) -> str:  # noqa: ARG002
+    async def type(self, question: str, *, secret: bool) -> str:  # noqa: ARG002
         """Raise AgentRefused."""
         raise AgentRefused(NEEDS_USER)
 

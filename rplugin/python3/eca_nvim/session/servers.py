@@ -11,7 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 
 import anyio
@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.effects import (
     Effect,
     TellAnswer,
@@ -41,7 +42,7 @@ from eca_nvim.session.login import Login
 from eca_nvim.session.options import Options
 from eca_nvim.session.outgoing import HeldEffects, deliver
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.session.secrets import without_secrets
+from eca_nvim.session.secrets import without_secrets, without_typed
 from eca_nvim.session.server import MakeAgent, Server, ServerRequest, ServerState
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
@@ -86,7 +87,10 @@ class NamedServer:
         self.incoming = IncomingEvents(
             name, self._chats, self.options, self.trust, self._view, self.login.needed
         )
-        self.process = Server(name, servers.make_agent, self, self.incoming.receive)
+        self.process = Server(name, servers.make_agent, self, self._receive)
+
+    def _receive(self, events: Sequence[AgentEvent]) -> None:
+        self.incoming.receive(without_typed(events, self._servers.redactor))
 
     def begin(self, chat: Chat) -> None:
         """Apply to a chat that the user began what the server announced before."""

@@ -33,7 +33,6 @@ from eca_nvim.chat.vocabulary.effects import (
     ShowImage,
     TellAnswer,
     TellDecision,
-    TellLogin,
     TellPrompt,
 )
 from eca_nvim.chat.vocabulary.events import ChatEvent, NoticeReceived
@@ -332,8 +331,6 @@ class Session:
             case TellAnswer(question, text) if server.trust.handle_answer(question, text):
                 pass
             case TellAnswer(question, text) if server.login.answered(question, text):
-                pass
-            case TellLogin(chat_id, text) if server.login.typed(chat_id, text):
                 pass
             case TellDecision(allows=True, home=home, block=block):
                 # An approval that does not wait for a survey must not overtake one that does.

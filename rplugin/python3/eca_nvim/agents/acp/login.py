@@ -82,7 +82,8 @@ class Logins:
         """Log in by a way. Raises AgentRefused."""
         method = next((it for it in self.methods if it.id == way_id), None)
         if method is None:
-            raise AgentRefused(f"{self._program.name} has no such way to log in: {way_id}")
+            known = ", ".join(it.id for it in self.methods[:MOST_WAYS])
+            raise AgentRefused(f"there is no login {one_line(way_id)!r}, but: {known or 'none'}")
         command = self._command(method)
         if command is not None:
             code = await user.run(command)

@@ -1,14 +1,17 @@
 """Login: the providers and MCP servers of an ECA server, and logging in to one step by step.
 
 Rules kept here:
-- The server says what the next step is. What it asks for is typed hidden, as it may be a secret.
+- The server says what the next step is. What it asks for is hidden unless it is plain text.
+- The server believes whatever it is sent: a name that its list lacks would be stored as a provider,
+  and an empty key would replace the stored one. So neither is sent.
+- It forgets only what a login has stored. Whether the user is logged out is what it reports then.
 - A login that the user finishes in a browser is over when the server reports the provider as logged
   in (providers/updated), or the MCP server as running (tool/serverUpdated).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
 
@@ -47,6 +50,7 @@ REQUEST_SECONDS: Final = 120.0
 _LOGGED_IN: Final = frozenset({"authenticated", "expiring", "local"})
 _MCP: Final = "mcp:"
 _REQUIRES, _STARTING, _RUNNING = "requires-auth", "starting", "running"
+_PLAIN: Final = "text"
 _STRANGE: Final = "the server wants a step that this client cannot do: send the prompt /login"
 
 Result = TypeVar("Result")
@@ -58,6 +62,7 @@ class ProviderLogins:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._logged_in: dict[str, anyio.Event] = {}  # by the provider of each login that runs
+        self._reported: dict[str, Provider] = {}  # the last report of each
 
     async def ways(self) -> Sequence[LoginWay]:
         """Return the providers with a login (providers/list). Raises AgentRefused."""
@@ -66,6 +71,7 @@ class ProviderLogins:
 
     async def log_in(self, provider: str, user: LoginUser) -> LoginEnd:
         """Log in to a provider (providers/login, providers/loginInput). Raises AgentRefused."""
+        await self._require(provider)
         self._logged_in[provider] = anyio.Event()
         try:
             await self._log_in(provider, user)
@@ -73,14 +79,30 @@ class ProviderLogins:
             del self._logged_in[provider]
         return LoginEnd.DONE
 
-    async def log_out(self, provider: str | None) -> None:
-        """Forget the credentials of a provider (providers/logout). Raises AgentRefused."""
+    async def log_out(self, provider: str | None) -> str | None:
+        """Forget the credentials of a provider (providers/logout). Raises AgentRefused.
+
+        Returns why the user is still logged in, as the server has reported before its response.
+        """
         if provider is None:
             raise AgentRefused("log out of which provider? :Eca logout completes their names")
+        await self._require(provider)
         await self._ask(eca.ProvidersLogoutParams(provider=provider))
+        reported = self._reported.get(provider)
+        if reported is None or not _is_logged_in(reported):
+            return None
+        return f"You are still logged in to {provider}: {_source(reported)}."
+
+    async def _require(self, provider: str) -> None:
+        """Raise AgentRefused if there is no login to a provider of this name."""
+        known = [way.id for way in await self.ways()]
+        if provider not in known:
+            names = ", ".join(known) or "none"
+            raise AgentRefused(f"there is no login {one_line(provider)!r}, but: {names}")
 
     def updated(self, provider: ProvidersUpdated) -> None:
         """Note that a provider has changed: the login that waits for it is over."""
+        self._reported[provider.id] = provider
         if provider.id in self._logged_in and _is_logged_in(provider):
             self._logged_in[provider.id].set()
 
@@ -116,12 +138,14 @@ class ProviderLogins:
         self, provider: str, fields: Sequence[eca.InputField], user: LoginUser
     ) -> eca.LoginAction:
         """Ask for each field, and send them together."""
-        data: Mapping[str, str] = {
-            field.key: (await user.type(f"{provider}: {field.label or field.key}")).strip()
-            for field in fields
-        }
+        data: dict[str, str] = {}
+        for field in fields:
+            asked, secret = f"{provider}: {field.label or field.key}", field.type != _PLAIN
+            data[field.key] = (await user.type(asked, secret=secret)).strip()
+            if secret and not data[field.key]:
+                raise AgentRefused(f"{asked}: nothing was typed, and nothing is sent")
         user.wait(f"{provider} checks what you typed")
-        return await self._ask(eca.ProvidersLoginInputParams(provider=provider, data=dict(data)))
+        return await self._ask(eca.ProvidersLoginInputParams(provider=provider, data=data))
 
     async def _browser(self, provider: str, user: LoginUser) -> None:
         """Wait until the user has logged in in a browser."""
@@ -142,7 +166,8 @@ class ProviderLogins:
         except RemoteError as fault:
             if fault.code == METHOD_NOT_FOUND:
                 raise AgentLacks("this server has no providers: send the prompt /login") from fault
-            raise AgentRefused(f"not logged in: {one_line(fault.message)}") from fault
+            told = f"{request.method}: {one_line(fault.message)}"
+            raise AgentRefused(f"{told}; :Eca log may say why") from fault
         except ConnectionClosed as closed:
             raise AgentRefused("the server has ended") from closed
         except DecodeError as fault:
@@ -214,14 +239,26 @@ class ToolServerLogins:
 
 
 def _way(provider: Provider) -> LoginWay:
-    auth = provider.auth or ProviderAuth()
-    told = [auth.status or "", *(it for it in (auth.type, auth.source) if it)]
     return LoginWay(
         provider.id,
         provider.label or provider.id,
-        one_line(", ".join(filter(None, told))),
+        _about(provider.auth or ProviderAuth()),
         logged_in=_is_logged_in(provider),
     )
+
+
+def _source(provider: Provider) -> str:
+    """Return where the credentials are that the server still uses."""
+    auth = provider.auth or ProviderAuth()
+    if auth.source == "config":
+        return "its key stands in ECA's config file; remove it there"
+    if auth.source == "env":
+        return f"its key is in the environment of the server ({auth.env_var or 'a variable'})"
+    return f"the server reports {_about(auth)}"
+
+
+def _about(auth: ProviderAuth) -> str:
+    return one_line(", ".join(filter(None, (auth.status, auth.type, auth.source))))
 
 
 def _is_logged_in(provider: Provider) -> bool:

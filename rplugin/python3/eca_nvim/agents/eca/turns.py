@@ -6,7 +6,8 @@ Rules kept here:
   end the next turn.
 - Before the response to the prompt, `finished` does not end the turn, because a login may follow.
   A login ends with idle, whatever responses it gets. An older server says no idle: there the answer
-  to a login is a prompt, whose turn begins if the response does not ask again.
+  to a login is a prompt, whose turn begins if the response does not ask again. The server waits
+  for the user once it has finished and no response is missing, in either order.
 - The response to a prompt affects the turn only if no newer prompt was sent.
 """
 
@@ -22,7 +23,13 @@ from msgspec import Struct
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, ChatDeleted, ChatEvent, NoticeReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
+from eca_nvim.chat.vocabulary.turn_events import (
+    LoginBegan,
+    LoginWaits,
+    TurnBegan,
+    TurnEnded,
+    TurnStopping,
+)
 
 REFUSED: Final = "The server refused the prompt."
 
@@ -165,7 +172,7 @@ class Turns:
             return _accepted(turn)
         if turn.state in (_State.LOGIN, _State.ANSWERED):  # it goes on: the user may try again
             turn.state = _State.LOGIN
-            return (NoticeReceived(fault or REFUSED, is_error=True),)
+            return (NoticeReceived(fault or REFUSED, is_error=True), LoginWaits())
         turn.state = _State.OVER
         return (TurnEnded(TurnEnd.FAILED, fault or REFUSED),)
 
@@ -191,6 +198,8 @@ def _accepted(turn: _Turn) -> Sequence[ChatEvent]:
             return (EndReported(kind=EndKind.FINISHED),)
         case _State.LEAVING:
             return (EndReported(kind=EndKind.IDLE),)
+        case _State.LOGIN:
+            return (LoginWaits(),)
         case _:
             return ()
 
@@ -222,6 +231,7 @@ def _end_reported(turn: _Turn, event: EndReported) -> ChatEvent | None:
         return None
     if event.kind is EndKind.FINISHED and turn.state in _NO_END:
         turn.state = _NO_END[turn.state]
-        return None
+        waits = turn.state is _State.LOGIN and not turn.unanswered
+        return LoginWaits() if waits else None
     turn.end(event.kind)
     return TurnEnded()

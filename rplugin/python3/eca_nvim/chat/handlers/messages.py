@@ -4,7 +4,7 @@ Rules kept here:
 - A chunk of the model's text costs the same however long the chat is: it is appended to the
   current block, and only the chunk goes to the view.
 - A sent prompt is shown at once; the agent's echo confirms it and adds nothing.
-- What the user types into a login is never shown: asterisks stand for it.
+- What the agent echoes in a login is not shown: its question shows the answer, or hides it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from eca_nvim.chat.handlers.prompt_queue import take_steers
 from eca_nvim.chat.model.blocks import Fold, NoteBlock, PlainBlock, ReasoningBlock, TextBlock
 from eca_nvim.chat.model.chat import Lane, QueueKind
-from eca_nvim.chat.text.safe_text import HIDDEN, clean
+from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.events import (
     InsteadWanted,
@@ -24,7 +24,7 @@ from eca_nvim.chat.vocabulary.events import (
     TextReceived,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import SECRET_TURNS, Turn
+from eca_nvim.chat.vocabulary.states import LOGIN_TURNS, Turn
 
 
 def text_received(update: Update, event: TextReceived) -> None:
@@ -56,20 +56,11 @@ def _begin_text(update: Update, text: str) -> None:
 def _echoed(update: Update, event: TextReceived) -> None:
     echo = event.text.strip()
     if update.lane is update.chat.root and not update.replays:
-        if update.chat.turn.state in SECRET_TURNS:
-            _echoed_secret(update, echo)
-            return
-        if _confirms(update, event):
+        if update.chat.turn.state in LOGIN_TURNS or _confirms(update, event):
             return
         take_steers(update, echo)
     if echo:
         show_user(update, event.text, event.content_id)
-
-
-def _echoed_secret(update: Update, echo: str) -> None:
-    """Show asterisks for what the user typed; a login being cancelled shows nothing."""
-    if echo and update.chat.turn.state is Turn.LOGIN:
-        show_user(update, HIDDEN)
 
 
 def _confirms(update: Update, event: TextReceived) -> bool:

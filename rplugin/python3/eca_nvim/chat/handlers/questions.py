@@ -2,7 +2,7 @@
 
 Rules kept here:
 - A question and the tool call that asks it are one block.
-- A free-text answer to a login's question is a secret: it is not shown.
+- A secret is not shown. What a login waits for without a question of its own is asked here.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.safe_text import HIDDEN, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.effects import TellAnswer
+from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin
 from eca_nvim.chat.vocabulary.events import Dialogue, QuestionAsked, QuestionClosed
 from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import SECRET_TURNS, CallState
+from eca_nvim.chat.vocabulary.states import CallState, Turn
 
 DONE = "done"
 """What is shown of a link once the agent says that what it is for has been done."""
@@ -37,6 +37,8 @@ _ASKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 
 def question_asked(update: Update, event: QuestionAsked) -> None:
     """Show a question and add it to what is pending."""
+    if event.by_agent and update.chat.turn.state is Turn.LOGIN:
+        close_login_question(update)
     question = Question(event)
     if event.form is not None:
         question.progress = FormProgress(event.form)
@@ -80,14 +82,19 @@ def withdraw_question(chat: Chat, question_id: str, now: int, answer: str | None
     return update.finish()
 
 
-def question_of_agent(chat: Chat) -> tuple[Block, Lane] | None:
-    """Return the agent's oldest open question and its lane."""
-    for block_id in chat.pending:
-        block, lane = chat.live[block_id]
+def asks_itself(chat: Chat) -> bool:
+    """Return whether a question of the agent is open, not one that we ask for its login."""
+    opened = (open_question(chat.live[block_id][0]) for block_id in chat.pending)
+    return any(it and it.asked.by_agent and not it.asked.in_login for it in opened)
+
+
+def close_login_question(update: Update) -> None:
+    """Close the question that we ask for a login of the agent: it goes on otherwise."""
+    for block_id in list(update.chat.pending):
+        block, lane = update.chat.live[block_id]
         question = open_question(block)
-        if question is not None and question.asked.by_agent:
-            return block, lane
-    return None
+        if question is not None and question.asked.in_login:
+            finish_question(update, block, lane, QuestionState.DISMISSED, None)
 
 
 def dismiss(update: Update, block: Block, lane: Lane) -> None:
@@ -108,16 +115,20 @@ def dismiss_for_call(update: Update, call: ToolBlock) -> None:
 def close_question(update: Update, block: Block, lane: Lane, answer: str | None) -> None:
     """Close a question and send the answer, or None; the agent always gets a reply.
 
-    An answer that names an option is replaced by that option's label.
+    An answer that names an option is replaced by that option's label. Without an answer a login
+    that has asked no question of its own gets nothing: only the user's stop cancels it.
     """
     question = open_question(block)
     assert question is not None
     option = None if answer is None else question.option(answer)
     answer = answer if option is None else option
-    secret = update.chat.turn.state in SECRET_TURNS and answer and option is None
+    secret = question.asked.secret and answer and option is None
     state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
     finish_question(update, block, lane, state, HIDDEN if secret else answer)
-    update.tell(TellAnswer(question.asked.id, answer))
+    if not question.asked.in_login:
+        update.tell(TellAnswer(question.asked.id, answer))
+    elif answer is not None:
+        update.tell(TellLogin(update.chat.id, answer))
 
 
 def finish_question(

@@ -44,6 +44,7 @@ from eca_nvim.chat.vocabulary.received import (
 from eca_nvim.chat.vocabulary.states import CallState
 from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
+    LoginWaits,
     StopRefused,
     TurnBegan,
     TurnEnded,
@@ -91,6 +92,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     TurnStopping: turn.turn_stopping,
     TurnEnded: turn.turn_ended,
     LoginBegan: turn.login_began,
+    LoginWaits: turn.login_waits,
     TurnLapsed: silent_turn.turn_lapsed,
     events.ChatDeleted: turn.chat_deleted,
     events.AgentGone: turn.agent_gone,

@@ -10,19 +10,30 @@ from __future__ import annotations
 from eca_nvim.chat.handlers.file_uses import prompt_sent
 from eca_nvim.chat.handlers.messages import folded_note, note, show_user
 from eca_nvim.chat.handlers.prompt_queue import follow_up, keep_for_later
-from eca_nvim.chat.handlers.questions import question_of_agent
+from eca_nvim.chat.handlers.questions import (
+    asks_itself,
+    close_login_question,
+    question_asked,
+)
 from eca_nvim.chat.handlers.settle import settle, settle_pending
 from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
-from eca_nvim.chat.model.blocks import NoteBlock, TextBlock, ToolBlock
+from eca_nvim.chat.model.blocks import (
+    NoteBlock,
+    Question,
+    QuestionBlock,
+    QuestionState,
+    TextBlock,
+    ToolBlock,
+)
 from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.commands import is_command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellLogin, TellPrompt, TellStop
-from eca_nvim.chat.vocabulary.events import AgentGone, ChatDeleted
+from eca_nvim.chat.vocabulary.events import AgentGone, ChatDeleted, QuestionAsked
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import (
-    SECRET_TURNS,
+    LOGIN_TURNS,
     CallState,
     Turn,
     TurnEnd,
@@ -31,6 +42,7 @@ from eca_nvim.chat.vocabulary.states import (
 )
 from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
+    LoginWaits,
     StopRefused,
     TurnBegan,
     TurnEnded,
@@ -40,6 +52,11 @@ from eca_nvim.chat.vocabulary.turn_events import (
 LOG_END = "the last lines of the server's log"
 NO_ANSWER = "The agent ended its turn without an answer: send your prompt again, or see :Eca log."
 STOPPED_HERE = "The turn was stopped here."
+SILENT_LOGIN = "The server wants a login, and does not say what it needs"
+LOGIN_QUESTION = "login"
+"""The id of the question that we ask for a login."""
+_SECRET_WORDS = ("key", "token", "code", "password", "secret")
+"""Words in what a login asks for if the answer is a secret."""
 
 
 # --- steps --------------------------------------------------------------------------------------
@@ -109,32 +126,45 @@ def _step(update: Update, step: TurnStep) -> None:
     update.dirty |= Dirty.STATUS
 
 
-def send_login(update: Update, text: str | None) -> None:
-    """Send the agent what it needs to log in; None cancels the login."""
-    update.tell(TellLogin(update.chat.id, text))
-
-
 def _is_bare_login(update: Update) -> bool:
     """Return whether the agent has said nothing in a login: it may not know a word to cancel it."""
     match update.chat.root.blocks[-1:]:
         case [TextBlock(kind=BlockKind.USER)]:
             return True
+        case [QuestionBlock(question=Question(asked=QuestionAsked(question=asked)))]:
+            return asked == SILENT_LOGIN
         case _:
             return False
 
 
+def _login_question(update: Update) -> str | None:
+    """Return what a login waits for: the last line of the agent, or what it asked before.
+
+    None if that is asked already, or if the agent has said nothing since its own question.
+    """
+    match update.chat.root.blocks[-1:]:
+        case [NoteBlock(text=text)]:
+            return text.strip().splitlines()[-1]
+        case [TextBlock(kind=BlockKind.USER)]:
+            return SILENT_LOGIN
+        case [QuestionBlock(question=Question(asked=asked, state=state))] if asked.in_login:
+            return None if state is QuestionState.WAITING else asked.question
+        case _:
+            return None
+
+
 def _cancel_login(update: Update) -> None:
-    """Cancel the login: closing its question does that; without one we ask the agent."""
-    asks = question_of_agent(update.chat) is not None
+    """Cancel the login: closing its own question does that; without one we ask the agent."""
+    asks = asks_itself(update.chat)
     settle_pending(update)
     if not asks:
-        send_login(update, None)
+        update.tell(TellLogin(update.chat.id, None))
 
 
 def end(update: Update, reason: TurnEnd) -> None:
     """End the turn, close its live blocks, and send the prompt that should follow."""
     chat = update.chat
-    was_login = chat.turn.state in SECRET_TURNS
+    was_login = chat.turn.state in LOGIN_TURNS
     chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
     chat.activity, chat.retrying = None, False
     chat.unconfirmed.clear()
@@ -184,7 +214,10 @@ def turn_began(update: Update, _event: TurnBegan) -> None:
     match update.chat.turn.state:
         case Turn.IDLE:
             begin(update, TurnStep.START)
-        case Turn.SENDING | Turn.LOGIN:
+        case Turn.LOGIN:
+            close_login_question(update)
+            _step(update, TurnStep.START)
+        case Turn.SENDING:
             _step(update, TurnStep.START)
         case Turn.LEAVING:  # the login had already ended
             _step(update, TurnStep.START)
@@ -221,6 +254,17 @@ def login_began(update: Update, _event: LoginBegan) -> None:
     keep_for_later(update)
     if was is Turn.STOPPING:  # our stop arrived before the login began
         _cancel_login(update)
+
+
+def login_waits(update: Update, _event: LoginWaits) -> None:
+    """Ask for what a login waits for, unless the agent has a question of its own."""
+    if update.lane is not update.chat.root or update.chat.turn.state is not Turn.LOGIN:
+        return
+    wanted = _login_question(update)
+    if wanted is None or asks_itself(update.chat):
+        return
+    secret = wanted == SILENT_LOGIN or any(word in wanted.lower() for word in _SECRET_WORDS)
+    question_asked(update, QuestionAsked(LOGIN_QUESTION, wanted, secret=secret, in_login=True))
 
 
 def turn_ended(update: Update, event: TurnEnded) -> None:

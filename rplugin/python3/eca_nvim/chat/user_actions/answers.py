@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from eca_nvim.chat.handlers.answer_check import check_answer
 from eca_nvim.chat.handlers.questions import close_question, finish_question
+from eca_nvim.chat.handlers.turn import stop
 from eca_nvim.chat.model.blocks import (
     Block,
     Question,
@@ -28,7 +29,6 @@ from eca_nvim.chat.model.form_progress import Answer, FormProgress
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.effects import TellForm
 from eca_nvim.chat.vocabulary.ops import OpenExternal
-from eca_nvim.chat.vocabulary.states import SECRET_TURNS
 
 OPENED = "opened"
 
@@ -68,8 +68,10 @@ def previous_field(chat: Chat, block_id: int, digest: str, now: int) -> Changes:
 def asks_secret(chat: Chat, block_id: int) -> bool:
     """Return whether the question of a block asks for a secret now."""
     question = _question_of(chat, block_id)
-    asked = question.progress and question.progress.current if question else None
-    return bool(asked and asked.secret) or chat.turn.state in SECRET_TURNS
+    if question is None:
+        return False
+    field = question.progress and question.progress.current
+    return question.asked.secret or bool(field and field.secret)
 
 
 def take_answer(update: Update, block: Block, lane: Lane, answer: Answer | None) -> None:
@@ -81,6 +83,8 @@ def take_answer(update: Update, block: Block, lane: Lane, answer: Answer | None)
         _fill_in(update, block, lane, question, question.progress, answer)
     elif question.asked.link is not None:
         _follow(update, block, lane, question, question.asked.link, consents=answer is not None)
+    elif answer is None and question.asked.in_login:
+        stop(update)
     elif answer is None or isinstance(answer, str):
         close_question(update, block, lane, answer)
 

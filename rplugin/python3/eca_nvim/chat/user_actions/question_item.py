@@ -38,6 +38,7 @@ def question_item(question: Question) -> dict[str, object]:
         "detail": clean(asked.question),
         "options": [[one_line(label), one_line(about)] for label, about in asked.options],
         "freeform": asked.allow_freeform,
+        "secret": asked.secret or None,
     }
 
 

@@ -101,7 +101,7 @@ class TellTrust(Struct, frozen=True):
 
 
 class TellLogin(Struct, frozen=True):
-    """Send the secret that the running login asks for; None cancels the login."""
+    """Send what the running login asks for; None cancels the login."""
 
     chat: str
     text: str | None

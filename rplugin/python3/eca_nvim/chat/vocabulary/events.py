@@ -29,6 +29,7 @@ from eca_nvim.chat.vocabulary.received import (
 )
 from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
+    LoginWaits,
     StopRefused,
     TurnBegan,
     TurnEnded,
@@ -191,7 +192,9 @@ class QuestionAsked(Struct, frozen=True):
     """A question to the user (ECA: chat/askQuestion, ACP: elicitation/create, requests both).
 
     by_agent: False if this client asks. form: the fields to ask one after the other; None for a
-    question with one answer. link: the web address that the agent wants the user to open.
+    question with one answer. link: the web address that the agent wants the user to open. secret:
+    an answer in the user's own words is shown nowhere. in_login: the answer goes to the login that
+    the turn is.
     """
 
     id: str
@@ -202,6 +205,8 @@ class QuestionAsked(Struct, frozen=True):
     by_agent: bool = True
     form: tuple[FormField, ...] | None = None
     link: str | None = None
+    secret: bool = False
+    in_login: bool = False
 
 
 class QuestionClosed(Struct, frozen=True):
@@ -294,6 +299,7 @@ ChatEvent: TypeAlias = (
     | TurnStopping
     | TurnEnded
     | LoginBegan
+    | LoginWaits
     | TurnLapsed
     | QuestionAsked
     | QuestionClosed

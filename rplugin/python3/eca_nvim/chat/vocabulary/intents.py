@@ -164,14 +164,6 @@ class PreviousField(Struct, frozen=True):
     digest: str
 
 
-class AnswerLogin(Struct, frozen=True):
-    """Send the secret that a chat's running login asks for."""
-
-    name: ClassVar[str] = "login"
-    chat: str
-    text: str
-
-
 class ToggleBlock(Struct, frozen=True):
     """Open or collapse a block; `open` None toggles it, `block` 0 means all blocks."""
 
@@ -296,7 +288,6 @@ Intent: TypeAlias = (
     | Decide
     | AnswerQuestion
     | PreviousField
-    | AnswerLogin
     | ToggleBlock
     | ActOnBlock
     | RequestDiff

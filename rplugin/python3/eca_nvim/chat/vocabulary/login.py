@@ -1,8 +1,7 @@
 """Login: the event that an agent wants one, the user's intents, and the ops of its terminal.
 
 Rules kept here:
-- What a login asks is a question in a chat. A secret is typed into the input while the turn is a
-  login (`turn_events.LoginBegan`); no intent here has one.
+- What a login asks is a question in a chat, so no intent here has a secret.
 - A command comes from the agent: the user has seen it and agreed before an op runs it.
 """
 

@@ -89,8 +89,8 @@ TURN_STEPS: Mapping[tuple[Turn, TurnStep], Turn] = {
     (Turn.LEAVING, TurnStep.END): Turn.IDLE,
 }
 
-SECRET_TURNS = frozenset({Turn.LOGIN, Turn.LEAVING})
-"""States in which the user's text to the agent is a secret."""
+LOGIN_TURNS = frozenset({Turn.LOGIN, Turn.LEAVING})
+"""States of a login that runs, or that the user has cancelled."""
 
 
 class CallState(StrEnum):

@@ -37,7 +37,11 @@ class TurnEnded(TurnEvent, frozen=True):
 
 
 class LoginBegan(TurnEvent, frozen=True):
-    """The turn has become a login: the user's text goes to the login (ECA: chat/statusChanged)."""
+    """The turn has become a login: no prompt is sent before its end (ECA: chat/statusChanged)."""
+
+
+class LoginWaits(TurnEvent, frozen=True):
+    """The agent has said what it has to say in a login, and waits for the user."""
 
 
 class TurnLapsed(Struct, frozen=True):
