@@ -31,8 +31,13 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"""(?:[\w@%+=:,./ \t-]|'[^']*'|"[^"$`\\!]*")*""": "its three ways begin apart",
     },
     "eca_nvim.agents.acp.prompt": {
-        r"(The cursor is in line \d+, column \d+ of |Selected in ).*\.": AT_ONE_PLACE,
-        r"\s(?:The cursor is in line \d|Selected in /)": NO_REPEAT,
+        r"The cursor is in line \d{1,9}, column \d"
+        r"|Selected in /[^\n:]{1,4096}: from line \d"
+        r"|(?:\A|\n)/[^\n(]{1,4096}\(@[^\n)]{1,4096}\):\n"
+        r"|\[@[^]\n]{1,4096}\]\(file://"
+        r"|\[Resource link: file://"
+        r'|<context ref="file://': BOUNDED,
+        r"The cursor is in line \d|Selected in /": NO_REPEAT,
     },
     "eca_nvim.agents.eca.content.chat_content": {r"\(attempt \d+/\d+\)": APART},
     "eca_nvim.agents.eca.content.code_blocks": {"`+": APART, r"[^\w+#.-]": NO_REPEAT},

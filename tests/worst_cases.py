@@ -181,7 +181,10 @@ WORST: dict[str, Sequence[Worst]] = {
     ],
     "eca_nvim.agents.acp.prompt": [
         Worst(typed_text, make)
-        for make in (repeated("Selected in ."), repeated(".", "Selected in ", "x"))
+        for make in (
+            *map(repeated, ("Selected in /", "\n/", "\n/(@", "[@", "[@]", "The cursor is in li")),
+            repeated(".", "Selected in ", "x"),
+        )
     ]
     + [Worst(typed_title, make) for make in (repeated(" Selected in "), repeated(" "))],
     "eca_nvim.agents.acp.updates.known_call": [

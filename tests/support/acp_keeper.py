@@ -1,7 +1,8 @@
 """An agent that keeps its sessions in a folder and answers every prompt, on the official SDK.
 
-`python acp_keeper.py FOLDER [METHOD …]`: it announces the methods `session/METHOD` of all that it
-has, and does not know those that are named here.
+`python acp_keeper.py FOLDER [METHOD …] [WHEN]`: it announces the methods `session/METHOD` of all
+that it has, and does not know those that are named here. It replays a session that it loads; WHEN:
+each that it opens again, `early`, before its answer, `late`, after it, or `twice`, both.
 
 A prompt gets the answer "reply N to: TEXT", where N counts the prompts of the session; `hang` is
 begun and not ended. FOLDER has a JSON file for each session and `journal`, a line for each message.
@@ -22,6 +23,7 @@ from tests.support.acp_agent import MODELS
 
 Value: TypeAlias = Any
 
+REPLAYS = {"early": (True, False), "late": (False, True), "twice": (True, True)}
 METHODS = ("list", "resume", "fork", "delete", "close")
 MODES = {
     "currentModeId": "ask",
@@ -39,6 +41,8 @@ class Keeper:
     def __init__(self, folder: Path, unknown: list[str]) -> None:
         self._folder = folder
         self._unknown = {f"session/{name}" for name in unknown}
+        self._replays = next((REPLAYS[name] for name in unknown if name in REPLAYS), None)
+        self._late: asyncio.Task[None]
         self.connection: Connection
 
     async def handle(self, method: str, params: Value, is_notification: bool) -> Value:
@@ -71,8 +75,11 @@ class Keeper:
             case "session/fork":
                 return {"sessionId": self._make(kept["cwd"], kept["said"])}
             case "session/load" | "session/resume":
-                for update in kept["said"] if method == "session/load" else ():
-                    await self._send(session_id, update)
+                early, late = self._replays or (method == "session/load", False)
+                if early:
+                    await self._replay(session_id, kept)
+                if late:
+                    self._late = asyncio.create_task(self._replay(session_id, kept, 0.05))
                 return {"modes": MODES}
             case "session/delete":
                 self._path(session_id).unlink()
@@ -80,6 +87,12 @@ class Keeper:
                 await self._answer(session_id, kept, params["prompt"][0]["text"])
                 return {"stopReason": "end_turn"}
         return {}
+
+    async def _replay(self, session_id: str, kept: Value, after: float = 0) -> None:
+        """Send what was said; after: in s, so that the answer is sent before."""
+        await asyncio.sleep(after)
+        for update in kept["said"]:
+            await self._send(session_id, update)
 
     async def _answer(self, session_id: str, kept: Value, text: str) -> None:
         number = sum(it["sessionUpdate"] == "user_message_chunk" for it in kept["said"]) + 1

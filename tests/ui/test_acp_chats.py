@@ -4,6 +4,7 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.servers import module_command
@@ -101,3 +102,37 @@ def test_a_chat_goes_on_whatever_ends(start_nvim: StartNeovim, tmp_path: Path) -
     later.wait_for(lambda: f"session/close {copy}" in journal(tmp_path), "the copy to be closed")
     assert not (tmp_path / "sessions" / f"{copy}.json").exists()
     assert (tmp_path / "sessions" / "kept-1.json").exists()
+
+
+@pytest.mark.parametrize("when", ["early", "late", "twice"])
+@pytest.mark.parametrize("unknown", ["load", "resume"])
+def test_what_was_said_is_shown_once_however_the_agent_replays_it(
+    start_nvim: StartNeovim, tmp_path: Path, unknown: str, when: str
+) -> None:
+    """Fast-agent replays what it resumes, and gemini goes on after its answer."""
+    nvim = start(start_nvim, tmp_path, unknown, when)
+    talk(nvim, "one", 1)
+    wait_idle(nvim)
+    nvim.keys(":Eca restart<CR>")
+    talk(nvim, "two", 2)
+    wait_idle(nvim)
+    kill_agent(nvim)
+    wait_line(nvim, "the agent ended, signal 9")
+    talk(nvim, "three", 3)
+    wait_idle(nvim)
+    said = ["one", "reply 1 to: one", "two", "reply 2 to: two", "three", "reply 3 to: three"]
+    assert words(nvim) == said
+    wait_kept(nvim, "kept-1")
+    nvim.finish()
+
+    later = start(start_nvim, tmp_path, unknown, when)
+    resume(later, "one")
+    wait_line(later, "reply 3 to: three")
+    talk(later, "four", 4)
+    wait_idle(later)
+    assert words(later) == [*said, "four", "reply 4 to: four"]
+
+
+def words(nvim: Neovim) -> list[str]:
+    """Return what the chat shows of what was said, without the ends of agents."""
+    return [it for it in lines_of(nvim) if it and not it.startswith("the agent")]

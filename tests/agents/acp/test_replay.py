@@ -50,15 +50,19 @@ def changed(call_id: str, **fields: object) -> dict[str, Any]:
     return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, **fields}
 
 
-def read(updates: Iterable[dict[str, Any]]) -> Replay:
-    replay = Replay("chat", "/workspace")
+def read(updates: Iterable[dict[str, Any]], *, whole_prompts: bool = False) -> Replay:
+    replay = Replay("chat", "/workspace", whole_prompts=whole_prompts)
+    feed(replay, updates)
+    replay.finish()
+    return replay
+
+
+def feed(replay: Replay, updates: Iterable[dict[str, Any]]) -> None:
     for update in updates:
         params = raw({"sessionId": "s", "update": update})
         message = decode_notification("session/update", params)
         assert isinstance(message, SessionUpdated)
         replay.add(message.update, len(params))
-    replay.finish()
-    return replay
 
 
 def events(page: Page) -> Sequence[ChatEvent]:
@@ -128,6 +132,62 @@ def test_a_prompt_is_shown_as_typed() -> None:
     assert [it.url for it in shown if isinstance(it, LinkReceived)] == ["file:///b", "file:///d"]
 
 
+PLACE = "The cursor is in line 1, column 1 of /w/old.txt."
+BUFFER = "/w/old.txt (@buffer:1):\none\ntwo"
+QUOTED = '\n<context ref="file:///w/old.txt#L2-L2">\ntwo\n</context>'
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["see it", PLACE, "[@old.txt#L1](file:///w/old.txt#L1)", BUFFER, QUOTED],
+        ["see it", "[@old.txt#L2-L2](file:///w/old.txt#L2-L2)", QUOTED],
+        ["see it", BUFFER],
+        [
+            "see it",
+            PLACE,
+            "Called the Read tool with the following input: {}",
+            "[/w/old.txt:2]\ntwo",
+        ],
+        [f"see it{PLACE}[@old.txt](file:///w/old.txt#L1){QUOTED}"],
+        [f"see it\n{PLACE}\n[Resource link: file:///w/old.txt#L1]\n"],
+        ["see it\n[Resource link: file:///w/old.txt#L1]\n"],
+        [f"see it{PLACE} @/w/old.txt"],
+        [f"see it\n\n{PLACE}\n\n{BUFFER}"],
+    ],
+    ids=["claude", "codex", "label", "opencode", "zed", "copilot", "link", "gemini", "vibe"],
+)
+def test_what_we_add_to_a_prompt_is_folded_away_in_all_forms(parts: list[str]) -> None:
+    said = [{**user(part), "messageId": "m1"} for part in parts]
+    links = [{**link("file:///w/old.txt#L1"), "messageId": "m1"}] if PLACE in "".join(parts) else []
+    later = {**user("and then?"), "messageId": "m2"}
+    replay = read([*said[:2], *links, *said[2:], later, answer("so")])
+    assert texts(replay.page(None)) == ["see it", "and then?", "so"]
+    assert not any(isinstance(it, LinkReceived) for it in events(replay.page(None)))
+
+
+def test_prompts_without_ids_are_told_apart_where_each_is_sent_whole() -> None:
+    said = [user("one "), user("two"), user(PLACE), user(BUFFER), answer("so")]
+    assert texts(read(said, whole_prompts=True).page(None)) == ["one ", "two", "so"]
+    assert texts(read(said).page(None)) == ["one two", "so"], "others may send it in pieces"
+    goose = [
+        {**user(words), "_meta": {"goose": {"messageId": message}}}
+        for words, message in (("one", "m1"), (PLACE, "m1"), (f"# {BUFFER}", "m1"), ("two", "m2"))
+    ]
+    assert texts(read(goose).page(None)) == ["one", "two"]
+
+
+def test_what_is_said_twice_is_shown_once_if_the_answer_stood_between() -> None:
+    said = [user("p"), answer("a"), user("p"), answer("a")]
+    for first, count in ((2, 2), (1, 4), (4, 4)):
+        replay = Replay("chat", "/workspace", whole_prompts=True)
+        feed(replay, said[:first])
+        replay.answered()
+        feed(replay, said[first:])
+        replay.finish()
+        assert len(texts(replay.page(None))) == count
+
+
 def test_the_cursor_is_cut_off_as_it_is_written() -> None:
     for cursor in (
         CursorContext("/a b.py", Position(3, 14), Position(3, 14)),
@@ -137,7 +197,8 @@ def test_the_cursor_is_cut_off_as_it_is_written() -> None:
         words = "\n".join(it.text for it in written.blocks if isinstance(it, TextBlock))
         assert words != "hi"
         assert typed_text(words) == "hi"
-        assert typed_title(f"hi {words.removeprefix('hi').strip()}"[:40]) == "hi"
+        added = words.removeprefix("hi").strip()
+        assert typed_title(f"hi {added}"[:40]) == typed_title(f"hi{added}"[:40]) == "hi"
 
 
 def test_a_cursor_is_checked_and_what_is_shown_is_forgotten() -> None:

@@ -50,12 +50,15 @@ class Inbox:
     """Reads what a session sends.
 
     chat_id: ours. folder: absolute; relative paths of the agent begin there. life: as in CallIds.
+    whole_prompts: the agent sends each prompt whole.
     """
 
-    def __init__(self, chat_id: str, folder: str, life: str) -> None:
+    def __init__(
+        self, chat_id: str, folder: str, life: str, *, whole_prompts: bool = False
+    ) -> None:
         self._chat_id = chat_id
         ids = CallIds(life)
-        self._messages = Messages(ids)
+        self._messages = Messages(ids, whole_prompts=whole_prompts)
         self.read: dict[str, str] = {}
         """Digests of what the agent has read through the editor, by real path; the oldest first."""
         self._calls = ToolCalls(ids, folder, self.read)

@@ -31,7 +31,7 @@ from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.acp.updates.quirks import gets_empty_text
+from eca_nvim.agents.acp.updates.quirks import gets_empty_text, sends_whole_prompts
 from eca_nvim.agents.base import EditorServices, Emit, KeptProjects, Workspace
 from eca_nvim.agents.reading import events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown, Welcomed
@@ -118,7 +118,8 @@ class Life:
         self.logins.can_log_out = can.auth.logout is not None
         self.title = _title(result.agent_info)
         self._agent = result.agent_info
-        self.sessions.introduced(can)
+        name = "" if result.agent_info is None else result.agent_info.name
+        self.sessions.introduced(can, whole_prompts=sends_whole_prompts(name))
         self.archive.remembers = can.load_session and can.session_capabilities.list is None
         self.outbox.can_prompt = can.prompt_capabilities
         usable, left_out = self._mcp.usable(can.mcp_capabilities)

@@ -1,8 +1,9 @@
 """Openings: opens sessions, one way after the other until the agent accepts one.
 
 Rules kept here:
-- What an agent replays while it loads a session is no event: it is kept (`Replay`), or skipped if
-  the view has it already.
+- What an agent replays of a session that is opened again is no event, whichever way it is opened,
+  and whether it comes before the answer or after it: it is kept (`Replay`), or skipped if the view
+  has it already. The first prompt waits for its end.
 - An agent that refuses a way gets asked in the next one. Only a login is needed first.
 - A chat whose text is not shown gets a new session for a prompt alone: it could not be loaded then.
 - Agents send updates of a session before the answer that makes it: they are kept until then.
@@ -15,6 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 from uuid import uuid4
+
+from anyio.abc import TaskGroup
 
 from eca_nvim.agents.acp.early_messages import EarlyMessages
 from eca_nvim.agents.acp.faults import Faults, needs_login
@@ -75,6 +78,7 @@ class Openings:
     def __init__(
         self,
         connection: Connection,
+        tasks: TaskGroup,
         setup: SessionSetup,
         faults: Faults,
         memory: Memory,
@@ -83,6 +87,7 @@ class Openings:
         close: Callable[[Session], None],
     ) -> None:
         self._connection = connection
+        self._tasks = tasks
         self._setup = setup
         self._faults = faults
         self._memory = memory
@@ -94,6 +99,8 @@ class Openings:
         self.by_id: dict[str, Session] = {}
         """The sessions that are open or being opened, by the agent's ids."""
         self.ways = Ways()
+        self.whole_prompts = False
+        """As for `Replay`."""
 
     def open(self, session: Session) -> None:
         """Open a session that is not; what waits for it is called when that is decided."""
@@ -161,9 +168,9 @@ class Openings:
         if way is not Way.NEW and self.by_id.setdefault(session.id, session) is not session:
             self._refuse(session, TAKEN)
             return
-        session.is_replayed = way is Way.LOAD
+        session.is_replayed = way is not Way.NEW
         keeps = session.is_replayed and session.wants_text
-        session.replay = Replay(session.chat_id, self._setup.cwd) if keeps else None
+        session.replay = self._replay(session) if keeps else None
         params = self._params(session, way)
         self._ask(session, params, partial(self._answered, session, way, params))
 
@@ -187,7 +194,6 @@ class Openings:
         params: NewSessionParams | LoadSessionParams | ResumeSessionParams,
         pending: PendingRequest,
     ) -> None:
-        session.is_replayed = False
         try:
             made = _read(params, pending.answer())
         except (RemoteError, DecodeError) as fault:
@@ -229,10 +235,9 @@ class Openings:
             self._refuse(copy, TAKEN)
             return
         copy.id, copy.copied = made.session_id, made
-        copy.is_replayed, copy.replay = True, Replay(copy.chat_id, self._setup.cwd)
+        copy.is_replayed, copy.replay = True, self._replay(copy)
         self._receive(self._early.take(copy.id))
-        copy.is_replayed = False
-        copy.replay.finish()
+        copy.replay.answered()
         copy.ways = [way for way in self.ways.to_show() if way is Way.LOAD]
         if copy.ways and not len(copy.replay):
             self._try_next(copy)
@@ -279,14 +284,22 @@ class Openings:
         self._emit(session.inbox.opened(made))
         if way is not Way.NEW:
             self.bind(session)
+            self._hear_out(session)
         elif self._memory.session_of(session.chat_id) is not None:
             self._say(session, LOST)
-        if session.replay is not None:
-            session.replay.finish()
-            self._memory.replays[session.chat_id] = session.replay
-        session.replay = session.copied = None
+        session.copied = None
         self._receive(self._early.take(session.id))
         session.wake(None)
+
+    def _replay(self, session: Session) -> Replay:
+        return Replay(session.chat_id, self._setup.cwd, whole_prompts=self.whole_prompts)
+
+    def _hear_out(self, session: Session) -> None:
+        """Keep what the agent replays, also after its answer."""
+        session.answered()
+        if session.replay is not None:
+            self._memory.replays[session.chat_id] = session.replay
+        self._tasks.start_soon(session.hear_out)
 
     def _refuse(self, session: Session, fault: str) -> None:
         """End an opening without a session; the next one may succeed."""

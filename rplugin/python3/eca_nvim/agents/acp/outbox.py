@@ -118,7 +118,7 @@ class Outbox:
             return
         self._sessions.was_prompted(session, one_line(prompt.text[:MOST_TITLE]))
         session.turn += 1
-        session.turn_runs, session.is_stopping = True, False
+        session.turn_runs, session.is_stopping, session.is_replayed = True, False, False
         written = session.prompts.write(prompt, self.can_prompt)
         for notice in written.notices:
             self._emit([Addressed(session.chat_id, NoticeReceived(notice))])

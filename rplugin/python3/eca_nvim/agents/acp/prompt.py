@@ -11,7 +11,6 @@ Rules kept here:
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Hashable, Sequence
 from pathlib import PurePath
 from typing import Final, assert_never
@@ -134,20 +133,26 @@ def _fragment(first: int | None, last: int | None) -> str:
     return f"#L{first or 1}" + ("" if last is None else f"-L{last}")
 
 
-_PLACE: Final = late_pattern(
-    r"(The cursor is in line \d+, column \d+ of |Selected in ).*\.", re.DOTALL
+_ADDED: Final = late_pattern(
+    r"The cursor is in line \d{1,9}, column \d"
+    r"|Selected in /[^\n:]{1,4096}: from line \d"
+    r"|(?:\A|\n)/[^\n(]{1,4096}\(@[^\n)]{1,4096}\):\n"
+    r"|\[@[^]\n]{1,4096}\]\(file://"
+    r"|\[Resource link: file://"
+    r'|<context ref="file://'
 )
+"""Where the contexts of a prompt begin: with our words, or as agents write links and files.
 
-_PLACE_IN_TITLE: Final = late_pattern(r"\s(?:The cursor is in line \d|Selected in /)")
+claude 0.101.0, codex 2.6.0 and 0.16.0, copilot 1.0.102.
+"""
+
+_PLACE_IN_TITLE: Final = late_pattern(r"The cursor is in line \d|Selected in /")
 
 
 def typed_text(text: str) -> str:
-    """Return what the user typed of a prompt that an agent replays, without `_place` at its end."""
-    for words in ("The cursor is in line ", "Selected in "):
-        start = text.rfind(words)
-        if start >= 0 and _PLACE.fullmatch(text, start):
-            return text[:start].rstrip()
-    return text
+    """Return what the user typed of a prompt that an agent replays, without its contexts."""
+    added = _ADDED.search(text)
+    return text[: added.start()].rstrip() if added else text
 
 
 def typed_title(title: str) -> str:

@@ -40,9 +40,10 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRejected,
     ToolRequested,
     ToolRunning,
+    UnknownReceived,
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.chat.vocabulary.received import LinkReceived
+from eca_nvim.chat.vocabulary.received import ImageReceived, LinkReceived
 from eca_nvim.protocol.acp import updates
 
 MOST_BYTES: Final = 64 << 20
@@ -74,19 +75,27 @@ class _Message(Struct):
 
 
 class Replay:
-    """What was said in one session; `chat_id` is ours, `folder` as for the inbox."""
+    """What was said in one session; `chat_id` is ours, the others are as for the inbox."""
 
-    def __init__(self, chat_id: str, folder: str) -> None:
+    def __init__(self, chat_id: str, folder: str, *, whole_prompts: bool = False) -> None:
         self._chat_id = chat_id
-        self._inbox = Inbox(chat_id, folder, f"{uuid4().hex[:8]} ")
+        life = f"{uuid4().hex[:8]} "
+        self._inbox = Inbox(chat_id, folder, life, whole_prompts=whole_prompts)
         self._messages: deque[_Message] = deque()
         self._by_key: dict[str, _Message] = {}
         self._size = 0
         self._unread = 0
         """Bytes of updates that have given no event yet."""
         self._total = 0
+        self._before_answer = 0
+        """Messages that came before the answer to the load."""
         self._is_cut = False
-        self._follows_cursor = False
+        self._prompt: str | None = None
+        """The id of the prompt that came last."""
+        self._is_ours = False
+        """The rest of it is what we have added."""
+        self._is_users = False
+        """The last update was a piece of it."""
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -98,13 +107,23 @@ class Replay:
             self._is_cut = True
             return
         self._unread += size
+        self._is_users = isinstance(update, updates.UserMessageChunk)
         self._place(self._inbox.receive(update))
         while self._size > MOST_BYTES and len(self._messages) > 1:
             self._drop_oldest()
 
-    def finish(self) -> None:
-        """Read what is left: all updates of the load have come."""
+    def answered(self) -> None:
+        """Note that the agent has answered: it may go on, or say all of it once more."""
         self._place(self._inbox.turn_ended(None))
+        self._before_answer = len(self._messages)
+
+    def finish(self) -> None:
+        """Read what is left: all has been replayed."""
+        self._place(self._inbox.turn_ended(None))
+        said = [*map(_texts, self._messages)]
+        if said[: self._before_answer] == said[self._before_answer :]:
+            while len(self._messages) > self._before_answer:
+                self._messages.pop()
         self._by_key.clear()
         self._total = len(self._messages)
 
@@ -140,16 +159,16 @@ class Replay:
     def _as_said(self, event: Addressed) -> Addressed | None:
         """Return an event as it is shown; None: it is not.
 
-        Left out are options of then, and what we added to a prompt about the cursor: words, a link.
+        Left out are options of then, and all that follows the words that we added to a prompt.
         """
-        follows_cursor, self._follows_cursor = self._follows_cursor, False
         match event.event:
-            case TextReceived(role=Role.USER, text=text):
-                typed = typed_text(text)
-                self._follows_cursor = typed != text
+            case TextReceived(role=Role.USER, text=text, content_id=prompt):
+                goes_on = self._is_ours and prompt is not None and prompt == self._prompt
+                typed = "" if goes_on else typed_text(text)
+                self._is_ours, self._prompt = typed != text, prompt
                 return replace(event, event=replace(event.event, text=typed)) if typed else None
-            case LinkReceived() if follows_cursor:
-                return None
+            case LinkReceived() | UnknownReceived() | ImageReceived():
+                return None if self._is_ours and self._is_users else event
             case OptionsChanged():
                 return None
         return event
@@ -173,6 +192,11 @@ class Replay:
         self._is_cut = True
         if oldest.key is not None:
             del self._by_key[oldest.key]
+
+
+def _texts(message: _Message) -> list[str]:
+    """Return what is said in a message."""
+    return [it.event.text for it in message.events if isinstance(it.event, TextReceived)]
 
 
 def _addressed(events: Iterable[AgentEvent]) -> Iterator[Addressed]:

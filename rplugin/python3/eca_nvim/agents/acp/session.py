@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
+from typing import Final
 from uuid import uuid4
+
+import anyio
 
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import PromptWriter
@@ -18,8 +21,11 @@ from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.protocol.acp.sessions import NewSessionResult
-from eca_nvim.protocol.acp.updates import SessionUpdate
+from eca_nvim.protocol.acp.updates import Notice, SessionUpdate
 from eca_nvim.transport import PendingRequest
+
+QUIET_SECONDS: Final = 0.2
+"""Seconds of silence after which an agent has said all that was said before."""
 
 
 class SessionState(Enum):
@@ -57,8 +63,14 @@ class Session:
         self.needs_login = False
         """The agent refused to open it because the user is not logged in."""
         self.is_replayed = False
+        """It was opened again and got no prompt since: what it says was said before."""
         self.replay: Replay | None = None
         """What was said in it, if the view shall show that."""
+        self.heard = 0
+        """Updates that were replayed."""
+        self.is_heard_out = anyio.Event()
+        """Not set while it is being replayed."""
+        self.is_heard_out.set()
         self.wants_text = False
         self.notices: list[NoticeReceived] = []
         """What the user must know once the text is shown."""
@@ -67,7 +79,7 @@ class Session:
         self.next_prompt: Prompt | None = None
         """The prompt that waits until the session is open, and its options are set."""
         self.options_asked = 0
-        """Requests to set an option that the agent has not answered."""
+        """Requests to set an option that the agent has not answered; 1 more while it replays."""
         self.options_set: Callable[[], None] | None = None
         """Called once it has answered all of them."""
         self.turn = 0
@@ -106,6 +118,30 @@ class Session:
         if not self.is_open:
             raise AgentRefused(self.fault)
 
+    def answered(self) -> None:
+        """Note that the agent has opened it again: `hear_out` is to be called."""
+        self.is_heard_out = anyio.Event()
+        self.options_asked += 1
+        if self.replay is not None:
+            self.replay.answered()
+
+    async def hear_out(self) -> None:
+        """Wait until the agent says no more of what was said before, and keep its text.
+
+        Some agents go on with that after their answer (gemini 0.61.0).
+        """
+        heard, event = -1, self.is_heard_out
+        try:
+            while heard != self.heard:
+                heard = self.heard
+                await anyio.sleep(QUIET_SECONDS)
+            if self.replay is not None:
+                self.replay.finish()
+                self.replay, self.is_replayed = None, False
+        finally:
+            event.set()
+        self.option_answered()
+
     def take_notices(self) -> Sequence[NoticeReceived]:
         """Return what the user must know below the text, which is shown now."""
         notices, self.notices, self.wants_text = self.notices, [], False
@@ -116,9 +152,11 @@ class Session:
 
         Options have no event until the session is open: only then all of them are known.
         """
-        if not self.is_replayed or not is_said(update):
+        is_news = self.is_open and isinstance(update, Notice)
+        if not self.is_replayed or is_news or not is_said(update):
             events = self.inbox.receive(update)
             return events if self.is_open else [it for it in events if not _is_list(it)]
+        self.heard += 1
         if self.replay is not None:
             self.replay.add(update, size)
         return ()

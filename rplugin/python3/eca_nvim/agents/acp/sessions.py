@@ -60,14 +60,17 @@ class Sessions:
         self._memory = memory
         self._emit = emit
         self._by_chat: dict[str, Session] = {}
-        self._openings = Openings(connection, setup, faults, memory, emit, receive, self._close)
+        self._openings = Openings(
+            connection, tasks, setup, faults, memory, emit, receive, self._close
+        )
         self._can_close = False
         self.keep_early = self._openings.keep_early
         self.was_prompted = self._openings.bind
         self.was_refused = self._openings.unbind
 
-    def introduced(self, can: AgentCapabilities) -> None:
-        """Note what the agent can do."""
+    def introduced(self, can: AgentCapabilities, *, whole_prompts: bool = False) -> None:
+        """Note what the agent can do, and how it replays prompts."""
+        self._openings.whole_prompts = whole_prompts
         self._can_close = can.session_capabilities.close is not None
         self._openings.ways.announced(can)
 
@@ -128,12 +131,13 @@ class Sessions:
         if not wanted_text and self._can_load(session):
             session.state, session.wants_text = SessionState.NONE, True
             await self.opened(chat_id)
+        await session.is_heard_out.wait()
         return session
 
     def _can_load(self, session: Session) -> bool:
         """Return whether a session that goes on without its text can be loaded with it."""
         goes_on = session.way is not Way.NEW and session.turn == 0
-        has_text = session.chat_id in self._memory.replays
+        has_text = bool(self._memory.replays.get(session.chat_id))
         return goes_on and not has_text and Way.LOAD in self._openings.ways.to_show()
 
     async def fork(self, chat_id: str) -> Session:
@@ -143,6 +147,7 @@ class Sessions:
         self._tasks.start_soon(self._report_slow, copy)
         try:
             await copy.settled()
+            await copy.is_heard_out.wait()
         finally:
             if not copy.is_open:
                 self._by_chat.pop(copy.chat_id, None)

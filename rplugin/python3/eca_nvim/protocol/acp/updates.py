@@ -5,6 +5,8 @@ Rule: this is the hot path, so the usual forms are decoded directly; `decode.py`
 
 from typing import ClassVar, TypeAlias
 
+import msgspec
+
 from eca_nvim.protocol.acp.content import ContentBlock
 from eca_nvim.protocol.acp.options import ConfigOption
 from eca_nvim.protocol.acp.plan import PlanEntry
@@ -19,8 +21,28 @@ class Chunk(Wire, frozen=True, kw_only=True):
     message_id: str | None = None
 
 
+class GooseMessage(Wire, frozen=True):
+    """What goose says of a message, in place of the protocol's id."""
+
+    message_id: str | None = None
+
+
+class MessageMeta(Wire, frozen=True):
+    """What `_meta` says about a message; nothing else of it is read."""
+
+    goose: GooseMessage | None = None
+
+
 class UserMessageChunk(Chunk, frozen=True, tag_field="sessionUpdate", tag="user_message_chunk"):
     """A piece of what the user said: replayed, or an echo of the prompt."""
+
+    meta: MessageMeta | None = msgspec.field(default=None, name="_meta")
+
+    @property
+    def said_in(self) -> str | None:
+        """The id of its message."""
+        goose = self.meta.goose if self.meta is not None else None
+        return self.message_id or (goose.message_id if goose is not None else None)
 
 
 class AgentMessageChunk(Chunk, frozen=True, tag_field="sessionUpdate", tag="agent_message_chunk"):

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - Empty texts change nothing: some agents send them with usage, or to begin a message.
-- Another message id begins another paragraph. Agents without ids go on with the last one.
+- Another message id begins another paragraph. Agents without ids go on with the last one, unless
+  they are known to send each prompt whole.
 - A thought begins with its first chunk, and ends with the next thing that is shown.
 - Until the agent has said something in a turn, what the user says is the echo of the prompt, which
   the chat shows already. Otherwise pieces of one message are shown together, when it is whole.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from eca_nvim.agents.acp.prompt import typed_text
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.content import block_event, named_file
 from eca_nvim.chat.vocabulary.events import (
@@ -30,8 +32,9 @@ from eca_nvim.protocol.acp.updates import AgentMessageChunk, AgentThoughtChunk, 
 class Messages:
     """The messages of one session."""
 
-    def __init__(self, ids: CallIds) -> None:
+    def __init__(self, ids: CallIds, *, whole_prompts: bool = False) -> None:
         self._ids = ids
+        self._whole_prompts = whole_prompts
         self._message: str | None = None
         self._thought: str | None = None
         self._thought_message: str | None = None
@@ -86,14 +89,17 @@ class Messages:
         if self._is_echo or _is_empty(chunk.content):
             return
         yield from self._thought_through()
-        if chunk.message_id != self._user_message:
+        message, block = chunk.said_in, chunk.content
+        is_whole = message is None and self._whole_prompts
+        is_ours = isinstance(block, TextBlock) and not typed_text(block.text)
+        if message != self._user_message or is_whole or is_ours:
             yield from self._said()
-        self._user_message = chunk.message_id
-        if isinstance(chunk.content, TextBlock):
-            self._user.append(chunk.content.text)
+        self._user_message = message
+        if isinstance(block, TextBlock):
+            self._user.append(block.text)
         else:
             yield from self._said()
-            yield from _event(chunk.content, Role.USER)
+            yield from _event(block, Role.USER)
 
     def _said(self) -> Iterator[ChatEvent]:
         if self._user:

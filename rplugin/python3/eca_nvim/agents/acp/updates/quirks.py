@@ -17,6 +17,8 @@ from msgspec import Struct
 from eca_nvim.agents.acp.updates.changes import EditorDiff
 from eca_nvim.protocol.acp.tool_call import ToolKind
 
+_SEEN: Final = "seen live; there is no recording"
+
 
 class ModeInText(Struct, frozen=True):
     """A change of mode sent as text of an answer: a whole piece is the prefix and an id."""
@@ -28,7 +30,7 @@ class ModeInText(Struct, frozen=True):
 
 
 MODES_IN_TEXT: Final[Sequence[ModeInText]] = (
-    ModeInText("gemini", "0.61", "seen live; there is no recording", "[MODE_UPDATE] "),
+    ModeInText("gemini", "0.61", _SEEN, "[MODE_UPDATE] "),
 )
 
 
@@ -57,6 +59,28 @@ def gets_empty_text(agent: str, version: str) -> bool:
     )
 
 
+class WholePrompts(Struct, frozen=True):
+    """An agent that replays each prompt in one piece, without an id or anything between two."""
+
+    agent: str
+    last_version: str
+    source: str
+
+
+WHOLE_PROMPTS: Final[Sequence[WholePrompts]] = (
+    WholePrompts("codex-acp", "0.16.0", "codexzed-sessions"),
+    WholePrompts("Copilot", "1.0.102", _SEEN),
+    WholePrompts("fast-agent-acp", "0.10.46", _SEEN),
+    WholePrompts("gemini-cli", "0.61.0", _SEEN),
+    WholePrompts("qwen-code", "0.24.4", "qwen-sessions"),
+)
+
+
+def sends_whole_prompts(agent: str) -> bool:
+    """Return whether an agent replays each prompt in one piece."""
+    return any(row.agent == agent for row in WHOLE_PROMPTS)
+
+
 class Meant(Struct, frozen=True):
     """What a call does that names no kind and has no diff, by the first word of its first title.
 
@@ -72,7 +96,7 @@ class Meant(Struct, frozen=True):
     arguments: tuple[str, ...]
 
 
-_GOOSE: Final = ("goose", "1.34.0", "seen live; there is no recording")
+_GOOSE: Final = ("goose", "1.34.0", _SEEN)
 MEANT: Final[Sequence[Meant]] = (
     Meant(*_GOOSE, "shell", ToolKind.EXECUTE, ("command",)),
     Meant(*_GOOSE, "edit", ToolKind.EDIT, ("path", "before", "after")),
