@@ -168,6 +168,14 @@ def test_plans_and_errors_of_the_model(client: Client) -> None:
     assert client.close() == (3, "demo agent: RuntimeError('crashing on request')\n")
 
 
+def test_the_text_of_a_context_chooses_no_scene(client: Client) -> None:
+    terminal = {"type": "text", "text": "make: FAILED, crash"}
+    typed = {"type": "text", "text": "hello"}
+    asked = {"sessionId": client.session, "prompt": [typed, terminal]}
+    assert client.request("session/prompt", **asked)["result"] == DONE
+    assert "I am the **demo agent**" in client.text
+
+
 def test_options_depend_on_each_other_and_refuse_what_they_do_not_offer(client: Client) -> None:
     assert [it["category"] for it in client.options[:3]] == ["mode", "model", "thought_level"]
     assert client.choose("effort", "high")["result"]["configOptions"][2]["currentValue"] == "high"

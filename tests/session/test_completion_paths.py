@@ -144,7 +144,7 @@ def test_paths_are_as_short_as_tokens_read_them(tmp_path: Path) -> None:
     assert writer.written("/place/here/src/calc.py") == "src/calc.py"
     assert writer.written("/place/hereafter") == "/place/hereafter"
     assert writer.written(f"{home}/notes") == "~/notes"
-    for name in ("cursor", "diff", "~", "~x", "buffer:3"):
+    for name in ("cursor", "diff", "~", "~x", "buffer:3", "terminal:3"):
         assert writer.written(f"/place/here/{name}") == f"./{name}"
     assert writer.absolute("~/notes") == f"{home}/notes"
     assert writer.absolute("./a") == "/place/here/./a"

@@ -169,9 +169,9 @@ def test_other_places(stage: Neovim, workspace: Path) -> None:
     assert added(stage) == [f"@buffer:{number}"]
     assert added(stage, f":Eca add buffer:{number}<CR>") == [f"@buffer:{number}"]
     stage.command("bwipeout! | terminal cat")
-    assert added(stage) == [f"@buffer:{stage.eval('bufnr()')}"]
+    assert added(stage) == [f"@terminal:{stage.eval('bufnr()')}"]
     stage.keys(":Eca add<CR>")
-    stage.wait_screen("cat")
+    stage.wait_screen(f"@terminal:{stage.eval('bufnr()')} cat")
     stage.command("bwipeout!")
     stage.command("edit code.txt")
     stage.keys(":Eca add nope.txt<CR>")

@@ -180,6 +180,15 @@ def test_arguments_are_asked_one_by_one(start_nvim: StartNeovim) -> None:
     assert sent(nvim, "prompt")[-1]["text"] == "/memory show x"
 
 
+def test_a_terminal_is_offered_as_one(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST, columns=80)
+    nvim.command("terminal cat")
+    terminal = nvim.eval("bufnr()")
+    open_input(nvim)
+    nvim.keys("@term")
+    assert menu(nvim) == [f"terminal:{terminal}"]
+
+
 def test_the_editor_adds_what_it_knows(start_nvim: StartNeovim, workspace: Path) -> None:
     (workspace / ".git").mkdir()
     (workspace / "two words").write_text("x\n")

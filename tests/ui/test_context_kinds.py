@@ -43,6 +43,7 @@ def test_words_that_are_no_tokens(stage: Neovim, workspace: Path) -> None:
         "``` `x` ```\n```\n@code.txt",
         "@ code.txt, a @ code.txt and @",
         "@mcp:// @:// @1://x @buffer:0 @buffer:999 @buffer:1x @buffer:code.txt",
+        "@terminal:1 @terminal:0 @terminal:x",
     ):
         assert typed(stage, text) == [], text
     stage.command("messages clear")
@@ -73,7 +74,7 @@ def test_words_that_are_tokens(stage: Neovim, workspace: Path) -> None:
     (workspace / "out").symlink_to("/etc")
     assert one(stage, "@out/passwd")["written"] == f"{root}/out/passwd"
     write = "return require('eca.context.tokens').write(...)"
-    for name in ("diff", "buffer:1", "a:12", "my notes"):
+    for name in ("diff", "buffer:1", "terminal:1", "a:12", "my notes"):
         (workspace / name).mkdir(exist_ok=True) if " " in name else (workspace / name).touch()
         kind = "directory" if " " in name else "file"
         token = stage.lua(write, {"type": kind, "path": f"{root}/{name}"})
@@ -165,6 +166,7 @@ def test_long_texts_are_cut_and_both_sides_know(stage: Neovim) -> None:
     *lines, note = sent(f"@buffer:{terminal}")
     assert note.startswith(f"[cut: this is the last {len(lines)} of ")
     assert lines[-1] == "0123456789"
+    assert sent(f"@terminal:{terminal}") == [*lines, note]
     stage.command("bwipeout!")
     long = stage.lua(FILL, "scratch", 1, "é" * 3_000_000)
     line, note = sent(f"@buffer:{long}")

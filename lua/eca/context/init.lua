@@ -164,7 +164,8 @@ function M.label(item)
   if item.type ~= 'buffer' or not vim.api.nvim_buf_is_valid(item.buf) then
     return token
   end
-  return ('%s %s'):format(token, vim.fs.basename(require('eca.context.buffer_text').name(item.buf)))
+  local name = vim.fs.basename(require('eca.context.buffer_text').name(item.buf))
+  return ('%s %s'):format(token, (name:gsub('^%d+:', ''))) -- of a terminal without its process
 end
 
 return M

@@ -58,7 +58,7 @@ local function into(found, sign)
   return function(at, word)
     local context, name = tokens.read_word(word, sign)
     local path = tokens.ranged(name) or name
-    local is_buffer = sign == '@' and name:find('^buffer:%d') ~= nil
+    local is_buffer = sign == '@' and tokens.reads_as_buffer(name)
     if not context and (is_buffer or reads_as_path(path)) then
       found[#found + 1] = { first = at, last = at + #name, text = sign .. name }
     end

@@ -1,5 +1,5 @@
 --- Context tokens in a prompt: `@src/io.py`, `@src/io.py:10-20`, `@lib/`, `@https://…`, `@cursor`,
---- `@buffer:3`, `@mcp://…`; and `#src/io.py`, which names a path and sends nothing.
+--- `@buffer:3`, `@terminal:4`, `@mcp://…`; and `#src/io.py`, which names a path and sends nothing.
 ---
 --- Rules kept here:
 --- - A token is plain text; one for a file, folder or buffer counts only if that exists.
@@ -109,12 +109,28 @@ local function path_context(word)
   return item
 end
 
+--- Does a word read as the name of a buffer or a terminal?
+---@param word string
+---@return boolean
+function M.reads_as_buffer(word)
+  return word:find('^buffer:%d') ~= nil or word:find('^terminal:%d') ~= nil
+end
+
+--- What a token calls a buffer.
+---@param buf integer
+---@return 'terminal'|'buffer'
+local function kind_of(buf)
+  return vim.bo[buf].buftype == 'terminal' and 'terminal' or 'buffer'
+end
+
 ---@param word string
 ---@return eca.Context?
 local function buffer_context(word)
-  local buf, lines = word:match('^buffer:(%d+)(.*)$')
-  local number = tonumber(buf)
-  if not number or number == 0 or not vim.api.nvim_buf_is_valid(number) then
+  local kind, buf, lines = word:match('^(%l+):(%d+)(.*)$')
+  local number = M.reads_as_buffer(word) and tonumber(buf) or 0
+  if number == 0 or not vim.api.nvim_buf_is_valid(number) then
+    return nil
+  elseif kind == 'terminal' and kind_of(number) ~= kind then
     return nil
   end
   local name, first, last = M.ranged(lines)
@@ -227,7 +243,7 @@ end
 ---@return string
 local function written_path(path)
   local name = paths.as_typed(path):gsub(' ', '\\ ')
-  local is_other = M.NAMED[name] or name:find('^buffer:%d') or name:find('^%a[%w+.-]*://')
+  local is_other = M.NAMED[name] or M.reads_as_buffer(name) or name:find('^%a[%w+.-]*://')
   return is_other and './' .. name or name
 end
 
@@ -253,8 +269,12 @@ local WRITE = {
     return item.uri
   end,
   buffer = function(item)
-    vim.api.nvim_buf_is_valid(item.buf) -- raises an error for what is not the number of a buffer
-    return ('buffer:%d'):format(item.buf) .. written_lines(item)
+    local is_there = vim.api.nvim_buf_is_valid(item.buf) -- raises an error unless it is a number
+    return ('%s:%d%s'):format(
+      is_there and kind_of(item.buf) or 'buffer',
+      item.buf,
+      written_lines(item)
+    )
   end,
   text = function(item)
     return item.label

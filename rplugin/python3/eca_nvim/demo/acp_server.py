@@ -182,5 +182,6 @@ def _table(params: object) -> Params:
 
 
 def _text_of(prompt: object) -> str:
+    """Return what the user typed, which comes first: what follows belongs to contexts."""
     blocks = prompt if isinstance(prompt, list) else []
-    return "\n".join(str(it["text"]) for it in blocks if it.get("type") == "text")
+    return next((str(it["text"]) for it in blocks if it.get("type") == "text"), "")

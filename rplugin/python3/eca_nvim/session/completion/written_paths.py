@@ -25,7 +25,7 @@ class Writer:
         """Return a path as a user would type it, without escapes; a folder ends in `/`."""
         if path.startswith(f"{self._folder}/"):
             name = path[len(self._folder) + 1 :]
-            is_ambiguous = name in _WORDS or name.startswith(("~", "buffer:"))
+            is_ambiguous = name in _WORDS or name.startswith(("~", "buffer:", "terminal:"))
             return f"./{name}" if is_ambiguous else name
         if self._home and path.startswith(f"{self._home}/"):
             return f"~{path[len(self._home) :]}"
