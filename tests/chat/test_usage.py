@@ -34,21 +34,20 @@ def lines(usage: UsageReported | None) -> list[str]:
 
 def test_usage_is_a_bar_with_its_legend() -> None:
     assert lines(KNOWN) == [
-        " 50,000 of 200,000 tokens",
-        " " + "█" * 12 + "░" * 23 + "┃" + "░" * 12,
-        " █ System prompt     10,000    5.0%",
-        " █ 会话              40,000   20.0%",
-        " ░ free             150,000   75.0%",
-        " ┃ is compacted at 75%",
-        " answers of up to 8,000 tokens",
-        " this chat $0.09 · last message $0.01",
+        "50,000 of 200,000 tokens",
+        "█" * 12 + "░" * 23 + "┃" + "░" * 12,
+        "█ System prompt     10,000    5.0%",
+        "█ 会话              40,000   20.0%",
+        "░ free             150,000   75.0%",
+        "┃ is compacted at 75%",
+        "answers of up to 8,000 tokens",
+        "this chat $0.09 · last message $0.01",
     ]
 
 
 def test_only_colours_are_colours() -> None:
     bar = usage_rows(KNOWN)[1]
     assert [segment[1:] for segment in bar] == [
-        ("",),
         ("EcaUsage1", "#61afef"),
         ("EcaUsage2",),
         ("EcaUsageFree", "#5c6370"),
@@ -60,7 +59,7 @@ def test_only_colours_are_colours() -> None:
 @pytest.mark.parametrize("color", ["", "#", "61afef", "##1afef", "#61afe", "#61afeg", "#61afef\n"])
 def test_other_words_of_the_agent_are_none(color: str) -> None:
     usage = UsageReported(session_tokens=1, categories=(UsageCategory("x", 1, color),))
-    assert usage_rows(usage)[1][0] == (" █", "EcaUsage1")
+    assert usage_rows(usage)[1][0] == ("█", "EcaUsage1")
 
 
 def test_categories_take_turns_in_our_own_groups() -> None:
@@ -74,15 +73,15 @@ def test_categories_take_turns_in_our_own_groups() -> None:
     [
         (None, []),
         (UsageReported(context_limit=9), []),
-        (UsageReported(session_tokens=0), [" 0 tokens"]),
-        (UsageReported(session_tokens=1_234), [" 1,234 tokens", " █ used      1,234  100.0%"]),
+        (UsageReported(session_tokens=0), ["0 tokens"]),
+        (UsageReported(session_tokens=1_234), ["1,234 tokens", "█ used      1,234  100.0%"]),
         (
             UsageReported(session_tokens=75, context_limit=100),
             [
-                " 75 of 100 tokens",
-                " " + "█" * 36 + "░" * 12,
-                " █ used         75   75.0%",
-                " ░ free         25   25.0%",
+                "75 of 100 tokens",
+                "█" * 36 + "░" * 12,
+                "█ used         75   75.0%",
+                "░ free         25   25.0%",
             ],
         ),
     ],

@@ -59,8 +59,8 @@ def test_a_turn_is_undone_after_a_look(
     assert files == [("code.txt", "so"), ("new.txt", "so"), ("gone.txt", "so")]
     failed = [{"path": str(workspace / "gone.txt"), "fault": "permission denied"}]
     answer(stage, [str(path)], failed)
-    stage.wait_screen("turn 2 undone in 1 file")
-    assert "gone.txt was not changed: permission denied" in stage.messages()
+    stage.wait_screen("gone.txt was not changed: permission denied")
+    assert "turn 2 undone in 1 file" in stage.messages()
     assert stage.eval("expand('%:t')") == "code.txt"
 
 

@@ -109,10 +109,10 @@ local function tell(undo, result)
   for _, listener in ipairs(listeners) do
     listener(undo.chat, undo.plan, result.done)
   end
-  vim.tbl_map(tell_failure, result.failed)
   if result.told then
     notify.info(result.told)
   end
+  vim.tbl_map(tell_failure, result.failed)
 end
 
 --- Have the server do its part: remove messages, and undo turns whose files were not kept here.

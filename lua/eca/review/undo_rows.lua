@@ -16,11 +16,12 @@ end
 
 ---@param row eca.UndoRow
 ---@param width integer of the column of names
+---@param signs boolean a sign stands before rows that stay as they are
 ---@return eca.Segment[]
-local function segments_of(row, width)
+local function segments_of(row, width, signs)
   local pad = row.path and display_width.pad_path or display_width.pad
   local segments = {
-    { row.take and '  ' or '! ', 'EcaToolWaiting' },
+    { signs and (row.take and '  ' or '! ') or '', 'EcaToolWaiting' },
     { pad(name_of(row), width), 'EcaToolTarget' },
   }
   return vim.list_extend(segments, row.take and row.taken or row.kept)
@@ -34,8 +35,11 @@ function M.text(rows)
   for _, row in ipairs(rows) do
     width = math.min(MOST_NAME, math.max(width, vim.api.nvim_strwidth(name_of(row))))
   end
+  local signs = vim.iter(rows):any(function(row)
+    return row.kept ~= nil
+  end)
   return panel.text(vim.tbl_map(function(row)
-    return segments_of(row, width)
+    return segments_of(row, width, signs)
   end, rows))
 end
 

@@ -1,7 +1,9 @@
 --- A float in the middle of the screen to read a text in; `q`, `<Esc>` or leaving it closes it.
 ---
 --- Rules kept here:
---- - All of its text is visible if the screen has room: long lines wrap.
+--- - All of its text is visible if the screen has room: long lines wrap. If it has none, the border
+---   says how many rows follow.
+--- - The panel makes the margin, so that all have the same.
 --- - The border lists its keys, so that no text hides them. They do nothing within the guard time:
 ---   a key pressed then was meant for something else.
 local consent_window = require('eca.consent.window')
@@ -71,7 +73,6 @@ end
 local function place(panel, rows)
   local width = math.min(wanted_columns(panel), vim.o.columns - 4)
   local height = math.max(1, math.min(rows, vim.o.lines - 6))
-  local keys = panel.keys and vim.list_extend(footer.of(panel.keys, width - 1), { { ' ' } })
   return {
     relative = 'editor',
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
@@ -82,8 +83,6 @@ local function place(panel, rows)
     border = 'rounded',
     title = (' %s '):format(panel.title),
     title_pos = 'center',
-    footer = keys,
-    footer_pos = keys and 'left',
     zindex = 60,
   }
 end
@@ -123,7 +122,8 @@ local function open(buf, panel)
   vim.cmd.stopinsert()
   local win = others.open_win(buf, true, place(panel, #panel.lines))
   consent_window.set(win, {
-    winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder',
+    winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder,FoldColumn:EcaFloat',
+    foldcolumn = '1', -- a margin
     linebreak = true,
     breakindent = true,
     breakindentopt = 'shift:4',
@@ -132,7 +132,27 @@ local function open(buf, panel)
   return win
 end
 
---- Note what of the text was on the screen, and say in the border how many rows follow.
+--- List the keys in the border, and how many rows follow.
+---@param win integer
+---@param panel eca.Panel
+---@param unseen integer rows that were never on the screen
+---@param below integer rows below the last one
+local function draw_border(win, panel, unseen, below)
+  local more = below > 0 and (' ↓ %d more '):format(below) or ' '
+  local room = vim.api.nvim_win_get_width(win) - vim.api.nvim_strwidth(more)
+  local text = vim.list_extend(footer.of(panel.keys or {}, room), { { more, 'EcaNew' } })
+  if panel.unread and unseen > 0 then
+    text = { { (' %d more rows, scroll to read them '):format(unseen), 'EcaWarning' } }
+  elseif not panel.keys and below == 0 then
+    text = {}
+  end
+  vim.api.nvim_win_set_config(
+    win,
+    #text > 0 and { footer = text, footer_pos = 'left' } or { footer = '' }
+  )
+end
+
+--- Note what of the text is on the screen.
 ---@param win integer
 ---@param buf integer
 ---@param panel eca.Panel
@@ -140,12 +160,9 @@ end
 local function watch_end(win, buf, panel)
   local seen = seen_rows.watch(win)
   local function look()
-    local left = seen.look()
-    local more = left > 0 and (' %d more rows, scroll to read them '):format(left) or ''
-    local keys = footer.of(panel.keys or {}, vim.api.nvim_win_get_width(win) - 1)
-    local text = left > 0 and { { more, 'EcaWarning' } } or vim.list_extend(keys, { { ' ' } })
-    vim.api.nvim_win_set_config(win, { footer = text, footer_pos = 'left' })
-    return left
+    local unseen, below = seen.look()
+    draw_border(win, panel, unseen, below)
+    return unseen
   end
   vim.api.nvim_create_autocmd({ 'WinScrolled', 'CursorMoved' }, {
     buffer = buf,
@@ -160,16 +177,16 @@ end
 ---@param buf integer
 ---@param panel eca.Panel
 ---@param close fun()
----@param left? fun(): integer
-local function bind(buf, panel, close, left)
+---@param unseen fun(): integer
+local function bind(buf, panel, close, unseen)
   local begun = guard.begin()
   for _, key in ipairs({ 'q', '<Esc>', panel.key }) do
     vim.keymap.set('n', key, close, { buffer = buf, nowait = true })
   end
   for key, act in pairs(panel.actions or {}) do
     vim.keymap.set('n', key, function()
-      local rows = left and left() or 0
-      if rows > 0 then
+      local rows = unseen()
+      if panel.unread and rows > 0 then
         panel.unread(rows)
       elseif guard.is_over(begun) then
         act()
@@ -199,7 +216,8 @@ function M.show(panel)
     end
     vanish()
   end
-  bind(buf, panel, close, panel.unread and watch_end(win, buf, panel))
+  local look = watch_end(win, buf, panel)
+  bind(buf, panel, close, look)
   -- Not at once: a window that is closed while it is left makes Neovim 0.12 use freed memory.
   local leave = vim.schedule_wrap(vanish)
   vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = leave })
@@ -208,6 +226,7 @@ function M.show(panel)
     write = function(text)
       write(buf, text)
       fit(win, vim.tbl_extend('force', panel, text))
+      look()
     end,
   }
 end

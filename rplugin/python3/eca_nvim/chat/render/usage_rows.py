@@ -38,17 +38,16 @@ def usage_rows(usage: UsageReported | None) -> Sequence[UsageRow]:
     parts = _parts(usage)
     total = sum(part.tokens for part in parts)
     limit = "" if usage.context_limit is None else f" of {usage.context_limit:,}"
-    rows: list[UsageRow] = [[(f" {usage.session_tokens:,}{limit} tokens", "EcaWinbarTitle")]]
+    rows: list[UsageRow] = [[(f"{usage.session_tokens:,}{limit} tokens", "EcaWinbarTitle")]]
     if total > 0:
         rows += [_bar(parts, total, usage.auto_compact_percentage)] if usage.context_limit else []
         rows += _legend(parts, total)
     if (percent := usage.auto_compact_percentage) is not None:
-        told = (f" is compacted at {percent}%", "EcaMuted")
-        rows.append([(f" {MARK}", "EcaUsageMark"), told])
+        rows.append([(MARK, "EcaUsageMark"), (f" is compacted at {percent}%", "EcaMuted")])
     if usage.output_limit is not None:
-        rows.append([(f" answers of up to {usage.output_limit:,} tokens", "EcaMuted")])
+        rows.append([(f"answers of up to {usage.output_limit:,} tokens", "EcaMuted")])
     if costs := _costs(usage):
-        rows.append([(f" {costs}", "EcaMuted")])
+        rows.append([(costs, "EcaMuted")])
     return rows
 
 
@@ -86,7 +85,7 @@ def _bar(parts: Sequence[_Part], total: int, compact_at: int | None) -> UsageRow
     mark = int((compact_at or 0) / 100 * CELLS + 0.5)
     if 1 <= mark <= len(cells):
         cells[mark - 1] = (MARK, "EcaUsageMark")
-    bar: list[UsageSegment] = [(" ", "")]
+    bar: list[UsageSegment] = []
     for (cell, *colours), run in groupby(cells):
         bar.append((cell * len([*run]), *colours))
     return bar
@@ -96,7 +95,7 @@ def _legend(parts: Sequence[_Part], total: int) -> list[UsageRow]:
     widest = max(width(part.name) for part in parts)
     return [
         [
-            (f" {part.look[0]}", *part.look[1:]),
+            part.look,
             (f" {part.name}{' ' * (widest - width(part.name))}  {part.tokens:>9,}  ", ""),
             (f"{part.tokens / total:6.1%}", "EcaMuted"),
         ]
