@@ -27,6 +27,14 @@ CACHE = REPOSITORY / ".cache" / "user"
 """Shared by all tests, as a user's starts share it: the first host fills it."""
 NO_PYTHON = "vim.g.loaded_python3_provider = 0"
 """Otherwise Neovim tries every Python on the machine when a Python file is opened."""
+READ_AT_ONCE = f"""
+package.preload['eca.ui.message'] = function()
+  local message = dofile('{REPOSITORY}/lua/eca/ui/message.lua')
+  message.READING = 0
+  return message
+end
+"""
+"""A warning is read with the next key: tests type faster than a user reads."""
 
 
 class MissingNeovim(AssertionError):
@@ -65,7 +73,8 @@ class Launch:
         for name in FOLDERS.values():
             (self.home / name).mkdir(parents=True, exist_ok=True)
         (self.home / FOLDERS["XDG_RUNTIME_DIR"]).chmod(0o700)
-        self.prelude.write_text(f"{NO_PYTHON}\n{self._settings_lua()}\n{self.init}\n")
+        lines = (NO_PYTHON, READ_AT_ONCE, self._settings_lua(), self.init, "")
+        self.prelude.write_text("\n".join(lines))
 
     def command(self) -> list[str]:
         """Return the command line; only this repository is on the runtime path."""

@@ -41,7 +41,7 @@ LATER = "local now = vim.uv.hrtime; vim.uv.hrtime = function() return now() + 2e
 
 def test_a_routine_line_does_not_replace_a_warning(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(init=WITHOUT_HOST)
-    nvim.lua(f"{WARNING} {NEWS}")
+    nvim.lua(f"require('eca.ui.message').READING = 1000 {WARNING} {NEWS}")
     nvim.wait_screen("eca: your edits are lost")
     nvim.keys("j")  # too early: it was meant for something else
     nvim.lua(NEWS)

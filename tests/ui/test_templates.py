@@ -226,7 +226,7 @@ def test_a_projects_template_sends_nothing_from_outside_that_was_not_listed(
         for again in (False, True):
             nvim.keys(f"<Esc><C-w>h:Eca template inspect {answer}<CR>")
             screen = nvim.wait_screen("It sends these along:")
-            warned = [row for row in screen.lines() if "│! @" in row]
+            warned = [row for row in screen.lines() if "│ ! @" in row]
             assert len(warned) == 1, spelling
             assert ("the buffer" if spelling == "@buffer:1" else place) in warned[0]
             count = len(prompts(server))

@@ -303,3 +303,28 @@ def test_a_turn_of_five_edits_is_answered_with_the_keys_on_the_screen(
     assert approved == [f"edit-{number}" for number in numbers]
     nvim.keys("<Esc>")
     nvim.wait_until(f"vim.fn.win_getid() == {here}")
+
+
+GUARD = "require('eca').setup({ approval = { guard = ... } })"
+
+
+@pytest.mark.parametrize("before", ["ione <Esc>", "ione "])
+@pytest.mark.parametrize("gone", [False, True], ids=["after the last answer", "when it is gone"])
+def test_one_key_too_many_types_nothing(stage: Neovim, before: str, gone: bool) -> None:
+    stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
+    stage.keys(before)
+    ask(stage, approval("t1"))
+    stage.wait_screen("to answer")
+    stage.keys("g<CR>" if before.endswith("<Esc>") else "<F5>")
+    stage.wait_screen(lambda it: "a allow" in it and "to answer" not in it)
+    if not gone:
+        stage.keys("a")
+    stage.lua(GUARD, 60000)
+    ask(stage)
+    stage.wait_screen(lambda it: "a allow" not in it and "answered" not in it)
+    stage.keys("aar")
+    stage.keys("AX")  # a key that answers nothing is typed where it was meant
+    stage.wait_until("vim.api.nvim_win_get_config(0).relative == ''")
+    typed = "one X" if before.endswith("<Esc>") else "one AX"
+    stage.wait_until(f"vim.fn.getline(1) == '{typed}'")
+    assert stage.mode == "i"

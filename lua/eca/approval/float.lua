@@ -36,7 +36,6 @@ local M = {}
 ---@field short? boolean its buffer says that the rest is in the chat
 
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
-local ANSWERED = 'answered · next …'
 
 local shown = nil ---@type eca.PromptFloat?
 
@@ -111,6 +110,7 @@ local function fit(float)
     block = float.block,
   }, user_window())
   local config = place.config(float.place)
+  config.hide = false
   config.footer = footer.of(footer.keys(content.choices), float.place.width, footer.LISTED)
   vim.api.nvim_win_set_config(float.win, config)
   shorten(float, float.place.short or false)
@@ -259,13 +259,9 @@ local function watch(win)
   vim.api.nvim_create_autocmd(changes, { group = group, callback = refresh_title })
 end
 
---- The window before its text is measured.
-local FIRST = { relative = 'editor', row = 0, col = 0, width = 1, height = 1, border = 'rounded' }
-FIRST.style, FIRST.zindex, FIRST.noautocmd = 'minimal', 60, true
-
 ---@param content eca.PromptContent
 local function open(content)
-  local win = vim.api.nvim_open_win(write(content), false, FIRST)
+  local win = vim.api.nvim_open_win(write(content), false, place.FIRST)
   shown = { win = win, content = content, guard = guard.begin(), seen = seen_rows.watch(win) }
   watch(win)
   float_buffer.set_window_options(win)
@@ -325,32 +321,35 @@ function M.close()
   vim.api.nvim_clear_autocmds({ group = group })
 end
 
---- Called after an answer: a user inside the float stays there for a moment, with nothing to
---- answer.
-function M.pause()
+--- Called after an answer, or when nothing is left to answer: a user inside the float stays there
+--- for a moment, or only for the guard time, in which it is not drawn: keys were meant for it.
+---@param answered boolean
+---@return boolean stays
+function M.pause(answered)
   local float = shown
   if not float or not select(2, M.state()) then
-    return
+    return false
   end
   local buf = float_buffer.write(float.content)
   pause.bind(buf, float.content.choices, M.close)
-  float.content = vim.tbl_extend('force', float.content, { key = '', title = ANSWERED })
-  float.paused = true
+  float.content, float.paused = pause.content(float.content), true
   vim.api.nvim_win_set_buf(float.win, buf)
   float_buffer.set_window_options(float.win)
-  vim.api.nvim_win_set_config(float.win, { footer = '' })
+  vim.api.nvim_win_set_config(float.win, { footer = '', hide = not answered })
   draw_title(float)
-  local function over()
-    if shown == float and float.paused and vim.api.nvim_get_current_buf() ~= buf then
+  local function close()
+    if shown == float and float.paused and vim.api.nvim_win_get_buf(float.win) == buf then
       M.close()
     end
   end
-  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, callback = vim.schedule_wrap(over) })
+  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, callback = vim.schedule_wrap(close) })
   vim.defer_fn(function()
     if shown == float and vim.api.nvim_win_get_buf(float.win) == buf then
-      M.close()
+      vim.api.nvim_win_set_config(float.win, { hide = true })
+      guard.after(close)
     end
-  end, pause.LENGTH)
+  end, answered and pause.LENGTH or 0)
+  return true
 end
 
 --- Is it open only because the next request may come?

@@ -74,17 +74,17 @@ local function first_open()
   return first, place
 end
 
-local draw
+local draw ---@type fun(by_key?: boolean)
 
 ---@param item eca.Request
 ---@param why eca.WhyHidden
 local function hide(item, why)
   hidden[key_of(item)] = why
-  draw()
+  draw(true)
 end
 
 decide.on_answered(function(item)
-  float.pause()
+  float.pause(true)
   hide(item, 'answered') -- the next request takes its place
   diff.leave(item)
 end)
@@ -199,14 +199,14 @@ local function content_of(item, index)
   return content --[[@as eca.PromptContent]]
 end
 
-draw = function()
+draw = function(by_key)
   local item, index = first_open()
   local key = item and key_of(item)
   if not front or front.key ~= key then
     front = { key = key, guard = guard.begin() }
   end
   local wanted = item and config.get().approval.float
-  if not item and float.is_paused() then
+  if not item and (float.is_paused() or not by_key and float.pause(false)) then
     return
   elseif not item or not wanted or diff.shown(item) then
     float.close()

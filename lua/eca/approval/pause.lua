@@ -8,6 +8,13 @@ local M = {}
 --- Milliseconds that it lasts at most.
 M.LENGTH = 1000
 
+--- The float's content while there is nothing to answer.
+---@param content eca.PromptContent
+---@return eca.PromptContent
+function M.content(content)
+  return vim.tbl_extend('force', content, { key = '', title = 'answered · next …' })
+end
+
 local NAMED = {
   '<BS>',
   '<Bslash>',

@@ -14,6 +14,10 @@ local windows = require('eca.window')
 
 local M = {}
 
+--- The window before its text is measured.
+M.FIRST = { relative = 'editor', row = 0, col = 0, width = 1, height = 1, border = 'rounded' }
+M.FIRST.style, M.FIRST.zindex, M.FIRST.noautocmd = 'minimal', 60, true
+
 local MOST_ROWS = 16
 local MOST_COLUMNS = 84
 local LEAST_COLUMNS = 20

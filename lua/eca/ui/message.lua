@@ -25,7 +25,7 @@ local LEVELS = {
 local LONGEST = 10000
 
 --- Milliseconds after which a key shows that the user has read a warning.
-local READING = 1000
+M.READING = 1000
 
 local namespace = vim.api.nvim_create_namespace('eca.ui.message')
 
@@ -87,7 +87,7 @@ local flush ---@type fun()
 local function wait_for_reader()
   unread = vim.uv.hrtime()
   vim.on_key(function(_, typed)
-    if typed ~= '' and (vim.uv.hrtime() - unread) / 1e6 >= READING then
+    if typed ~= '' and (vim.uv.hrtime() - unread) / 1e6 >= M.READING then
       unread = nil
       vim.on_key(nil, namespace)
       vim.schedule(flush)

@@ -79,7 +79,6 @@ local function place(panel, rows)
     col = math.floor((vim.o.columns - width) / 2),
     width = width,
     height = height,
-    style = 'minimal',
     border = 'rounded',
     title = (' %s '):format(panel.title),
     title_pos = 'center',
@@ -120,7 +119,9 @@ end
 ---@return integer win
 local function open(buf, panel)
   vim.cmd.stopinsert()
-  local win = others.open_win(buf, true, place(panel, #panel.lines))
+  local config = place(panel, #panel.lines)
+  config.style = 'minimal' -- only once: Neovim 0.10 takes the margin away with it
+  local win = others.open_win(buf, true, config)
   consent_window.set(win, {
     winhighlight = 'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder,FoldColumn:EcaFloat',
     foldcolumn = '1', -- a margin
