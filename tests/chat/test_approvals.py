@@ -201,7 +201,7 @@ def test_an_edit_brings_its_diff() -> None:
     assert item["title"] == "edit a.py +1 -1"
     assert item["paths"] == ["/workspace/a.py"]
     assert item["language"] == "diff"
-    assert item["lines"] == ["@@ -1,1 +1,1 @@", "-old", "+new"]
+    assert item["lines"] == ["-old", "+new"]
 
 
 def test_an_approval_goes_out_once_and_leaves_the_list_at_once() -> None:

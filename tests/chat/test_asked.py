@@ -89,7 +89,7 @@ def test_a_diff_stands_under_what_it_does_not_tell() -> None:
         "all_occurrences": True,
     }
     item = asked(call("e", "edit_file", arguments=arguments, details=CHANGE))
-    assert item["lines"] == ["all_occurrences: true", "@@ -1,1 +1,1 @@", "-old", "+new"]
+    assert item["lines"] == ["all_occurrences: true", "-old", "+new"]
 
 
 def test_arguments_beside_a_diff_are_whole() -> None:
@@ -100,21 +100,21 @@ def test_arguments_beside_a_diff_are_whole() -> None:
     )
     lines = driver.items[0]["lines"]
     assert isinstance(lines, list)
-    assert lines[298:301] == ["  298", "  299", "@@ -1,1 +1,1 @@"]
+    assert lines[298:301] == ["  298", "  299", "-old"]
 
 
 def test_a_change_of_another_file_than_the_one_named_is_told() -> None:
     arguments = {"path": "/workspace/b.py", "content": "new"}
     item = asked(call("e", "write_file", arguments=arguments, details=CHANGE))
-    assert item["lines"][0] == "path: /workspace/b.py"
+    assert item["lines"][:2] == ["changes: /workspace/a.py", "path: /workspace/b.py"]
 
 
-def test_which_folder_a_file_is_in_is_told_when_there_are_several() -> None:
+def test_a_file_of_another_folder_has_its_whole_path() -> None:
     change = FileChange("/other/a.py", CHANGE.diff, 1, 1)
     edit = call("e", "edit_file", arguments={"path": "/other/a.py"}, details=change)
     item = asked(edit, "/workspace", "/other")
-    assert item["title"] == "edit a.py +1 -1"
-    assert item["lines"][0] == "path: /other/a.py"
+    assert item["title"] == "edit /other/a.py +1 -1"
+    assert item["lines"] == ["-old", "+new"]
 
 
 @pytest.mark.parametrize("details", [None, FileChange(DEEP, "@@ -0,0 +1,1 @@\n+x", 1, 0)])
@@ -156,7 +156,7 @@ def test_the_diff_of_another_servers_tool_stands_under_all_its_arguments() -> No
         "content: new",
         "",
         "mode: 0777",
-        "@@ -1,1 +1,1 @@",
+        "-old",
     ]
 
 

@@ -36,8 +36,8 @@ def lines_at(driver: Driver, first: int) -> list[int | None]:
 
 def test_rows_of_a_diff_are_lines_of_the_file_as_it_is() -> None:
     made, waiting = heard(ToolFinished, CHANGE), heard(ToolRequested, CHANGE)
-    assert lines_at(made, 0) == [3, 3, 4, 4, 5, 6, 7]
-    assert lines_at(waiting, 0) == [3, 3, 4, 5, 5, 5, 6]
+    assert lines_at(made, 0) == [3, 4, 4, 5, 6, 7]
+    assert lines_at(waiting, 0) == [3, 4, 5, 5, 5, 6]
     assert place(made, 1, 99) is None
 
 
@@ -59,7 +59,7 @@ def test_of_several_files_each_row_is_its_own() -> None:
     shown = body(driver.chat.blocks[1], driver.chat.settings).lines
     row = next(at for at, line in enumerate(shown) if "b.py" in line)
     assert place(driver, 1, row) == FilePlace("/elsewhere/b.py", 9)
-    assert place(driver, 1, row + 2) == FilePlace("/elsewhere/b.py", 9)
+    assert place(driver, 1, row + 1) == FilePlace("/elsewhere/b.py", 9)
 
 
 def test_in_the_line_of_a_group_it_is_the_name_under_the_cursor() -> None:

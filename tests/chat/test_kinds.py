@@ -109,8 +109,8 @@ def test_a_call_changes_several_files() -> None:
     [item] = driver.items
     assert item["title"] == "edit rename 2 files +3 -1"
     assert item["lines"] == [
-        *(OLD, "@@ -1,1 +1,1 @@", "-two", "+TWO"),
-        *(OTHER.path, "@@ -0,0 +1,2 @@", "+one", "+more"),
+        *(OLD, "-two", "+TWO"),
+        *(OTHER.path, "+one", "+more"),
     ]
     assert item["paths"] == [OLD, OTHER.path]
     driver.hear(ToolFinished(ToolCall("t")))

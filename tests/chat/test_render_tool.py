@@ -155,7 +155,6 @@ def test_a_failed_edit_says_why_above_its_diff() -> None:
     assert shown(call("t", "edit_file", details=change), "not found", failed=True) == [
         "✗ edit src/calc.py +1 -1",
         "  not found",
-        "  @@ -1,1 +1,1 @@",
         "  -a",
         "  +b",
     ]
@@ -163,14 +162,15 @@ def test_a_failed_edit_says_why_above_its_diff() -> None:
 
 def test_a_new_file_has_no_removed_line_47() -> None:
     change = FileChange("/workspace/n", "@@ -1,1 +1,2 @@\n-\n+hello\n+world", 2, 0)
-    assert list(diff_body(change, 40).lines) == ["@@ -0,0 +1,2 @@", "+hello", "+world"]
+    assert list(diff_body(change, 40).lines) == ["+hello", "+world"]
+    assert list(diff_body(change, None).lines) == ["@@ -0,0 +1,2 @@", "+hello", "+world"]
 
 
 def test_a_long_diff_is_cut_and_whole_without_a_limit() -> None:
     change = FileChange("/n", "@@ -0,0 +1,100 @@\n" + "\n".join("+x" for _ in range(100)), 100, 0)
     body = diff_body(change, 40)
     assert len(body.lines) == 41
-    assert body.lines[-1] == "… 61 more lines"
+    assert body.lines[-1] == "… 60 more lines"
     assert max(row for row, *_, group in body.marks if group != "EcaMore") == 39
     assert body.marks[-1] == (40, 0, -1, "EcaMore")
     assert len(diff_body(change, None).lines) == 101
@@ -184,19 +184,59 @@ def test_the_user_chooses_how_many_lines_of_a_diff_are_shown() -> None:
     block = driver.chat.root.blocks[-1]
     assert isinstance(block, ToolBlock)
     settings = RenderSettings(diff_lines=3)
-    for body in (tool_body(block, settings, 100), approval_body(block, settings)):
-        assert body.lines == ["@@ -0,0 +1,9 @@", "+x", "+x", "… 7 more lines"]
+    for body in (tool_body(block, settings, 100), approval_body(block, settings)[0]):
+        assert body.lines == ["+x", "+x", "+x", "… 6 more lines"]
 
 
 def test_changed_words_are_marked_in_bytes() -> None:
     change = FileChange("/n", "@@ -1,2 +1,2 @@\n-grüße = old_name\n-x\n+grüße = new_name\n+y", 2, 2)
     marks = diff_body(change, 40).marks
     assert [mark for mark in marks if mark[3].endswith("Text")] == [
-        (1, 11, 14, "EcaDiffDeleteText"),
-        (3, 11, 14, "EcaDiffAddText"),
+        (0, 11, 14, "EcaDiffDeleteText"),
+        (2, 11, 14, "EcaDiffAddText"),
     ]
-    assert (1, 0, -1, "EcaDiffDelete") in marks
-    assert (4, 0, -1, "EcaDiffAdd") in marks
+    assert (0, 0, -1, "EcaDiffDelete") in marks
+    assert (3, 0, -1, "EcaDiffAdd") in marks
+
+
+LETTERS = [*"abcdefghijklm"]
+HEAD, TAIL = [" a", "-b", "+B"], ["-l", "+L", " m"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "shown"),
+    [
+        ("g", [" f", "-g", "+G", " h"]),
+        ("bl", ["line 2 · 1/2", *HEAD, " c", "line 12 · 2/2", " k", *TAIL]),
+        ("bf", ["line 2 · 1/2", *HEAD, " c", "line 6 · 2/2", " e", "-f", "+F", " g"]),
+        ("be", [*HEAD, " c", " d", "-e", "+E", " f"]),
+        ("bd", [*HEAD, " c", "-d", "+D", " e"]),
+        ("", []),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_block_shows_every_change_and_the_lines_next_to_it(
+    changed: str, shown: list[str], end: str
+) -> None:
+    before = "".join(letter + end for letter in LETTERS)
+    after = "".join((it.upper() if it in changed else it) + end for it in LETTERS)
+    change = FileChange("/w/a", *hunks_between(before, after))
+    body = diff_body(change, 40)
+    assert body.lines == shown
+    whole = diff_body(change, None).lines
+    assert [it for it in whole if it[0] in "+-"] == [it for it in shown if it[0] in "+-"]
+    places = {row: after for row, _path, _before, after in body.places}
+    for row, line in enumerate(shown):
+        if line.startswith("line"):
+            assert line.startswith(f"line {places[row]} ")
+        else:
+            assert LETTERS[places[row] - 1] == line[1].lower() or line[0] == "-"
+
+
+def test_changes_of_which_nobody_knows_the_place_are_counted() -> None:
+    change = FileChange("/w/a", "@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d", 2, 2, placed=False)
+    shown = ["change · 1/2", "-a", "+b", "change · 2/2", "-c", "+d"]
+    assert diff_body(change, 40).lines == shown
 
 
 def test_a_diff_that_cannot_be_read_is_shown_as_it_came() -> None:

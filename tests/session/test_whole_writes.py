@@ -27,7 +27,7 @@ from eca_nvim.session.files.whole_writes import with_actual_diff
 pytestmark = pytest.mark.anyio
 BEFORE = "one\ntwo\n\nfour\n"
 AFTER = "one\n2\n\nfour\n"
-CHANGE = ["@@ -1,4 +1,4 @@", " one", "-two", "+2", " ", " four"]
+CHANGE = [" one", "-two", "+2", " "]
 
 
 def write(path: Path, text: str = AFTER) -> ToolCall:
@@ -84,7 +84,7 @@ async def diff(rig: Rig) -> ShowDiff:
 
 async def test_what_is_lost_is_seen_before_it_is_let(rig: Rig, path: Path) -> None:
     await hears(rig, ToolRequested(write(path), needs_approval=True))
-    assert asked(rig)[-6:] == CHANGE
+    assert asked(rig)[-4:] == CHANGE
     shown = await diff(rig)
     assert (shown.before, shown.after, shown.kind) == (BEFORE, AFTER, "changed")
     assert (shown.fault, shown.remark) == (None, None)
@@ -111,7 +111,7 @@ async def test_what_was_told_stays_told(rig: Rig, path: Path) -> None:
 async def test_a_file_that_does_not_exist_is_new(rig: Rig, path: Path) -> None:
     take_away(path)
     await hears(rig, ToolRequested(write(path), needs_approval=True))
-    assert asked(rig)[-5:] == ["@@ -0,0 +1,4 @@", "+one", "+2", "+", "+four"]
+    assert asked(rig)[-4:] == ["+one", "+2", "+", "+four"]
     shown = await diff(rig)
     assert (shown.before, shown.after, shown.kind) == ("", AFTER, "new")
 
@@ -172,13 +172,13 @@ async def test_other_line_ends_are_told(
 @pytest.mark.parametrize(
     ("before", "old", "new", "diff"),
     [
-        ("1\n2\n3\n", "2", "two", ["@@ -1,3 +1,3 @@", " 1", "-2", "+two", " 3"]),
-        ("0\n2\n2\n", "2\n", "two\n", ["@@", "-2", "+two"]),
-        ("other\n", "2\n", "two\n", ["@@", "-2", "+two"]),
-        ("0\ntwo\n", "2", "two", ["@@ -1,2 +1,2 @@", " 0", "-2", "+two"]),
-        ("0\r\n1\r\n2\r\n", "1\n2\n", "1\ntwo\n", ["@@ -1,3 +1,3 @@", " 0", " 1", "-2", "+two"]),
-        ("1\n2\n", None, "two\n2\n", ["@@ -1,2 +1,2 @@", "-1", "+two", " 2"]),
-        ("2\n", "2\n", "two\n", ["@@ -1,1 +1,1 @@", "-2", "+two"]),
+        ("1\n2\n3\n", "2", "two", [" 1", "-2", "+two", " 3"]),
+        ("0\n2\n2\n", "2\n", "two\n", ["-2", "+two"]),
+        ("other\n", "2\n", "two\n", ["-2", "+two"]),
+        ("0\ntwo\n", "2", "two", [" 0", "-2", "+two"]),
+        ("0\r\n1\r\n2\r\n", "1\n2\n", "1\ntwo\n", [" 1", "-2", "+two"]),
+        ("1\n2\n", None, "two\n2\n", ["-1", "+two", " 2"]),
+        ("2\n", "2\n", "two\n", ["-2", "+two"]),
     ],
 )
 async def test_texts_without_a_diff_get_one_from_the_file(
@@ -200,7 +200,7 @@ async def test_a_text_that_is_replaced_everywhere_is_found_everywhere(rig: Rig, 
     change = FileChange(str(path), "", 0, 0, old="2", new="two", every=True)
     call = ToolCall("t", kind=ToolKind.EDIT, changes=(change,))
     await hears(rig, ToolRequested(call, needs_approval=True))
-    assert asked(rig)[-6:] == ["@@ -1,3 +1,3 @@", "-2", "+two", " 1", "-2", "+two"]
+    assert asked(rig)[-5:] == ["-2", "+two", " 1", "-2", "+two"]
 
 
 async def test_a_whole_text_without_a_diff_that_came_too_late_is_new(rig: Rig, path: Path) -> None:

@@ -204,10 +204,8 @@ def test_edits_of_the_proposal_are_never_answered(stage: Neovim, workspace: Path
 
 def hunk(*before: str, paths: int = 1) -> Mapping[str, Value]:
     """Return the fields of a request for a change, with other arguments before it."""
-    group = "EcaDiffHunk" if paths == 1 else "EcaToolTarget"
-    marks = [[len(before), 0, -1, group]]
     named = [f"/x{number}" for number in range(paths)]
-    return {"lines": [*before, "@@ -1 +1 @@"], "marks": marks, "paths": named}
+    return {"lines": [*before, "@@ -1 +1 @@"], "diff_row": len(before), "paths": named}
 
 
 def test_what_was_not_on_the_screen_is_counted_and_not_allowed_with_the_others(

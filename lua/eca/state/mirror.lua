@@ -63,6 +63,7 @@ M.UNTITLED = 'New chat'
 ---@field titled? boolean its lines have the whole title
 ---@field marks? any[]
 ---@field language? string
+---@field diff_row? integer first of its lines that show changes; those before say something else
 ---@field choices? eca.ApprovalChoice[] of an approval, in the agent's order
 ---@field listed? boolean the names of the choices say more than their kinds
 ---@field warnings? string[]

@@ -78,7 +78,8 @@ DIFF_LINES = 40
 class RenderSettings(Struct, frozen=True):
     """Icons by name (missing ones have defaults) and the workspace's folders.
 
-    Files inside a folder are shown relative to it; folders are absolute, without a final slash.
+    Files in the first folder are shown relative to it: in another one the name would mean a file
+    of the first. Folders are absolute, without a final slash.
     `follow`: the view shows the lines of files that calls change. `diff_lines`: the most lines of
     a diff in a block.
     """
@@ -93,10 +94,8 @@ class RenderSettings(Struct, frozen=True):
         return self.icons.get(name) or DEFAULT_ICONS[name]
 
     def relative(self, path: str) -> str:
-        """Return a path relative to the workspace folder it is in; other paths unchanged."""
-        for folder in self.folders:
-            if path == folder:
-                return "."
-            if path.startswith(folder + "/"):
-                return path[len(folder) + 1 :]
-        return path
+        """Return a path relative to the first folder if it is there; others unchanged."""
+        folder = self.folders[0] if self.folders else None
+        if folder is None or path == folder:
+            return path if folder is None else "."
+        return path.removeprefix(folder + "/")

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from eca_nvim.chat.model.call_files import listed_files
 from eca_nvim.chat.model.call_uses import folder_arguments
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.render.title import TARGET_CELLS, is_identified
+from eca_nvim.chat.render.title import TARGET_CELLS, names_file
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.output import cut, indent_rest, value_lines
 from eca_nvim.chat.text.safe_text import literal, literal_line, literal_name, truncate
-from eca_nvim.chat.vocabulary.call_details import FileName, Subagent, ToolCall
+from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.patterns import late_pattern
 
 _NOT_ALLOWED = "this allows none of them to be read"
@@ -61,9 +61,8 @@ def file_rows(call: ToolCall, settings: RenderSettings, limit: int | None) -> Bo
     named = {it.path for it in call.changes or ()}
     drawn = arguments_not_shown(call, settings).values()
     named |= {it for it in drawn if isinstance(it, str)}
-    titled = (it.path for it in call.title or () if isinstance(it, FileName))
-    named |= {path for path in titled if is_identified(path, settings)}
     listed = listed_files(call)
+    named |= {path for path in listed if names_file(call, path, settings)}
     if call.locations and not listed:
         return argument_body({"files": f"{len(call.locations)}, {_NOT_ALLOWED}"}, limit)
     names = {path: settings.relative(literal_name(path)) for path in listed}
@@ -77,7 +76,7 @@ def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str
     left = {key: arguments[key] for key in arguments if not _said(call, key, settings)}
     if call.changes is not None and len(call.changes) == 1:  # of several the body names each
         path = call.changes[0].path
-        if not _in_header(call, path, settings) and path not in left.values():
+        if not names_file(call, path, settings) and path not in left.values():
             left = {"changes" if "path" in left else "path": path, **left}
     return left
 
@@ -86,12 +85,7 @@ def _said(call: ToolCall, key: str, settings: RenderSettings) -> bool:
     value, is_shown = (call.arguments or {})[key], key in (call.shown or ())
     if call.changes:
         path = call.changes[0].path
-        return is_shown or (value == path and _in_header(call, path, settings))
+        return is_shown or (value == path and names_file(call, path, settings))
     if isinstance(call.details, Subagent):
         return is_shown and value == call.details.agent
     return is_shown and call.command is not None and value == call.command
-
-
-def _in_header(call: ToolCall, path: str, settings: RenderSettings) -> bool:
-    """Return whether the header identifies a file that a call changes."""
-    return bool(call.verb) and is_identified(path, settings)

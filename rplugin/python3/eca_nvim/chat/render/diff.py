@@ -1,13 +1,17 @@
 """Render diff: shows a change as a unified diff with marks for lines, hunks and changed words.
 
-Rules kept here: marks are byte columns; a malformed diff is shown as plain text. A carriage return
-at the end of a line is a picture, unless all lines that were there have one.
+Rules kept here:
+- Marks are byte columns; a malformed diff is shown as plain text.
+- With a limit each changed line is shown, but only the lines next to it of those around it.
+- A carriage return at the end of a line is a picture, unless all lines that were there have one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, takewhile
+
+from msgspec.structs import replace
 
 from eca_nvim.chat.text.body import Body, RowPlace, stacked
 from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
@@ -17,6 +21,8 @@ from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.ops import Mark
 
 COLUMNS = 500
+AROUND = 1
+"""Lines before and after a change that are shown."""
 LEAST = 5
 """Lines of each of several diffs that are shown, at least."""
 
@@ -40,18 +46,27 @@ def _file(change: FileChange) -> Body:
 def diff_body(change: FileChange, limit: int | None) -> Body:
     """Return the diff of a change, cut to `limit` lines and a note of how many are left out."""
     try:
-        hunks = change_hunks(change)
+        hunks = tuple(map(_without_line_ends, change_hunks(change)))
     except MalformedDiff:
         return cut(literal_lines(change.diff), limit, language="diff")
     lines: list[str] = []
     marks: list[Mark] = []
     places: list[RowPlace] = []
-    total = sum(len(hunk.lines) + 1 for hunk in hunks)
-    for hunk in hunks:
+    if limit is not None:
+        hunks = tuple(piece for hunk in hunks for piece in _narrowed(hunk))
+    headers = _headers(hunks, change, limit)
+    total = sum(len(hunk.lines) for hunk in hunks) + sum(map(bool, headers))
+    for hunk, header in zip(hunks, headers, strict=True):
         if limit is not None and len(lines) >= limit:
             break
+        if header:
+            lead = _lead(hunk) if change.placed else 0
+            before, after = _start(hunk, change)
+            places.append((len(lines), change.path, before + lead, after + lead))
+            marks.append((len(lines), 0, -1, "EcaDiffHunk"))
+            lines.append(header)
         places += islice(_places(hunk, len(lines), change), limit)
-        _hunk(hunk, _numbers(hunk) if change.placed else "@@", lines, marks, limit)
+        _hunk(hunk, lines, marks, limit)
     is_cut = limit is not None and any(len(line) > COLUMNS + 1 for line in lines)
     if limit is not None and total > limit:
         lines = [*lines[:limit], lines_left_out(total - limit)]
@@ -61,31 +76,67 @@ def diff_body(change: FileChange, limit: int | None) -> Body:
     return Body(lines, marks, "diff", is_cut, places)
 
 
+def _without_line_ends(hunk: Hunk) -> Hunk:
+    """Leave out the carriage returns of a hunk if all lines that were there have one."""
+    if not hunk.before or not all(line.text.endswith("\r") for line in hunk.before):
+        return hunk
+    lines = (replace(line, text=line.text.removesuffix("\r")) for line in hunk.lines)
+    return Hunk(hunk.start, hunk.target, tuple(lines))
+
+
+def _narrowed(hunk: Hunk) -> Iterator[Hunk]:
+    """Split a hunk into what changes in it, with the lines next to that."""
+    changed = [at for at, line in enumerate(hunk.lines) if line.kind is not LineKind.CONTEXT]
+    apart = [pair for pair in pairwise(changed) if pair[1] - pair[0] > 2 * AROUND + 1]
+    firsts = [*changed[:1], *(first for _, first in apart)]
+    lasts = [*(last for last, _ in apart), *changed[-1:]]
+    for first, last in zip(firsts, lasts, strict=True):
+        start = max(0, first - AROUND)
+        above = Hunk(hunk.start, hunk.target, hunk.lines[:start])
+        lines = hunk.lines[start : last + AROUND + 1]
+        yield Hunk(above.start + len(above.before), above.target + len(above.after), lines)
+
+
+def _lead(hunk: Hunk) -> int:
+    """Count the lines before a hunk's first change."""
+    kinds = (line.kind for line in hunk.lines)
+    return sum(1 for _ in takewhile(lambda kind: kind is LineKind.CONTEXT, kinds))
+
+
 def _places(hunk: Hunk, row: int, change: FileChange) -> Iterator[RowPlace]:
-    """Yield the places of a hunk's header and lines, from its first row on."""
-    before, after = (hunk.start, hunk.target) if change.placed else (0, 0)
-    yield row, change.path, before, after
-    for number, line in enumerate(hunk.lines, row + 1):
+    """Yield the places of a hunk's lines, from its first row on."""
+    before, after = _start(hunk, change)
+    for number, line in enumerate(hunk.lines, row):
         yield number, change.path, before, after
         before += change.placed and line.kind is not LineKind.ADDED
         after += change.placed and line.kind is not LineKind.REMOVED
+
+
+def _start(hunk: Hunk, change: FileChange) -> tuple[int, int]:
+    return (hunk.start, hunk.target) if change.placed else (0, 0)
+
+
+def _headers(hunks: Sequence[Hunk], change: FileChange, limit: int | None) -> Sequence[str]:
+    """Return the row before each hunk; one hunk needs none, unless the whole diff is shown."""
+    if limit is None:
+        return [_numbers(hunk) if change.placed else "@@" for hunk in hunks]
+    if len(hunks) < 2:
+        return [""] * len(hunks)
+    starts = [f"line {it.target + _lead(it)}" if change.placed else "change" for it in hunks]
+    return [f"{start} · {number}/{len(hunks)}" for number, start in enumerate(starts, 1)]
 
 
 def _numbers(hunk: Hunk) -> str:
     return f"@@ -{hunk.start},{len(hunk.before)} +{hunk.target},{len(hunk.after)} @@"
 
 
-def _hunk(hunk: Hunk, header: str, lines: list[str], marks: list[Mark], limit: int | None) -> None:
-    marks.append((len(lines), 0, -1, "EcaDiffHunk"))
-    lines.append(header)
+def _hunk(hunk: Hunk, lines: list[str], marks: list[Mark], limit: int | None) -> None:
     first = len(lines)
-    has_crlf = bool(hunk.before) and all(it.text.endswith("\r") for it in hunk.before)
     shown = hunk.lines if limit is None else hunk.lines[: limit + 1]
     for line in shown:
         if line.kind is not LineKind.CONTEXT:
             marks.append((len(lines), 0, -1, _GROUPS[line.kind]))
-        text = line.text.removesuffix("\r") if has_crlf else line.text
-        lines.append(line.kind.value + _one(text, limit))
+        lines.append(line.kind.value + _one(line.text, limit))
     marks += _words(shown, lines[first:], first)
 
 

@@ -12,7 +12,7 @@ from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.tool_names import full_name
 from eca_nvim.chat.text.safe_text import literal_line, literal_name, shorten, truncate, width
-from eca_nvim.chat.vocabulary.call_details import FileName, InFolder, Title, ToolKind
+from eca_nvim.chat.vocabulary.call_details import FileName, InFolder, Title, ToolCall, ToolKind
 
 TARGET_CELLS = 120
 NAME_CELLS = 100
@@ -81,10 +81,16 @@ def file_name(path: str, settings: RenderSettings) -> str:
     return shorten(_whole_name(path, settings), NAME_CELLS)
 
 
-def is_identified(path: str, settings: RenderSettings) -> bool:
-    """Return whether a header identifies a file: relative to the first folder, or absolute."""
-    elsewhere = any(path.startswith(folder + "/") for folder in settings.folders[1:])
-    return not elsewhere and width(_whole_name(path, settings)) <= NAME_CELLS
+def names_file(call: ToolCall, path: str, settings: RenderSettings) -> bool:
+    """Return whether the header of a call has the whole name of a file."""
+    if not call.verb and call.command is not None:
+        return False
+    changes = call.changes if call.verb and call.changes else ()
+    title = call.title or tuple(FileName(it.path) for it in changes[:1])
+    names = [it.path for it in title if isinstance(it, FileName)]
+    if path not in names or width(title_text(title, settings)) > TARGET_CELLS:
+        return False
+    return width(_whole_name(path, settings)) <= NAME_CELLS // len(names)
 
 
 def _whole_name(path: str, settings: RenderSettings) -> str:

@@ -209,13 +209,17 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
     return render(block, details, settings, limit)
 
 
-def approval_body(block: ToolBlock, settings: RenderSettings) -> Body:
-    """Return the body for an approval: uncut, except diffs, which the diff tab shows whole."""
+def approval_body(block: ToolBlock, settings: RenderSettings) -> tuple[Body, int | None]:
+    """Return the body for an approval: uncut, except diffs, which the diff tab shows whole.
+
+    Beside it the first row of its diffs; None if it has none, or none that can be read.
+    """
     changes = block.call.changes
-    if changes:
-        diff = changes_body(changes, settings.diff_lines)
-        return joined(_remaining_arguments(block, settings, None), diff)
-    return tool_body(block, settings, None)
+    if not changes:
+        return tool_body(block, settings, None), None
+    about = _remaining_arguments(block, settings, None)
+    diff = changes_body(changes, settings.diff_lines)
+    return joined(about, diff), len(about.lines) if diff.places else None
 
 
 def _remaining_arguments(

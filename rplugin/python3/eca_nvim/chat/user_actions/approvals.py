@@ -175,7 +175,7 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
 def _approval(
     chat: Chat, block: ToolBlock, request: Request, on_disk: Sequence[str]
 ) -> dict[str, object]:
-    body = approval_body(block, chat.settings)
+    body, diff_row = approval_body(block, chat.settings)
     content = cut_characters(body, MOST_SHOWN)
     request.is_whole = content is body
     too_long = () if request.is_whole else (TOO_LONG,)
@@ -190,6 +190,7 @@ def _approval(
         "cut": content.is_cut or None,
         "marks": content.marks,
         "language": content.language,
+        "diff_row": diff_row,
         "choices": [*map(_choice, _offered(block.choices, is_whole=request.is_whole))],
         "listed": needs_list(block.choices) or None,
         "warnings": cautions or None,
