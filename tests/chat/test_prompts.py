@@ -11,7 +11,7 @@ from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellUnsteer
-from eca_nvim.chat.vocabulary.events import AgentGone, ToolRejected, ToolRequested
+from eca_nvim.chat.vocabulary.events import AgentGone, SteerTaken, ToolRejected, ToolRequested
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
@@ -50,6 +50,19 @@ def test_several_steers_are_echoed_as_one() -> None:
     driver.hear(user("one\ntwo\n"))
     assert driver.view.queue == [("queue", "later")]
     assert driver.view.lines[-2:] == ["one", "two"]
+
+
+def test_a_steer_that_the_agent_says_it_has_taken_waits_no_more() -> None:
+    """It may read like the prompt before it, and others may wait."""
+    driver = Driver()
+    driver.run()
+    for text in ("one", "hello", "three"):
+        driver.send(text)
+    driver.hear(SteerTaken("hello"))
+    assert driver.view.queue == [("steer", "one"), ("steer", "three")]
+    assert driver.view.lines[-1] == "hello"
+    driver.hear(ENDED)
+    assert prompts(driver) == ["hello", "one"]
 
 
 def test_an_unread_steer_is_the_next_prompt_before_the_queue_20() -> None:

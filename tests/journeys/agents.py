@@ -28,8 +28,9 @@ class RealAgent:
 
     asks_in, asks_nothing_in: the names of its modes in which it asks, and does not ask. streams: it
     sends the output of a command while that runs. edits_buffers: it reads and writes files through
-    Neovim. lacks: journeys that it cannot take, and why. forgets_at_once: a session that is opened
-    again in the minute in which it began is emptied.
+    Neovim. steers: what is sent in a turn ends what it says, and is read. lacks: journeys that it
+    cannot take, and why. forgets_at_once: a session that is opened again in the minute in which it
+    began is emptied.
     """
 
     name: str
@@ -39,6 +40,7 @@ class RealAgent:
     asks_nothing_in: str | None = None
     streams: bool = False
     edits_buffers: bool = False
+    steers: bool = False
     lacks: Mapping[str, str] = field(default_factory=dict)
     forgets_at_once: bool = False
 
@@ -114,7 +116,9 @@ def claude(home: Home) -> RealAgent:
     )
     lacks = {"mcp": "its model has to search for the tools of an MCP server first"}
     command = [_npm("claude", "claude-agent-acp")]
-    return RealAgent("claude", command, env, "Manual", "Bypass permissions", lacks=lacks)
+    return RealAgent(
+        "claude", command, env, "Manual", "Bypass permissions", steers=True, lacks=lacks
+    )
 
 
 CODEX = """
@@ -138,7 +142,8 @@ def _codex_home(home: Home) -> dict[str, str]:
 def codex(home: Home) -> RealAgent:
     """Codex, through its adapter."""
     command = [_npm("codex", "codex-acp")]
-    return RealAgent("codex", command, _codex_home(home), "Read-only", "Full access", streams=True)
+    modes = ("Read-only", "Full access")
+    return RealAgent("codex", command, _codex_home(home), *modes, streams=True, steers=True)
 
 
 def codex_zed(home: Home) -> RealAgent:

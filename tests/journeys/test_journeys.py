@@ -52,6 +52,21 @@ def test_a_no_runs_nothing_and_a_reason_is_sent(
     assert not (workspace / "made").exists()
 
 
+def test_what_is_typed_in_a_turn_steers_it_or_is_the_next_prompt(
+    start_nvim: StartNeovim, agent: RealAgent
+) -> None:
+    nvim = start(start_nvim, agent)
+    prompt(nvim, {"slowly": 60})
+    wait_line(nvim, "line 3")
+    assert nvim.lua("return require('eca').chats()[1].state") == "running"
+    prompt(nvim, {"say": "I have read that, too"})
+    wait_line(nvim, "I have read that, too")
+    wait_idle(nvim)
+    shown = lines_of(nvim)
+    assert len([line for line in shown if "I have read that, too" in line]) == 1
+    assert ("line 60" in shown) != agent.steers
+
+
 def test_a_stop_ends_the_turn_and_what_runs(
     start_nvim: StartNeovim, agent: RealAgent, workspace: Path
 ) -> None:

@@ -11,12 +11,22 @@ from tests.support.servers import ScriptedServer
 from tests.support.wire import Message
 
 from eca_nvim.agents.base import Prompt
-from eca_nvim.chat.vocabulary.events import ApprovalWithdrawn, TextReceived, ToolRequested
+from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary.events import (
+    ApprovalWithdrawn,
+    NoticeReceived,
+    SteerTaken,
+    TextReceived,
+    ToolRequested,
+)
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
+STEER = "_session/steering"
+CAN_STEER = agent.handshake(_meta={"steering": {"supported": True}})
+"""As claude-agent-acp 0.101.0 and codex-acp 2.6.0 announce it."""
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 
 
@@ -154,3 +164,54 @@ async def test_an_error_after_a_stop_is_a_stop(scripted_acp: PrepareScript, tmp_
         await client.until(lambda: client.ends)
         [end] = client.all(TurnEnded)
         assert end == TurnEnded(TurnEnd.STOPPED, "the prompt failed: aborted")
+
+
+async def test_a_message_steers_the_turn_of_an_agent_that_announces_it(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    injects = [*script.expect(STEER), *script.reply(STEER, {"outcome": "injected"})]
+    server = scripted_acp(
+        CAN_STEER, agent.session(), agent.turn(agent.text("long"), injects, agent.text("short"))
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        assert Ability.STEER in (await client.first(AbilitiesChanged)).abilities
+        client.prompt("hi")
+        for _ in "twice":  # as the chat does that withdraws another message
+            client.agent.steer(CHAT, "be brief")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        assert client.all(SteerTaken) == [SteerTaken("be brief")]
+    [sent] = server.received(STEER)
+    assert sent["params"] == {
+        "sessionId": agent.SESSION,
+        "prompt": [{"type": "text", "text": "be brief"}],
+        "_meta": {"steering": {"idleBehavior": "promptRequired"}},
+    }
+
+
+@pytest.mark.parametrize("outcome", ["promptRequired", "failed", "of tomorrow", None])
+async def test_a_turn_ends_when_its_messages_are_answered_and_what_was_not_taken_is_not(
+    scripted_acp: PrepareScript, tmp_path: Path, outcome: str | None
+) -> None:
+    """The end of the turn makes a prompt of what the agent has not taken."""
+    refusal = script.fail(STEER, -32603, "no images")
+    server = scripted_acp(
+        CAN_STEER, agent.session(), agent.turn(script.expect(STEER)),
+        agent.text("between"), script.reply(STEER, {"outcome": outcome}) if outcome else refusal,
+    )  # fmt: skip
+    async with running(make_agent(server.command, tmp_path)) as client:
+        client.prompt("hi")
+        await client.first(TurnBegan)
+        client.agent.steer(CHAT, "be brief")
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+        assert client.text == "between", "it came before the end"
+        assert client.all(SteerTaken) == []
+        told = ["your prompt waits for the turn's end: no images"] if outcome is None else []
+        assert [it.text for it in client.all(NoticeReceived)] == told
+
+
+async def test_an_agent_that_does_not_announce_it_is_not_steered(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    server = scripted_acp(agent.handshake(), agent.session(), agent.turn())
+    async with running(make_agent(server.command, tmp_path)) as client:
+        assert Ability.STEER not in (await client.first(AbilitiesChanged)).abilities

@@ -126,8 +126,8 @@ SENT: tuple[Message, ...] = (
     options.SetConfigOption("s", "o", value=True, type=options.BOOLEAN),
 )
 """One of each message of ours, as `agents/acp` builds them."""
-GONE = {"session/set_model", "session/set_title"}
-"""Messages that only older agents know, or so new that the Python SDK does not know them yet."""
+GONE = {"session/set_model", "session/set_title", "_session/steering"}
+"""Messages that only older agents know, beyond the protocol, or too new for the Python SDK."""
 VALUES: dict[type[OpenEnum], tuple[str, str]] = {
     tool_call.ToolKind: ("ToolCall", "kind"),
     tool_call.CallStatus: ("ToolCall", "status"),

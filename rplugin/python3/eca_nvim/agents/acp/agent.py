@@ -24,6 +24,7 @@ from eca_nvim.agents.codec import RawCodec
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
 from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.forms import Value
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.jsonrpc import CancelForm, LineFraming
@@ -108,6 +109,10 @@ class AcpAgent(ProcessAgent[Life]):
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
         self._running.outbox.prompt(prompt)
+
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
+        """Send a message to the running turn; SteerTaken follows if the agent takes it."""
+        self._running.outbox.steer(Prompt(chat_id, text, tuple(contexts)))
 
     def stop(self, chat_id: str) -> None:
         """Ask the agent to stop the running turn, and answer its requests."""

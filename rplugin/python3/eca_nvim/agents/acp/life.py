@@ -34,6 +34,7 @@ from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text, sends_whole_prompts
 from eca_nvim.agents.base import EditorServices, Emit, KeptProjects, Workspace
 from eca_nvim.agents.reading import events_of
+from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown, Welcomed
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.jsonrpc import Notification, Request
@@ -124,7 +125,8 @@ class Life:
         self.outbox.can_prompt = can.prompt_capabilities
         usable, left_out = self._mcp.usable(can.mcp_capabilities)
         self.setup.mcp_servers = usable
-        self.abilities.announce({*of_sessions(can), *self.logins.abilities})
+        steer = {Ability.STEER} if result.meta.steering.supported else set()
+        self.abilities.announce({*of_sessions(can), *self.logins.abilities, *steer})
         self._emit([MessageShown("warn", line) for line in left_out])
         if result.meta.welcome:
             self._emit([Welcomed(result.meta.welcome)])

@@ -5,6 +5,7 @@ Rules kept here:
 - The answer to a prompt ends its turn. One that comes after a later prompt is dropped: the user has
   left its turn.
 - A prompt is sent once the agent has answered what was set in its session before.
+- A turn ends when what steers it is answered, too: what it has not taken is the next prompt.
 - A stop is sent each time the user asks for it. Then the open requests of the session are answered.
 """
 
@@ -25,14 +26,21 @@ from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, SteerTaken
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import REQUEST_CANCELLED
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
-from eca_nvim.protocol.acp.prompt import CancelTurn, PromptParams, StopReason
+from eca_nvim.protocol.acp.prompt import (
+    NO_NEW_TURN,
+    CancelTurn,
+    PromptParams,
+    SteerOutcome,
+    SteerParams,
+    StopReason,
+)
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
 _ENDS: Final[Mapping[StopReason, TurnEnded]] = {
@@ -79,6 +87,13 @@ class Outbox:
         self._sessions.of_chat(prompt.chat_id).next_prompt = prompt
         self._sessions.when_open(prompt.chat_id, self._send)
 
+    def steer(self, prompt: Prompt) -> None:
+        """Send a message to the running turn (_session/steering), after the prompt that began it.
+
+        It cannot be withdrawn: one that the agent has not answered yet is not sent again.
+        """
+        self._sessions.when_open(prompt.chat_id, partial(self._steer, prompt))
+
     def stop(self, chat_id: str) -> None:
         """Stop the turn (session/cancel); a prompt that waits for its session is not sent."""
         session = self._sessions.of_chat(chat_id)
@@ -120,17 +135,50 @@ class Outbox:
         session.turn += 1
         session.turn_runs, session.is_stopping, session.is_replayed = True, False, False
         written = session.prompts.write(prompt, self.can_prompt)
-        for notice in written.notices:
-            self._emit([Addressed(session.chat_id, NoticeReceived(notice))])
+        self._notice(session, *written.notices)
         params = PromptParams(session_id=session.id, prompt=written.blocks)
         on_answer = partial(self._answered, session, session.turn, prompt)
         with suppress(ConnectionClosed):
             self._connection.start_request(params.method, encode(params), on_answer)
         self._emit([*session.inbox.turn_began(), Addressed(session.chat_id, TurnBegan())])
 
+    def _steer(self, prompt: Prompt, session: Session, _fault: str | None) -> None:
+        if not session.turn_runs or session.is_stopping or prompt in session.steers:
+            return
+        session.steers.append(prompt)
+        written = session.prompts.write(prompt, self.can_prompt)
+        self._notice(session, *written.notices)
+        params = SteerParams(session_id=session.id, prompt=written.blocks, meta=NO_NEW_TURN)
+        on_answer = partial(self._steered, session, session.turn, prompt)
+        with suppress(ConnectionClosed):
+            self._connection.start_request(params.method, encode(params), on_answer)
+
+    def _steered(
+        self, session: Session, turn: int, prompt: Prompt, pending: PendingRequest
+    ) -> None:
+        """Report a message that the agent has taken; one that it has not stays queued in the chat."""
+        session.steers.remove(prompt)
+        outcome = SteerOutcome.PROMPT_REQUIRED
+        try:
+            outcome = decode_result(SteerParams, pending.answer()).outcome
+        except (RemoteError, DecodeError) as fault:
+            self._notice(session, self._faults.line("your prompt waits for the turn's end", fault))
+        except ConnectionClosed:
+            return
+        if outcome not in (SteerOutcome.INJECTED, SteerOutcome.STARTED_NEW_TURN):
+            session.prompts = PromptWriter()  # the agent has taken none of the contexts
+        elif turn == session.turn and session.turn_runs and not session.is_forgotten:
+            self._emit([Addressed(session.chat_id, SteerTaken(prompt.text))])
+        if not session.steers and session.steers_answered is not None:
+            then, session.steers_answered = session.steers_answered, None
+            then()
+
     def _answered(
         self, session: Session, turn: int, prompt: Prompt, pending: PendingRequest
     ) -> None:
+        if session.steers and not session.is_stopping:
+            session.steers_answered = partial(self._answered, session, turn, prompt, pending)
+            return
         end: TurnEnded | LoginNeeded
         try:
             reason = decode_result(PromptParams, pending.answer()).stop_reason
@@ -163,6 +211,9 @@ class Outbox:
 
     def _end(self, session: Session, end: TurnEnded) -> None:
         self._emit([Addressed(session.chat_id, end)])
+
+    def _notice(self, session: Session, *lines: str) -> None:
+        self._emit_all([Addressed(session.chat_id, NoticeReceived(line)) for line in lines])
 
     def _emit_all(self, events: Sequence[AgentEvent]) -> None:
         if events:

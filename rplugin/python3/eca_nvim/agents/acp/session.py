@@ -87,6 +87,10 @@ class Session:
         self.turn_runs = False
         self.is_stopping = False
         """The turn was cancelled and has not ended."""
+        self.steers: list[Prompt] = []
+        """Messages to the turn that the agent has not answered."""
+        self.steers_answered: Callable[[], None] | None = None
+        """Called once it has answered all of them."""
 
     @property
     def is_open(self) -> bool:

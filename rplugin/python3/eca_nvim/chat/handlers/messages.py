@@ -21,6 +21,7 @@ from eca_nvim.chat.vocabulary.events import (
     ReasoningStarted,
     ReasoningText,
     Role,
+    SteerTaken,
     TextReceived,
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind
@@ -61,6 +62,12 @@ def _echoed(update: Update, event: TextReceived) -> None:
         take_steers(update, echo)
     if echo:
         show_user(update, event.text, event.content_id)
+
+
+def steer_taken(update: Update, event: SteerTaken) -> None:
+    """Show a steer that is the agent's now; it waits no more."""
+    take_steers(update, event.text.strip())
+    show_user(update, event.text)
 
 
 def _confirms(update: Update, event: TextReceived) -> bool:

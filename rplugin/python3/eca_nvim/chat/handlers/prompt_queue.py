@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Mapping, Set
+from itertools import combinations
 
 from msgspec.structs import replace
 
@@ -101,10 +102,11 @@ def _turn_into(update: Update, kind: QueueKind, kinds: Set[QueueKind]) -> None:
 def take_steers(update: Update, echo: str) -> None:
     """Remove the steers that an echo confirms; the agent joins several with newlines."""
     steers = [entry for entry in update.chat.queue if entry.kind is QueueKind.STEER]
-    for count in range(1, len(steers) + 1):
-        if "\n".join(entry.text.strip() for entry in steers[:count]) == echo:
-            _remove(update, steers[:count])
-            for entry in steers[:count]:
+    for first, last in combinations(range(len(steers) + 1), 2):
+        taken = steers[first:last]
+        if "\n".join(entry.text.strip() for entry in taken) == echo:
+            _remove(update, taken)
+            for entry in taken:
                 prompt_sent(update, entry.contexts)
             return
 

@@ -55,6 +55,7 @@ from eca_nvim.chat.vocabulary.usage import UsageReported
 
 HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.TextReceived: messages.text_received,
+    events.SteerTaken: messages.steer_taken,
     events.ReasoningStarted: messages.reasoning_started,
     events.ReasoningText: messages.reasoning_text,
     events.ReasoningFinished: messages.reasoning_finished,

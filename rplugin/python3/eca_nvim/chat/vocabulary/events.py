@@ -55,6 +55,12 @@ class TextReceived(Struct, frozen=True):
     content_id: str | None = None
 
 
+class SteerTaken(Struct, frozen=True):
+    """The agent has taken a message to the running turn (ACP: _session/steering)."""
+
+    text: str
+
+
 class ReasoningStarted(Struct, frozen=True):
     """The model began to reason (ECA: reasonStarted)."""
 
@@ -268,6 +274,7 @@ class AgentGone(Struct, frozen=True):
 
 ChatEvent: TypeAlias = (
     TextReceived
+    | SteerTaken
     | ReasoningStarted
     | ReasoningText
     | ReasoningFinished
