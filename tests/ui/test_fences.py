@@ -193,6 +193,18 @@ def test_code_is_not_markdown_and_fences_name_its_language(start_nvim: StartNeov
     assert "Title" not in screen.groups_at(*screen.find("# **not**"))
 
 
+def test_code_has_a_background_where_its_indent_goes_on(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(init=WITHOUT_HOST, settings={"layout": "current"})
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    draw(nvim, *chat_text(f"```\n    {'word ' * 25}\n```\nthe end"))
+    screen = nvim.wait_screen("the end")
+    first, column = screen.find("word")
+    assert screen.lines()[first + 1][column:].startswith("word")
+    for row in (first, first + 1):
+        assert "CursorLine" in screen.groups_at(row, column - 1)
+        assert "CursorLine" in screen.groups_at(row, column - 4)
+
+
 def test_code_is_code_while_it_streams(start_nvim: StartNeovim) -> None:
     nvim = start_nvim(init=WITHOUT_HOST, settings={"layout": "current"})
     nvim.lua("require('eca').open({ chat = ... })", CHAT)

@@ -17,6 +17,8 @@ local namespace = vim.api.nvim_create_namespace('eca.markdown')
 
 local LINE_PRIORITY = 90
 local INLINE_PRIORITY = 95
+--- Cells left of the text.
+local MARGIN = 3
 
 --- The rows of the window being drawn.
 ---@class eca.markdown.Screen
@@ -121,10 +123,11 @@ local function draw_prose(buf, row)
 end
 
 --- Draw the background of a row of code. A fence shows what follows its signs: the language.
+---@param win integer
 ---@param buf integer
 ---@param row integer
 ---@param kind 'code'|'fence'
-local function draw_code(buf, row, kind)
+local function draw_code(win, buf, row, kind)
   place(buf, row, {
     end_row = row + 1,
     end_col = 0,
@@ -133,9 +136,18 @@ local function draw_code(buf, row, kind)
     strict = false,
     priority = LINE_PRIORITY,
   })
-  local line = kind == 'fence' and vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+  local indent = line:match('^%s+')
+  if indent and #line > vim.api.nvim_win_get_width(win) - MARGIN then
+    -- the indent of wrapped rows has no highlight of its own
+    place(buf, row, {
+      virt_text = { { (' '):rep(vim.fn.strdisplaywidth(indent)), 'EcaCodeBlock' } },
+      virt_text_pos = 'overlay',
+      virt_text_repeat_linebreak = true,
+    })
+  end
   local first, signs, label = line:match('^%s*()([`~]+%s*)(.*)$')
-  if first then
+  if first and kind == 'fence' then
     place(buf, row, {
       virt_text = { { label .. (' '):rep(#signs), 'EcaFence' } },
       virt_text_pos = 'overlay',
@@ -148,10 +160,10 @@ vim.api.nvim_set_decoration_provider(namespace, {
   on_win = function(_, _, buf, top, bottom)
     return places.is_transcript(buf) and survey(buf, top, bottom)
   end,
-  on_line = function(_, _, buf, row)
+  on_line = function(_, win, buf, row)
     local kind = screen.code[row]
     if kind then
-      draw_code(buf, row, kind)
+      draw_code(win, buf, row, kind)
     elseif screen.prose[row] then
       draw_prose(buf, row)
     end

@@ -13,9 +13,6 @@ local colours = vim.api.nvim_create_namespace('eca.text')
 
 local PRIORITY, PROSE_PRIORITY = 100, 80
 
---- Cells of the margin.
-M.MARGIN = 3
-
 local BAR, USER_BAR = '%#EcaGuide#│%* ', '%#EcaUserBar#▌%#EcaUser# '
 local AROUND = { [0] = ' ', '%#EcaGuide#│%*', '%#EcaGuide#║%*' }
 local GOES_ON = '%#EcaWrap#↳%*'
@@ -31,7 +28,7 @@ function M.margin()
   local row = vim.v.lnum - 1
   local block, first = places.drawn_at(vim.api.nvim_get_current_buf(), row)
   if not block then
-    return (' '):rep(M.MARGIN)
+    return '   '
   end
   local around = AROUND[math.min(block.depth, #AROUND)]
   if block.kind == 'user' then
