@@ -195,7 +195,10 @@ def fast_agent(home: Home) -> RealAgent:
 
 
 def gemini(home: Home) -> RealAgent:
-    """Gemini CLI. Some of its modes are refused in a folder that is not trusted."""
+    """Gemini CLI. Some of its modes are refused in a folder that is not trusted.
+
+    At its start it deletes old sessions, and with them each that was loaded once, unless told not.
+    """
     home.write(
         ".gemini/settings.json",
         {
@@ -204,7 +207,7 @@ def gemini(home: Home) -> RealAgent:
                 "folderTrust": {"enabled": False},
             },
             "privacy": {"usageStatisticsEnabled": False},
-            "general": {"disableAutoUpdate": True},
+            "general": {"disableAutoUpdate": True, "sessionRetention": {"enabled": False}},
         },
     )
     return RealAgent(
