@@ -277,6 +277,23 @@ def test_what_goose_asks_covers_what_it_does(
     consent.shows(act)
 
 
+def test_a_change_that_the_agent_has_made_itself_may_be_written_through_us_too(
+    tmp_path: Path,
+) -> None:
+    consent = Consent(tmp_path)
+    new = {"type": "diff", "path": consent.path("new.txt"), "newText": "one\n"}
+    consent.ask(YES, {"kind": "edit", "content": [new]})
+    Path(consent.path("new.txt")).write_text("one\n")
+    act = consent.write("new.txt", "one\n")
+    assert consent.passes(act)
+    consent.shows(act)
+    assert not consent.passes(consent.write("a.txt", TEXT)), "nothing of it was shown"
+    [(_, call)] = consent.asking.session.inbox.open_calls()
+    consent.asking.session.inbox.wrote("t", consent.path("new.txt"), act.old, act.new)
+    [(_, after)] = consent.asking.session.inbox.open_calls()
+    assert after.changes == call.changes
+
+
 def test_a_change_of_unsaved_text_that_the_agent_has_read_is_asked_about_once(
     tmp_path: Path,
 ) -> None:

@@ -93,8 +93,12 @@ class Scope(Struct, frozen=True):
                 return replace(self, changes=tuple(it for it in self.changes if it not in done))
 
     def _applied(self, act: Act) -> int | None:
-        """Return how many of the shown changes a write makes; None: it makes something else."""
-        return count_made_of(act, [change for path, change in self.changes if path == act.subject])
+        """Return how many of the shown changes a write makes; None: it makes something else.
+
+        Some agents make a change on the disk, and also write it through us (opencode 1.18.33).
+        """
+        changes = [change for path, change in self.changes if path == act.subject]
+        return 0 if changes and act.old == act.new else count_made_of(act, changes)
 
 
 def scope_of_act(act: Act, *, is_of_workspace: bool) -> Scope:

@@ -127,6 +127,8 @@ class KnownCall:
 
     def wrote(self, path: str, old: str | None, new: str) -> None:
         """Note a write of ours for the call; `path`: as the call names it, `old`: None if new."""
+        if old == new:
+            return  # the agent has made the change already
         first, _ = self._written.get(path, (old, new))
         self._written[path] = (first, new)
         self._has_made, self._call = True, None
