@@ -100,6 +100,12 @@ def _npm(agent: str, program: str) -> str:
     return str(FOLDER / agent / "node_modules" / ".bin" / program)
 
 
+def _script(agent: str, program: str) -> list[str]:
+    """Return how a program of a Python package starts, also after its folder was moved."""
+    folder = FOLDER / agent / "bin"
+    return [str(folder / "python"), str(folder / program)]
+
+
 def _binary(agent: str, pattern: str) -> str:
     """Return a program that a package for this machine has: no script of a package has run."""
     found = sorted((FOLDER / agent / "node_modules").glob(pattern))
@@ -182,7 +188,7 @@ def fast_agent(home: Home) -> RealAgent:
     settings = ["-c", str(home.path / "fast-agent.yaml"), "--model", f"generic.{MODEL}"]
     return RealAgent(
         "fast-agent",
-        [str(FOLDER / "fast-agent" / "bin" / "fast-agent-acp"), *settings, "--shell"],
+        [*_script("fast-agent", "fast-agent-acp"), *settings, "--shell"],
         home.env(),
         streams=True,
         edits_buffers=True,
@@ -301,13 +307,12 @@ alias = "scripted"
 def vibe(home: Home) -> RealAgent:
     """Mistral Vibe; it starts in a mode that changes files unasked."""
     home.write(".vibe/config.toml", VIBE.format(url=home.url, model=MODEL))
-    command = [str(FOLDER / "vibe" / "bin" / "vibe-acp")]
     env = home.env(VIBE_HOME=str(home.path / ".vibe"), MISTRAL_API_KEY=KEY)
     lacks = {
         "mcp": "its model has to search for the tools of an MCP server first",
         "end": "a command that is not the first of its session goes on after a stop",
     }
-    return RealAgent("vibe", command, env, "Ask", "Auto Approve", lacks=lacks)
+    return RealAgent("vibe", _script("vibe", "vibe-acp"), env, "Ask", "Auto Approve", lacks=lacks)
 
 
 AGENTS: Mapping[str, Make] = {
