@@ -58,13 +58,16 @@ def let_it_remember(nvim: Neovim, agent: RealAgent) -> None:
         nvim.wait_for(lambda: int(time.time() / 60) > minute, "the next minute", timeout=70)
 
 
-def allow_all(nvim: Neovim, done: str) -> None:
-    """Allow what is asked, each call once, until a line is in the transcript."""
+def allow_all(nvim: Neovim, done: str) -> list[str]:
+    """Allow what is asked, each call once, until a line is in the transcript; return the titles."""
+    titles: dict[object, str] = {}
 
     def is_done() -> bool:
         for request in nvim.lua("return require('eca').pending()"):
+            titles[request["id"]] = request["title"]
             choose(nvim, request, "allow_once")
         return any(done in line for line in lines_of(nvim))
 
     nvim.wait_for(is_done, f"{done!r} with all requests answered")
     wait_idle(nvim)
+    return [*titles.values()]

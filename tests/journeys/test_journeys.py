@@ -111,7 +111,9 @@ def test_edits_are_listed_and_come_back(
         {"edit": [str(old), before.splitlines()[0], "changed()"]},
         {"say": "all written"},
     )
-    allow_all(nvim, "all written")
+    asked = allow_all(nvim, "all written")
+    for name in (new.name, old.name):
+        assert sum(name in title and title.startswith("edit") for title in asked) <= 1, asked
     assert new.read_text() == "one\ntwo\n"
     assert old.read_text() == before.replace(before.splitlines()[0], "changed()", 1)
     shown = "\n".join(lines_of(nvim))
