@@ -1,10 +1,17 @@
 """Only the last lines of standard error are kept."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.redaction import without_keys
-from eca_nvim.transport.stderr_tail import MAX_BYTES, MAX_LINE_BYTES, MAX_LINES, StderrTail
+from eca_nvim.transport.stderr_tail import (
+    MAX_BYTES,
+    MAX_LINE_BYTES,
+    MAX_LINES,
+    StderrTail,
+    telling_line,
+)
 
 
 def fed(*pieces: bytes) -> tuple[StderrTail, list[str]]:
@@ -60,3 +67,23 @@ def test_a_long_line_is_cut_between_words() -> None:
     """A key that is cut in two does not look like one, and is not hidden in the log."""
     _, told = fed(b"x" * (MAX_LINE_BYTES - 10) + b" API_KEY=0123456789abcdef " + b"y" * 100, b"\n")
     assert "API_KEY=0123456789abcdef" in told[1]
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        # As gemini 0.61, copilot 1.0.102, Python and Node.js print it.
+        ("Unknown argument: acpp\nUsage: gemini\n  -d  Show errors\n  -h  Show help", "Unknown"),
+        ("error: unexpected argument '--acpp' found\n\n  tip: '--acp'\n\nUsage: x", "error: un"),
+        ("Traceback:\n  raise ValueError('x')\nValueError: x", "ValueError"),
+        ("  throw err;\n\nError: Cannot find it\n    at Error.x (y)\n\nNode.js v24", "Error: C"),
+        ("an error of before\nthe error that ends it\n", "the error"),
+        ("one\nlog in first\n \n", "log in first"),
+        (" \n", ""),
+        ("", ""),
+    ],
+)
+def test_the_line_that_names_the_fault_is_told(printed: str, told: str) -> None:
+    line = telling_line(printed.split("\n"))
+    assert line.startswith(told)
+    assert bool(line) == bool(told)

@@ -20,7 +20,15 @@ from msgspec import Struct
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.spawn import program_name
-from eca_nvim.transport import Connection, ConnectionClosed, Exit, Goodbye, Guard, StartError
+from eca_nvim.transport import (
+    Connection,
+    ConnectionClosed,
+    Exit,
+    Goodbye,
+    Guard,
+    StartError,
+    telling_line,
+)
 
 _STDERR_LINES: Final = 20
 
@@ -141,8 +149,8 @@ class ProcessAgent(Agent, Generic[LifeT]):
         return await life.connection.wait_closed()
 
     def _ended_early(self, ending: Exit) -> AgentFault:
-        last = [line for line in ending.stderr_tail if line.strip()][-1:]
-        message = f": {one_line(last[0])}" if last else ""
+        line = one_line(telling_line(ending.stderr_tail))
+        message = f": {line}" if line else ""
         return self._fault(f"ended before it could be used, {ending}{message}")
 
     def _fault(self, what: str) -> AgentFault:

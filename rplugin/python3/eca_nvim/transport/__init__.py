@@ -14,6 +14,7 @@ from eca_nvim.transport.connection import (
 )
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, RemoteError
 from eca_nvim.transport.process import ChildProcess, Exit
+from eca_nvim.transport.stderr_tail import telling_line
 
 __all__ = [
     "ChildProcess",
@@ -31,4 +32,5 @@ __all__ = [
     "StartError",
     "StartFailed",
     "open_connection",
+    "telling_line",
 ]

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
+
+from eca_nvim.patterns import late_pattern
 
 MAX_LINES: Final = 200
 MAX_BYTES: Final = 64 * 1024
 MAX_LINE_BYTES: Final = 8 * 1024
 """A longer line is split into pieces, at a comma if possible, else at a blank: redaction would
 not recognise a key that is cut in two, or cut from its name."""
+
+
+_FAULT: Final = late_pattern(
+    r"(?i)(?!\s).*?(error|fatal|cannot|unknown|invalid|unexpected|unrecogni[sz]ed)"
+)
+
+
+def telling_line(lines: Sequence[str]) -> str:
+    """Return the line that says best why a process has ended, "" if all are blank.
+
+    The last one that names a fault, as usage or a stack trace may follow it; else the last one.
+    """
+    told = [line for line in lines if line.strip()]
+    faults = [line for line in told if _FAULT.match(line)]
+    return (faults or told or [""])[-1]
 
 
 class StderrTail:

@@ -156,7 +156,7 @@ class Outbox:
     def _steered(
         self, session: Session, turn: int, prompt: Prompt, pending: PendingRequest
     ) -> None:
-        """Report a message that the agent has taken; one that it has not stays queued in the chat."""
+        """Report a message that the agent has taken; the chat keeps any other."""
         session.steers.remove(prompt)
         outcome = SteerOutcome.PROMPT_REQUIRED
         try:

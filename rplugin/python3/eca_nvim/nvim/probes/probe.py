@@ -37,6 +37,7 @@ from eca_nvim.transport import (
     RemoteError,
     StartError,
     open_connection,
+    telling_line,
 )
 
 EXIT_SECONDS: Final = 2.0
@@ -148,12 +149,12 @@ class Probe:
             with anyio.move_on_after(seconds):
                 return await shake(connection)
         except ConnectionClosed as closed:
-            words = [line for line in closed.exit.stderr_tail if line.strip()][-1:]
+            words = [telling_line(closed.exit.stderr_tail)]
             return [self._fault(found, f"it ended before it answered, {closed.exit}", words)]
         except (RemoteError, DecodeError) as fault:
             return [self._fault(found, "it refused to start", [str(fault)])]
         slow = f"it has not answered after {seconds:.1f} s"
-        words = [connection.last_stderr] if connection.last_stderr else []
+        words = [connection.last_stderr]
         advice = f"a chat waits longer, and this may be a busy moment: :Eca server {self._name}"
         return [Row("warn", _told(slow, words), (advice,))]
 
@@ -178,7 +179,7 @@ class Probe:
 
 
 def _told(what: str, words: Sequence[str]) -> str:
-    return ": ".join((what, *map(safe, words)))
+    return ": ".join((what, *map(safe, filter(None, words))))
 
 
 def _ignore(_: object) -> None:
