@@ -10,12 +10,16 @@ from tests.support.factories import StartNeovim
 def test_health_says_where_to_get_the_server_and_how_to_log_in(
     start_nvim: StartNeovim, tmp_path: Path
 ) -> None:
+    for program in ("vibe-acp", "cline"):
+        (tmp_path / program).touch(0o755)
     nvim = start_nvim(columns=120, lines=70)
     nvim.lua("vim.env.PATH = ...", str(tmp_path))
     nvim.command("checkhealth eca")
     report = "\n".join(nvim.buffer_lines())
     assert "editor-code-assistant/eca" in report
     assert ":Eca login in the chat" in report
+    assert ":Eca server lists all; there now: cline, vibe" in report
+    assert "Server cline" in report
 
 
 @pytest.mark.parametrize(
