@@ -31,7 +31,10 @@ def test_everything_is_told_where_there_is_room(start_nvim: StartNeovim) -> None
     view = open_view(start_nvim, columns=250)
     show(view)
     view.nvim.wait_screen(
-        "Fix the flaky test · claude-sonnet · code · ● running 12s · 34k/200k · $0.09"
+        re.compile(
+            r"Fix the flaky test {10,}claude-sonnet · code · ● running 12s · 34k/200k · \$0.09$",
+            re.MULTILINE,
+        )
     )
     show(view, trust=True, variant="high", elapsed=3_725_000, tokens=1_234_567, limit=2_000_000)
     screen = view.nvim.wait_screen("TRUST · claude-sonnet · code/high · ● running 1h02m")
@@ -44,11 +47,11 @@ def test_everything_is_told_where_there_is_room(start_nvim: StartNeovim) -> None
 def test_the_least_important_goes_first(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, columns=100, lines=24)
     show(view)
-    view.nvim.wait_screen("Fix the flaky test · code · ● running 12s · 34k/200k")
+    view.nvim.wait_screen(re.compile("Fix the flaky test  +claude-sonnet · code · ● running 12s"))
     show(view, title="A title of so many words that it cannot be shown", trust=True)
-    view.nvim.wait_screen("A title of so m… · TRUST · code · ● running 12s · 34k/200k")
+    view.nvim.wait_screen(re.compile(r"A title of \S.*…  +TRUST · …\S+sonnet · ● running 12s"))
     show(view, agent="plan", title="A title of many words", elapsed=3_725_000)
-    view.nvim.wait_screen("A title of many words · plan · ● running 1h02m · 34k/200k")
+    view.nvim.wait_screen(re.compile(r"A title of many.*  …\S+sonnet · plan · ● running 1h02m"))
 
 
 def test_text_draws_a_winbar_only_where_a_window_counts_it(start_nvim: StartNeovim) -> None:
@@ -73,7 +76,7 @@ def test_text_draws_a_winbar_only_where_a_window_counts_it(start_nvim: StartNeov
 
 def test_states_are_told_by_a_sign(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim)
-    view.nvim.wait_screen("New chat · ○ idle")
+    view.nvim.wait_screen(re.compile("New chat  +○ idle"))
     view.draw(ops.SetServer("starting", "eca 0.155"))
     view.nvim.wait_screen("◌ starting")
     show(view, state="waiting")
@@ -90,7 +93,8 @@ def test_text_of_others_is_not_run(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, columns=250)
     title = "%{execute('let g:run = 1')}%#Error#\x1b[31m\n50%"
     show(view, title=title, model="%=%!x", activity="%{1/0}")
-    view.nvim.wait_screen("%{execute('let g:run = 1')}%#Error# [31m 50% · %=%!x")
+    view.nvim.wait_screen("%{execute('let g:run = 1')}%#Error# [31m 50%")
+    assert " %=%!x · code" in view.nvim.screen
     assert view.nvim.eval("exists('g:run')") == 0
 
 
@@ -107,13 +111,13 @@ def test_new_rows_are_told_in_the_narrowest_window(start_nvim: StartNeovim) -> N
     view.draw(*assistant(1, "text\n" * 100))
     view.nvim.keys("<C-w>kgg:vertical resize 41<CR>")
     show(view)
-    view.nvim.wait_screen("│ Fix the flaky t… · code · ● running 12s")
+    view.nvim.wait_screen("│ Fix the f…    …de-sonnet · ● running 12s")
     view.draw(ops.AppendText(CHAT, 1, "unseen\n" * 5))
-    view.nvim.wait_screen("│ Fix the flak… · ● running 12s · ↓ 5 new")
+    view.nvim.wait_screen(re.compile("│ Fix the flaky te…  +● running 12s · ↓ 5"))
     show(view, elapsed=3_725_000)
-    view.nvim.wait_screen("│ Fix the fl… · ● running 1h02m · ↓ 5 new")
+    view.nvim.wait_screen(re.compile("│ Fix the flaky…  +● running 1h02m · ↓ 5"))
     show(view, trust=True)
-    view.nvim.wait_screen(re.compile("│ Fix the flaky ?… · TRUST · ● running 12s"))
+    view.nvim.wait_screen(re.compile("│ Fix the.*…  +TRUST · ● running 12s · ↓ 5"))
 
 
 def test_a_buffer_that_the_user_opens_elsewhere_has_no_old_winbar(

@@ -16,7 +16,9 @@ local winbar_fit = require('eca.window.winbar_fit')
 local M = {}
 
 local START = '%#EcaWinbar# '
-local LEAST_TITLE, SHORTEST_TITLE = 16, 8
+local LEAST_TITLE, SHORTEST_TITLE, LEAST_MODEL = 16, 6, 10
+--- Windows with fewer columns show the number of new rows alone.
+local FEW_COLUMNS = 50
 local LEAST_WORDS = 20
 
 ---@param ms integer
@@ -98,8 +100,9 @@ end
 --- The parts of the transcript's winbar, in order.
 ---@param status eca.Status
 ---@param new integer unseen rows below the window
+---@param columns integer of the window
 ---@return eca.WinbarPart[]
-function M.transcript_parts(status, new)
+function M.transcript_parts(status, new, columns)
   local title = { text = status.title or mirror.UNTITLED, group = 'EcaWinbarTitle', weight = 60 }
   title.least, title.keep = LEAST_TITLE, SHORTEST_TITLE
   local parts = { title } ---@type eca.WinbarPart[]
@@ -113,7 +116,8 @@ function M.transcript_parts(status, new)
   for _, name in ipairs(unasked) do
     add(parts, name ~= status.agent and name or nil, 'EcaTrust', 100)
   end
-  add(parts, status.model, 'EcaWinbarDim', 40)
+  add(parts, status.model, 'EcaWinbarDim', 56, LEAST_MODEL)
+  parts[#parts].end_first = parts[#parts].text == status.model -- the provider stands first
   add(parts, agent, is_loud and 'EcaTrust' or 'EcaWinbarDim', is_loud and 100 or 55)
   local has_others = #mirror.servers_in_use() > 1
   add(parts, has_others and status.server_name or nil, 'EcaWinbarDim', 55)
@@ -121,7 +125,11 @@ function M.transcript_parts(status, new)
   local limit = status.limit and '/' .. tokens(status.limit) or ''
   add(parts, status.tokens and tokens(status.tokens) .. limit, 'EcaWinbarDim', 50)
   add(parts, status.cost and money(status.cost, status.currency), 'EcaWinbarDim', 10)
-  add(parts, new > 0 and ('↓ %d new'):format(new) or nil, 'EcaNew', 80)
+  local words = columns < FEW_COLUMNS and '↓ %d' or '↓ %d new'
+  add(parts, new > 0 and words:format(new) or nil, 'EcaNew', 80)
+  for place = 2, #parts do
+    parts[place].right = true
+  end
   return parts
 end
 
@@ -135,7 +143,9 @@ function M.render(parts)
     if part.click then
       text = ("%%%d@v:lua.require'eca.window.chat_tabs'.click@%s%%X"):format(part.click, text)
     end
-    if index > 1 then
+    if part.right and not (parts[index - 1] or {}).right then
+      pieces[#pieces + 1] = '%=' .. (index > 1 and (' '):rep(#winbar_fit.SEPARATOR - 1) or '')
+    elseif index > 1 then
       pieces[#pieces + 1] = '%#EcaWinbarDim#' .. (part.separator or winbar_fit.SEPARATOR)
     end
     pieces[#pieces + 1] = ('%%#%s#%s'):format(part.group, text)
@@ -225,9 +235,9 @@ function M.refresh_window(win)
   end
   local parts ---@type eca.WinbarPart[]
   if kind == 'chat' then
-    local new = follow_end.new_rows(win)
-    parts = M.transcript_parts(mirror.status(chat.id), new)
-    add_tabs(parts, chat.id, vim.api.nvim_win_get_width(win))
+    local columns = vim.api.nvim_win_get_width(win)
+    parts = M.transcript_parts(mirror.status(chat.id), follow_end.new_rows(win), columns)
+    add_tabs(parts, chat.id, columns)
   else
     parts = M.input_parts(chat.id)
   end

@@ -3,8 +3,11 @@
 --- Rules kept here:
 --- - Minor parts are dropped first. Then parts are cut, the lightest first, each down to its least
 ---   cells. Only then other parts are dropped, again the lightest first.
---- - A part with `keep` is never dropped. Before a heavier one is, it is cut below its least cells.
-local cut = require('eca.ui.display_width').cut
+--- - A part with `keep` is never dropped. It is cut below its least cells before a heavier part is
+---   dropped, or one that can be cut.
+local display_width = require('eca.ui.display_width')
+
+local cut = display_width.cut
 
 local M = {}
 
@@ -15,6 +18,8 @@ local M = {}
 ---@field least? integer cells it may be cut to; nil: it is never cut
 ---@field keep? integer cells it is cut to before a heavier part is dropped; nil: it is dropped
 ---@field separator? string between it and the part before, default: a dot
+---@field end_first? boolean its beginning is cut, not its end
+---@field right? boolean it and those after it stand at the right end
 ---@field click? integer number of the chat that a click opens
 
 M.SEPARATOR = ' · '
@@ -64,14 +69,15 @@ local function cut_parts(measured, over)
   for _, it in ipairs(measured) do
     local less = math.min(over, it.slack)
     if less > 0 then
-      it.part.text = cut(it.part.text, cells(it.part.text) - less)
+      local shorten = it.part.end_first and display_width.pad_path or cut
+      it.part.text = shorten(it.part.text, cells(it.part.text) - less)
       over = over - less
     end
   end
 end
 
 ---@param measured eca.MeasuredPart[]
----@param key 'width'|'slack'
+---@param key 'width'|'slack'|'reserve'
 ---@return integer
 local function sum(measured, key)
   return vim.iter(measured):fold(0, function(total, it)
@@ -86,9 +92,11 @@ end
 ---@return integer over
 local function drop(measured, over)
   local stay, slack = {}, sum(measured, 'slack') ---@type eca.MeasuredPart[], integer
+  local reserve = sum(measured, 'reserve')
   for _, it in ipairs(measured) do
     local minor = it.part.weight <= M.MINOR
-    if over > 0 and not it.part.keep and (minor or over > slack) then
+    local room = slack + (it.part.least and reserve or 0)
+    if over > 0 and not it.part.keep and (minor or over > room) then
       over, slack = over - it.width, slack - it.slack
     else
       stay[#stay + 1] = it
