@@ -66,6 +66,7 @@ def test_only_the_key_is_a_secret_and_no_echo_is_shown() -> None:
     driver.hear(ACCEPTED)
     assert asked(driver) == [("Inform one or more models", None)]
     assert "✓ Paste your API Key → *****" in driver.view.lines
+    assert "Paste your API Key" not in driver.view.lines, "it is said once"
     assert driver.state == "login"
     answer(driver, "glm-4")
     driver.hear(user(f"{KEY} glm-4\n"), system("saved"), FINISHED, IDLE, ACCEPTED)

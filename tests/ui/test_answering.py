@@ -137,7 +137,7 @@ def test_the_fields_of_a_form_follow_one_another_and_then_the_draft_is_back(stag
     stage.keys("<C-u><C-s>")
     assert wait_sent(stage, "answer", 2)[1]["text"] == ""
     ask(stage, field("3", place="3 of 3", secret=True))
-    stage.wait_screen("Answer> a secret is asked for, typed hidden · <C-s> asks")
+    stage.wait_screen("Answer> type the secret, hidden · <C-s> asks")
     stage.keys("s3cret")
     stage.wait_screen("(hidden): ******")
     assert "s3cret" not in stage.screen
@@ -150,7 +150,7 @@ def test_the_fields_of_a_form_follow_one_another_and_then_the_draft_is_back(stag
 
 def test_a_secret_that_is_asked_for_no_more_is_no_prompt(stage: Neovim) -> None:
     ask(stage, field("1", secret=True))
-    stage.wait_screen("a secret is asked for")
+    stage.wait_screen("type the secret")
     stage.keys("is3c")
     stage.wait_screen("(hidden): ***")
     ask(stage)
@@ -179,7 +179,7 @@ def test_a_secret_takes_no_key_from_a_prompt_that_is_typed(stage: Neovim) -> Non
 @pytest.mark.parametrize("ends", ["<Esc>", "<C-c>", "<CR>"])
 def test_a_secret_that_is_not_typed_stays_pending(ends: str, stage: Neovim) -> None:
     ask(stage, field("1", secret=True))
-    stage.wait_screen("a secret is asked for")
+    stage.wait_screen("type the secret")
     stage.keys(f"i<C-s>{'' if ends == '<CR>' else 's3c'}{ends}")
     stage.keys("<Esc>")
     assert stage.mode == "n"

@@ -58,7 +58,7 @@ def test_a_key_is_nowhere_but_with_the_server(
     )
     nvim = begin(start_nvim, server)
     with nothing_of_the_key(nvim):
-        nvim.wait_screen("a secret is asked for, typed hidden")
+        nvim.wait_screen("> type the secret, hidden · <C-s> asks")
         nvim.keys(":Eca queue for later<CR>")
         nvim.wait_screen("⧗ for later")
         nvim.keys("i")
@@ -69,7 +69,7 @@ def test_a_key_is_nowhere_but_with_the_server(
         assert not server.received("chat/promptSteer")
         assert "contexts" not in server.received("chat/prompt")[1]["params"]
         assert f"✓ {ASKS} → *****" in lines_of(nvim)
-        nvim.keys("<Esc>uuUU.@:<Esc>")
+        nvim.keys("<Esc>uuUU.<Esc>")
         assert draft(nvim) == ""
         nvim.keys("iglm-4")
         nvim.wait_screen("Answer> glm-4")

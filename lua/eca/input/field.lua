@@ -19,7 +19,7 @@ local PLACEHOLDERS = {
   insert = 'type here',
   normal = 'type here with i',
   answer = 'type an answer',
-  secret = 'a secret is asked for, typed hidden',
+  secret = 'type the secret, hidden',
 }
 local PLACEHOLDER_MARK = 1
 

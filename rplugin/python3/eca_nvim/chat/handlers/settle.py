@@ -7,7 +7,7 @@ import msgspec
 from eca_nvim.chat.handlers.call_steps import step
 from eca_nvim.chat.handlers.messages import finish_reasoning
 from eca_nvim.chat.handlers.questions import dismiss
-from eca_nvim.chat.model.blocks import ReasoningBlock, ToolBlock
+from eca_nvim.chat.model.blocks import ReasoningBlock, ToolBlock, open_question
 from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
@@ -21,10 +21,13 @@ INCOMPLETE = (
 def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
-    end: how the turn ended. Of an agent that is gone nothing runs any more.
+    end: how the turn ended. Of an agent that is gone nothing runs any more; else what we ask
+    ourselves, as for a login, outlives the turn.
     """
     for block, lane in list(update.chat.live.values()):
-        if only is not None and lane is not only:
+        question = open_question(block)
+        outlives = question is not None and not question.asked.by_agent and end is not TurnEnd.GONE
+        if outlives or (only is not None and lane is not only):
             continue
         dismiss(update, block, lane)
         if isinstance(block, ToolBlock):

@@ -263,6 +263,9 @@ def login_waits(update: Update, _event: LoginWaits) -> None:
     wanted = _login_question(update)
     if wanted is None or asks_itself(update.chat):
         return
+    match update.lane.blocks[-1]:
+        case NoteBlock(text=text) as said if text.strip() == wanted:
+            update.remove(said, update.lane)  # the question has all of it
     secret = wanted == SILENT_LOGIN or any(word in wanted.lower() for word in _SECRET_WORDS)
     question_asked(update, QuestionAsked(LOGIN_QUESTION, wanted, secret=secret, in_login=True))
 
