@@ -42,5 +42,6 @@ end
 
 vim.api.nvim_create_autocmd('VimEnter', {
   once = true,
+  nested = true, -- else the file that is opened gets no type
   callback = vim.list_contains(vim.v.argv, '--headless') and run_headless or open_chat,
 })

@@ -53,6 +53,14 @@ def test_both_sides_have_the_same_colours(
     assert left.startswith("@") == (kind == "lua" and state != "changed since")
 
 
+def test_a_file_without_colours_has_none_on_the_other_side(stage: Neovim, workspace: Path) -> None:
+    path = workspace / "home.py"
+    path.write_text(CODE["py"])
+    stage.command(f"split {path} | setlocal syntax=")
+    show(stage, path, CODE["py"], CODE["py"].replace("home", "house"))
+    assert stage.lua(COLOURS, stage.lua(SIDES)) == ["none", "none"]
+
+
 @pytest.mark.parametrize("pending", [True, False])
 def test_the_text_of_both_sides_begins_in_the_same_column(
     stage: Neovim, workspace: Path, pending: bool

@@ -128,16 +128,17 @@ local function real_file(diff, text)
   M.put_away({ real = buf, added = added })
 end
 
---- Highlight a scratch buffer as the file: by tree-sitter if the real buffer is, else by its
---- syntax.
+--- Highlight a scratch buffer as the real buffer is, by tree-sitter or by its syntax; without one
+--- by the syntax of the file's type.
 ---@param buf integer
 ---@param diff eca.Diff
 ---@param real? integer
 local function colour(buf, diff, real)
-  local filetype = vim.filetype.match({ filename = diff.path, buf = buf })
+  local syntax = real and vim.bo[real].syntax
+    or vim.filetype.match({ filename = diff.path, buf = buf })
   local highlighter = real and vim.treesitter.highlighter.active[real]
   if not highlighter or not pcall(vim.treesitter.start, buf, highlighter.tree:lang()) then
-    others.set('Syntax', buf, 'syntax', filetype or '')
+    others.set('Syntax', buf, 'syntax', syntax or '')
   end
 end
 
