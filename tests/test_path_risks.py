@@ -1,13 +1,22 @@
 """Where paths lead: through links, into git folders, to files that run by themselves."""
 
 import subprocess
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from eca_nvim.path_risks import OF_AGENTS, PathRisk, is_project, may_be_project, path_risks
+from eca_nvim.path_risks import (
+    OF_AGENTS,
+    Folders,
+    PathRisk,
+    UnfitFolder,
+    is_inside,
+    is_project,
+    may_be_project,
+    path_risks,
+)
 from eca_nvim.server.known import KNOWN
 
 GIT = ("git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
@@ -248,3 +257,42 @@ def test_a_project_is_a_folder_of_a_repository(
     assert is_project(str(tmp_path / "code/deep/er"))
     assert not is_project(str(tmp_path / "notes")), "the repository above it is the home folder"
     assert may_be_project(str(tmp_path / "notes"))
+
+
+def test_a_folder_is_added_by_its_real_path_and_removed(inside: Path) -> None:
+    other, link = inside.parent / "outside", inside.parent / "link"
+    link.symlink_to(other)
+    folders = Folders((str(inside),))
+    shared: Sequence[str] = folders
+    assert folders.add(str(link)) == str(other)
+    assert list(shared) == [str(inside), str(other)]
+    assert path_risks(str(other / "x"), shared) == {}
+    with pytest.raises(UnfitFolder, match="is in the workspace"):
+        folders.add(str(other / "keys"))
+    link.unlink()
+    link.symlink_to("/etc")
+    assert PathRisk.OUTSIDE not in path_risks(str(other / "x"), shared)
+    assert not is_inside("/etc/hosts", shared)
+    assert folders.remove(f"{other}/") == str(other)
+    assert list(shared) == [str(inside)]
+    for fixed in (inside, other):
+        with pytest.raises(UnfitFolder, match="was not added"):
+            folders.remove(str(fixed))
+
+
+def test_the_home_folder_and_those_above_it_are_not_added(
+    inside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = inside.parent / "outside" / "keys"
+    monkeypatch.setenv("HOME", str(home))
+    link = inside.parent / "link"
+    link.symlink_to(home)
+    folders = Folders((str(inside),))
+    for much in (home, link, home.parent, home.parent.parent, "/"):
+        with pytest.raises(UnfitFolder, match="too much"):
+            folders.add(str(much))
+    (inside / "file").write_text("x")
+    for nothing in ("keys", str(inside / "file"), str(home / "missing"), "a\0b"):
+        with pytest.raises(UnfitFolder, match="there is no folder"):
+            folders.add(nothing)
+    assert folders.added == ()

@@ -30,6 +30,7 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.options import ChatOption, OptionsChanged
 from eca_nvim.digests import text_digest
+from eca_nvim.path_risks import Folders
 from eca_nvim.transport import Guard
 
 TIMEOUT = 60.0
@@ -223,7 +224,9 @@ def make_agent(
 ) -> EcaAgent:
     """Make an agent that works in one folder."""
     options = EcaOptions(command, agent=agent, diagnostics_base=base, guard=guard, see_off=see_off)
-    return EcaAgent(options, Workspace((str(folder),), EDITOR, 4711), editor or FakeEditor())
+    return EcaAgent(
+        options, Workspace(Folders((str(folder),)), EDITOR, 4711), editor or FakeEditor()
+    )
 
 
 @asynccontextmanager

@@ -15,12 +15,13 @@ from tests.support.wire import encode as frame
 
 from eca_nvim.agents.base import AgentFault, Prompt, Workspace
 from eca_nvim.agents.eca import agent as eca
-from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent
+from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent, EcaOptions
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.introduction import introduction
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
-from eca_nvim.chat.vocabulary.events import TextReceived
+from eca_nvim.chat.vocabulary.events import ChatOpened, TextReceived
 from eca_nvim.guardian import GRACE_S
+from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.eca import encode
 from eca_nvim.session.server import CLOSE_TIMEOUT
 
@@ -38,7 +39,7 @@ async def start(agent: EcaAgent) -> AgentFault:
 
 
 def test_we_say_who_and_where_we_are_and_what_we_can_do() -> None:
-    workspace = Workspace(("/home/me/a b", "/ü#"), "Neovim 0.12.4", 4711)
+    workspace = Workspace(Folders(("/home/me/a b", "/ü#")), "Neovim 0.12.4", 4711)
     assert encode(introduction(workspace, "plan")) == {
         "processId": 4711,
         "clientInfo": {"name": "Neovim", "version": "0.12.4"},
@@ -58,8 +59,33 @@ def test_we_say_who_and_where_we_are_and_what_we_can_do() -> None:
 
 
 def test_the_root_folder_has_a_name() -> None:
-    [folder] = introduction(Workspace(("/",), "Neovim", 1)).workspace_folders
+    [folder] = introduction(Workspace(Folders(("/",)), "Neovim", 1)).workspace_folders
     assert (folder.uri, folder.name) == ("file:///", "/")
+
+
+async def test_added_folders_are_told_apart_from_those_of_the_start(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    method, other = "workspace/didChangeWorkspaceFolders", tmp_path / "other project"
+    other.mkdir()
+    (tmp_path / "first").mkdir()
+    opened = script.send("chat/opened", {"chatId": "1"})
+    told = [script.expect(method), opened]
+    server = scripted_server(script.handshake(), *told, *told)
+    folders = Folders((str(tmp_path / "first"),))
+    folders.add(str(other))
+    agent = EcaAgent(EcaOptions(server.command), Workspace(folders, "Neovim", 1), FakeEditor())
+    async with running(agent) as client:
+        await client.until(lambda: client.all(ChatOpened))
+        assert agent.folder_changed(folders.remove(str(other)), removed=True) is None
+        await client.until(lambda: len(client.all(ChatOpened)) == 2)
+    [started] = server.received("initialize")
+    assert [it["name"] for it in started["params"]["workspaceFolders"]] == ["first"]
+    named = [{"uri": other.as_uri(), "name": "other project"}]
+    assert [it["params"]["event"] for it in server.received(method)] == [
+        {"added": named, "removed": []},
+        {"added": [], "removed": named},
+    ]
 
 
 async def test_the_session_of_the_server_is_guarded(

@@ -28,6 +28,7 @@ from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
 from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.history_intents import ClearMessages, DeleteChat
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
+from eca_nvim.path_risks import Folders
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session
 
@@ -54,8 +55,11 @@ class Stage:
         persistence = Persistence(None, self.view, os.getpid())
         for what, value in row.kept.items():
             persistence.keep_choice("eca", what, value)
-        settings = RenderSettings(folders=(str(folder),))
-        self.session = Session(self._make, self, self.view, settings, persistence, Redactor())
+        self._folders = Folders((str(folder),))
+        settings = RenderSettings(folders=self._folders)
+        self.session = Session(
+            *(self._make, self, self.view, settings, persistence, Redactor()), self._folders
+        )
         self._options = EcaOptions(
             self.server.command,
             agent=persistence.choices("eca")("agent"),
@@ -67,7 +71,7 @@ class Stage:
         self._task = asyncio.create_task(self.session.run())  # its error is raised at the end
 
     def _make(self, server: str) -> Candidate:
-        workspace = Workspace((str(self.folder),), EDITOR, os.getpid())
+        workspace = Workspace(self._folders, EDITOR, os.getpid())
         return Candidate(EcaAgent(self._options, workspace, FakeEditor()), server, server)
 
     async def close(self) -> None:

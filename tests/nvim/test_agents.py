@@ -14,6 +14,7 @@ from eca_nvim.agents.base import Workspace
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.settings import read_settings
+from eca_nvim.path_risks import Folders
 from eca_nvim.session import Candidate, KeptSessions, Persistence
 
 
@@ -33,7 +34,7 @@ def make(guardian: Guardian, protocol: str) -> Candidate:
         "mcp": {"a": {"command": ["/bin/sh"]}},
     }
     settings = read_settings({"servers": {"it": server}})
-    workspace = Workspace(("/workspace",), "Neovim", 1)
+    workspace = Workspace(Folders(("/workspace",)), "Neovim", 1)
     persistence = Persistence(None, Recorder(), 1)
     kept = partial(KeptSessions, persistence=persistence)
     agents = Agents(

@@ -37,6 +37,7 @@ from eca_nvim.chat.vocabulary.ops import (
 )
 from eca_nvim.chat.vocabulary.options import OptionValue, SetOptions
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
+from eca_nvim.path_risks import Folders
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session
 from eca_nvim.store import Store
@@ -251,10 +252,12 @@ class Rig:
         self.warnings: tuple[str, ...] = ()
         self.unwritten: dict[str, str] = {}
         self.persistence = Persistence(store, self.view, NEOVIM)
-        settings = RenderSettings(folders=folders)
+        self.folders = Folders(folders)
+        settings = RenderSettings(folders=self.folders)
         self.redactor = Redactor()
         self.session = Session(
-            self.make, self, self.view, settings, self.persistence, self.redactor
+            *(self.make, self, self.view, settings, self.persistence, self.redactor),
+            self.folders,
         )
 
     def make(self, server: str) -> Candidate:

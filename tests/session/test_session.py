@@ -36,7 +36,7 @@ from eca_nvim.chat.vocabulary.ops import (
     SetWork,
     ShowDiff,
 )
-from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
+from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, RequestTranscript
 from eca_nvim.chat.vocabulary.received import ImageReceived
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session import chats
@@ -364,3 +364,30 @@ async def test_what_waits_is_told_whole_after_some_of_it_was_lost(rig: Rig) -> N
     rig.session.resend_pending()
     agent.say("a", ToolRequested(eca_call("c3", "grep"), needs_approval=True))
     assert [item["call"] for item in rig.view.of(SetPending)[-1].items] == ["c0", "c1", "c2", "c3"]
+
+
+async def test_a_folder_that_is_added_is_in_the_workspace_for_what_waits(
+    rig: Rig, tmp_path: Path
+) -> None:
+    rig.folders.first = (str(tmp_path / "here"),)
+    (tmp_path / "there").mkdir()
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "go"))
+    await rig.done()
+    path = str(tmp_path / "there" / "x")
+    call = eca_call("t", "read_file", origin="native", arguments={"path": path})
+    agent.say("a", events.ToolRequested(call, needs_approval=True))
+    before = rig.decision("t")
+    assert "outside the workspace" in str(rig.asked("t"))
+    missing = ChangeFolder(str(tmp_path / "nowhere"), removed=False, request=1)
+    assert await rig.ask(missing) is None
+    assert rig.lines()[-1] == f"there is no folder {tmp_path}/nowhere"
+    added = await rig.ask(ChangeFolder(str(tmp_path / "there"), removed=False, request=2))
+    assert added == [str(tmp_path / "there")]
+    assert rig.lines()[-1] == f"the workspace has {tmp_path}/there"
+    assert "outside the workspace" not in str(rig.asked("t"))
+    rig.do(before)
+    await rig.done()
+    assert rig.asked("t")  # the answer was to what it looked like before
+    assert await rig.ask(ChangeFolder(added[0], removed=True, request=3)) == []
+    assert "outside the workspace" in str(rig.asked("t"))

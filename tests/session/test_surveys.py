@@ -17,6 +17,7 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRejected, ToolRequested, ToolRunning
+from eca_nvim.chat.vocabulary.query_intents import ChangeFolder
 from eca_nvim.chat.vocabulary.review_intents import (
     FileWritten,
     ListChanges,
@@ -330,3 +331,23 @@ async def test_the_end_of_the_session_waits_for_no_survey(folder: Path) -> None:
     assert not over.is_set()
     go.set()
     rig.session.kill()
+
+
+async def test_the_files_of_a_folder_that_is_added_are_not_laid_to_a_command(
+    rig: Rig, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (other / "mine").write_text("1")
+    agent = await let_run(rig)
+    assert await rig.ask(ChangeFolder(str(other), removed=False, request=-1)) == [str(other)]
+    (other / "mine").write_text("2")
+    end(agent)
+    assert await names(rig, -2) == []
+    again, agent.approved = eca_call("u", "shell_command"), anyio.Event()
+    agent.say("a", TurnBegan(), ToolRequested(again, needs_approval=True))
+    rig.do(rig.decision("u"))
+    await agent.approved.wait()
+    agent.say("a", ToolRunning(again))
+    (other / "mine").write_text("3")
+    end(agent, again)
+    assert await names(rig, -3) == [("mine", "lines")]

@@ -10,7 +10,7 @@ M.CHANGE_ACTS = { 'keep', 'revert', 'comment', 'send' }
 --- These check their arguments themselves.
 local WORDS = vim.split(
   'rename flag export grep steer queue approve reject answer trust add model agent variant '
-    .. 'options help server start restart quit template login logout',
+    .. 'options help server start restart quit template login logout folder',
   ' '
 )
 

@@ -47,6 +47,21 @@ local function paths_beginning(lead)
   return found
 end
 
+--- What `:Eca folder` takes: what to do, and a folder.
+---@param lead string
+---@param before string what is typed before it
+---@return string[]
+function M.folders(lead, before)
+  if before == '' then
+    return { 'add', 'remove' }
+  elseif vim.startswith(before, 'remove') then
+    return require('eca.host.workspace').added()
+  end
+  return vim.tbl_filter(function(name)
+    return vim.endswith(name, '/')
+  end, paths_beginning(lead))
+end
+
 --- The contexts whose token begins like this, without the `@`.
 ---@param lead string
 ---@return string[]

@@ -218,6 +218,7 @@ M.rows = {
   { name = 'delete', applies = IF.chat, action = 'Delete' },
   { name = 'install', applies = IF.failed },
   { name = 'server', applies = IF.servers },
+  { name = 'folder', applies = IF.started, typed = true },
   { name = 'start', applies = unless(IF.started) },
   { name = 'restart', applies = IF.started },
   { name = 'quit', applies = IF.started },

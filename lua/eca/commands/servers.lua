@@ -1,4 +1,5 @@
---- The subcommands of `:Eca` that are about servers: choosing, starting and ending one, logging in.
+--- The subcommands of `:Eca` that are about servers: choosing, starting and ending one, logging in,
+--- and the folders that they work in.
 ---
 --- Rules kept here: without a name the server of the current chat is meant.
 
@@ -43,8 +44,27 @@ local function login(text, act)
   }
 end
 
+---@param rest string
+local function folder(rest)
+  local act, path = rest:match('^(%l*)%s*(.*)$')
+  if rest == '' then
+    require('eca.actions.folders').list()
+  elseif act == 'add' or act == 'remove' then
+    require('eca.actions.folders')[act](given((path:gsub('\\ ', ' '))))
+  else
+    require('eca.ui.notify').warn("folder takes 'add' or 'remove', and a folder")
+  end
+end
+
 ---@type table<string, eca.Subcommand>
 return {
+  folder = {
+    text = 'let the agents work in another folder, too',
+    run = folder,
+    choices = function(lead, _, before)
+      return require('eca.commands.completion').folders(lead, before)
+    end,
+  },
   server = server('choose the server of new chats', 'choose'),
   start = server('start the server', 'start'),
   restart = server('restart the server', 'restart'),

@@ -5,6 +5,7 @@
 --- - Nothing is copied: cursor and selection are read when they are asked for.
 --- - A selection counts until the text changes or the cursor moves.
 local paths = require('eca.files.paths')
+local workspace = require('eca.host.workspace')
 
 local M = {}
 
@@ -51,6 +52,23 @@ function M.last()
   for _, place in ipairs(places) do
     if vim.api.nvim_buf_is_loaded(place.buf) then
       return place, paths.of_buffer(place.buf)
+    end
+  end
+end
+
+--- The project that the user works in, if it is not part of the workspace: that of the file, or of
+--- the working folder.
+---@return string? root absolute
+function M.other_project()
+  local _, file = M.last()
+  for _, from in ipairs({ file or false, vim.fn.getcwd() }) do
+    local root = from and vim.fs.root(from, workspace.MARKERS)
+    if
+      root
+      and not paths.inside(root, workspace.folders())
+      and not paths.inside(vim.uv.os_homedir() or '/', { root })
+    then
+      return paths.normalize(root)
     end
   end
 end

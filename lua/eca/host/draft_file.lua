@@ -25,7 +25,7 @@ end
 --- ms, so this must not be called while a window opens.
 ---@return string
 local function prefix()
-  return vim.fn.sha256(table.concat(require('eca.host.workspace').folders(), '\n')):sub(1, 16)
+  return vim.fn.sha256(table.concat(require('eca.host.workspace').first(), '\n')):sub(1, 16)
 end
 
 ---@param pid integer

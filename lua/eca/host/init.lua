@@ -107,7 +107,8 @@ local function attach()
   settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
   local payload = {
     settings = settings,
-    folders = workspace.folders(),
+    folders = workspace.first(),
+    added = workspace.added(),
     editor = 'Neovim ' .. vim.fn.execute('version'):match('NVIM v(%S+)'),
     pid = vim.fn.getpid(),
   }

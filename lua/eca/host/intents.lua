@@ -5,7 +5,7 @@
 ---   checks that both are equal.
 ---@type table<string, string[]>
 return {
-  attach = { 'settings', 'folders', 'editor', 'pid' },
+  attach = { 'settings', 'folders', 'editor', 'pid', 'added' },
   open_chat = { 'chat', 'redraw', 'server' },
   prompt = { 'chat', 'text', 'contexts', 'queue', 'request', 'server' },
   unqueue = { 'chat', 'index', 'edit' },
@@ -23,6 +23,7 @@ return {
   complete = { 'chat', 'trigger', 'query', 'folder' },
   check_context = { 'item', 'request' },
   read_diff = { 'folder', 'request' },
+  change_folder = { 'path', 'removed', 'request' },
   paste_image = { 'request' },
   grep = { 'chat', 'pattern', 'request' },
   reveal = { 'chat', 'block', 'request', 'row' },

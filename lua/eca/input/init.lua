@@ -15,6 +15,9 @@ local host = require('eca.host')
 local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
+local notify = require('eca.ui.notify')
+local places = require('eca.context.places')
+local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
 local servers = require('eca.state.servers')
 local winbar = require('eca.window.winbar')
@@ -93,6 +96,18 @@ function M.submit(buf, queue)
   return true
 end
 
+local offered = {} ---@type table<string, true> projects, by their root
+
+--- Say, once, how the project that the user works in becomes part of the workspace.
+local function offer_project()
+  local root = places.other_project()
+  if root and not offered[root] then
+    offered[root] = true
+    local name = sanitize.line(vim.fs.basename(root))
+    notify.info((':Eca folder add lets the agents work in %s, too'):format(name))
+  end
+end
+
 ---@class eca.InputSendOptions
 ---@field queue? boolean
 ---@field contexts? eca.Context[]
@@ -111,6 +126,7 @@ function M.send(chat, text, opts)
     queue = opts and opts.queue or false,
     server = servers.unless_default(opts and opts.server or mirror.server_name(chat)),
   })
+  offer_project()
 end
 
 --- Scroll the visible transcript of a chat to its end, so that the user sees the answer.

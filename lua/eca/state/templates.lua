@@ -59,7 +59,7 @@ function M.names()
   local places = vim.api.nvim_get_runtime_file(own, false)
   local folders = M.folders()
   places[#places + 1] = folders.user or nil
-  for _, root in ipairs(folders.project and require('eca.host.workspace').folders() or {}) do
+  for _, root in ipairs(folders.project and require('eca.host.workspace').first() or {}) do
     places[#places + 1] = vim.fs.joinpath(root, folders.project)
   end
   local names = vim.iter(places):map(names_in):flatten():totable()

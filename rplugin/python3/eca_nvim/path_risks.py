@@ -19,7 +19,7 @@ from enum import Enum
 from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
-from typing import Final
+from typing import Final, overload
 
 _LONGEST: Final = 4096  # bytes of a path (PATH_MAX)
 _GIT: Final = ".git"
@@ -281,3 +281,58 @@ def _is_in_git_folder(path: PurePosixPath) -> bool:
         all(mark == name or os.path.lexists(folder / mark) for mark in _IN_GIT_FOLDERS)
         for folder, name in zip(path.parents, reversed(path.parts), strict=False)
     )
+
+
+class UnfitFolder(Exception):
+    """Raised when a folder cannot be part of the workspace; the message is one line."""
+
+
+class Folders(Sequence[str]):
+    """The folders of the workspace: those of the start, then those that the user has added.
+
+    Absolute. All who ask what is in the workspace share this list, which changes. Added folders are
+    real paths: a link that is changed later does not lead to more.
+    """
+
+    def __init__(self, first: Iterable[str]) -> None:
+        self.first = tuple(first)
+        self.added: tuple[str, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return (*self.first, *self.added)[index]
+
+    def __len__(self) -> int:
+        return len(self.first) + len(self.added)
+
+    def add(self, path: str) -> str:
+        """Add a folder and return its real path. Raises UnfitFolder."""
+        folder = _real_folder(path)
+        if is_inside(folder, self):
+            raise UnfitFolder(f"{folder} is in the workspace")
+        if not may_be_project(folder):
+            raise UnfitFolder(f"{folder} is too much for an agent: add a folder in it")
+        self.added += (folder,)
+        return folder
+
+    def remove(self, path: str) -> str:
+        """Remove an added folder and return its real path. Raises UnfitFolder."""
+        folder = real_path(path)
+        if folder not in self.added:
+            raise UnfitFolder(f"{folder} was not added with :Eca folder add")
+        self.added = tuple(it for it in self.added if it != folder)
+        return folder
+
+
+def _real_folder(path: str) -> str:
+    try:
+        if posixpath.isabs(path) and S_ISDIR(Path(path).stat().st_mode):
+            return real_path(path)
+    except (OSError, ValueError):
+        pass
+    raise UnfitFolder(f"there is no folder {path}")

@@ -16,6 +16,7 @@ from eca_nvim.agents.base import EditorServices, Prompt, Workspace
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.path_risks import Folders
 from eca_nvim.transport import Guard
 
 CHAT = "a chat of ours"
@@ -106,7 +107,7 @@ def make_agent(
         kept=KeptOfChats(memory or remembering(), Projects(folder)),
         mcp=mcp or McpOptions("mine"),
     )
-    workspace = Workspace((str(folder),), "Neovim 0.12.4", 4711)
+    workspace = Workspace(Folders((str(folder),)), "Neovim 0.12.4", 4711)
     return AcpAgent(options, workspace, services or FakeEditor())
 
 

@@ -19,6 +19,7 @@ from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
+from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.acp import decode_agent_request, decode_notification
 from eca_nvim.protocol.acp.permission import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
@@ -41,6 +42,7 @@ class Asking:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.folders = Folders((str(folder),))
         self.granted = Granted()
         self.projects = Projects()
         self.begin()
@@ -52,7 +54,7 @@ class Asking:
         self.events: list[AgentEvent] = []
         self.permissions = Permissions(NoAgent(), self.granted)
         self.consents = Consents(
-            *(self.permissions, self.granted, (str(self.folder),)),
+            *(self.permissions, self.granted, self.folders),
             *(self.projects, self.events.extend),
         )
         self.numbers = iter(range(1000))

@@ -147,6 +147,19 @@ async def test_our_always_covers_ordinary_files_of_the_workspace(asking: Asking)
     assert asking.asked[-1].choices[1].name == "Always in this chat: write this file"
 
 
+async def test_an_always_for_the_workspace_does_not_grow_with_it(asking: Asking) -> None:
+    other = asking.folder.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    assert await asking.allows(write(asking, "a.txt"), "always")
+    assert not await asking.allows(write_file(str(other / "x"), None, "x"))
+    asking.folders.add(str(other))
+    asking.granted.workspace_changed()
+    assert not await asking.allows(write_file(str(other / "x"), None, "x"))
+    assert not await asking.allows(write(asking, "a.txt"))
+    assert await asking.allows(write(asking, "a.txt"), "always")
+    assert await asking.allows(write_file(str(other / "x"), None, "x"))
+
+
 async def test_a_link_that_is_made_after_the_answer_covers_nothing(asking: Asking) -> None:
     (asking.folder / "a.txt").write_text("a")
     asking.permit_edit("a.txt", ALWAYS)

@@ -98,6 +98,31 @@ async def test_each_way_to_open_a_session_names_the_same_servers(
         assert opened["params"]["mcpServers"] == [WIRE["local"]]
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("takes", [True, False])
+async def test_only_an_agent_that_takes_further_folders_gets_them(
+    scripted_acp: PrepareScript, tmp_path: Path, *, takes: bool
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    can = ["fork", "additionalDirectories"] if takes else ["fork"]
+    server = scripted_acp(
+        *(agent.handshake(**agent.can(*can)), agent.session(OLD), agent.turn()),
+        opens("session/fork", agent.said("old", "text", "copy"), sessionId="copy"),
+    )
+    made = make_agent(server.command, tmp_path / "first")
+    (tmp_path / "first").mkdir()
+    async with running(made) as client:
+        await client.say("hi")
+        folder = made._workspace.folders.add(str(other))
+        line = made.folder_changed(folder, removed=False)
+        assert line == ("with its next chat" if takes else "it does not take further folders")
+        await client.agent.archive.fork(CHAT, None)
+    for way, added in (("new", None), ("fork", [str(other)] if takes else None)):
+        [opened] = server.received(f"session/{way}")
+        assert opened["params"].get("additionalDirectories") == added
+
+
 def usable(told: object) -> tuple[Sequence[object], list[str]]:
     return McpOptions("mine", {"it": told}, FOLDER).usable(ALL)
 

@@ -24,6 +24,7 @@ from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.forms import Value
 from eca_nvim.chat.vocabulary.options import OptionValue
+from eca_nvim.path_risks import Folders
 
 
 class AgentFault(Exception):
@@ -40,9 +41,9 @@ class AgentExit(Struct, frozen=True):
 
 
 class Workspace(Struct, frozen=True):
-    """Where the user works: absolute folders, the editor's name and version, and its process id."""
+    """Where the user works: the folders, the editor's name and version, and its process id."""
 
-    folders: tuple[str, ...]
+    folders: Folders
     editor: str
     process_id: int
 
@@ -263,6 +264,13 @@ class Agent(ABC):
         Prompts are sent when all is answered. is_chosen: the user has set it since Neovim started;
         else no consent follows from it.
         """
+
+    def folder_changed(self, folder: str, *, removed: bool) -> str | None:  # noqa: ARG002 - optional
+        """Tell a ready agent that a folder was added to the workspace, or removed.
+
+        Returns a line for the user if it does not work there yet.
+        """
+        return None
 
     @property
     def has_ended(self) -> bool:

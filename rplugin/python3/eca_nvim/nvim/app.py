@@ -13,6 +13,7 @@ import asyncio
 import atexit
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.head_start import head_start
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
+from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import KeptSessions, Persistence, Session
 from eca_nvim.session.templates.folders import PROJECT_FOLDER, TemplateFolders
@@ -102,7 +104,7 @@ class App:
             self._run(ALIVE, [])
             return
         open_log(settings, self._redactor, partial(self._no_log, settings.log_path or ""))
-        workspace = Workspace(tuple(intent.folders), intent.editor, intent.pid)
+        workspace = Workspace(_folders(intent), intent.editor, intent.pid)
         persistence = Persistence(_store(settings, workspace), self._frames, intent.pid)
         self._agents = Agents(
             settings,
@@ -116,7 +118,8 @@ class App:
         )
         rendering = RenderSettings(settings.icons, workspace.folders, settings.follow, diff_lines)
         self._session = Session(
-            self._agents, self._editor, self._frames, rendering, persistence, self._redactor
+            *(self._agents, self._editor, self._frames, rendering, persistence, self._redactor),
+            workspace.folders,
         )
         self._session.default_server(settings.default_server)
         self._session.configure(settings.options)
@@ -160,7 +163,16 @@ def _store(settings: Settings, workspace: Workspace) -> Store | None:
     """Return the project's store, None if nothing is to be saved."""
     if settings.store_path is None:
         return None
-    return Store(Path(settings.store_path), "\n".join(workspace.folders))
+    return Store(Path(settings.store_path), "\n".join(workspace.folders.first))
+
+
+def _folders(intent: Attach) -> Folders:
+    """Return the folders of the workspace; those that are not fit any more are left out."""
+    folders = Folders(intent.folders)
+    for path in intent.added:
+        with suppress(UnfitFolder):
+            folders.add(path)
+    return folders
 
 
 def _parse(arguments: Sequence[object]) -> Intent:

@@ -185,11 +185,14 @@ class Chats:
         settings = self._settings_of(server)
         for chat in self.of(server):
             if chat.settings != settings:
-                chat.settings = settings
-                for request in chat.pending.values():
-                    request.changed()
+                self.show(reducer.settings_changed(chat, settings, now()))
         for chat in self.of(server):
             self.show(reducer.server_changed(chat, state, now()))
+
+    def folders_changed(self) -> None:
+        """Show what waits for the user again: it may be in other folders of the workspace now."""
+        for chat in self:
+            self.show(reducer.settings_changed(chat, self._settings_of(chat.server_name), now()))
 
     def abilities_changed(self, server: str, abilities: frozenset[Ability]) -> None:
         """Note what a server can do."""

@@ -41,10 +41,11 @@ from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.login import TerminalEnded
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.chat.vocabulary.options import OptionValue
-from eca_nvim.chat.vocabulary.query_intents import ContentRequest
+from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, ContentRequest
 from eca_nvim.chat.vocabulary.review_intents import FileWritten
 from eca_nvim.chat.vocabulary.states import History, Turn
 from eca_nvim.disk.private import sweep
+from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chat_intents import ChatIntent, apply_intent
@@ -80,7 +81,9 @@ class Session:
         settings: RenderSettings,
         persistence: Persistence,
         redactor: Redactor,
+        folders: Folders,
     ) -> None:
+        """`folders`: those of the workspace, also in `settings`; the user may change them."""
         self._persistence = persistence
         self._redactor = redactor
         self._view = view
@@ -95,11 +98,11 @@ class Session:
         self.render_with = self._chats.render_with
         self._servers = Servers(make_agent, self._chats, view, persistence, redactor, self._perform)
         self._images = Images()
-        self.surveyor = Surveyor(self._ledger.attribution, settings.folders)
+        self._folders = folders
+        self.surveyor = Surveyor(self._ledger.attribution, folders)
         self._checks = TurnChecks(self._chats, self._servers.agent_of)
         self._contexts = Contexts(settings, files, view)
         self._named_files = NamedFiles(self._files_used)
-        self._workspace = settings.folders
         self.template_folders = TemplateFolders()
 
     def receive(self, intent: intents.Intent) -> None:
@@ -206,6 +209,8 @@ class Session:
                 raise TypeError(f"not for the session: {intent.name}")
             case intents.OpenChat():
                 self._open(intent)
+            case ChangeFolder():
+                self._change_folder(intent)
             case _:
                 self._apply(intent)
 
@@ -264,11 +269,28 @@ class Session:
 
         return Templates(
             lambda: self.template_folders,
-            self._workspace,
+            self._folders.first,
             self._chats,
             self._servers,
             self._view,
         )
+
+    def _change_folder(self, intent: ChangeFolder) -> None:
+        """Add a folder to the workspace or remove it, for all who ask what is in it."""
+        change = self._folders.remove if intent.removed else self._folders.add
+        try:
+            folder = change(intent.path)
+        except UnfitFolder as fault:
+            self._view.push([Notify("warn", one_line(str(fault))), Answer(intent.request, None)])
+            return
+        self._chats.folders_changed()
+        told = [f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"]
+        for server in self._servers:
+            agent = server.process.agent
+            if agent and (line := agent.folder_changed(folder, removed=intent.removed)):
+                told.append(f"{server.name}: {line}")
+        self._view.push([Notify("info", "; ".join(told))])
+        self._view.push([Answer(intent.request, [*self._folders.added])])
 
     def _open(self, opened: intents.OpenChat) -> None:
         chat = self._chats.table.get(opened.chat)

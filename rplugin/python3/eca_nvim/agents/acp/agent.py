@@ -106,6 +106,15 @@ class AcpAgent(ProcessAgent[Life]):
         life.sessions.forget(chat_id)
         self._options.kept.granted.forget(chat_id)
 
+    def folder_changed(self, folder: str, *, removed: bool) -> str | None:  # noqa: ARG002
+        """Note that the next session has other folders, if the agent takes them.
+
+        An answer that covers all files of the workspace was given for fewer of them.
+        """
+        self._options.kept.granted.workspace_changed()
+        takes = self._running.setup.takes_folders
+        return "with its next chat" if takes else "it does not take further folders"
+
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
         self._running.outbox.prompt(prompt)

@@ -79,7 +79,7 @@ class Life:
     ) -> None:
         self.connection = connection
         self.faults = faults
-        self.setup = SessionSetup(first_folder(workspace))
+        self.setup = SessionSetup(first_folder(workspace), folders=workspace.folders)
         self.sessions = Sessions(
             connection, tasks, self.setup, faults, kept.memory, emit, self.receive
         )
@@ -125,6 +125,7 @@ class Life:
         self.outbox.can_prompt = can.prompt_capabilities
         usable, left_out = self._mcp.usable(can.mcp_capabilities)
         self.setup.mcp_servers = usable
+        self.setup.takes_folders = can.session_capabilities.additional_directories is not None
         steer = {Ability.STEER} if result.meta.steering.supported else set()
         self.abilities.announce({*of_sessions(can), *self.logins.abilities, *steer})
         self._emit([MessageShown("warn", line) for line in left_out])

@@ -31,10 +31,10 @@ from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.content.proposals import Proposals
-from eca_nvim.agents.eca.dialect import Dialect
+from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.editor_requests import Base
 from eca_nvim.agents.eca.inbox import Inbox
-from eca_nvim.agents.eca.introduction import introduction
+from eca_nvim.agents.eca.introduction import introduction, workspace_folder
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.outbox import Outbox, one_line
 from eca_nvim.agents.eca.prompt.mentions import Mentions
@@ -250,6 +250,22 @@ class EcaAgent(ProcessAgent[_Life]):
         """Set a chat's model, agent, variant or trust."""
         self._running.outbox.set_option(chat_id, option_id, value)
 
+    def folder_changed(self, folder: str, *, removed: bool) -> str | None:
+        """Tell the server (workspace/didChangeWorkspaceFolders)."""
+        if self._running.dialect.generation < Generation.AGENTS:
+            return "it does not take further folders"
+        self._tell_folders(self._running.connection, (folder,), removed=removed)
+        return None
+
+    def _tell_folders(
+        self, connection: Connection, folders: Sequence[str], *, removed: bool = False
+    ) -> None:
+        named = tuple(map(workspace_folder, folders))
+        event = eca.FoldersEvent(added=() if removed else named, removed=named if removed else ())
+        message = eca.DidChangeWorkspaceFolders(event=event)
+        with suppress(ConnectionClosed):
+            connection.notify(message.method, encode(message))
+
     @property
     def archive(self) -> Archive:
         """The chats that the server saves."""
@@ -340,4 +356,6 @@ class EcaAgent(ProcessAgent[_Life]):
         except (RemoteError, DecodeError) as fault:
             raise self._fault(f"refused to start: {one_line(str(fault))}") from fault
         connection.notify(eca.Initialized.method, encode(eca.Initialized()))
+        if added := self._workspace.folders.added:
+            self._tell_folders(connection, added)
         return result

@@ -35,14 +35,15 @@ def introduction(workspace: Workspace, agent: str | None = None) -> InitializePa
     """Build the initialize request; `agent` is the agent to select at the start.
 
     The server watches `process_id` and exits with it. It is the editor's, because our host may be
-    restarted while the editor lives.
+    restarted while the editor lives. Folders that the user adds are not in it: chats are kept for
+    the folders named here.
     """
     return InitializeParams(
         process_id=workspace.process_id,
         client_info=_client(workspace.editor),
         initialization_options=InitializationOptions(chat_agent=agent) if agent else None,
         capabilities=_CAPABILITIES,
-        workspace_folders=tuple(map(_folder, workspace.folders)),
+        workspace_folders=tuple(map(workspace_folder, workspace.folders.first)),
     )
 
 
@@ -52,5 +53,6 @@ def _client(editor: str) -> ClientInfo:
     return ClientInfo(name=name, version=version or None)
 
 
-def _folder(path: str) -> WorkspaceFolder:
+def workspace_folder(path: str) -> WorkspaceFolder:
+    """Return how a folder is named on the wire."""
     return WorkspaceFolder(uri=uri_of(path), name=PurePath(path).name or path)

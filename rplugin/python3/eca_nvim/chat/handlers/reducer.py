@@ -28,6 +28,7 @@ from eca_nvim.chat.handlers import (
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.abilities import Ability
@@ -139,6 +140,18 @@ def abilities_changed(chat: Chat, abilities: frozenset[Ability], now: int) -> Ch
     update = Update(chat, chat.root, now)
     chat.abilities = abilities
     update.dirty |= Dirty.STATUS
+    return update.finish()
+
+
+def settings_changed(chat: Chat, settings: RenderSettings, now: int) -> Changes:
+    """Store how the chat is shown; the requests that wait may look different now."""
+    update = Update(chat, chat.root, now)
+    chat.settings = settings
+    for block_id, request in chat.pending.items():
+        request.changed()
+        if block_id in chat.live:
+            update.redraw(*chat.live[block_id], with_body=True)
+    update.dirty |= Dirty.PENDING
     return update.finish()
 
 

@@ -6,7 +6,7 @@ rendering uses, and the view defines each of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -76,7 +76,7 @@ DIFF_LINES = 40
 
 
 class RenderSettings(Struct, frozen=True):
-    """Icons by name (missing ones have defaults) and the workspace's folders.
+    """Icons by name (missing ones have defaults) and the workspace's folders, as they are now.
 
     Files in the first folder are shown relative to it: in another one the name would mean a file
     of the first. Folders are absolute, without a final slash.
@@ -85,7 +85,7 @@ class RenderSettings(Struct, frozen=True):
     """
 
     icons: Mapping[str, str] = field(default_factory=dict)
-    folders: tuple[str, ...] = ()
+    folders: Sequence[str] = ()
     follow: bool = False
     diff_lines: int = DIFF_LINES
 

@@ -34,6 +34,7 @@ from eca_nvim.chat.vocabulary.history_intents import (
 )
 from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LoginIntent, LogOut, TerminalEnded
 from eca_nvim.chat.vocabulary.query_intents import (
+    ChangeFolder,
     CheckContext,
     ContentRequest,
     Grep,
@@ -65,8 +66,8 @@ class MalformedIntent(ValueError):
 class Attach(Struct, frozen=True):
     """First message of an editor, with its settings; repeated when they change.
 
-    settings: the validated options table; folders: absolute paths of the workspace; editor: name
-    and version of the editor; pid: its process id.
+    settings: the validated options table; folders: absolute paths of the workspace; added: those
+    that the user has added since; editor: name and version of the editor; pid: its process id.
     """
 
     name: ClassVar[str] = "attach"
@@ -74,6 +75,7 @@ class Attach(Struct, frozen=True):
     folders: Sequence[str]
     editor: str
     pid: int
+    added: Sequence[str] = ()
 
 
 class OpenChat(Struct, frozen=True):
@@ -281,6 +283,7 @@ SlowIntent: TypeAlias = (
 
 Intent: TypeAlias = (
     Attach
+    | ChangeFolder
     | OpenChat
     | SendPrompt
     | Unqueue

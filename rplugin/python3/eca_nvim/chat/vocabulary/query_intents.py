@@ -119,6 +119,19 @@ class ReadDiff(Struct, frozen=True):
     request: int
 
 
+class ChangeFolder(Struct, frozen=True):
+    """Add a folder to the workspace, or remove one that was added; the path is absolute.
+
+    Answered by the op `answer` with this number: a list of the folders that are added now; nil if
+    it was refused.
+    """
+
+    name: ClassVar[str] = "change_folder"
+    path: str
+    removed: bool
+    request: int
+
+
 class PasteImage(Struct, frozen=True):
     """Ask for the image in the clipboard as a file.
 

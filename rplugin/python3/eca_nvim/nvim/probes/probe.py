@@ -22,6 +22,7 @@ from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.introduction import introduction as eca_introduction
 from eca_nvim.jsonrpc import LineFraming
 from eca_nvim.nvim.probes.rows import Row, acp_rows, mcp_rows, safe
+from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
 from eca_nvim.protocol.eca.lifecycle import Exit, Shutdown
@@ -187,7 +188,7 @@ def _ignore(_: object) -> None:
 
 
 async def _shake_eca(folder: str, connection: Connection) -> Sequence[Row]:
-    params = eca_introduction(Workspace((folder,), "Neovim", os.getpid()))
+    params = eca_introduction(Workspace(Folders((folder,)), "Neovim", os.getpid()))
     began = anyio.current_time()
     decode_result(EcaInitializeParams, await connection.request(params.method, encode(params)))
     seconds = anyio.current_time() - began

@@ -43,6 +43,7 @@ class SessionCapabilities(Wire, frozen=True):
     delete: dict[str, Any] | None = None
     fork: dict[str, Any] | None = None
     title: dict[str, Any] | None = None
+    additional_directories: dict[str, Any] | None = None
 
 
 class AuthCapabilities(Wire, frozen=True):

@@ -1,6 +1,7 @@
 """Sessions: made, opened again, copied, listed and closed; an agent keeps each conversation in one.
 
-A session works in the absolute folder `cwd`, with the tools of `mcp_servers`.
+A session works in the absolute folder `cwd`, and in `additional_directories` if the agent has the
+capability, with the tools of `mcp_servers`.
 """
 
 from typing import Any, ClassVar
@@ -33,6 +34,7 @@ class NewSessionParams(Request[NewSessionResult], frozen=True):
 
     cwd: str
     mcp_servers: tuple[dict[str, Any], ...]
+    additional_directories: tuple[str, ...] | None = None
 
 
 class LoadSessionParams(Request[OpenedSession], frozen=True):
@@ -43,6 +45,7 @@ class LoadSessionParams(Request[OpenedSession], frozen=True):
     session_id: str
     cwd: str
     mcp_servers: tuple[dict[str, Any], ...]
+    additional_directories: tuple[str, ...] | None = None
 
 
 class ResumeSessionParams(Request[OpenedSession], frozen=True):
@@ -53,6 +56,7 @@ class ResumeSessionParams(Request[OpenedSession], frozen=True):
     session_id: str
     cwd: str
     mcp_servers: tuple[dict[str, Any], ...]
+    additional_directories: tuple[str, ...] | None = None
 
 
 class ForkSessionParams(Request[NewSessionResult], frozen=True):
@@ -63,6 +67,7 @@ class ForkSessionParams(Request[NewSessionResult], frozen=True):
     session_id: str
     cwd: str
     mcp_servers: tuple[dict[str, Any], ...]
+    additional_directories: tuple[str, ...] | None = None
 
 
 class CloseSessionParams(Request[None], frozen=True):

@@ -14,6 +14,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import anyio
@@ -37,6 +38,7 @@ RETRY_AFTER = 600.0
 SLICE = 0.01
 """Seconds of work on found differences before other tasks get their turn."""
 
+OTHER_FOLDERS = "the folders of the workspace changed meanwhile"
 TOO_LONG = "reading the workspace takes too long"
 
 log = logging.getLogger(__name__)
@@ -75,6 +77,7 @@ class Surveyor:
     def __init__(self, attribution: Attribution, folders: Sequence[str]) -> None:
         self._attribution = attribution
         self._folders = folders
+        self._surveyed: tuple[str, ...] | None = None
         self._next = _Request()
         self._waiting_in, self._waiting = anyio.create_memory_object_stream[_Waiting](math.inf)
         self._waiting_count = 0
@@ -147,10 +150,16 @@ class Surveyor:
         if self._given_up is not None and time.monotonic() < self._tried_at + RETRY_AFTER:
             raise self._given_up
         self._given_up = None
+        folders = tuple(self._folders)
+        if self._surveyed not in (None, folders):  # else all files of a new one would seem made
+            self._attribution.survey_failed(OTHER_FOLDERS)
+        self._surveyed = folders
         try:
             # The thread checks its own deadline between files, but not while it reads one.
             with anyio.fail_after(SURVEY_TIMEOUT + WAIT_LIMIT):
-                new, found = await run_in_thread(self._read_workspace, self._thread_started)
+                new, found = await run_in_thread(
+                    partial(self._read_workspace, folders), self._thread_started
+                )
         except TimeoutError:
             raise UnknownWorkspace(TOO_LONG) from None
         pause = time.monotonic() + SLICE
@@ -168,7 +177,7 @@ class Surveyor:
             self._given_up, self._tried_at = why, time.monotonic()
         self._attribution.survey_failed(str(why))
 
-    def _read_workspace(self) -> Found:
+    def _read_workspace(self, folders: Sequence[str]) -> Found:
         """Return a survey and its differences from the last one; blocks, so runs in a thread."""
         last, deadline = self._attribution.last, time.monotonic() + SURVEY_TIMEOUT
 
@@ -178,7 +187,7 @@ class Surveyor:
             if time.monotonic() > deadline:
                 raise UnknownWorkspace(TOO_LONG)
 
-        new = survey(self._folders, last, check)
+        new = survey(folders, last, check)
         return new, list(differences(last, new))
 
 

@@ -187,6 +187,11 @@ class Granted:
                 grants.once[call_id] = scope.after(act)
                 return
 
+    def workspace_changed(self) -> None:
+        """Ask again about what was allowed for any file of the workspace."""
+        for grants in self._chats.values():
+            grants.always = [scope for scope in grants.always if not scope.workspace]
+
     def forget(self, chat_id: str) -> None:
         """Forget a chat that is gone."""
         self._chats.pop(chat_id, None)
