@@ -28,7 +28,7 @@ function M.add(path)
   if path then
     change(path, false)
   else
-    notify.info('this project is in the workspace: :Eca folder add PATH adds another folder')
+    notify.info('add which folder? this project is in the workspace')
   end
 end
 
