@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.chat.driver import ENDED, Driver, call, said, system
 
 from eca_nvim.chat.model.blocks import FlagBlock
-from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.text.safe_text import HIDDEN, one_line
 from eca_nvim.chat.user_actions import history_changes
 from eca_nvim.chat.user_actions.history_changes import ForkPoint
 from eca_nvim.chat.vocabulary.call_details import Subagent
@@ -19,6 +19,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import FilesChanged, RemoveBlock, SetInput
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan
 
 READ = call("r1", arguments={"path": "/workspace/b.py"})
 
@@ -203,3 +204,11 @@ def test_the_timeline_lists_prompts_and_flags() -> None:
     last = history_changes.timeline(driver.chat)[-1]["title"]
     assert last == one_line(str(last))
     assert len(str(last)) <= history_changes.TITLE_CELLS
+
+
+def test_what_was_typed_into_a_login_is_no_place_to_go_back_to() -> None:
+    driver = Driver()
+    driver.run("/login")
+    driver.hear(LoginBegan(), TextReceived(Role.USER, "s3cret"))
+    assert driver.view.lines[-1] == HIDDEN
+    assert [it["title"] for it in history_changes.timeline(driver.chat)] == ["/login"]
