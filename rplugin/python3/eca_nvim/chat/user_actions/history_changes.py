@@ -18,7 +18,7 @@ from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.model.blocks import Block, FlagBlock, ReasoningBlock, TextBlock, ToolBlock
 from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
-from eca_nvim.chat.text.safe_text import HIDDEN, one_line, truncate
+from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.earlier_messages import root_place
 from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, RemoveBlock, SetInput
@@ -166,8 +166,6 @@ def timeline(chat: Chat, block_id: int | None = None) -> list[Mapping[str, objec
 
 def _title(block: Block) -> str | None:
     match block:
-        case TextBlock(kind=BlockKind.USER) if block.text == HIDDEN:
-            return None  # what was typed into a login: no prompt
         case TextBlock(kind=BlockKind.USER) | FlagBlock():
             return one_line(block.text)
         case Block(kind=BlockKind.OLDER):
