@@ -70,7 +70,6 @@ ELSEWHERE = {
     "intents": {
         *("attach", "drawn", "returned"),  # the ways of all others
         "image",  # needs a terminal with images
-        "login",  # a secret: tests/ui/test_eca_login.py
     },
 }
 """What this test does not use."""
