@@ -68,6 +68,17 @@ def test_a_chat_that_an_autocommand_opens_tells_what_to_do(view: View) -> None:
     view.nvim.wait_screen("> type here with i · <CR> sends · g? keys")
 
 
+def test_the_placeholder_names_no_key_that_means_something_else(view: View) -> None:
+    view.nvim.wait_screen("> type here with i · <CR> sends · g? keys")
+    view.nvim.command("nnoremap i k")
+    view.nvim.command("unmap <buffer> <CR>")
+    view.nvim.keys("a")
+    view.nvim.wait_screen("> type here · <C-s> sends")
+    view.nvim.keys("<Esc>")
+    view.nvim.wait_screen("> type here · <C-s> sends · g? keys")
+
+
+
 def test_the_window_grows_with_its_text_and_shrinks_again(view: View) -> None:
     height = "vim.api.nvim_win_get_height(0)"
     assert view.nvim.lua(f"return {height}") == 4

@@ -328,3 +328,15 @@ def test_one_key_too_many_types_nothing(stage: Neovim, before: str, gone: bool) 
     typed = "one X" if before.endswith("<Esc>") else "one AX"
     stage.wait_until(f"vim.fn.getline(1) == '{typed}'")
     assert stage.mode == "i"
+
+
+@pytest.mark.parametrize("focused", [False, True])
+def test_the_title_of_the_narrowest_float_counts_what_is_left_out(
+    stage: Neovim, focused: bool
+) -> None:
+    content = {"title": "allow this? (1/2)", "rest": "d shows all"}
+    of = "return require('eca.approval.title').of(..., 5, " + str(focused).lower() + ", {})"
+    for room in range(9, 60):
+        title = stage.lua(of.format(room), content)
+        assert re.search(r" · (\+5|… 5 more lines)", title)
+        assert stage.lua("return vim.api.nvim_strwidth(...)", title) <= room

@@ -1,6 +1,7 @@
 --- The title of the approval float: what it asks, how much does not fit, and how to enter it.
 ---
 --- Rules kept here: it holds our own text only, and keys that work in the current window and mode.
+local display_width = require('eca.ui.display_width')
 local keys = require('eca.ui.keys')
 
 local M = {}
@@ -47,7 +48,7 @@ local function left_out(content, more)
   return '', ''
 end
 
---- The title, shortened if the float is too narrow for it.
+--- The title, shortened if the float is too narrow for it. How much is left out stays.
 ---@param content eca.PromptContent
 ---@param more integer|'in chat' rows that do not fit, or the chat shows them
 ---@param focused boolean the cursor is in it
@@ -56,8 +57,8 @@ end
 function M.of(content, more, focused, room)
   local counted, short = left_out(content, more)
   local way = ' · ' .. way_in()
-  local tails =
-    { counted .. way .. ' to answer', counted .. way, short .. way .. ' to answer', short .. way }
+  local asks = way .. ' to answer'
+  local tails = { counted .. asks, counted .. way, short .. asks, short .. way, short }
   if focused then
     local rest = counted ~= '' and more ~= 'in chat'
     tails = { counted .. (rest and ', ' .. content.rest or ''), counted, short }
@@ -67,7 +68,8 @@ function M.of(content, more, focused, room)
       return content.title .. tail
     end
   end
-  return content.title .. tails[#tails]
+  local left = math.max(1, room - vim.api.nvim_strwidth(short))
+  return display_width.cut(content.title, left) .. short
 end
 
 return M

@@ -17,7 +17,7 @@ M.namespace = vim.api.nvim_create_namespace('eca.input')
 
 local PLACEHOLDERS = {
   insert = 'type here',
-  normal = 'type here with i',
+  normal = 'type here with i', -- unless the user has another meaning for that key
   answer = 'type an answer',
   secret = 'type the secret, hidden',
 }
@@ -95,7 +95,10 @@ local function with_keys(buf, kind)
   local does = kind == 'secret' and ' asks' or ' sends'
   local send = keys.of(buf, mode, 'Submit', preferred)
   local list = is_normal and keys.of(buf, mode, 'Keys')
-  local parts = { PLACEHOLDERS[kind] } ---@type string[]
+  local own_i = is_normal and vim.api.nvim_buf_call(buf, function()
+    return vim.fn.maparg('i', 'n') ~= ''
+  end)
+  local parts = { PLACEHOLDERS[own_i and 'insert' or kind] } ---@type string[]
   parts[#parts + 1] = send and send .. does or nil
   parts[#parts + 1] = list and list .. ' keys' or nil
   return table.concat(parts, ' · ')
