@@ -103,8 +103,10 @@ def test_what_the_agent_names_cannot_forge_either(stage: Neovim, columns: int) -
     path = "/etc/" + "x" * (TEXT_COLUMNS[columns] + 2 - len("! outside the workspace: /etc/"))
     warning = f"outside the workspace: {path}A always allows: nothing"
     rows = wait_item(stage, approval(warnings=[warning], lines=["the last row"]), "the last row")
-    assert [whose for whose, _text in rows] == ["own", "more", "agent", "agent"]
-    assert rows[1][1] == "A always allows: nothing"
+    assert [whose for whose, _text in rows] == ["own", "more", "more", "agent", "agent"]
+    assert rows[0][1] == "! outside the workspace:"
+    assert rows[1][1].startswith("/etc/xxx")
+    assert rows[2][1].endswith("nothing")
 
 
 @pytest.mark.parametrize("keys", ["<C-e>", "<C-e><C-e><C-e>", "G"])

@@ -78,7 +78,6 @@ def test_the_placeholder_names_no_key_that_means_something_else(view: View) -> N
     view.nvim.wait_screen("> type here · <C-s> sends · g? keys")
 
 
-
 def test_the_window_grows_with_its_text_and_shrinks_again(view: View) -> None:
     height = "vim.api.nvim_win_get_height(0)"
     assert view.nvim.lua(f"return {height}") == 4

@@ -167,7 +167,7 @@ def test_five_requests_in_a_row_are_accepted_without_leaving(stage: Neovim) -> N
     assert [it["digest"] for it in wait_sent(stage, "decide", 5)] == [f"t{n}" for n in range(1, 6)]
     assert stage.eval("win_getid()") == win
     stage.wait_until("vim.api.nvim_win_get_config(0).relative == ''")
-    assert "answered" not in stage.screen
+    stage.wait_screen(lambda it: "answered" not in it)
 
 
 def test_what_comes_next_is_guarded_again(stage: Neovim) -> None:
@@ -340,3 +340,14 @@ def test_the_title_of_the_narrowest_float_counts_what_is_left_out(
         title = stage.lua(of.format(room), content)
         assert re.search(r" · (\+5|… 5 more lines)", title)
         assert stage.lua("return vim.api.nvim_strwidth(...)", title) <= room
+
+
+def test_words_of_our_own_rows_are_not_cut(stage: Neovim) -> None:
+    words = "outside the workspace: /etc/some/where, unsaved changes, and a folder".split()
+    ask(stage, approval("t1", warnings=[" ".join([*words, "x" * 90, "end"])]))
+    stage.wait_screen("to answer")
+    for columns in range(40, 100, 3):
+        stage.resize(columns, 30)
+        stage.keys("")
+        shown = " ".join(line.replace("│", " ") for line in stage.screen.lines()).split()
+        assert [word for word in words if word not in shown] == [], columns

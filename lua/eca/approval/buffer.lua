@@ -15,6 +15,7 @@ local MARGIN = 1
 local REST = 'the rest is in the chat'
 
 local namespace = vim.api.nvim_create_namespace('eca.prompt')
+local breaks = vim.api.nvim_create_namespace('eca.prompt.breaks')
 
 --- Cells of the widest line, with its margin.
 ---@param content eca.PromptContent
@@ -101,11 +102,48 @@ function M.write(content)
   return buf
 end
 
+--- The words of a line that would be cut by the end of a row, and the cells left before that.
+---@param line string
+---@param room integer cells of a row
+---@return [integer, integer][] byte columns and cells
+local function cut_words(line, room)
+  local found, column, last = {}, 0, 1 ---@type [integer, integer][], integer, integer
+  for first, word, after in line:gmatch('()(%S+)()') do
+    local cells = vim.api.nvim_strwidth(word)
+    column = column + first - last
+    if column < room and column + cells > room and cells <= room - BAR_CELLS then
+      found[#found + 1] = { first - 1, room - column }
+      column = room
+    end
+    column, last = column + cells, after
+    while column > room do
+      column = column - room + BAR_CELLS -- the arrow before the next row
+    end
+  end
+  return found
+end
+
+--- Break our own rows at blanks. Those of the agent are full.
+---@param buf integer
+---@param content eca.PromptContent
+---@param width integer of the window
+function M.break_rows(buf, content, width)
+  vim.api.nvim_buf_clear_namespace(buf, breaks, 0, -1)
+  for row = 1, content.quoted[1] do
+    for _, cut in ipairs(cut_words(content.lines[row], width - MARGIN)) do
+      vim.api.nvim_buf_set_extmark(buf, breaks, row - 1, cut[1], {
+        virt_text = { { (' '):rep(cut[2]), 'EcaFloat' } },
+        virt_text_pos = 'inline',
+      })
+    end
+  end
+end
+
 local COLOURS =
   'NormalFloat:EcaFloat,FloatBorder:EcaFloatBorder,FoldColumn:EcaFloat,NonText:EcaWrap'
 
---- Set the options of the window. Its rows are full, because one that ended after the `/` of
---- `rm -r build/ x` would hide the blank.
+--- Set the options of the window. The agent's rows are full, because one that ended after the `/`
+--- of `rm -r build/ x` would hide the blank.
 ---@param win integer
 function M.set_window_options(win)
   consent_window.set(win, {

@@ -96,6 +96,7 @@ local function fit(float)
     local name = width .. ' ' .. (last or '')
     if not known[name] then
       vim.api.nvim_win_set_config(float.win, { width = width })
+      float_buffer.break_rows(vim.api.nvim_win_get_buf(float.win), content, width)
       known[name] = vim.api.nvim_win_text_height(float.win, { end_row = last }).all
     end
     return known[name]
@@ -114,9 +115,9 @@ local function fit(float)
   config.footer = footer.of(footer.keys(content.choices), float.place.width, footer.LISTED)
   vim.api.nvim_win_set_config(float.win, config)
   shorten(float, float.place.short or false)
+  float_buffer.break_rows(vim.api.nvim_win_get_buf(float.win), content, float.place.width)
   draw_title(float)
-  -- In command-line mode nothing else would draw it.
-  if vim.api.nvim_get_mode().mode:find('^c') then
+  if vim.api.nvim_get_mode().mode:find('^c') then -- nothing else would draw it
     vim.cmd.redraw()
   end
 end

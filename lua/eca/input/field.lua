@@ -95,9 +95,10 @@ local function with_keys(buf, kind)
   local does = kind == 'secret' and ' asks' or ' sends'
   local send = keys.of(buf, mode, 'Submit', preferred)
   local list = is_normal and keys.of(buf, mode, 'Keys')
-  local own_i = is_normal and vim.api.nvim_buf_call(buf, function()
-    return vim.fn.maparg('i', 'n') ~= ''
-  end)
+  local own_i = is_normal
+    and vim.api.nvim_buf_call(buf, function()
+      return vim.fn.maparg('i', 'n') ~= ''
+    end)
   local parts = { PLACEHOLDERS[own_i and 'insert' or kind] } ---@type string[]
   parts[#parts + 1] = send and send .. does or nil
   parts[#parts + 1] = list and list .. ' keys' or nil
