@@ -343,7 +343,8 @@ def test_the_title_of_the_narrowest_float_counts_what_is_left_out(
 
 
 def test_words_of_our_own_rows_are_not_cut(stage: Neovim) -> None:
-    words = "outside the workspace: /etc/some/where, unsaved changes, and a folder".split()
+    warning = "outside the workspace: /etc/some/where, unsaved changes, and a folder"
+    words = warning.split(" ")
     ask(stage, approval("t1", warnings=[" ".join([*words, "x" * 90, "end"])]))
     stage.wait_screen("to answer")
     for columns in range(40, 100, 3):
