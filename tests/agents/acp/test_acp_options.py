@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import Raw
 from tests.agents.acp.acp_client import CHAT, make_agent, remembering, running
 from tests.agents.acp.conftest import PrepareReplay, PrepareScript
 from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, sent
 from tests.agents.acp.wire import Wired, text
 from tests.support import acp_script as agent
 
+from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.options import SessionOptions
-from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.agents.acp.session import Session, Then
+from eca_nvim.agents.acp.sessions import Sessions
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.options import (
     ChatOption,
     OptionKind,
@@ -21,6 +28,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionsChanged,
     Unasked,
 )
+from eca_nvim.jsonrpc import ErrorResponse, Response
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.options import (
     ConfigOption,
@@ -34,6 +42,7 @@ from eca_nvim.protocol.acp.options import (
     SetMode,
     SetModel,
 )
+from eca_nvim.transport import Connection, PendingRequest
 
 MODES = Modes("default", (Mode("default", "Default"), Mode("yolo", "YOLO", "asks nothing")))
 MODELS = Models("m1", (Model("m1", "One"), Model("m2")))
@@ -162,6 +171,47 @@ def test_the_request_fits_what_the_agent_lists() -> None:
     options.listed([ConfigOption(id="mode", category="mode")])
     assert options.request("s", "mode", "yolo") == SetConfigOption("s", "mode", "yolo")
     assert options.request("s", "model", "m2") is None
+
+
+class Slow(Connection, Sessions):
+    """An agent that answers when the test says so, and its one session."""
+
+    def __init__(self) -> None:
+        self.session = Session("chat", "/w")
+        self.session.inbox.options.opened(None, MODES, MODELS)
+        self.sent: list[PendingRequest] = []
+        self.names: list[object] = []
+
+    def when_open(self, chat_id: str, then: Then) -> None:
+        self.names.append(chat_id)
+        then(self.session, None)
+
+    def start_request(
+        self,
+        method: str,
+        params: object = None,
+        on_answer: Callable[[PendingRequest], None] | None = None,
+    ) -> PendingRequest:
+        self.names.append((method, params))
+        self.sent.append(PendingRequest(len(self.sent), lambda _: None, on_answer))
+        return self.sent[-1]
+
+
+def test_options_are_set_one_after_the_other() -> None:
+    """Goose 1.34.0 stays in a mode that does not ask if its provider is set at the same time."""
+    wire, events = Slow(), list[AgentEvent]()
+    requests = OptionRequests(wire, wire, Faults("goose"), events.extend)
+    for option_id, value in (("model", "m2"), ("gone", "x"), ("mode", "yolo"), ("model", "m1")):
+        requests.set("chat", option_id, value, is_chosen=True)
+    assert (len(wire.sent), wire.session.options_asked) == (1, 4)
+    wire.sent[0].settle(Response(0, Raw(b"{}")))
+    assert (len(wire.sent), wire.session.options_asked) == (2, 2)
+    wire.sent[1].settle(ErrorResponse(1, -32603, "no", None))
+    wire.sent[2].settle(Response(2, Raw(b"{}")))
+    assert (len(wire.sent), wire.session.options_asked) == (3, 0)
+    told = [it.event for it in events if isinstance(it, Addressed)]
+    refused = [it.option_id for it in told if isinstance(it, OptionRefused)]
+    assert refused == ["gone", "mode"]
 
 
 @pytest.mark.anyio

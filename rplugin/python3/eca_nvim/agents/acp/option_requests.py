@@ -2,6 +2,8 @@
 
 Rules kept here:
 - An option keeps its value until the agent has set it; a refusal says why in one line.
+- Options of a session are set one after the other: some agents lose one of two that they set at the
+  same time (goose 1.34.0 then stays in the mode that does not ask).
 - Whoever waits until all options of a session are set is called then, after the last answer was
   emitted: that may set the next one.
 """
@@ -42,10 +44,10 @@ class OptionRequests:
     def set(self, chat_id: str, option_id: str, value: OptionValue, *, is_chosen: bool) -> None:
         """Set an option once the chat has its session; OptionsChanged or OptionRefused follows."""
         self._sessions.when_open(
-            chat_id, partial(self._send, option_id, value, is_chosen=is_chosen)
+            chat_id, partial(self._queue, option_id, value, is_chosen=is_chosen)
         )
 
-    def _send(
+    def _queue(
         self,
         option_id: str,
         value: OptionValue,
@@ -54,13 +56,25 @@ class OptionRequests:
         *,
         is_chosen: bool,
     ) -> None:
+        if fault is not None:
+            self._report(session, OptionRefused(option_id, fault))
+            return
+        session.options_asked += 1
+        send = partial(self._send, session, option_id, value, is_chosen=is_chosen)
+        session.options_queued.append(send)
+        if len(session.options_queued) == 1:
+            send()
+
+    def _send(
+        self, session: Session, option_id: str, value: OptionValue, *, is_chosen: bool
+    ) -> None:
         params = session.inbox.options.request(session.id, option_id, value)
-        if fault is not None or params is None:
-            self._report(session, OptionRefused(option_id, fault or GONE))
+        if params is None:
+            self._report(session, OptionRefused(option_id, GONE))
+            self._send_next(session)
             return
         if is_chosen:
             session.inbox.options.user_sets(option_id, value)
-        session.options_asked += 1
         on_answer = partial(self._answered, session, option_id, value, params)
         with suppress(ConnectionClosed):
             self._connection.start_request(params.method, encode(params), on_answer)
@@ -83,7 +97,13 @@ class OptionRequests:
             return
         else:
             self._report(session, changed or OptionRefused(option_id, GONE))
+        self._send_next(session)
+
+    def _send_next(self, session: Session) -> None:
+        session.options_queued.popleft()
         session.option_answered()
+        if session.options_queued:
+            session.options_queued[0]()
 
     def _report(self, session: Session, event: ChatEvent) -> None:
         self._emit([Addressed(session.chat_id, event)])

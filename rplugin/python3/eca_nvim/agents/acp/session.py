@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from typing import Final
@@ -80,6 +81,8 @@ class Session:
         """The prompt that waits until the session is open, and its options are set."""
         self.options_asked = 0
         """Requests to set an option that the agent has not answered; 1 more while it replays."""
+        self.options_queued = deque[Callable[[], None]]()
+        """What sends these requests, one after the other; that of the first was called."""
         self.options_set: Callable[[], None] | None = None
         """Called once it has answered all of them."""
         self.turn = 0
