@@ -19,8 +19,8 @@ from tests.support import script
 from tests.support.script import Steps
 
 from eca_nvim.agents.acp.archive import NOT_SENT
-from eca_nvim.agents.acp.openings import CANNOT_OPEN, ELSEWHERE, GONE, LOST
-from eca_nvim.agents.acp.sessions import SLOW
+from eca_nvim.agents.acp.openings import CANNOT_OPEN, ELSEWHERE, GONE, LOST, RESTART
+from eca_nvim.agents.acp.sessions import SLOW, SLOW_COPY
 from eca_nvim.agents.archive import AgentRefused, OpenedChat
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
@@ -36,6 +36,8 @@ from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio
+
+UNLOADED = f"the chat could not be loaded: there was no answer{RESTART}"
 
 
 async def refused(client: AcpClient, chat: str = CHAT) -> str:
@@ -309,7 +311,9 @@ async def test_a_load_without_an_answer_is_given_up_by_a_stop(
             monkeypatch.undo()
             client.agent.prompt(Prompt(CHAT, "not this"))
             client.agent.stop(CHAT)
-        assert faults == ["the chat could not be loaded: there was no answer"] * shows_text
+        assert (
+            faults == [f"the chat could not be loaded: there was no answer{RESTART}"] * shows_text
+        )
         assert memory.session_of(CHAT) == OLD
         assert (await client.say("this")).end is TurnEnd.DONE
         assert client.ends == [TurnEnd.STOPPED, TurnEnd.DONE]
@@ -336,8 +340,30 @@ async def test_a_load_can_be_given_up_without_a_prompt(
             tasks.start_soon(load)
             assert (await client.first(NoticeReceived)).text == SLOW
             client.agent.give_up(CHAT)
-        assert faults == ["the chat could not be loaded: there was no answer"]
+        assert faults == [UNLOADED]
     assert sent(server) == ["load"]
+
+
+async def test_what_is_never_answered_ends_in_a_line_that_says_what_helps(
+    scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A load by itself, and a copy, which is reported in the chat that is copied."""
+    monkeypatch.setattr("eca_nvim.agents.acp.sessions.SLOW_SECONDS", 0.01)
+    monkeypatch.setattr("eca_nvim.agents.acp.sessions.SILENT_SECONDS", 0.01)
+    server = scripted_acp(
+        agent.handshake(**agent.can("fork")), script.expect("session/load"), agent.session(),
+        agent.turn(agent.text("hi")), script.expect("session/fork"),
+        agent.turn(agent.text(" again")),
+    )  # fmt: skip
+    memory = remembering(BOUND, shown=False)
+    async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
+        assert await refused(client) == UNLOADED
+        await client.say("go on")
+        with pytest.raises(AgentRefused, match="could not be copied: there was no answer; nothing"):
+            await client.agent.archive.fork(CHAT, None)
+        assert notices(client) == [SLOW, LOST, SLOW_COPY]
+        await client.say("and on")
+        assert client.text == "hi again", "nothing is lost"
 
 
 async def test_a_new_session_that_is_given_up_is_asked_for_again(
@@ -354,7 +380,7 @@ async def test_a_new_session_that_is_given_up_is_asked_for_again(
         client.agent.prompt(Prompt(CHAT, "not this"))
         client.agent.stop(CHAT)
         assert (await client.say("this")).end is TurnEnd.DONE
-        assert notices(client) == [SLOW, "no session: there was no answer"]
+        assert notices(client) == [SLOW, f"no session: there was no answer{RESTART}"]
     assert sent(server) == ["new", "new", "prompt"]
 
 

@@ -17,6 +17,7 @@ from eca_nvim.chat.vocabulary.events import (
     NoticeReceived,
     SteerTaken,
     TextReceived,
+    TitleChanged,
     ToolRequested,
 )
 from eca_nvim.chat.vocabulary.states import TurnEnd
@@ -58,6 +59,21 @@ async def test_an_answer_is_one_of_the_agents(
             client.agent.decide(CHAT, request.call.id, choice)
         await client.until(lambda: client.ends == [TurnEnd.DONE])
     assert results(server) == [selected(answer)]
+
+
+async def test_the_first_prompt_is_the_title_until_the_agent_gives_one(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    named = agent.update("session_info_update", title="Greeting")
+    server = scripted_acp(
+        agent.handshake(), agent.session(), agent.turn(), agent.turn(), agent.turn(named)
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.say("hi\nthere")
+        await client.say("again")
+        assert client.all(TitleChanged) == [TitleChanged("hi there")]
+        await client.say("more")
+        assert client.all(TitleChanged)[1:] == [TitleChanged("Greeting")]
 
 
 async def test_a_stop_answers_what_is_open_and_what_comes_before_the_end(

@@ -28,7 +28,7 @@ from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.ways import Way, Ways
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
-from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.sessions import (
     ForkSessionParams,
@@ -48,6 +48,7 @@ from eca_nvim.transport import (
 
 LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
 TAKEN: Final = "no session: the agent has given it to another chat; :Eca restart starts it again"
+RESTART: Final = "; nothing is lost, :Eca restart starts the agent again"
 GONE: Final = "the agent has ended"
 CANNOT_OPEN: Final = "this agent cannot open saved chats"
 ELSEWHERE: Final = (
@@ -123,8 +124,9 @@ class Openings:
 
         A prompt does not try the way again, as long as another one is left.
         """
-        if session.way is not None and session.asked is not None:
-            session.given_up |= {session.way} - {Way.NEW}
+        if session.way not in (None, Way.NEW):
+            session.given_up.add(session.way)
+        if session.asked is not None:
             session.asked.give_up()
 
     def fork(self, source: Session) -> Session:
@@ -135,12 +137,17 @@ class Openings:
         self._ask(copy, self._setup.fork(source.id), partial(self._forked, copy))
         return copy
 
-    def bind(self, session: Session, title: str = "") -> None:
-        """Keep which session a chat has, beyond this process; `title`: of a chat without one."""
+    def bind(self, session: Session, title: str = "") -> bool:
+        """Keep which session a chat has, beyond this process; `title`: of a chat without one.
+
+        Returns whether the chat had no session before.
+        """
+        is_new = self._memory.session_of(session.chat_id) is None
         self._memory.shown.add(session.chat_id)
         other = self._memory.kept.keep(session.chat_id, session.id, title)
         if other is not None:
             self._say(session, ELSEWHERE.format(other))
+        return is_new
 
     def unbind(self, session: Session) -> None:
         """Forget which session a chat has if the agent refused the first prompt of a new one."""
@@ -223,7 +230,7 @@ class Openings:
         try:
             made = decode_result(ForkSessionParams, pending.answer())
         except (RemoteError, DecodeError) as fault:
-            self._refuse(copy, self._faults.line("the chat could not be copied", fault))
+            self._refuse(copy, self._line("the chat could not be copied", fault))
         except ConnectionClosed:
             self._ended(copy)
         else:
@@ -251,7 +258,7 @@ class Openings:
         code = fault.code if isinstance(fault, RemoteError) else None
         if code == METHOD_NOT_FOUND:
             self.ways.absent(way)
-        session.fault = self._faults.line(_FAILED[way], fault)
+        session.fault = self._line(_FAILED[way], fault)
         logger.info("%s", session.fault)
         if session.state is not SessionState.OPENING:
             self._awaited.discard(session)
@@ -264,6 +271,11 @@ class Openings:
             self._refuse(session, session.fault)
         else:
             self._try_next(session)
+
+    def _line(self, failed: str, fault: RemoteError | DecodeError) -> str:
+        """Return why there is no session, and what helps if the agent did not answer."""
+        is_silent = isinstance(fault, RemoteError) and fault.code == REQUEST_CANCELLED
+        return self._faults.line(failed, fault) + (RESTART if is_silent else "")
 
     def _may_begin(self, session: Session) -> bool:
         """Return whether a chat that cannot go on gets a new session."""

@@ -26,7 +26,12 @@ from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, SteerTaken
+from eca_nvim.chat.vocabulary.events import (
+    Addressed,
+    NoticeReceived,
+    SteerTaken,
+    TitleChanged,
+)
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
@@ -56,7 +61,7 @@ _ENDS: Final[Mapping[StopReason, TurnEnded]] = {
 """How turns end; for other reasons they are done."""
 
 MOST_TITLE: Final = 200
-"""Characters of the first prompt that are kept as the title of a chat."""
+"""Characters of the first prompt that are the title of a chat, until the agent gives it one."""
 
 logger = logging.getLogger(__name__)
 
@@ -131,7 +136,9 @@ class Outbox:
         if fault is not None:
             self._end(session, TurnEnded(TurnEnd.FAILED, fault))
             return
-        self._sessions.was_prompted(session, one_line(prompt.text[:MOST_TITLE]))
+        title = one_line(prompt.text[:MOST_TITLE])
+        if self._sessions.was_prompted(session, title) and session.inbox.title is None:
+            self._emit([Addressed(session.chat_id, TitleChanged(title))])
         session.turn += 1
         session.turn_runs, session.is_stopping, session.is_replayed = True, False, False
         written = session.prompts.write(prompt, self.can_prompt)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from enum import Enum, auto
 from typing import Final
 from uuid import uuid4
@@ -148,6 +149,12 @@ class Session:
         finally:
             event.set()
         self.option_answered()
+
+    async def opens_within(self, seconds: float) -> bool:
+        """Wait so long for the end of its opening; returns whether it has come."""
+        with anyio.move_on_after(seconds), suppress(AgentRefused):
+            await self.settled()
+        return self.state is not SessionState.OPENING
 
     def take_notices(self) -> Sequence[NoticeReceived]:
         """Return what the user must know below the text, which is shown now."""

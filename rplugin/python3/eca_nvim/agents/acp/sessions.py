@@ -6,7 +6,8 @@ Rules kept here:
   sets, or its next prompt.
 - What needs a session waits until it is open (`when_open`). If no way to open it is left, what
   waits learns why. The next prompt tries again.
-- Nobody waits for ever: the user learns that it takes long, and a stop gives it up then.
+- Nobody waits for ever: the user learns that it takes long, and a stop gives it up then. A load or
+  a copy about which the agent says nothing is given up.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-import anyio
 from anyio.abc import TaskGroup
 
 from eca_nvim.agents.acp.faults import Faults
@@ -24,7 +24,6 @@ from eca_nvim.agents.acp.openings import Openings
 from eca_nvim.agents.acp.session import Session, SessionState, Then
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.acp.ways import Way
-from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.protocol.acp import encode
@@ -36,8 +35,14 @@ SLOW: Final = (
     "The agent has not opened a session for this chat yet, still waiting: :Eca log may say why, "
     ":Eca stop after a prompt gives it up, :Eca restart starts the agent again"
 )
+SLOW_COPY: Final = (
+    "The agent has not copied this chat yet, still waiting: :Eca log may say why, "
+    ":Eca restart starts the agent again"
+)
 SLOW_SECONDS: Final = 10.0
 """Seconds after which a session that is not open is reported as slow."""
+SILENT_SECONDS: Final = 60.0
+"""Seconds without an update after which a load or a copy is given up."""
 FORGOTTEN: Final = "the chat is gone"
 
 
@@ -144,7 +149,7 @@ class Sessions:
         """Copy the session of a chat, with what was said in it. Raises AgentRefused."""
         copy = self._openings.fork(await self.opened(chat_id))
         self._by_chat[copy.chat_id] = copy
-        self._tasks.start_soon(self._report_slow, copy)
+        self._tasks.start_soon(self._watch, copy, Addressed(chat_id, NoticeReceived(SLOW_COPY)))
         try:
             await copy.settled()
             await copy.is_heard_out.wait()
@@ -180,15 +185,21 @@ class Sessions:
     def _open(self, session: Session) -> None:
         if session.state is SessionState.NONE:
             self._openings.open(session)
-            self._tasks.start_soon(self._report_slow, session)
+            slow = Addressed(session.chat_id, NoticeReceived(SLOW))
+            self._tasks.start_soon(self._watch, session, slow)
 
-    async def _report_slow(self, session: Session) -> None:
-        """Say in the chat that its session is not open yet, if that takes long."""
-        with anyio.move_on_after(SLOW_SECONDS), suppress(AgentRefused):
-            await session.settled()
-        if session.state is SessionState.OPENING:
-            session.is_slow = True
-            self._emit([Addressed(session.chat_id, NoticeReceived(SLOW))])
+    async def _watch(self, session: Session, slow: Addressed) -> None:
+        """Report a session that is not open yet after a while; give up what only shows text."""
+        if await session.opens_within(SLOW_SECONDS):
+            return
+        session.is_slow = True
+        self._emit([slow])
+        while session.wants_text:
+            heard = session.heard
+            if await session.opens_within(SILENT_SECONDS):
+                return
+            if heard == session.heard:
+                self._openings.give_up(session)
 
     def _show_refusal(self, session: Session, fault: str | None) -> None:
         if session.needs_login:  # which another event says
