@@ -352,3 +352,19 @@ def test_words_of_our_own_rows_are_not_cut(stage: Neovim) -> None:
         stage.keys("")
         shown = " ".join(line.replace("│", " ") for line in stage.screen.lines()).split()
         assert [word for word in words if word not in shown] == [], columns
+
+
+def test_keys_too_many_keep_the_moment(stage: Neovim) -> None:
+    stage.lua("require('eca.approval.pause').LENGTH = 400")
+    go_in(stage, approval("t1"))
+    stage.keys("a")
+    stage.lua("require('eca.approval.pause').LENGTH = 60000")
+    ask(stage)
+    stage.keys("a")
+    stage.lua("vim.defer_fn(function() _G.over = true end, 400)")
+    stage.wait_until("_G.over")
+    stage.keys("a")
+    assert in_float(stage)
+    assert stage.mode == "n"
+    stage.keys("<C-w>k")
+    stage.wait_until("vim.api.nvim_win_get_config(0).relative == ''")

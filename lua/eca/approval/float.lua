@@ -332,24 +332,17 @@ function M.pause(answered)
     return false
   end
   local buf = float_buffer.write(float.content)
-  pause.bind(buf, float.content.choices, M.close)
+  local choices = float.content.choices
   float.content, float.paused = pause.content(float.content), true
   vim.api.nvim_win_set_buf(float.win, buf)
   float_buffer.set_window_options(float.win)
   vim.api.nvim_win_set_config(float.win, { footer = '', hide = not answered })
   draw_title(float)
-  local function close()
-    if shown == float and float.paused and vim.api.nvim_win_get_buf(float.win) == buf then
-      M.close()
-    end
+  local function is_here()
+    return shown == float and float.paused and vim.api.nvim_win_get_buf(float.win) == buf
   end
-  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, callback = vim.schedule_wrap(close) })
-  vim.defer_fn(function()
-    if shown == float and vim.api.nvim_win_get_buf(float.win) == buf then
-      vim.api.nvim_win_set_config(float.win, { hide = true })
-      guard.after(close)
-    end
-  end, answered and pause.LENGTH or 0)
+  local length = answered and pause.LENGTH or 0
+  pause.begin(choices, length, { win = float.win, is_here = is_here, close = M.close })
   return true
 end
 

@@ -1,8 +1,10 @@
 --- The moment after an answer in which the user stays in the float, as the next request may come.
 ---
 --- Rules kept here:
---- - It takes no answer: the keys that answered do nothing in it.
+--- - It takes no answer: the keys that answered do nothing in it, and it begins again with each.
 --- - Any other key leaves the float, and is typed in the window the user returns to.
+local guard = require('eca.consent.guard')
+
 local M = {}
 
 --- Milliseconds that it lasts at most.
@@ -53,23 +55,59 @@ local function all_keys()
   return keys
 end
 
---- Map all keys of the float's buffer: they leave it, or do nothing.
+--- Map all keys of the float's buffer: they leave it, or do nothing but begin the moment again.
 ---@param buf integer
 ---@param choices eca.Choice[] whose keys do nothing
 ---@param leave fun()
-function M.bind(buf, choices, leave)
+---@param again fun()
+local function bind(buf, choices, leave, again)
   local ignored = {} ---@type table<string, true>
   for _, choice in ipairs(choices) do
     ignored[choice.key] = true
   end
   for _, key in ipairs(all_keys()) do
     vim.keymap.set('n', key, function()
-      if not ignored[key] then
+      if ignored[key] then
+        again()
+      else
         leave()
         vim.api.nvim_feedkeys(vim.keycode(key), 'it', false)
       end
     end, { buffer = buf, nowait = true })
   end
+end
+
+--- Begin, with the buffer that the float shows now.
+---@param choices eca.Choice[] whose keys do nothing
+---@param length integer milliseconds until the float is hidden; it closes after the guard time
+---@param float { win: integer, is_here: (fun(): boolean), close: fun() }
+function M.begin(choices, length, float)
+  local buf, turn = vim.api.nvim_win_get_buf(float.win), 0
+  local function close()
+    if float.is_here() then
+      float.close()
+    end
+  end
+  ---@param ms integer
+  local function wait(ms)
+    turn = turn + 1
+    local mine = turn
+    vim.defer_fn(function()
+      if mine == turn and float.is_here() then
+        vim.api.nvim_win_set_config(float.win, { hide = true })
+        guard.after(function()
+          if mine == turn then
+            close()
+          end
+        end)
+      end
+    end, ms)
+  end
+  bind(buf, choices, float.close, function()
+    wait(M.LENGTH)
+  end)
+  vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, callback = vim.schedule_wrap(close) })
+  wait(length)
 end
 
 return M
