@@ -280,3 +280,29 @@ def test_hostile_marks_end_no_line_early(nvim: Neovim) -> None:
     end
     """
     assert nvim.lua(code) is None
+
+
+def test_inline_code_is_not_broken(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(settings={"layout": "current"}, columns=41, init=WITHOUT_HOST)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    spoiled, item = "It spoils the full name by `.lower()`. Here:", "- and then call `:Eca changes`"
+    draw(nvim, *chat_text(f"{spoiled}\n\n{item}"))
+    below, beside = re.compile(r"name by *\n +\.lower\(\)\. Here:"), "name by .lower()."
+    nvim.wait_screen(lambda it: below.search(it.text()) is not None)
+    assert "   • and then call :Eca changes" in nvim.screen
+    nvim.resize(60, 24)
+    nvim.wait_screen(beside)
+    nvim.resize(41, 24)
+    nvim.wait_screen(lambda it: below.search(it.text()) is not None)
+    nvim.keys("<C-w>k:set nowrap<CR>")
+    nvim.wait_screen(beside)
+
+
+def test_code_that_would_need_another_row_is_broken(start_nvim: StartNeovim) -> None:
+    nvim = start_nvim(settings={"layout": "current"}, columns=41, init=WITHOUT_HOST)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    draw(nvim, *chat_text(f"It is a path: `{'a/b.' * 7}c` and more words than fit\n\nthe end"))
+    nvim.wait_screen("the end")
+    nvim.wait_until("true")
+    rows = [line for line in nvim.screen.lines() if "a/b" in line]
+    assert len(rows) == 2

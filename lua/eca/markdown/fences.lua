@@ -7,6 +7,7 @@
 --- - A line is read once, when it is complete. Rows before the appended ones are never read again.
 --- - Rows are 0-based, ends exclusive.
 local tables = require('eca.markdown.tables')
+local unbroken = require('eca.markdown.unbroken')
 
 local M = {}
 
@@ -50,6 +51,7 @@ local function state_of(buf)
       callback = function()
         buffers[buf] = nil
         tables.forget(buf)
+        unbroken.forget(buf)
       end,
     })
   end

@@ -10,6 +10,7 @@ local fences = require('eca.markdown.fences')
 local markdown_line = require('eca.markdown.line')
 local places = require('eca.transcript.places')
 local tables = require('eca.markdown.tables')
+local unbroken = require('eca.markdown.unbroken')
 
 local M = {}
 
@@ -91,9 +92,10 @@ local function place(buf, row, options, column)
   vim.api.nvim_buf_set_extmark(buf, namespace, row, column or 0, options)
 end
 
+---@param win integer
 ---@param buf integer
 ---@param row integer
-local function draw_prose(buf, row)
+local function draw_prose(win, buf, row)
   local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   local parsed = line and markdown_line.parse(line)
   if not parsed then
@@ -103,6 +105,9 @@ local function draw_prose(buf, row)
     place(buf, row, { virt_text = { { parsed.overlay, parsed.group } }, virt_text_pos = 'overlay' })
   elseif parsed.group then
     place(buf, row, { end_col = #line, hl_group = parsed.group, priority = LINE_PRIORITY })
+  end
+  if line:find('`', 1, true) then
+    unbroken.request(win, buf, row, line, parsed.regions, MARGIN)
   end
   for _, region in ipairs(parsed.regions) do
     local sign = region.overlay
@@ -165,7 +170,7 @@ vim.api.nvim_set_decoration_provider(namespace, {
     if kind then
       draw_code(win, buf, row, kind)
     elseif screen.prose[row] then
-      draw_prose(buf, row)
+      draw_prose(win, buf, row)
     end
   end,
 })
