@@ -137,3 +137,13 @@ def test_the_commands_of_an_agent_are_known_and_those_of_a_subagent_are_not_ours
     assert driver.chat.commands == commands
     driver.hear(CommandsChanged(commands[:1]))
     assert [it.name for it in driver.chat.commands] == ["memory show"]
+
+
+def test_how_long_a_server_has_been_starting_is_counted() -> None:
+    driver = Driver()
+    driver.take(server_changed(driver.chat, "starting", driver.now))
+    driver.tick(3000)
+    driver.take(server_changed(driver.chat, "starting", driver.now))
+    assert driver.view.status["starting"] == 3000
+    assert driver.take(server_changed(driver.chat, "ready", driver.now)).runs is False
+    assert "starting" not in driver.view.status

@@ -90,7 +90,7 @@ async def test_a_server_that_does_not_become_ready_is_told_and_waited_for(
     agent = await rig.starting()
     await rig.view.until(lambda: "is not ready after 0.01 s" in rig.view.text())
     assert "It last wrote: cannot reach example.org with sk-[hidden]" in rig.view.text()
-    assert ":Eca log may say why, :Eca restart starts it again" in rig.view.text()
+    assert ":Eca stop gives a prompt back, :Eca restart starts it again" in rig.view.text()
     assert rig.states()[-1] == "starting"
     assert rig.status()["state"] == "running"
     agent.ready()

@@ -73,8 +73,12 @@ local function state_part(status)
   if status.pending > 1 and not server then
     text = ('%s (%d)'):format(text, status.pending)
   end
-  if status.elapsed and not server then
-    text = text .. ' ' .. duration(status.elapsed)
+  local time = status.elapsed
+  if server then
+    time = status.starting
+  end
+  if time then
+    text = text .. ' ' .. duration(time)
   end
   return { text = text, group = sign[2], weight = 90 }
 end

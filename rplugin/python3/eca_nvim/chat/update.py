@@ -357,7 +357,7 @@ class Update:
             self._draw_dirty()
         self.ops += self.events
         pending_changed = self.dirty is not Dirty.NOTHING and Dirty.PENDING in self.dirty
-        runs = self.chat.has_turn
+        runs = self.chat.shows_time
         return Changes(
             self.ops, self.effects, pending_changed, self.about, runs, self.chat.server_name
         )

@@ -3,7 +3,7 @@
 Rules kept here:
 - Everything that happens to a chat returns Changes: the ops go to the view, the effects to the
   session. The list of pending requests is one for all chats.
-- The times in headers are updated only while a turn runs: no timer runs when nothing happens.
+- The times that are shown are updated only while one grows: no timer runs when nothing happens.
 - A chat that the agent mentions first is created then; no window opens for it.
 """
 
@@ -215,11 +215,11 @@ class Chats:
             await self._running.wait()
             await anyio.sleep(REFRESH_INTERVAL)
             for chat in self:
-                if chat.has_turn:
+                if chat.shows_time:
                     with isolated(self._view, "show the time", chat.id):
                         self.show(reducer.tick(chat, now()))
             if not self._any_turn_runs():
                 self._running = anyio.Event()
 
     def _any_turn_runs(self) -> bool:
-        return any(chat.has_turn for chat in self.table.values())
+        return any(chat.shows_time for chat in self.table.values())

@@ -189,7 +189,7 @@ class NamedServer:
         """Say in every chat that the server is not ready yet, and what the user can do."""
         line = (
             f"{label} is not ready after {seconds:g} s, still waiting: "
-            ":Eca log may say why, :Eca restart starts it again"
+            ":Eca log may say why, :Eca stop gives a prompt back, :Eca restart starts it again"
         )
         if last_words:
             line += f"\nIt last wrote: {one_line(self._servers.redactor.redact(last_words))}"

@@ -124,10 +124,11 @@ def settled(chat: Chat, now: int) -> Changes:
 
 
 def tick(chat: Chat, now: int) -> Changes:
-    """Update the elapsed time of the turn and of running calls; changes nothing when idle."""
+    """Update the times that are shown: of the turn, running calls and a server that starts."""
     update = Update(chat, chat.root, now)
-    if chat.has_turn:
+    if chat.shows_time:
         update.dirty |= Dirty.STATUS
+    if chat.has_turn:
         silent_turn.ask_when_silent(update)
     for block, lane in chat.live.values():
         if isinstance(block, ToolBlock) and block.state is CallState.RUNNING:
@@ -158,7 +159,8 @@ def settings_changed(chat: Chat, settings: RenderSettings, now: int) -> Changes:
 def server_changed(chat: Chat, state: str, now: int) -> Changes:
     """Store the state of the agent's process; its task list ends with it."""
     update = Update(chat, chat.root, now)
-    chat.server = state
+    if chat.server != state:
+        chat.server, chat.server_ms = state, now
     if state != "ready":
         task_list.drop_task_list(update)
         settle.stop_left(update)

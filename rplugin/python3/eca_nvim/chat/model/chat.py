@@ -135,6 +135,7 @@ class Chat(Struct, eq=False):
     status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
     used: the files that the agent has used.
+    server_ms: when its server came into its state, as `Update.now`.
     forgotten: the view has removed the chat, so nothing of it is shown or sent any more.
     task_list: the agent's, with the block of the call that sent it last, and that call's turn.
     commands: those the agent knows. options: what the user can set. asked_options: by id, values
@@ -148,6 +149,7 @@ class Chat(Struct, eq=False):
     title_owner: TitleOwner = TitleOwner.AGENT
     server_name: str = DEFAULT_SERVER
     server: str = "stopped"
+    server_ms: int = 0
     turn: RunningTurn = field(default_factory=RunningTurn)
     history: History = History.SETTLED
     usage: UsageReported | None = None
@@ -189,6 +191,11 @@ class Chat(Struct, eq=False):
     def has_turn(self) -> bool:
         """Whether a turn or a login runs, or will run when the history has changed."""
         return self.turn.state is not Turn.IDLE or self.awaits_history
+
+    @property
+    def shows_time(self) -> bool:
+        """Whether a time is shown that grows: of a turn, or of a server that starts."""
+        return self.has_turn or self.server == "starting"
 
     @property
     def awaits_history(self) -> bool:

@@ -39,7 +39,7 @@ def _turn(chat: Chat) -> Turn:
 
 
 def status(chat: Chat, now: int) -> Mapping[str, object]:
-    """Build the table of the op `status`; `elapsed` is ms since the turn began."""
+    """Build the table of the op `status`; `elapsed`: ms since the turn began."""
     usage = chat.usage
     running = _turn(chat) not in (Turn.IDLE, Turn.LOGIN)
     table: dict[str, object | None] = {
@@ -58,6 +58,7 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "cost": usage and usage.session_cost,
         "currency": usage.currency if usage and usage.currency != DOLLARS else None,
         "elapsed": now - chat.turn.started_ms if running else None,
+        "starting": now - chat.server_ms if chat.server == "starting" else None,
         "activity": chat.activity,
         "retrying": chat.retrying or None,
         "lacks": sorted(it.value for it in ALL_ABILITIES - chat.abilities) or None,
