@@ -66,7 +66,7 @@ def test_a_chat_goes_on_whatever_ends(start_nvim: StartNeovim, tmp_path: Path) -
     nvim.wait_screen("the plugin host")
     nvim.take_errors()
     nvim.keys("<Esc>:Eca restart<CR>:Eca agent plan first<CR>")
-    nvim.wait_screen("Plan first · ○ idle")
+    nvim.wait_until("require('eca').status().agent == 'Plan first'")
     assert journal(tmp_path).count("session/resume kept-1") == 2
     talk(nvim, "four", 4)
     wait_idle(nvim)
@@ -131,6 +131,28 @@ def test_what_was_said_is_shown_once_however_the_agent_replays_it(
     talk(later, "four", 4)
     wait_idle(later)
     assert words(later) == [*said, "four", "reply 4 to: four"]
+
+
+def test_a_chat_comes_back_in_its_mode_after_the_host_was_killed(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    nvim = start(start_nvim, tmp_path)
+    nvim.keys("<Esc>:Eca agent plan first<CR>")
+    nvim.wait_until("require('eca').status().agent == 'Plan first'")
+    nvim.keys("<Esc>G")
+    talk(nvim, "one", 1)
+    wait_idle(nvim)
+    wait_kept(nvim, "kept-1")
+    os.kill(host_of(nvim), signal.SIGKILL)
+    nvim.wait_screen("the plugin host")
+    nvim.take_errors()
+    nvim.keys("<Esc>:Eca restart<CR>")
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    talk(nvim, "two", 2)
+    wait_idle(nvim)
+    assert nvim.lua("return require('eca').status().agent") == "Plan first"
+    asked = journal(tmp_path)
+    assert asked.index("session/set_mode kept-1", asked.index("session/resume kept-1"))
 
 
 def words(nvim: Neovim) -> list[str]:
