@@ -57,7 +57,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
         "approval/pause.lua",
         "commands/palette.lua",
     },  # <Esc>, keys of a list of its own, and the beginning of a command
-    "readfile": {"markdown/queries.lua"},  # Neovim's own
+    "readfile": {"markdown/queries.lua", "state/servers.lua"},  # Neovim's own, and the plugin's
     "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},
     "termopen": {"panels/login_terminal.lua"},  # of Neovim 0.10, what the user has agreed to
@@ -195,9 +195,10 @@ OWN_NAMES = {
     "disk/replacing.py": {"open", "fdopen"},  # without following links
     "store.py": {"open", "read_bytes", "read_text", "write_bytes"},
     "mcp/tools.py": {"read_text"},  # by the editor
-    "nvim/compiled_modules.py": {"open"},  # only if nobody else may write it
     "nvim/logs.py": {"open"},
+    "review/git.py": {"read_text"},  # the kernel's file about a process
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
+    "server/known.py": {"read_bytes"},  # beside it
     "session/requests/images.py": {"write_bytes"},
     "transport/pipes.py": {"FileIO"},
     "transport/process.py": {"FileIO"},

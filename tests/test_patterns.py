@@ -41,6 +41,11 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
     },
     "eca_nvim.agents.eca.content.chat_content": {r"\(attempt \d+/\d+\)": APART},
     "eca_nvim.agents.eca.content.code_blocks": {"`+": APART, r"[^\w+#.-]": NO_REPEAT},
+    "eca_nvim.agents.eca.replay": {
+        r"\s*(?:(?:I|A user hook) rejected one or more tool calls"
+        r"|The conversation was compacted/summarized, consider this summary:)": AT_ONE_PLACE,
+        r"Background job job-\d{1,9} \(": BOUNDED,
+    },
     "eca_nvim.chat.vocabulary.commands": {r"\s*/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
     "eca_nvim.agents.eca.prompt.mention_words": {
         r"/[^\s:]+": AT_ONE_PLACE,

@@ -211,7 +211,13 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(lambda it: typed_tokens.replace_tokens(it, {"@a": "a"}), make)
         for make in (repeated(" @a"), repeated(" (#"), repeated("@aa "))
     ],
-    "eca_nvim.agents.eca.replay": [Worst(replay.user_text, make) for make in USERS],
+    "eca_nvim.agents.eca.replay": [
+        *(Worst(replay.user_text, make) for make in USERS),
+        *(
+            Worst(lambda it: replay._is_note(it, None), make)
+            for make in (repeated(" "), repeated(") ", "Background job job-1 ("))
+        ),
+    ],
     "eca_nvim.agents.eca.content.tool_calls": [
         Worst(lambda it: plain_text({"x": it}), repeated('"'))
     ],

@@ -103,8 +103,8 @@ def test_usage_is_told_whole_and_what_is_not_known_is_absent() -> None:
     driver.hear(usage, UsageReported(session_tokens=3))
     told = [op.rows for op in driver.view.other if isinstance(op, SetUsage)]
     assert [rows[0] for rows in told] == [
-        [(" 9 of 100 tokens", "EcaWinbarTitle")],
-        [(" 3 tokens", "EcaWinbarTitle")],
+        [("9 of 100 tokens", "EcaWinbarTitle")],
+        [("3 tokens", "EcaWinbarTitle")],
     ]
 
 
@@ -126,7 +126,7 @@ def test_a_cost_that_is_not_in_dollars_names_its_currency() -> None:
     driver.hear(UsageReported(10, session_cost="0.09", currency="E\nUR"))
     assert (driver.view.status["cost"], driver.view.status["currency"]) == ("0.09", "E UR")
     usage = [op for op in driver.view.other if isinstance(op, SetUsage)][-1]
-    assert usage.rows[-1][0][0] == " this chat 0.09 E UR"
+    assert usage.rows[-1][0][0] == "this chat 0.09 E UR"
 
 
 def test_the_commands_of_an_agent_are_known_and_those_of_a_subagent_are_not_ours() -> None:

@@ -43,8 +43,8 @@ _UNTYPED: Final = late_pattern(
     r"|The conversation was compacted/summarized, consider this summary:)"
 )
 """How the server's own user messages without an id begin; a prompt has one."""
-_JOB_ENDED: Final = late_pattern(r"\s*Background job job-\d+ \(.*\) .*\.(?:\s*\n|\Z)")
-"""How its messages about ended jobs begin, which have an id."""
+_JOB_ENDED: Final = late_pattern(r"Background job job-\d{1,9} \(")
+"""How its messages about ended jobs begin, which have an id; their first line ends with a period."""
 _BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
 """The ends of the blocks that the server adds to a message."""
 
@@ -93,8 +93,10 @@ def original_event(addressed: Addressed) -> Addressed:
 
 def _is_note(text: str, content_id: str | None) -> bool:
     """Return whether the server wrote a user message itself."""
-    is_untyped = content_id is None and _UNTYPED.match(text) is not None
-    return is_untyped or _JOB_ENDED.match(text) is not None
+    if content_id is None and _UNTYPED.match(text):
+        return True
+    first = text.lstrip().split("\n", 1)[0].rstrip()
+    return bool(_JOB_ENDED.match(first)) and first.endswith(".")
 
 
 def _named(call: ToolCall) -> ToolCall:
