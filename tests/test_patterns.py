@@ -116,6 +116,10 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         "[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]": NO_REPEAT,
         "_in_order(query)": "its repeats are possessive, and end at the letter they exclude",
     },
+    "eca_nvim.transport.stderr_tail": {
+        r"(?i)(?!\s).*?(error|fatal|cannot|unknown|invalid|unexpected"
+        r"|unrecogni[sz]ed)": AT_ONE_PLACE,
+    },
     "eca_nvim.session.templates.expansion": {"`{3,}": APART, r"[\w+-]{1,30}": BOUNDED},
     "eca_nvim.session.templates.front_matter": {
         r"([A-Za-z_-]{1,40})[ \t]*:(?:[ \t]+(.*))?": "tried at one place; the last takes all",

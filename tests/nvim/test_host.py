@@ -68,9 +68,10 @@ def test_terminating_the_host_ends_the_server(start_nvim: StartNeovim) -> None:
 def test_killing_the_host_ends_the_server_and_is_told_in_one_line(start_nvim: StartNeovim) -> None:
     nvim, host_pid, server_pid = open_with_stubborn_server(start_nvim)
     os.kill(host_pid, signal.SIGKILL)
-    nvim.wait_screen("the plugin host ended, exit code 137: your next prompt or")
+    nvim.wait_screen("the plugin host ended, exit code 137: your next prompt")
     nvim.wait_for(lambda: not wait_gone({server_pid}, 0), "the end of the server")
     assert nvim.lua("return require('eca').status().server") == "failed"
+    nvim.wait_for(lambda: "the plugin host ended" in nvim.messages(), "the message")
     assert len(nvim.take_errors()) <= 1
 
 

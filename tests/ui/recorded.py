@@ -173,6 +173,9 @@ class User:
         if params.get("trust"):
             self._nvim.keys(":Eca trust<CR>")
         message = params["message"].replace(WORKSPACE, str(self._nvim.launch.cwd))
+        if self._nvim.eval("luaeval(\"require('eca').status().state\")") == "login":
+            self._answer(message)
+            return
         self._nvim.keys("i" + message.replace("<", "<lt>") + "<C-s><Esc>")
 
     def _answer(self, text: str | None) -> None:

@@ -188,7 +188,7 @@ def test_the_winbar_tells_what_the_server_says_of_the_chat(
     nvim = start_chat(start_nvim, server)
     said(nvim, "one")
     nvim.keys(":Eca agent plan<CR>")
-    nvim.wait_screen("All told · mock/mock-2 · plan/low")
+    nvim.wait_screen(re.compile(r"All told +mock/mock-2 · plan/low"))
     said(nvim, "two")
     prompt = server.received("chat/prompt")[1]["params"]
     assert (prompt["model"], prompt["variant"], prompt["agent"]) == ("mock/mock-2", "low", "plan")

@@ -62,7 +62,7 @@ CONTRACT = [
     "help",
 ]
 BEYOND = ["conflicts", "grep", "options", "paste", "prompts", "template", "undo-turn", "unqueue"]
-BEYOND += ["older", "usage"]
+BEYOND += ["folder", "older", "usage"]
 """Subcommands that the contract does not name."""
 
 

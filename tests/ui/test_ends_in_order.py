@@ -196,7 +196,12 @@ def text(nvim: Neovim) -> None:
     """Fold the text of a chat, open it in full, search and export it."""
     nvim.command("EcaChat")
     nvim.keys("<Esc><C-w>kgg/read<CR>zazozczMzR")
-    for intent, more in (("act", ""), ("output", "row = 0"), ("reveal", "request = 0, row = 0")):
+    for intent, more in (
+        ("act", ""),
+        ("output", "row = 0"),
+        ("reveal", "request = 0, row = 0"),
+        ("place", "request = 0, row = 0, column = 0"),
+    ):
         nvim.lua(SEND, intent, f"block = 3, {more}")
     eca(nvim, "export", "log", "help", "grep greet")
     nvim.wait_until("vim.fn.win_gettype() == 'loclist'")
@@ -222,6 +227,8 @@ def chats(nvim: Neovim) -> None:
 
 
 def servers(nvim: Neovim) -> None:
+    (nvim.launch.home / "other").mkdir()
+    eca(nvim, f"folder add {nvim.launch.home}/other", f"folder remove {nvim.launch.home}/other")
     eca(nvim, "new", "login", "logout", "restart", "quit", "start")
     nvim.wait_until("require('eca').status().server == 'ready'")
     eca(nvim, "demo", "server quick")

@@ -82,7 +82,7 @@ def answers(folder: Path) -> list[Any]:
 
 
 def is_hidden(screen: Screen) -> bool:
-    return "••••" in screen and "s3cret" not in screen
+    return "(hidden): ****" in screen and "s3cret" not in screen
 
 
 def test_a_form_is_filled_in_field_by_field(
@@ -116,11 +116,9 @@ def test_a_form_is_filled_in_field_by_field(
     nvim.wait_screen("5 of 6")
 
     nvim.keys("i")
-    nvim.wait_screen("Answer> never shown or saved")
-    nvim.keys(KEY)
+    nvim.input(KEY)
     nvim.wait_screen(is_hidden)
-    assert not any(KEY in text for text in nvim.lua(BUFFERS))
-    nvim.keys("<C-s>")
+    nvim.input("<CR>")
     nvim.wait_screen("6 of 6")
 
     nvim.keys("<Esc>g<CR>")

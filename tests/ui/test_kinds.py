@@ -68,7 +68,10 @@ KINDS: dict[str, tuple[Steps, list[str]]] = {
         [*ran(), *tool("Rejected", "a", reason="user", **PATTERN)],
         ["⊘ grep a rejected"],
     ),
-    "metadata": (content({"type": "metadata", "title": "A title"}, "system"), ["A title · mock"]),
+    "metadata": (
+        content({"type": "metadata", "title": "A title"}, "system"),
+        ["A title", "mock"],
+    ),
     "flag": (content({"type": "flag", "text": "here", "contentId": "f"}), ["⚑ here"]),
     "fileChange": (
         content({"type": "fileChange", "file": "a.py", "description": "why", "changes": []}),

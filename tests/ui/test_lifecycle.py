@@ -297,7 +297,7 @@ def test_a_server_that_is_not_there_is_told_once_for_a_chat_and_its_prompt(
     wait_line(nvim, "/nowhere/eca")
     nvim.wait_for(lambda: draft(nvim) == "hello", "the prompt, given back")
     told = [line for line in lines_of(nvim) if "/nowhere/eca" in line]
-    assert told == lines_of(nvim)[-1:]
+    assert len(told) == 1
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,7 @@ class LoginDialog:
             *(opened.id, question, options),
             allow_freeform=not options,
             by_agent=False,
+            of_turn=False,
             secret=secret,
         )
         self._chats.apply(self.chat, [asked])

@@ -44,7 +44,7 @@ _UNTYPED: Final = late_pattern(
 )
 """How the server's own user messages without an id begin; a prompt has one."""
 _JOB_ENDED: Final = late_pattern(r"Background job job-\d{1,9} \(")
-"""How its messages about ended jobs begin, which have an id; their first line ends with a period."""
+"""How its messages about ended jobs begin, which have an id; their first line ends a sentence."""
 _BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
 """The ends of the blocks that the server adds to a message."""
 

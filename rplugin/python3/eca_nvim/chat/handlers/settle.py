@@ -21,12 +21,12 @@ INCOMPLETE = (
 def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
-    end: how the turn ended. Of an agent that is gone nothing runs any more; else what we ask
-    ourselves, as for a login, outlives the turn.
+    end: how the turn ended. Of an agent that is gone nothing runs any more; else the
+    questions of a login outlive the turn.
     """
     for block, lane in list(update.chat.live.values()):
         question = open_question(block)
-        outlives = question is not None and not question.asked.by_agent and end is not TurnEnd.GONE
+        outlives = question is not None and not question.asked.of_turn and end is not TurnEnd.GONE
         if outlives or (only is not None and lane is not only):
             continue
         dismiss(update, block, lane)

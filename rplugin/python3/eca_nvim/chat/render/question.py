@@ -37,6 +37,8 @@ def question_header(question: Question, settings: RenderSettings) -> Sequence[Se
     """Return the header: the question, how far a form is answered, and the answer if any."""
     icon, group = _LOOKS[question.state]
     asked = truncate(one_line(question.asked.question), CELLS)
+    if question.asked.in_login and question.state is QuestionState.DISMISSED:
+        return [(asked, "EcaQuestion")]  # the agent's words, which may be its last: "cancelled"
     segments: list[Segment] = [(settings.icon(icon), group), (f" {asked}", "EcaQuestion")]
     if question.answer is not None:
         segments.append((f" → {truncate(one_line(question.answer), CELLS)}", "EcaToolTarget"))

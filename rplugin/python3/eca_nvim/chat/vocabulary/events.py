@@ -197,10 +197,10 @@ class ProgressChanged(Struct, frozen=True):
 class QuestionAsked(Struct, frozen=True):
     """A question to the user (ECA: chat/askQuestion, ACP: elicitation/create, requests both).
 
-    by_agent: False if this client asks. form: the fields to ask one after the other; None for a
-    question with one answer. link: the web address that the agent wants the user to open. secret:
-    an answer in the user's own words is shown nowhere. in_login: the answer goes to the login that
-    the turn is.
+    by_agent: False if this client asks. of_turn: it ends with the turn of its chat. form: the
+    fields to ask one after the other; None for a question with one answer. link: the web address
+    that the agent wants the user to open. secret: an answer in the user's own words is shown
+    nowhere. in_login: the answer goes to the login that the turn is.
     """
 
     id: str
@@ -209,6 +209,7 @@ class QuestionAsked(Struct, frozen=True):
     allow_freeform: bool = True
     tool_call_id: str | None = None
     by_agent: bool = True
+    of_turn: bool = True
     form: tuple[FormField, ...] | None = None
     link: str | None = None
     secret: bool = False
