@@ -17,7 +17,7 @@ export ECA_PROMPT := $(value PROMPT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: chat test lint types unit ui agents bench format install setup clean help
+.PHONY: chat test lint types unit ui agents bench picture format install setup clean help
 
 chat: ## Open the chat, or send it something: make chat PROMPT="…" SERVER=acp-demo
 	@python3 -m scripts.chat
@@ -49,6 +49,9 @@ agents: ## Play conversations with the newest real agents and a scripted model
 
 bench: setup ## Measure against plain Lua on both Neovims
 	$(PYTHON) -m bench
+
+picture: setup ## Draw the picture in README again
+	UPDATE_GOLDEN=1 $(PYTHON) -m pytest --nvim=0.12.4 tests/ui/test_picture.py
 
 format: setup ## Format the code
 	.venv/bin/ruff check --fix .

@@ -1,6 +1,7 @@
 """The pages for readers, README first, say what is true."""
 
 import ast
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -13,18 +14,20 @@ from tests.support.launch import REPOSITORY
 PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 
 
-def test_keys(nvim: Neovim) -> None:
-    listed = re.findall(r"`(\S+)`", documents.section("## Keys").split("\n| ", 1)[1])
-    keys = nvim.lua(
-        "local keys = {} "
-        "for _, action in pairs(require('eca.keymaps.actions')) do "
-        "  for _, place in ipairs({ 'chat', 'waiting', 'input', 'insert' }) do "
-        "    vim.list_extend(keys, action[place] or {}) "
-        "  end "
-        "end "
-        "return keys"
+def test_servers() -> None:
+    known = json.loads((PACKAGE / "server" / "known.json").read_text())
+    listed = re.findall(
+        r"(?m)^\| `([a-z-]+)` \| `(\S+)` \| [`<](.+)[`>] \|$", documents.section("### Agents")
     )
-    assert set(keys) - set(listed) == set()
+    assert {name: (program, how) for name, program, how in listed} == {
+        name: (server["command"][0], server["install"]) for name, server in known.items()
+    }
+
+
+def test_mappings(nvim: Neovim) -> None:
+    actions = set(nvim.lua("return vim.tbl_keys(require('eca.keymaps.actions'))"))
+    text = documents.README.read_text(encoding="utf-8")
+    assert set(re.findall(r"<Plug>\(Eca(\w+)\)", text)) - actions == set()
 
 
 def test_options(nvim: Neovim) -> None:
@@ -73,7 +76,7 @@ def test_messages_have_no_backticks() -> None:
     "words",
     [
         *("https://eca.dev", "`editor-code-assistant/eca`", "`:Eca login`", "Say `hello`"),
-        *("`:Eca approval`", "`g<CR>` | go to the request", "extensions = { 'eca' }"),
+        *("`:Eca approval`", "in the chat `g<CR>`", "extensions = { 'eca' }"),
     ],
 )
 def test_the_first_hour(words: str) -> None:

@@ -16,7 +16,7 @@ PATIENCE = 300
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an installed plugin: a copy, and the build step of the README run in it."""
     folder = copy_plugin(tmp_path_factory.mktemp("plug in"))
-    (spec,) = snippets("### lazy.nvim", "lua")
+    spec = snippets("## Install", "lua")[0]
     build = spec.partition("build = '")[2].partition("'")[0]
     subprocess.run(build, shell=True, cwd=folder, env=_environment(), timeout=PATIENCE, check=True)
     return folder

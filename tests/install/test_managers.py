@@ -15,6 +15,9 @@ assert(spec.url == 'REPOSITORY' and spec.name == 'eca' and spec.lazy == false)
 assert(not spec.build:find('^:') and not spec.build:find('%%.lua$'))
 local shell = { vim.env.SHELL, '-c', spec.build }
 assert(vim.system(shell, { cwd = folder }):wait().code == 0)
+for _, key in ipairs(spec.keys) do
+  vim.keymap.set(key.mode or 'n', key[1], key[2], { desc = key.desc })
+end
 vim.opt.runtimepath:prepend(folder)
 vim.go.loadplugins = false
 vim.cmd('silent! runtime plugin/rplugin.vim')
@@ -24,7 +27,7 @@ vim.cmd.source(folder .. '/plugin/eca.lua')
 
 def test_lazy(user: User) -> None:
     """The README's specification, with what lazy.nvim does imitated: no package index has it."""
-    (spec,) = snippets("### lazy.nvim", "lua")
+    spec = snippets("## Install", "lua")[0]
     plugin = copy_plugin(user.folder("data") / "lazy" / "eca")
     user.configure(LAZY % (spec, f"'{plugin}'"))
     nvim = user.start()
