@@ -36,6 +36,17 @@ def test_a_running_turn_is_asked_about_ever_more_seldom(driver: Driver) -> None:
     assert asked(driver, 60) == [30]
 
 
+def test_the_user_is_told_for_how_long_until_the_agent_speaks(driver: Driver) -> None:
+    assert [driver.view.status.get("silent") for _ in range(3) if not driver.tick(29_000)] == [
+        None,
+        58_000,
+        87_000,
+    ]
+    driver.hear(*said("still here"))
+    driver.tick(1000)
+    assert "silent" not in driver.view.status
+
+
 def test_a_stop_without_an_answer_is_asked_about_soon(driver: Driver) -> None:
     driver.stop()
     assert asked(driver, 16) == [5, 15]

@@ -32,6 +32,7 @@ M.UNTITLED = 'New chat'
 ---@field currency? string of the cost; nil for dollars
 ---@field elapsed? integer ms since the turn began
 ---@field starting? integer ms since the server's process began to start
+---@field silent? integer ms since the agent last said something of a turn, if that is long ago
 ---@field activity? string what the agent is doing, in its own words
 ---@field lacks? eca.Ability[] what its server cannot do
 ---@field retrying? boolean it is retrying after a failure

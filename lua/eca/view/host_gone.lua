@@ -26,7 +26,8 @@ local function end_turn(id)
   end
   local status = mirror.status(id)
   status.state, status.pending = 'idle', 0
-  status.elapsed, status.starting, status.activity, status.retrying = nil, nil, nil, nil
+  status.elapsed, status.starting, status.silent = nil, nil, nil
+  status.activity, status.retrying = nil, nil
   draw({ 'queue', id, {} })
   draw({ 'plan', id, nil })
   require('eca.state.files_used').forget(id) -- another host counts from 1 again

@@ -115,7 +115,7 @@ end
 local function announce_status(chat, before)
   expected.publish()
   local now = mirror.status(chat)
-  before.elapsed, before.starting = now.elapsed, now.starting
+  before.elapsed, before.starting, before.silent = now.elapsed, now.starting, now.silent
   if not vim.deep_equal(before, now) then
     emit('EcaStatusChanged', { chat = chat, status = now })
   end

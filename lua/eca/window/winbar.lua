@@ -207,8 +207,17 @@ function M.input_parts(chat)
   local more = #work > 1 and (' +%d'):format(#work - 1) or ''
   add(parts, work[1] and work[1] .. more, 'EcaWinbarDim', 40)
   local activity = status.state ~= 'idle' and status.activity or nil
-  local attention = status.retrying and 'EcaWaiting' or 'EcaWinbarDim'
-  add(parts, activity, attention, status.retrying and 90 or 30, LEAST_WORDS)
+  if status.silent then
+    activity = ('no word for %s, :Eca stop gives up'):format(duration(status.silent))
+  end
+  local is_urgent = status.retrying or status.silent
+  add(
+    parts,
+    activity,
+    is_urgent and 'EcaWaiting' or 'EcaWinbarDim',
+    is_urgent and 90 or 30,
+    LEAST_WORDS
+  )
   local program = vim.fs.basename(mirror.server(status.server_name).label)
   add(parts, program, 'EcaWinbarDim', winbar_fit.MINOR)
   if #parts == 0 then

@@ -45,9 +45,9 @@ def ask_when_silent(update: Update) -> None:
         return
     if turn.state not in _STOPS and _takes_its_time(update.chat):
         return
-    if update.now - turn.last_activity_ms >= min(first << turn.times_asked, LONGEST_MS):
+    waits = (min(first << number, LONGEST_MS) for number in range(turn.times_asked + 1))
+    if update.now - turn.last_activity_ms >= sum(waits):
         turn.times_asked += 1
-        turn.last_activity_ms = update.now
         update.tell(AskTurn(update.chat.id, turn.number, turn.times_asked))
 
 

@@ -101,7 +101,7 @@ class RunningTurn(Struct):
     expected_end: the reason to report when the agent ends the turn by itself; a rejected call sets
     it, new text of the model resets it. number: counts the chat's turns from 1; 0 before the first.
     by_command: its prompt is a command, which may work silently.
-    last_activity_ms: when the agent last sent something, or we last asked it. times_asked: how
+    last_activity_ms: when the agent last sent something. times_asked: how
     often we asked about the turn since the agent's last event.
     """
 

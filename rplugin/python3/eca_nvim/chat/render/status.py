@@ -59,6 +59,7 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "currency": usage.currency if usage and usage.currency != DOLLARS else None,
         "elapsed": now - chat.turn.started_ms if running else None,
         "starting": now - chat.server_ms if chat.server == "starting" else None,
+        "silent": now - chat.turn.last_activity_ms if running and chat.turn.times_asked else None,
         "activity": chat.activity,
         "retrying": chat.retrying or None,
         "lacks": sorted(it.value for it in ALL_ABILITIES - chat.abilities) or None,

@@ -137,10 +137,8 @@ class SetStatus(Struct, frozen=True):
     """The status of a chat as `require('eca').status()` returns it, whole.
 
     Keys: server, server_name, state, title, model, agent, variant (names), trust, pending, tokens,
-    limit, cost, and for the winbar elapsed (ms, absent when idle), starting (ms, while its server
-    starts), activity (what the agent says it is doing), retrying (true while it tries again after a
-    failure), lacks (names of abilities), unasked (names of what is set and lets tools run without
-    asking).
+    limit, cost, unasked (names of what is set and lets tools run without asking), lacks (names of
+    abilities), and for the winbar, in ms: elapsed, starting, silent; activity, retrying.
     """
 
     name: ClassVar[str] = "status"
