@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eca_nvim.chat.render.usage_rows import CELLS, usage_rows
-from eca_nvim.chat.vocabulary.ops import UsageRow
-from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
+from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported, UsageRow
 
 KNOWN = UsageReported(
     session_tokens=50_000,

@@ -2,11 +2,9 @@
 ---
 --- Rules kept here:
 --- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` have no meaning in it.
---- - Completion (`completion.lua`) offers only what works. For a planned name the message says so,
----   for any other wrong one it suggests the nearest.
+--- - Completion (`completion.lua`) offers only what works; for any other name a message helps.
 --- - A wrong argument does nothing but show a message (`arguments.lua`).
---- - The first chat and its host have to wait for this file to load: what other subcommands need is
----   loaded late.
+--- - The first chat waits for this file to load: what other subcommands need is loaded late.
 local arguments = require('eca.commands.arguments')
 local chats = require('eca.chat.buffers')
 local eca = require('eca')

@@ -347,13 +347,12 @@ async def test_a_load_can_be_given_up_without_a_prompt(
 async def test_what_is_never_answered_ends_in_a_line_that_says_what_helps(
     scripted_acp: PrepareScript, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A load by itself, and a copy, which is reported in the chat that is copied."""
     monkeypatch.setattr("eca_nvim.agents.acp.sessions.SLOW_SECONDS", 0.01)
     monkeypatch.setattr("eca_nvim.agents.acp.sessions.SILENT_SECONDS", 0.01)
     server = scripted_acp(
-        agent.handshake(**agent.can("fork")), script.expect("session/load"), agent.session(),
-        agent.turn(agent.text("hi")), script.expect("session/fork"),
-        agent.turn(agent.text(" again")),
+        agent.handshake(**agent.can("fork")), script.expect("session/load"),
+        agent.session(), agent.turn(agent.text("hi")),
+        script.expect("session/fork"), agent.turn(agent.text(" again")),
     )  # fmt: skip
     memory = remembering(BOUND, shown=False)
     async with running(make_agent(server.command, tmp_path, memory=memory)) as client:

@@ -15,8 +15,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from eca_nvim.chat.text.safe_text import one_line, width
-from eca_nvim.chat.vocabulary.ops import UsageRow, UsageSegment
-from eca_nvim.chat.vocabulary.usage import DOLLARS, UsageReported
+from eca_nvim.chat.vocabulary.usage import DOLLARS, UsageReported, UsageRow, UsageSegment
 
 CELLS = 48
 OWN_GROUPS = 6

@@ -21,6 +21,7 @@ from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
 from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
 from eca_nvim.chat.vocabulary.options import SetOptions
 from eca_nvim.chat.vocabulary.templates import SetTemplates
+from eca_nvim.chat.vocabulary.usage import UsageRow
 
 DEFAULT_SERVER: Final = "eca"
 """The name of the server of a user who has named none."""
@@ -49,12 +50,6 @@ Segment: TypeAlias = tuple[str, str]
 
 Mark: TypeAlias = tuple[int, int, int, str]
 """Body row (0-based), start and end byte columns (end exclusive; -1: end of line), group."""
-
-
-UsageSegment: TypeAlias = tuple[str, ...]
-"""Text and group of a segment, then maybe a colour (`#rrggbb`) for terminals that show it."""
-
-UsageRow: TypeAlias = Sequence[UsageSegment]
 
 
 class OpenBlock(Struct, frozen=True):

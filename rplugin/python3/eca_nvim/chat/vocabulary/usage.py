@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 from msgspec import Struct
+
+UsageSegment: TypeAlias = tuple[str, ...]
+"""Text and group of a segment, then maybe a colour (`#rrggbb`) for terminals that show it."""
+
+UsageRow: TypeAlias = Sequence[UsageSegment]
 
 DOLLARS: Final = "USD"
 
