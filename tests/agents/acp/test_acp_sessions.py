@@ -350,9 +350,8 @@ async def test_what_is_never_answered_ends_in_a_line_that_says_what_helps(
     monkeypatch.setattr("eca_nvim.agents.acp.sessions.SLOW_SECONDS", 0.01)
     monkeypatch.setattr("eca_nvim.agents.acp.sessions.SILENT_SECONDS", 0.01)
     server = scripted_acp(
-        agent.handshake(**agent.can("fork")), script.expect("session/load"),
-        agent.session(), agent.turn(agent.text("hi")),
-        script.expect("session/fork"), agent.turn(agent.text(" again")),
+        agent.handshake(**agent.can("fork")), script.expect("session/load"), agent.session(),
+        agent.turn(agent.text("hi")), script.expect("session/fork"), agent.turn(agent.text("!")),
     )  # fmt: skip
     memory = remembering(BOUND, shown=False)
     async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
@@ -362,7 +361,7 @@ async def test_what_is_never_answered_ends_in_a_line_that_says_what_helps(
             await client.agent.archive.fork(CHAT, None)
         assert notices(client) == [SLOW, LOST, SLOW_COPY]
         await client.say("and on")
-        assert client.text == "hi again", "nothing is lost"
+        assert client.text == "hi!", "nothing is lost"
 
 
 async def test_a_new_session_that_is_given_up_is_asked_for_again(
