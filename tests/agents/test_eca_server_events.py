@@ -8,11 +8,9 @@ from eca_nvim.agents.eca.selection import Announced
 from eca_nvim.chat.vocabulary.agent_events import MessageShown, ToolServerChanged, WorkChanged
 from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.protocol.eca import decode_notification, decode_result
-from eca_nvim.protocol.eca.choice import ConfigUpdated
-from eca_nvim.protocol.eca.jobs import JobsUpdated
-from eca_nvim.protocol.eca.lifecycle import InitializeParams
-from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
-from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
+from eca_nvim.protocol.eca.chat import ConfigUpdated
+from eca_nvim.protocol.eca.lifecycle import InitializeParams, ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerRemoved, ToolServerUpdated
 
 
 def choices(chat: Value, chat_id: str | None = None) -> Announced:

@@ -6,17 +6,13 @@ from typing import TypeAlias
 from eca_nvim.protocol.eca import (
     chat,
     chats,
-    choice,
     code,
-    jobs,
+    contexts,
     lifecycle,
-    login,
-    mcp,
-    notices,
     providers,
-    queries,
+    tools,
 )
-from eca_nvim.protocol.eca.registry import by_method
+from eca_nvim.protocol.eca.messages import by_method
 
 ClientNotification: TypeAlias = (
     lifecycle.Initialized
@@ -27,16 +23,16 @@ ClientNotification: TypeAlias = (
     | chat.PromptSteerRemove
     | chat.ToolCallApprove
     | chat.ToolCallReject
-    | choice.SelectedModelChanged
-    | choice.SelectedAgentChanged
-    | choice.SelectedBehaviorChanged
-    | mcp.McpStart
-    | mcp.McpStop
-    | mcp.McpConnect
-    | mcp.McpLogout
-    | mcp.McpEnable
-    | mcp.McpDisable
-    | notices.CancelRequest
+    | chat.SelectedModelChanged
+    | chat.SelectedAgentChanged
+    | chat.SelectedBehaviorChanged
+    | tools.McpStart
+    | tools.McpStop
+    | tools.McpConnect
+    | tools.McpLogout
+    | tools.McpEnable
+    | tools.McpDisable
+    | lifecycle.CancelRequest
 )
 
 ClientRequest: TypeAlias = (
@@ -53,22 +49,22 @@ ClientRequest: TypeAlias = (
     | chats.ChatForkParams
     | chats.ChatAddFlagParams
     | chats.ChatRemoveFlagParams
-    | queries.QueryContextParams
-    | queries.QueryFilesParams
-    | queries.QueryCommandsParams
+    | contexts.QueryContextParams
+    | contexts.QueryFilesParams
+    | contexts.QueryCommandsParams
     | code.CompletionParams
     | code.RewriteParams
     | code.InlinePromptParams
-    | mcp.McpAddParams
-    | mcp.McpUpdateParams
-    | mcp.McpRemoveParams
+    | tools.McpAddParams
+    | tools.McpUpdateParams
+    | tools.McpRemoveParams
     | providers.ProvidersListParams
-    | login.ProvidersLoginParams
-    | login.ProvidersLoginInputParams
-    | login.ProvidersLogoutParams
-    | jobs.JobsListParams
-    | jobs.JobKillParams
-    | jobs.JobOutputParams
+    | providers.ProvidersLoginParams
+    | providers.ProvidersLoginInputParams
+    | providers.ProvidersLogoutParams
+    | tools.JobsListParams
+    | tools.JobKillParams
+    | tools.JobOutputParams
 )
 
 CLIENT_NOTIFICATIONS = by_method(ClientNotification)

@@ -14,8 +14,7 @@ from tests.support.servers import ACP_RECORDINGS
 
 from eca_nvim.protocol.acp import DecodeError, Request, decode_result
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
-from eca_nvim.protocol.acp.prompt import PromptParams
-from eca_nvim.protocol.acp.sessions import NewSessionParams
+from eca_nvim.protocol.acp.sessions import NewSessionParams, PromptParams
 
 KINDS: dict[str, type[Request[Any]]] = {
     kind.method: kind for kind in (InitializeParams, NewSessionParams, PromptParams)

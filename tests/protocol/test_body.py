@@ -5,7 +5,7 @@ import pytest
 from eca_nvim.protocol.base.body import NOTHING
 from eca_nvim.protocol.eca import Unknown, decode_body, decode_notification
 from eca_nvim.protocol.eca.content import ContentReceived, TextContent
-from eca_nvim.protocol.eca.jobs import JobsUpdated
+from eca_nvim.protocol.eca.tools import JobsUpdated
 
 
 def text_of(body: bytes) -> str:

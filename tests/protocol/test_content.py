@@ -6,10 +6,10 @@ import pytest
 
 from eca_nvim.protocol.base.decode import decode_as
 from eca_nvim.protocol.base.types import UnknownPart, Wire
+from eca_nvim.protocol.eca import content, contexts, encode, tool_call
 from eca_nvim.protocol.eca import content as contents
-from eca_nvim.protocol.eca import contexts, details, encode, tool_call, usage
-from eca_nvim.protocol.eca.decode import decode_notification
-from eca_nvim.protocol.eca.positions import LinesRange, Position, Range
+from eca_nvim.protocol.eca.editor import LinesRange, Position, Range
+from eca_nvim.protocol.eca.messages import decode_notification
 
 CALL = {"id": "c1", "name": "read_file", "server": "eca", "origin": "native", "summary": "Reading"}
 CALL_FIELDS: dict[str, Any] = dict(CALL)
@@ -34,8 +34,8 @@ CONTENTS: list[tuple[dict[str, Any], contents.Content]] = [
     ),
     (
         {"type": "usage", "sessionTokens": 12, "sessionCost": "0.01", "limit": {"context": 9}},
-        usage.UsageContent(
-            session_tokens=12, session_cost="0.01", limit=usage.UsageLimit(context=9)
+        content.UsageContent(
+            session_tokens=12, session_cost="0.01", limit=content.UsageLimit(context=9)
         ),
     ),
     ({"type": "reasonStarted", "id": "r1"}, contents.ReasonStarted(id="r1")),
@@ -89,19 +89,19 @@ CONTENTS: list[tuple[dict[str, Any], contents.Content]] = [
     ),
 ]
 
-DETAILS: list[tuple[dict[str, Any], details.Details]] = [
+DETAILS: list[tuple[dict[str, Any], tool_call.Details]] = [
     (
         {"type": "fileChange", "path": "a.py", "diff": "@@ -1 +1 @@\n-a\n+b"}
         | {"linesAdded": 1, "linesRemoved": 1},
-        details.FileChangeDetails(
+        tool_call.FileChangeDetails(
             path="a.py", diff="@@ -1 +1 @@\n-a\n+b", lines_added=1, lines_removed=1
         ),
     ),
-    ({"type": "jsonOutputs", "jsons": ["{}"]}, details.JsonOutputsDetails(jsons=("{}",))),
+    ({"type": "jsonOutputs", "jsons": ["{}"]}, tool_call.JsonOutputsDetails(jsons=("{}",))),
     (
         {"type": "subagent", "subagentChatId": "s1", "agentName": "explorer", "model": "m"}
         | {"step": 2, "maxSteps": None},
-        details.SubagentDetails(subagent_chat_id="s1", agent_name="explorer", model="m", step=2),
+        tool_call.SubagentDetails(subagent_chat_id="s1", agent_name="explorer", model="m", step=2),
     ),
     (
         {
@@ -111,14 +111,14 @@ DETAILS: list[tuple[dict[str, Any], details.Details]] = [
             "tasks": [{"id": 2, "subject": "Test", "status": "in-progress", "blockedBy": [1]}],
             "summary": {"done": 1, "inProgress": 1, "pending": 0, "total": 2},
         },
-        details.TaskDetails(
+        tool_call.TaskDetails(
             tasks=(
-                details.Task(
-                    id=2, subject="Test", status=details.TaskStatus.IN_PROGRESS, blocked_by=(1,)
+                tool_call.Task(
+                    id=2, subject="Test", status=tool_call.TaskStatus.IN_PROGRESS, blocked_by=(1,)
                 ),
             ),
             in_progress_task_ids=(2,),
-            summary=details.TaskSummary(done=1, in_progress=1, pending=0, total=2),
+            summary=tool_call.TaskSummary(done=1, in_progress=1, pending=0, total=2),
             active_summary="Testing",
         ),
     ),
@@ -131,13 +131,13 @@ DETAILS: list[tuple[dict[str, Any], details.Details]] = [
                 {"command": "sudo", "args": ["rm"]},
             ],
         },
-        details.ShellCommandDetails(
+        tool_call.ShellCommandDetails(
             background=True,
             commands=(
-                details.ShellCommand(
+                tool_call.ShellCommand(
                     command="git", args=("log",), approval_key="git log", remembered=True
                 ),
-                details.ShellCommand(command="sudo", args=("rm",)),
+                tool_call.ShellCommand(command="sudo", args=("rm",)),
             ),
         ),
     ),
@@ -193,7 +193,7 @@ def test_a_kind_of_content(wire: dict[str, Any], content: contents.Content) -> N
 
 
 @pytest.mark.parametrize(("wire", "expected"), DETAILS)
-def test_a_kind_of_details(wire: dict[str, Any], expected: details.Details) -> None:
+def test_a_kind_of_details(wire: dict[str, Any], expected: tool_call.Details) -> None:
     call = receive({"type": "toolCallRun", **CALL, "details": wire})
     assert call == tool_call.ToolCallRun(details=expected, **CALL_FIELDS)
 
@@ -207,7 +207,7 @@ def test_a_kind_of_context(wire: dict[str, Any], expected: contexts.Context) -> 
 def test_the_examples_cover_all_kinds() -> None:
     drafts = {contents.FileChangeContent}
     assert {type(value) for _, value in CONTENTS} == known(contents.Content) - drafts
-    assert {type(value) for _, value in DETAILS} == known(details.Details)
+    assert {type(value) for _, value in DETAILS} == known(tool_call.Details)
     assert {type(value) for _, value in CONTEXTS} == known(contexts.Context)
     assert [len(CONTENTS), len(DETAILS), len(CONTEXTS)] == [17, 5, 8]
 

@@ -7,16 +7,25 @@ from msgspec import UNSET
 
 from eca_nvim.protocol.base.types import Wire
 from eca_nvim.protocol.eca import encode, lifecycle, read_failure
-from eca_nvim.protocol.eca.chat import PromptParams, ToolCallApprove
-from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated, SelectedAgentChanged
+from eca_nvim.protocol.eca.chat import (
+    ChatConfig,
+    ConfigUpdated,
+    PromptParams,
+    SelectedAgentChanged,
+    ToolCallApprove,
+)
 from eca_nvim.protocol.eca.code import InlinePromptParams
+from eca_nvim.protocol.eca.content import AnswerResult
 from eca_nvim.protocol.eca.contexts import FileContext
-from eca_nvim.protocol.eca.editor import Diagnostic, DiagnosticsResult, NavigationResult
-from eca_nvim.protocol.eca.failures import Failure
-from eca_nvim.protocol.eca.login import ProvidersLoginParams
-from eca_nvim.protocol.eca.notices import NoticeLevel, ShowMessage
-from eca_nvim.protocol.eca.positions import Position, Range
-from eca_nvim.protocol.eca.questions import AnswerResult
+from eca_nvim.protocol.eca.editor import (
+    Diagnostic,
+    DiagnosticsResult,
+    NavigationResult,
+    Position,
+    Range,
+)
+from eca_nvim.protocol.eca.lifecycle import Failure, NoticeLevel, ShowMessage
+from eca_nvim.protocol.eca.providers import ProvidersLoginParams
 
 CAPABILITIES = {
     "codeAssistant": {

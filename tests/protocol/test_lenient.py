@@ -31,14 +31,13 @@ from eca_nvim.protocol.eca.content import (
     ToolCalled,
     ToolCallRun,
     UnknownContent,
+    UsageContent,
 )
-from eca_nvim.protocol.eca.contexts import UnknownContext
-from eca_nvim.protocol.eca.details import TaskDetails, UnknownDetails
+from eca_nvim.protocol.eca.contexts import QueryContextParams, UnknownContext
 from eca_nvim.protocol.eca.lifecycle import Shutdown
-from eca_nvim.protocol.eca.login import LoginDone, ProvidersLoginParams, UnknownLoginAction
-from eca_nvim.protocol.eca.queries import QueryContextParams
+from eca_nvim.protocol.eca.providers import LoginDone, ProvidersLoginParams, UnknownLoginAction
+from eca_nvim.protocol.eca.tool_call import TaskDetails, UnknownDetails
 from eca_nvim.protocol.eca.tools import ToolServerUpdated
-from eca_nvim.protocol.eca.usage import UsageContent
 
 
 def receive(content: object, **params: object) -> ContentReceived:

@@ -9,7 +9,7 @@ from tests.protocol.client_messages import (
 
 from eca_nvim.protocol.base.types import result_type
 from eca_nvim.protocol.eca import Notification, Request
-from eca_nvim.protocol.eca.registry import SERVER_NOTIFICATIONS, SERVER_REQUESTS
+from eca_nvim.protocol.eca.messages import SERVER_NOTIFICATIONS, SERVER_REQUESTS
 
 # Today's protocol by hand: group, then "->" client to server, "<-" server to client, "r" request.
 METHODS = """

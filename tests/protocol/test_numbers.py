@@ -10,8 +10,7 @@ from eca_nvim.jsonrpc import JsonCodec, NotAMessage
 from eca_nvim.jsonrpc.messages import read_message
 from eca_nvim.protocol.base.types import LEAST_INT, MOST_INT, Wire
 from eca_nvim.protocol.eca import decode_notification
-from eca_nvim.protocol.eca.content import ContentReceived, UsageContent
-from eca_nvim.protocol.eca.usage import UsageLimit
+from eca_nvim.protocol.eca.content import ContentReceived, UsageContent, UsageLimit
 
 TOO_LARGE = [
     "18446744073709551616",

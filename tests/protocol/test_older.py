@@ -11,8 +11,14 @@ from msgspec import UNSET
 
 from eca_nvim.protocol.base.decode import decode_as
 from eca_nvim.protocol.eca import decode_notification, decode_result
-from eca_nvim.protocol.eca.chat import PromptParams, PromptResult, PromptStatus
-from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated, SelectedBehaviorChanged
+from eca_nvim.protocol.eca.chat import (
+    ChatConfig,
+    ConfigUpdated,
+    PromptParams,
+    PromptResult,
+    PromptStatus,
+    SelectedBehaviorChanged,
+)
 from eca_nvim.protocol.eca.content import (
     ContentReceived,
     FileChangeContent,
@@ -21,14 +27,14 @@ from eca_nvim.protocol.eca.content import (
     ToolCalled,
     ToolCallRejected,
     ToolCallRun,
+    UsageContent,
 )
+from eca_nvim.protocol.eca.contexts import CommandKind, QueryCommandsParams
 from eca_nvim.protocol.eca.draft import CodeBlock, Generated, LineSpan, ProposedChange
 from eca_nvim.protocol.eca.editor import GetDiagnostics
 from eca_nvim.protocol.eca.lifecycle import InitializeParams, InitializeResult
-from eca_nvim.protocol.eca.queries import CommandKind, QueryCommandsParams
 from eca_nvim.protocol.eca.tool_call import ToolOutput
 from eca_nvim.protocol.eca.tools import Tool, ToolServerUpdated
-from eca_nvim.protocol.eca.usage import UsageContent
 
 
 def receive(content: dict[str, Any], **params: object) -> ContentReceived:

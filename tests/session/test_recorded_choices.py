@@ -10,8 +10,8 @@ from tests.support.recording import Event, read_recording
 from eca_nvim.agents.eca.server_events import changed_choices
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ChatOpened
-from eca_nvim.protocol.eca.choice import ConfigUpdated
-from eca_nvim.protocol.eca.decode import decode_notification
+from eca_nvim.protocol.eca.chat import ConfigUpdated
+from eca_nvim.protocol.eca.messages import decode_notification
 
 pytestmark = pytest.mark.anyio
 

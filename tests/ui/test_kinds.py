@@ -11,7 +11,7 @@ from tests.support.script import Steps, content, expect, handshake, text, turn
 from tests.ui.talk import asks, done, say, start_chat, tool, wait_line
 
 from eca_nvim.protocol.eca import content as contents
-from eca_nvim.protocol.eca import details
+from eca_nvim.protocol.eca import tool_call
 
 PNG = "iVBORw0KGgo="
 DIFF = "@@ -1,1 +1,1 @@\n-old\n+new"
@@ -173,4 +173,4 @@ def tags(union: object, unknown: type) -> set[str]:
 
 def test_no_kind_is_left_out() -> None:
     assert tags(contents.Content, contents.UnknownContent) == set(KINDS)
-    assert tags(details.Details, details.UnknownDetails) == set(DETAILS)
+    assert tags(tool_call.Details, tool_call.UnknownDetails) == set(DETAILS)

@@ -21,7 +21,7 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
 from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.acp import decode_agent_request, decode_notification
-from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 ALWAYS: Final = {"optionId": "a", "name": "Always", "kind": "allow_always"}

@@ -28,9 +28,8 @@ from eca_nvim.jsonrpc.framing import LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_agent_request, decode_notification
 from eca_nvim.protocol.acp.elicitation import CreateElicitation
 from eca_nvim.protocol.acp.options import OptionsResult
-from eca_nvim.protocol.acp.permission import RequestPermission
-from eca_nvim.protocol.acp.prompt import StopReason
-from eca_nvim.protocol.acp.sessions import NewSessionResult
+from eca_nvim.protocol.acp.sessions import NewSessionResult, StopReason
+from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 from eca_nvim.protocol.base.body import Body, decode_body
 from eca_nvim.protocol.base.decode import decode_as

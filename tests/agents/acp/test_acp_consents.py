@@ -17,7 +17,7 @@ from eca_nvim.chat.model.call_files import MOST_LISTED
 from eca_nvim.chat.vocabulary.decisions import ChoiceKind
 from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn
 from eca_nvim.protocol.acp import decode_notification
-from eca_nvim.protocol.acp.prompt import StopReason
+from eca_nvim.protocol.acp.sessions import StopReason
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 pytestmark = pytest.mark.anyio

@@ -34,7 +34,7 @@ from eca_nvim.chat.vocabulary.received import ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.chat.vocabulary.usage import UsageReported
 from eca_nvim.protocol.acp import DecodeError, decode_agent_request, decode_notification
-from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 

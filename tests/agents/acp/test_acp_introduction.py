@@ -7,7 +7,7 @@ from msgspec.structs import fields
 
 from eca_nvim.agents.acp import introduction
 from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.registry import AGENT_NOTIFICATIONS, AGENT_REQUESTS
+from eca_nvim.protocol.acp.messages import AGENT_NOTIFICATIONS, AGENT_REQUESTS
 from eca_nvim.protocol.acp.tool_call import CallMeta
 from eca_nvim.protocol.acp.updates import SessionUpdate
 from eca_nvim.protocol.base.lenient import type_info

@@ -22,7 +22,7 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.jsonrpc import MessageId
 from eca_nvim.protocol.acp import decode_agent_request
-from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.base.types import Wire
 
 Fields: TypeAlias = dict[str, Any]

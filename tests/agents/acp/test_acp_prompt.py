@@ -24,7 +24,7 @@ from eca_nvim.chat.vocabulary.contexts import (
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
-from eca_nvim.protocol.acp.prompt import PromptParams
+from eca_nvim.protocol.acp.sessions import PromptParams
 
 LINKS = PromptCapabilities()
 ALL = PromptCapabilities(image=True, embedded_context=True)

@@ -15,7 +15,7 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, FileName, Location
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolOutput
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
-from eca_nvim.protocol.acp.prompt import StopReason
+from eca_nvim.protocol.acp.sessions import StopReason
 
 Fields: TypeAlias = dict[str, Any]
 RUN: Fields = {"title": "tidy up", "kind": "execute", "rawInput": {"command": "rm -rf x"}}

@@ -20,7 +20,7 @@ from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
 from eca_nvim.digests import text_digest
 from eca_nvim.protocol.acp import decode_agent_request
-from eca_nvim.protocol.acp.permission import RequestPermission
+from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.session.files.whole_writes import with_actual_diff
 

@@ -15,7 +15,7 @@ from tests.support import acp_script as agent
 
 from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
-from eca_nvim.protocol.acp.mcp import McpCapabilities
+from eca_nvim.protocol.acp.sessions import McpCapabilities
 from eca_nvim.redaction import without_keys
 
 SECRET: Final = "correct-horse"

@@ -13,23 +13,17 @@ from tests.support.acp_agent import MODELS
 from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.protocol.acp import (
+    client_requests,
     content,
     elicitation,
     encode,
-    files,
     lifecycle,
-    login,
-    mcp,
     options,
-    permission,
-    plan,
-    prompt,
     sessions,
-    terminal,
     tool_call,
     updates,
 )
-from eca_nvim.protocol.acp.registry import AGENT_NOTIFICATIONS, AGENT_REQUESTS
+from eca_nvim.protocol.acp.messages import AGENT_NOTIFICATIONS, AGENT_REQUESTS
 from eca_nvim.protocol.base.types import Notification, OpenEnum, Request, Wire
 
 SAME: dict[type[Wire], str] = {
@@ -56,11 +50,11 @@ SAME: dict[type[Wire], str] = {
     updates.SessionInfo: "SessionInfoUpdate",
     updates.Usage: "UsageUpdate",
     updates.Cost: "Cost",
-    files.ReadTextFile: "ReadTextFileRequest",
-    files.FileText: "ReadTextFileResponse",
-    files.WriteTextFile: "WriteTextFileRequest",
-    files.FileWritten: "WriteTextFileResponse",
-    plan.PlanEntry: "PlanEntry",
+    client_requests.ReadTextFile: "ReadTextFileRequest",
+    client_requests.FileText: "ReadTextFileResponse",
+    client_requests.WriteTextFile: "WriteTextFileRequest",
+    client_requests.FileWritten: "WriteTextFileResponse",
+    content.PlanEntry: "PlanEntry",
     options.ConfigOption: "SessionConfigOptionSelect",
     options.PlainOffer: "SessionConfigSelectOption",
     options.Modes: "SessionModeState",
@@ -68,7 +62,7 @@ SAME: dict[type[Wire], str] = {
     options.SetMode: "SetSessionModeRequest",
     options.SetConfigOption: "SetSessionConfigOptionBooleanRequest",
     options.OptionsResult: "SetSessionConfigOptionResponse",
-    permission.PermissionOption: "PermissionOption",
+    tool_call.PermissionOption: "PermissionOption",
     elicitation.EnumOption: "EnumOption",
     elicitation.StringField: "ElicitationStringPropertySchema",
     elicitation.NumberField: "ElicitationNumberPropertySchema",
@@ -76,24 +70,24 @@ SAME: dict[type[Wire], str] = {
     elicitation.BooleanField: "ElicitationBooleanPropertySchema",
     elicitation.ArrayField: "ElicitationMultiSelectPropertySchema",
     elicitation.FormSchema: "ElicitationSchema",
-    permission.RequestPermission: "RequestPermissionRequest",
-    terminal.CreateTerminal: "CreateTerminalRequest",
-    terminal.TerminalVariable: "EnvVariable",
-    terminal.TerminalCreated: "CreateTerminalResponse",
-    terminal.ReadOutput: "TerminalOutputRequest",
-    terminal.OutputSoFar: "TerminalOutputResponse",
-    terminal.WaitForExit: "WaitForTerminalExitRequest",
-    terminal.ExitStatus: "TerminalExitStatus",
-    terminal.KillTerminal: "KillTerminalRequest",
-    terminal.ReleaseTerminal: "ReleaseTerminalRequest",
+    tool_call.RequestPermission: "RequestPermissionRequest",
+    client_requests.CreateTerminal: "CreateTerminalRequest",
+    client_requests.TerminalVariable: "EnvVariable",
+    client_requests.TerminalCreated: "CreateTerminalResponse",
+    client_requests.ReadOutput: "TerminalOutputRequest",
+    client_requests.OutputSoFar: "TerminalOutputResponse",
+    client_requests.WaitForExit: "WaitForTerminalExitRequest",
+    client_requests.ExitStatus: "TerminalExitStatus",
+    client_requests.KillTerminal: "KillTerminalRequest",
+    client_requests.ReleaseTerminal: "ReleaseTerminalRequest",
     sessions.NewSessionResult: "NewSessionResponse",
     sessions.SessionSummary: "SessionInfo",
     sessions.ListSessionsResult: "ListSessionsResponse",
     sessions.OpenedSession: "LoadSessionResponse",
-    mcp.McpCapabilities: "McpCapabilities",
-    mcp.McpStdio: "McpServerStdio",
-    mcp.McpRemote: "HttpMcpServer",
-    mcp.NamedValue: "EnvVariable",
+    sessions.McpCapabilities: "McpCapabilities",
+    sessions.McpStdio: "McpServerStdio",
+    sessions.McpRemote: "HttpMcpServer",
+    sessions.NamedValue: "EnvVariable",
 }
 NEWER: frozenset[type[Wire]] = frozenset(
     {updates.Notice, updates.Compaction, updates.CompactionChunk, updates.UnknownUpdate}
@@ -102,11 +96,11 @@ NEWER: frozenset[type[Wire]] = frozenset(
 OLDER = {"models", "name"}
 """Members that the Python SDK has no more, or not yet, of agents that are in use."""
 Message: TypeAlias = Request[Any] | Notification
-NAMED = (mcp.NamedValue("A", "b"),)
+NAMED = (sessions.NamedValue("A", "b"),)
 MCP_SERVERS = (
-    mcp.McpStdio("local", "/bin/tool", ("-x",), NAMED),
-    mcp.McpRemote("http", "far", "https://example.com", NAMED),
-    mcp.McpRemote("sse", "old", "https://example.com", ()),
+    sessions.McpStdio("local", "/bin/tool", ("-x",), NAMED),
+    sessions.McpRemote("http", "far", "https://example.com", NAMED),
+    sessions.McpRemote("sse", "old", "https://example.com", ()),
 )
 SETUP = SessionSetup("/workspace", tuple(encode(server) or {} for server in MCP_SERVERS))
 SENT: tuple[Message, ...] = (
@@ -116,11 +110,11 @@ SENT: tuple[Message, ...] = (
     sessions.DeleteSessionParams("s"),
     sessions.ListSessionsParams("/workspace"),
     sessions.ListSessionsParams("/workspace", "the second page"),
-    prompt.PromptParams("s", (content.TextBlock("hi"),)),
-    prompt.CancelTurn("s"),
+    sessions.PromptParams("s", (content.TextBlock("hi"),)),
+    sessions.CancelTurn("s"),
     lifecycle.CancelRequest(3),
-    login.AuthenticateParams("way"),
-    login.LogoutParams(),
+    lifecycle.AuthenticateParams("way"),
+    lifecycle.LogoutParams(),
     options.SetMode("s", "m"),
     options.SetConfigOption("s", "o", "v"),
     options.SetConfigOption("s", "o", value=True, type=options.BOOLEAN),
@@ -131,8 +125,8 @@ GONE = {"session/set_model", "session/set_title", "_session/steering"}
 VALUES: dict[type[OpenEnum], tuple[str, str]] = {
     tool_call.ToolKind: ("ToolCall", "kind"),
     tool_call.CallStatus: ("ToolCall", "status"),
-    plan.EntryStatus: ("PlanEntry", "status"),
-    permission.OptionKind: ("PermissionOption", "kind"),
+    content.EntryStatus: ("PlanEntry", "status"),
+    tool_call.OptionKind: ("PermissionOption", "kind"),
 }
 
 

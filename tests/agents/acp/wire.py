@@ -16,8 +16,8 @@ from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import Addressed, AgentGone, ChatEvent
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.protocol.acp import decode_agent_request, decode_notification
-from eca_nvim.protocol.acp.permission import RequestPermission
-from eca_nvim.protocol.acp.prompt import StopReason
+from eca_nvim.protocol.acp.sessions import StopReason
+from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 YES: Final = {"optionId": "y", "name": "Yes", "kind": "allow_once"}

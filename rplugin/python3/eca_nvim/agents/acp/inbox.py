@@ -37,11 +37,9 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.usage import UsageReported
 from eca_nvim.protocol.acp import updates
-from eca_nvim.protocol.acp.content import TextBlock
-from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
-from eca_nvim.protocol.acp.plan import EntryStatus, PlanEntry
-from eca_nvim.protocol.acp.prompt import StopReason
-from eca_nvim.protocol.acp.sessions import NewSessionResult, OpenedSession
+from eca_nvim.protocol.acp.content import EntryStatus, PlanEntry, TextBlock
+from eca_nvim.protocol.acp.sessions import NewSessionResult, OpenedSession, StopReason
+from eca_nvim.protocol.acp.tool_call import OptionKind, PermissionOption, RequestPermission
 
 logger = logging.getLogger(__name__)
 

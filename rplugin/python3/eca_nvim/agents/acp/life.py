@@ -39,11 +39,11 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown, Welc
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.jsonrpc import Notification, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
+from eca_nvim.protocol.acp.client_requests import ReadTextFile, WriteTextFile
 from eca_nvim.protocol.acp.elicitation import ElicitationCompleted
-from eca_nvim.protocol.acp.files import ReadTextFile, WriteTextFile
 from eca_nvim.protocol.acp.lifecycle import CancelRequest, Implementation, InitializeResult
-from eca_nvim.protocol.acp.permission import RequestPermission
-from eca_nvim.protocol.acp.registry import TerminalRequest
+from eca_nvim.protocol.acp.messages import TerminalRequest
+from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 from eca_nvim.transport import Connection, Guard, Incoming
 

@@ -25,8 +25,7 @@ from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.environment import child_environment
 from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.lifecycle import AuthMeta, AuthMethod
-from eca_nvim.protocol.acp.login import AuthenticateParams, LogoutParams
+from eca_nvim.protocol.acp.lifecycle import AuthenticateParams, AuthMeta, AuthMethod, LogoutParams
 from eca_nvim.protocol.base.types import Request
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.acp.faults import one_line
 from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.mcp import (
+from eca_nvim.protocol.acp.sessions import (
     McpCapabilities,
     McpRemote,
     McpStdio,

@@ -38,7 +38,7 @@ from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import REQUEST_CANCELLED
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
-from eca_nvim.protocol.acp.prompt import (
+from eca_nvim.protocol.acp.sessions import (
     NO_NEW_TURN,
     CancelTurn,
     PromptParams,

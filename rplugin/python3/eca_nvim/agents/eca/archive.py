@@ -49,7 +49,7 @@ from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Failure, Request, decode_result, encode
 from eca_nvim.protocol.eca import chats as eca
 from eca_nvim.protocol.eca.chat import ChatStatus
-from eca_nvim.protocol.eca.jobs import JobKillParams
+from eca_nvim.protocol.eca.tools import JobKillParams
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
 
 ANSWER_SECONDS: Final = 60.0

@@ -19,8 +19,7 @@ from msgspec import UNSET
 
 from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.protocol.eca import Unknown
-from eca_nvim.protocol.eca.chat import PromptResult, PromptStatus
-from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated
+from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated, PromptResult, PromptStatus
 from eca_nvim.protocol.eca.content import (
     ContentReceived,
     FileChangeContent,
@@ -28,8 +27,7 @@ from eca_nvim.protocol.eca.content import (
     TextContent,
     UnknownContent,
 )
-from eca_nvim.protocol.eca.lifecycle import InitializeResult
-from eca_nvim.protocol.eca.notices import ShowMessage
+from eca_nvim.protocol.eca.lifecycle import InitializeResult, ShowMessage
 from eca_nvim.protocol.eca.tool_call import ToolCall
 from eca_nvim.protocol.eca.tools import ToolServerUpdated
 

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 from eca_nvim.agents.base import Diagnostic, EditorServices, Location, NoAnswer
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, path_of, require_file, uri_of
 from eca_nvim.protocol.eca import editor as eca
-from eca_nvim.protocol.eca.positions import Position, Range
+from eca_nvim.protocol.eca.editor import Position, Range
 
 Base: TypeAlias = Literal[0, 1]
 Result: TypeAlias = eca.DiagnosticsResult | eca.NavigationResult

@@ -40,14 +40,13 @@ from eca_nvim.protocol.eca.chat import (
     ChatDeleted,
     ChatOpened,
     ChatStatus,
+    ConfigUpdated,
     StatusChanged,
 )
-from eca_nvim.protocol.eca.choice import ConfigUpdated
 from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role, TextContent
-from eca_nvim.protocol.eca.jobs import Job, JobsUpdated
-from eca_nvim.protocol.eca.notices import ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.lifecycle import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.providers import ProvidersUpdated
-from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
+from eca_nvim.protocol.eca.tools import Job, JobsUpdated, ToolServerRemoved, ToolServerUpdated
 
 _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
 """What a server says after it has replaced a chat's messages by a summary."""

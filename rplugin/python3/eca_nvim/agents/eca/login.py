@@ -24,7 +24,7 @@ from eca_nvim.chat.text.web_links import host_of
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.base.types import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
-from eca_nvim.protocol.eca import login as eca
+from eca_nvim.protocol.eca import providers as eca
 from eca_nvim.protocol.eca.providers import (
     Provider,
     ProviderAuth,
@@ -231,7 +231,7 @@ class ToolServerLogins:
         self._tell(way.removeprefix(_MCP), connect=False)
 
     def _tell(self, name: str, *, connect: bool) -> None:
-        from eca_nvim.protocol.eca.mcp import McpConnect, McpLogout  # noqa: PLC0415 - rare
+        from eca_nvim.protocol.eca.tools import McpConnect, McpLogout  # noqa: PLC0415 - rare
 
         message = McpConnect(name=name) if connect else McpLogout(name=name)
         with suppress(ConnectionClosed):

@@ -58,15 +58,13 @@ from eca_nvim.protocol.eca.chat import (
     PromptSteer,
     PromptSteerRemove,
     PromptStop,
+    SelectedAgentChanged,
+    SelectedBehaviorChanged,
+    SelectedModelChanged,
     ToolCallApprove,
     ToolCallReject,
 )
 from eca_nvim.protocol.eca.chats import ChatUpdateParams
-from eca_nvim.protocol.eca.choice import (
-    SelectedAgentChanged,
-    SelectedBehaviorChanged,
-    SelectedModelChanged,
-)
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
 _CANCEL: Final = "cancel"

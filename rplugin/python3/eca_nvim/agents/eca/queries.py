@@ -22,7 +22,7 @@ from eca_nvim.chat.vocabulary.completion import Argument, ItemKind
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Request, decode_result, encode
 from eca_nvim.protocol.eca import contexts as eca
-from eca_nvim.protocol.eca.queries import (
+from eca_nvim.protocol.eca.contexts import (
     Command,
     CommandKind,
     QueryCommandsParams,

@@ -12,7 +12,7 @@ from typing import Final
 
 import anyio
 
-from eca_nvim.protocol.eca.notices import ProgressKind, TaskProgress
+from eca_nvim.protocol.eca.lifecycle import ProgressKind, TaskProgress
 
 SILENCE_SECONDS: Final = 1.0
 """Time to wait for a first message about models; a busy JVM needs a tenth of that."""

@@ -25,8 +25,8 @@ from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
 from eca_nvim.paths import NotAFile
 from eca_nvim.protocol.eca import DecodeError, Unknown, decode_server_request, encode
+from eca_nvim.protocol.eca.content import AnswerResult, AskQuestion
 from eca_nvim.protocol.eca.editor import GetDefinition, GetDiagnostics, GetReferences
-from eca_nvim.protocol.eca.questions import AnswerResult, AskQuestion
 from eca_nvim.transport import Connection, ConnectionClosed
 
 INVALID_PARAMS: Final = -32602

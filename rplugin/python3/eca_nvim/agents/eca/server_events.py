@@ -19,11 +19,15 @@ from eca_nvim.chat.vocabulary.agent_events import (
     WorkChanged,
 )
 from eca_nvim.chat.vocabulary.received import Job, JobState
-from eca_nvim.protocol.eca.choice import ChatConfig, ConfigUpdated
-from eca_nvim.protocol.eca.jobs import JobsUpdated
-from eca_nvim.protocol.eca.lifecycle import InitializeResult
-from eca_nvim.protocol.eca.notices import NoticeLevel, ProgressKind, ShowMessage, TaskProgress
-from eca_nvim.protocol.eca.tools import ToolServerRemoved, ToolServerUpdated
+from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated
+from eca_nvim.protocol.eca.lifecycle import (
+    InitializeResult,
+    NoticeLevel,
+    ProgressKind,
+    ShowMessage,
+    TaskProgress,
+)
+from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerRemoved, ToolServerUpdated
 
 _T = TypeVar("_T")
 

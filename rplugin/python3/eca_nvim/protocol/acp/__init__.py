@@ -8,7 +8,7 @@ is in `protocol/base`.
 Rule: members that nothing here uses, `_meta` above all, have no field: they are skipped unread.
 """
 
-from eca_nvim.protocol.acp.decode import decode_agent_request, decode_notification
+from eca_nvim.protocol.acp.messages import decode_agent_request, decode_notification
 from eca_nvim.protocol.base.decode import DecodeError, decode_result
 from eca_nvim.protocol.base.encode import encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart

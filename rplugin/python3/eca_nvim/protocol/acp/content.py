@@ -1,8 +1,11 @@
-"""Content: the blocks that prompts, messages and tool calls consist of."""
+"""Content: the blocks that prompts, messages and tool calls consist of.
+
+Plan: the agent's list of tasks.
+"""
 
 from typing import TypeAlias
 
-from eca_nvim.protocol.base.types import UnknownPart, Wire
+from eca_nvim.protocol.base.types import OpenEnum, UnknownPart, Wire
 
 
 class TextBlock(Wire, frozen=True, tag_field="type", tag="text"):
@@ -56,3 +59,20 @@ class UnknownBlock(UnknownPart, frozen=True, tag_field="type", tag=""):
 ContentBlock: TypeAlias = (
     TextBlock | ImageBlock | AudioBlock | ResourceLink | EmbeddedResource | UnknownBlock
 )
+
+
+class EntryStatus(OpenEnum):
+    """How far a task is."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    UNKNOWN = "unknown"
+
+
+class PlanEntry(Wire, frozen=True):
+    """A task; `priority` is high, medium or low."""
+
+    content: str
+    status: EntryStatus = EntryStatus.UNKNOWN
+    priority: str = "medium"

@@ -1,11 +1,29 @@
-"""Lifecycle: initialize, and `$/cancel_request`, which either side may send."""
+"""Login and logout of an agent.
+
+Lifecycle: initialize, and `$/cancel_request`, which either side may send.
+"""
 
 from typing import Any, ClassVar, Final
 
 from msgspec import field
 
-from eca_nvim.protocol.acp.mcp import McpCapabilities
+from eca_nvim.protocol.acp.sessions import McpCapabilities
 from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
+
+
+class AuthenticateParams(Request[None], frozen=True):
+    """Log in by a way of the agent, which it does by itself."""
+
+    method: ClassVar[str] = "authenticate"
+
+    method_id: str
+
+
+class LogoutParams(Request[None], frozen=True):
+    """Log out, for agents with the capability."""
+
+    method: ClassVar[str] = "logout"
+
 
 VERSION: Final = 1
 """The version of the protocol that this client speaks."""

@@ -1,13 +1,119 @@
-"""Sessions: made, opened again, copied, listed and closed; an agent keeps each conversation in one.
+"""MCP servers: tool servers that the agent starts or connects to for a session.
+
+Prompt: session/prompt, whose answer ends the turn, session/cancel, and _session/steering.
+
+Sessions: made, opened again, copied, listed and closed; an agent keeps each conversation in one.
 
 A session works in the absolute folder `cwd`, and in `additional_directories` if the agent has the
 capability, with the tools of `mcp_servers`.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, Literal
 
+from msgspec import field
+
+from eca_nvim.protocol.acp.content import ContentBlock
 from eca_nvim.protocol.acp.options import ConfigOption, Models, Modes
-from eca_nvim.protocol.base.types import Request, Wire
+from eca_nvim.protocol.base.types import Notification, OpenEnum, Request, Wire
+
+
+class McpCapabilities(Wire, frozen=True):
+    """The kinds of remote MCP servers that an agent can connect to."""
+
+    http: bool = False
+    sse: bool = False
+
+
+class NamedValue(Wire, frozen=True):
+    """A variable of an environment, or a header."""
+
+    name: str
+    value: str
+
+
+class McpStdio(Wire, frozen=True):
+    """A server that the agent starts; every agent can. `command` is an absolute path."""
+
+    name: str
+    command: str
+    args: tuple[str, ...]
+    env: tuple[NamedValue, ...]
+
+
+class McpRemote(Wire, frozen=True):
+    """A server that runs already, for agents with the capability of its `type`."""
+
+    type: Literal["http", "sse"]
+    name: str
+    url: str
+    headers: tuple[NamedValue, ...]
+
+
+class StopReason(OpenEnum):
+    """Why a turn ended."""
+
+    END_TURN = "end_turn"
+    MAX_TOKENS = "max_tokens"
+    MAX_TURN_REQUESTS = "max_turn_requests"
+    REFUSAL = "refusal"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+
+
+class PromptResult(Wire, frozen=True):
+    """The end of a turn."""
+
+    stop_reason: StopReason
+
+
+class PromptParams(Request[PromptResult], frozen=True):
+    """A prompt of the user; the answer comes at the end of the turn."""
+
+    method: ClassVar[str] = "session/prompt"
+
+    session_id: str
+    prompt: tuple[ContentBlock, ...]
+
+
+class CancelTurn(Notification, frozen=True):
+    """Stop the turn; the answer to its prompt follows."""
+
+    method: ClassVar[str] = "session/cancel"
+
+    session_id: str
+
+
+class SteerOutcome(OpenEnum):
+    """Whether the agent has taken a message to the running turn."""
+
+    INJECTED = "injected"
+    STARTED_NEW_TURN = "startedNewTurn"
+    PROMPT_REQUIRED = "promptRequired"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class SteerResult(Wire, frozen=True):
+    """The answer to a message to the running turn."""
+
+    outcome: SteerOutcome
+
+
+NO_NEW_TURN: Final = {"steering": {"idleBehavior": "promptRequired"}}
+"""What we ask of an agent in which no turn runs."""
+
+
+class SteerParams(Request[SteerResult], frozen=True):
+    """A message to the running turn; meta: NO_NEW_TURN.
+
+    Beyond the protocol: agents announce it in their answer to initialize (`_meta.steering`).
+    """
+
+    method: ClassVar[str] = "_session/steering"
+
+    session_id: str
+    prompt: tuple[ContentBlock, ...]
+    meta: dict[str, Any] = field(name="_meta")
 
 
 class OpenedSession(Wire, frozen=True):

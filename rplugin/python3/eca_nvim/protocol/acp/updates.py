@@ -7,9 +7,8 @@ from typing import ClassVar, TypeAlias
 
 import msgspec
 
-from eca_nvim.protocol.acp.content import ContentBlock
+from eca_nvim.protocol.acp.content import ContentBlock, PlanEntry
 from eca_nvim.protocol.acp.options import ConfigOption
-from eca_nvim.protocol.acp.plan import PlanEntry
 from eca_nvim.protocol.acp.tool_call import ToolCallUpdate
 from eca_nvim.protocol.base.types import Int, Notification, OpenEnum, UnknownPart, Wire
 

@@ -12,8 +12,8 @@ from eca_nvim.protocol.base.body import decode_body
 from eca_nvim.protocol.base.decode import DecodeError, decode_result
 from eca_nvim.protocol.base.encode import encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart
-from eca_nvim.protocol.eca.decode import decode_notification, decode_server_request
-from eca_nvim.protocol.eca.failures import Failure, read_failure
+from eca_nvim.protocol.eca.lifecycle import Failure, read_failure
+from eca_nvim.protocol.eca.messages import decode_notification, decode_server_request
 
 __all__ = [
     "DecodeError",

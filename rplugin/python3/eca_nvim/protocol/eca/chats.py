@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from eca_nvim.protocol.base.types import Int, Request, Wire
 from eca_nvim.protocol.eca.chat import ChatStatus
 from eca_nvim.protocol.eca.content import ContentReceived
-from eca_nvim.protocol.eca.failures import Failure
+from eca_nvim.protocol.eca.lifecycle import Failure
 
 
 class ChatSummary(Wire, frozen=True, kw_only=True):

@@ -5,8 +5,8 @@ from typing import ClassVar, TypeAlias
 from eca_nvim.protocol.base.types import Int, Notification, Request, UnknownPart, Wire
 from eca_nvim.protocol.eca.chat import PromptResult
 from eca_nvim.protocol.eca.contexts import Context
-from eca_nvim.protocol.eca.failures import Failure
-from eca_nvim.protocol.eca.positions import Position, Range
+from eca_nvim.protocol.eca.editor import Position, Range
+from eca_nvim.protocol.eca.lifecycle import Failure
 
 
 class CompletionItem(Wire, frozen=True, kw_only=True):

@@ -1,14 +1,20 @@
-"""Content: chat/contentReceived and its kinds of content.
+"""Contents with a model's reasoning, before and while it answers.
+
+Contents about hooks, which the server runs as the user's config says.
+
+Usage: a chat's tokens and their cost.
+
+Questions of the server to the user.
+
+Content: chat/contentReceived and its kinds of content.
 
 Rule: this is the hot path, so the usual forms are decoded directly; `decode.py` handles the rest.
 """
 
 from typing import ClassVar, TypeAlias
 
-from eca_nvim.protocol.base.types import Notification, OpenEnum, UnknownPart, Wire
+from eca_nvim.protocol.base.types import Int, Notification, OpenEnum, Request, UnknownPart, Wire
 from eca_nvim.protocol.eca.draft import CodeBlock, FileChangeContent, Generated
-from eca_nvim.protocol.eca.hooks import HookFinished, HookStarted
-from eca_nvim.protocol.eca.reasoning import ReasonFinished, ReasonStarted, ReasonText
 from eca_nvim.protocol.eca.tool_call import (
     ToolCalled,
     ToolCallPrepare,
@@ -16,7 +22,119 @@ from eca_nvim.protocol.eca.tool_call import (
     ToolCallRun,
     ToolCallRunning,
 )
-from eca_nvim.protocol.eca.usage import UsageContent
+
+
+class ReasonStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonStarted"):
+    """The model has begun to reason."""
+
+    id: str
+
+
+class ReasonText(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonText"):
+    """A piece of reasoning, cut anywhere."""
+
+    id: str
+    text: str = ""
+
+
+class ReasonFinished(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonFinished"):
+    """The reasoning ended; may arrive after the answer has begun. Time in milliseconds."""
+
+    id: str
+    total_time_ms: Int | None = None
+
+
+class HookStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="hookActionStarted"):
+    """A hook has begun; `action_type` is shell."""
+
+    id: str
+    name: str | None = None
+    action_type: str | None = None
+
+
+class HookFinished(Wire, frozen=True, kw_only=True, tag_field="type", tag="hookActionFinished"):
+    """A hook ended; `status` is its exit code, `tool_call_id` the call it acted on."""
+
+    id: str
+    name: str | None = None
+    action_type: str | None = None
+    status: Int | None = None
+    output: str | None = None
+    error: str | None = None
+    tool_call_id: str | None = None
+
+
+class UsageLimit(Wire, frozen=True, kw_only=True):
+    """The model's limits, in tokens of input (`context`) and output."""
+
+    context: Int | None = None
+    output: Int | None = None
+
+
+class ContextCategory(Wire, frozen=True, kw_only=True):
+    """A part of the context window; `color` is hexadecimal ("#61afef")."""
+
+    name: str = ""
+    tokens: Int = 0
+    color: str | None = None
+    emoji: str | None = None
+
+
+class ContextBreakdown(Wire, frozen=True, kw_only=True):
+    """Estimated contents of the context window, in tokens; unknown values are None."""
+
+    categories: tuple[ContextCategory, ...] = ()
+    used_tokens: Int = 0
+    free_tokens: Int | None = None
+    context_limit: Int | None = None
+    free_color: str | None = None
+    free_emoji: str | None = None
+
+
+class UsageContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="usage"):
+    """The usage of the whole chat so far, sent after each request to the model.
+
+    Costs are decimal numbers in dollars, as text. Costs, limit and breakdown are None for a model
+    whose price and size the server does not know.
+    """
+
+    session_tokens: Int = 0
+    last_message_cost: str | None = None
+    session_cost: str | None = None
+    limit: UsageLimit | None = None
+    auto_compact_percentage: Int | None = None
+    context_breakdown: ContextBreakdown | None = None
+
+
+class QuestionOption(Wire, frozen=True, kw_only=True):
+    """An answer to choose; its label is sent back."""
+
+    label: str
+    description: str | None = None
+
+
+class AnswerResult(Wire, frozen=True, kw_only=True):
+    """The user's answer: an option's label or free text; None if cancelled."""
+
+    answer: str | None
+    cancelled: bool
+
+
+class AskQuestion(Request[AnswerResult], frozen=True, kw_only=True):
+    """A tool or a login asks the user a question.
+
+    `tool_call_id` is the call that asks; `request_id` is the server's own id (not documented).
+    """
+
+    method: ClassVar[str] = "chat/askQuestion"
+
+    chat_id: str | None = None
+    question: str = ""
+    options: tuple[QuestionOption, ...] | None = None
+    allow_freeform: bool = True
+    tool_call_id: str | None = None
+    request_id: str | None = None
+
 
 __all__ = [
     "Content",

@@ -2,12 +2,14 @@
 
 Rule: contexts that the server proposes (chat/queryContext), also of unknown kinds, are sent back
 with a prompt unchanged. Lines and characters are 1-based.
+
+Queries for completion in a prompt: contexts, files and commands.
 """
 
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
-from eca_nvim.protocol.base.types import UnknownPart, Wire
-from eca_nvim.protocol.eca.positions import LinesRange, Range
+from eca_nvim.protocol.base.types import OpenEnum, Request, UnknownPart, Wire
+from eca_nvim.protocol.eca.editor import LinesRange, Range
 
 
 class FileContext(Wire, frozen=True, kw_only=True, tag_field="type", tag="file"):
@@ -85,3 +87,83 @@ Context: TypeAlias = (
     | McpResourceContext
     | UnknownContext
 )
+
+
+class QueryContextResult(Wire, frozen=True, kw_only=True):
+    """The matching contexts."""
+
+    chat_id: str | None = None
+    contexts: tuple[Context, ...] = ()
+
+
+class QueryContextParams(Request[QueryContextResult], frozen=True, kw_only=True):
+    """Find contexts to add; "" matches all; `contexts` are those the user has added already."""
+
+    method: ClassVar[str] = "chat/queryContext"
+
+    chat_id: str | None = None
+    query: str
+    contexts: tuple[Context, ...]
+
+
+class QueryFilesResult(Wire, frozen=True, kw_only=True):
+    """The matching files, as contexts."""
+
+    chat_id: str | None = None
+    files: tuple[Context, ...] = ()
+
+
+class QueryFilesParams(Request[QueryFilesResult], frozen=True, kw_only=True):
+    """Find files; "" matches all."""
+
+    method: ClassVar[str] = "chat/queryFiles"
+
+    chat_id: str | None = None
+    query: str
+
+
+class CommandKind(OpenEnum):
+    """Where a command comes from."""
+
+    NATIVE = "native"
+    MCP_PROMPT = "mcpPrompt"
+    CUSTOM_PROMPT = "customPrompt"
+    SKILL = "skill"
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "CommandKind":
+        return cls.MCP_PROMPT if value == "mcp-prompt" else cls.UNKNOWN
+
+
+class CommandArgument(Wire, frozen=True, kw_only=True):
+    """An argument of a command."""
+
+    name: str
+    description: str | None = None
+    required: bool | None = None
+
+
+class Command(Wire, frozen=True, kw_only=True):
+    """A command that the user calls with `/name`."""
+
+    name: str
+    description: str | None = None
+    type: CommandKind = CommandKind.UNKNOWN
+    arguments: tuple[CommandArgument, ...] | None = None
+
+
+class QueryCommandsResult(Wire, frozen=True, kw_only=True):
+    """The matching commands."""
+
+    chat_id: str | None = None
+    commands: tuple[Command, ...] = ()
+
+
+class QueryCommandsParams(Request[QueryCommandsResult], frozen=True, kw_only=True):
+    """Find commands; "" matches all."""
+
+    method: ClassVar[str] = "chat/queryCommands"
+
+    chat_id: str | None = None
+    query: str

@@ -6,7 +6,7 @@ Rule: all lines are 1-based, also where the draft does not define it.
 from typing import TypeAlias
 
 from eca_nvim.protocol.base.types import Int, Wire
-from eca_nvim.protocol.eca.positions import Position
+from eca_nvim.protocol.eca.editor import Position
 
 
 class LineSpan(Wire, frozen=True, kw_only=True):

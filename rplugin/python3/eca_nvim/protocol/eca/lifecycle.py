@@ -1,11 +1,16 @@
-"""Life cycle: to open and close a connection, and its workspace folders."""
+"""Life cycle: to open and close a connection, and its workspace folders.
+
+Notices about the whole connection: start-up tasks, messages to the user, cancelling.
+
+Failures: the error of a failed request.
+"""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
-from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
+from eca_nvim.protocol.base.types import Int, Notification, OpenEnum, Request, Wire
 
 
 class WorkspaceFolder(Wire, frozen=True, kw_only=True):
@@ -118,3 +123,72 @@ class DidChangeWorkspaceFolders(Notification, frozen=True, kw_only=True):
     method: ClassVar[str] = "workspace/didChangeWorkspaceFolders"
 
     event: FoldersEvent
+
+
+class ProgressKind(OpenEnum):
+    """Whether a task has begun or ended."""
+
+    START = "start"
+    FINISH = "finish"
+    UNKNOWN = "unknown"
+
+
+class TaskProgress(Notification, frozen=True, kw_only=True):
+    """A task of the server's start-up began or ended."""
+
+    method: ClassVar[str] = "$/progress"
+
+    type: ProgressKind = ProgressKind.UNKNOWN
+    task_id: str
+    title: str | None = None
+
+
+class NoticeLevel(OpenEnum):
+    """Severity of a message."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    UNKNOWN = "unknown"
+
+
+class ShowMessage(Notification, frozen=True, kw_only=True):
+    """A message for the user."""
+
+    method: ClassVar[str] = "$/showMessage"
+
+    type: NoticeLevel = NoticeLevel.UNKNOWN
+    message: str = ""
+
+
+class CancelRequest(Notification, frozen=True, kw_only=True):
+    """Cancel a request by its JSON-RPC id; the server answers it with error -32800."""
+
+    method: ClassVar[str] = "$/cancelRequest"
+
+    id: Int | str
+
+
+CANCELLED = -32800
+METHOD_NOT_FOUND = -32601
+
+
+class Failure(Wire, frozen=True, kw_only=True):
+    """The `error` of a JSON-RPC response, or the `error` object in a result.
+
+    In the server's own errors the code is a word ("cursor_expired", "chat_not_found",
+    "invalid_request") or absent; some have a `type` ("error", "warning", "info").
+    """
+
+    code: Int | str | None = None
+    message: str = ""
+    type: str | None = None
+    data: Any = None
+
+
+def read_failure(error: object) -> Failure:
+    """Read the `error` of a JSON-RPC response; a malformed one becomes the message."""
+    try:
+        return msgspec.convert(error, Failure)
+    except msgspec.ValidationError:
+        return Failure(message=str(error), data=error)

@@ -1,15 +1,122 @@
-"""Contents about a tool call: prepare, run, running, called or rejected.
+"""Details of a tool call, one class per kind of call.
+
+Contents about a tool call: prepare, run, running, called or rejected.
 
 Rule: for a tool the server does not know, and for a replayed call, most fields are null; only the
 id is reliable.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
-from eca_nvim.protocol.base.types import Int, Wire
-from eca_nvim.protocol.eca.details import Details
+from eca_nvim.protocol.base.types import Int, OpenEnum, UnknownPart, Wire
+
+
+class FileChangeDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="fileChange"):
+    """A change of one file.
+
+    `diff` consists of hunks, without a `---`/`+++` header and a final newline; that of a new file
+    removes a line that never existed.
+    """
+
+    path: str = ""
+    diff: str = ""
+    lines_added: Int | None = None
+    lines_removed: Int | None = None
+
+
+class JsonOutputsDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="jsonOutputs"):
+    """Outputs that are JSON, formatted by the server."""
+
+    jsons: tuple[str, ...] = ()
+
+
+class SubagentDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="subagent"):
+    """A subagent that the call runs; without `max_steps` there is no limit.
+
+    `subagent_chat_id` is known from toolCallRun on.
+    """
+
+    subagent_chat_id: str | None = None
+    agent_name: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    step: Int | None = None
+    max_steps: Int | None = None
+
+
+class TaskStatus(OpenEnum):
+    """State of a task."""
+
+    PENDING = "pending"
+    IN_PROGRESS = "in-progress"
+    DONE = "done"
+    UNKNOWN = "unknown"
+
+
+class Task(Wire, frozen=True, kw_only=True):
+    """A task in the agent's task list; `priority` is high, medium or low."""
+
+    id: Int
+    subject: str = ""
+    description: str | None = None
+    status: TaskStatus = TaskStatus.UNKNOWN
+    priority: str | None = None
+    is_blocked: bool = False
+    blocked_by: tuple[Int, ...] = ()
+
+
+class TaskSummary(Wire, frozen=True, kw_only=True):
+    """The number of tasks by state."""
+
+    done: Int = 0
+    in_progress: Int = 0
+    pending: Int = 0
+    total: Int = 0
+
+
+class TaskDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="task"):
+    """The agent's whole task list."""
+
+    tasks: tuple[Task, ...] = ()
+    in_progress_task_ids: tuple[Int, ...] = ()
+    summary: TaskSummary | None = None
+    active_summary: str | None = None
+
+
+class ShellCommand(Wire, frozen=True, kw_only=True):
+    """One command of a chain.
+
+    `approval_key` is the key that "approve and remember" would remember ("git checkout"), None
+    if this command always needs approval; `remembered`: the key is remembered already.
+    """
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    approval_key: str | None = None
+    remembered: bool = False
+
+
+class ShellCommandDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="shellCommand"):
+    """A shell line, split into commands; `background`: it becomes a job."""
+
+    commands: tuple[ShellCommand, ...] = ()
+    background: bool = False
+
+
+class UnknownDetails(UnknownPart, frozen=True, tag_field="type", tag=""):
+    """A kind of details this client does not know."""
+
+
+Details: TypeAlias = (
+    FileChangeDetails
+    | JsonOutputsDetails
+    | SubagentDetails
+    | TaskDetails
+    | ShellCommandDetails
+    | UnknownDetails
+)
 
 
 class ToolCall(Wire, frozen=True, kw_only=True):

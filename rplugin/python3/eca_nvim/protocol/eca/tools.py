@@ -2,13 +2,18 @@
 
 Rule: an update may be partial (after a change of agent: name, status and tools): UNSET means
 unchanged, None means that there is none.
+
+MCP servers: to run and configure them; the server reports results as `ToolServerUpdated`.
+
+Shell commands that run in the background.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
-from eca_nvim.protocol.base.types import Notification, Wire
+from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
+from eca_nvim.protocol.eca.lifecycle import Failure
 
 
 class Tool(Wire, frozen=True, kw_only=True):
@@ -79,3 +84,184 @@ class ToolServerRemoved(Notification, frozen=True, kw_only=True):
     method: ClassVar[str] = "tool/serverRemoved"
 
     name: str
+
+
+class McpStart(Notification, frozen=True, kw_only=True):
+    """Start an MCP server."""
+
+    method: ClassVar[str] = "mcp/startServer"
+
+    name: str
+
+
+class McpStop(Notification, frozen=True, kw_only=True):
+    """Stop an MCP server."""
+
+    method: ClassVar[str] = "mcp/stopServer"
+
+    name: str
+
+
+class McpConnect(Notification, frozen=True, kw_only=True):
+    """Authorize an MCP server that requires it; the server opens the browser."""
+
+    method: ClassVar[str] = "mcp/connectServer"
+
+    name: str
+
+
+class McpLogout(Notification, frozen=True, kw_only=True):
+    """Forget the credentials of an MCP server and restart it."""
+
+    method: ClassVar[str] = "mcp/logoutServer"
+
+    name: str
+
+
+class McpEnable(Notification, frozen=True, kw_only=True):
+    """Enable an MCP server in the config and start it."""
+
+    method: ClassVar[str] = "mcp/enableServer"
+
+    name: str
+
+
+class McpDisable(Notification, frozen=True, kw_only=True):
+    """Disable an MCP server in the config and stop it."""
+
+    method: ClassVar[str] = "mcp/disableServer"
+
+    name: str
+
+
+class McpAddResult(Wire, frozen=True, kw_only=True):
+    """The server that was added, or why it was not."""
+
+    server: ToolServer | None = None
+    error: Failure | None = None
+
+
+class McpAddParams(Request[McpAddResult], frozen=True, kw_only=True):
+    """Add an MCP server to the config and start it: a `command` to run or a `url`.
+
+    Today's server rewrites the names in `env` to kebab-case and drops `client_id` and
+    `oauth_port`. `scope` "workspace" needs the folder's `workspace_uri`.
+    """
+
+    method: ClassVar[str] = "mcp/addServer"
+
+    name: str
+    command: str | None = None
+    args: tuple[str, ...] | None = None
+    env: dict[str, str] | None = None
+    url: str | None = None
+    headers: dict[str, str] | None = None
+    client_id: str | None = None
+    client_secret: str | None = None
+    oauth_port: Int | None = None
+    auth_scope: str | None = None
+    disabled: bool | None = None
+    scope: Literal["global", "workspace"] | None = None
+    workspace_uri: str | None = None
+
+
+class McpUpdateParams(Request[None], frozen=True, kw_only=True):
+    """Change an MCP server's command or URL in the config, and restart it."""
+
+    method: ClassVar[str] = "mcp/updateServer"
+
+    name: str
+    command: str | None = None
+    args: tuple[str, ...] | None = None
+    url: str | None = None
+
+
+class McpRemoveResult(Wire, frozen=True, kw_only=True):
+    """Whether the server was removed, or why it was not."""
+
+    name: str | None = None
+    removed: bool | None = None
+    error: Failure | None = None
+
+
+class McpRemoveParams(Request[McpRemoveResult], frozen=True, kw_only=True):
+    """Remove an MCP server from the config."""
+
+    method: ClassVar[str] = "mcp/removeServer"
+
+    name: str
+
+
+class Job(Wire, frozen=True, kw_only=True):
+    """A job; `status` is running, completed, failed or killed.
+
+    `label` is the command; `started_at` an ISO 8601 time; `elapsed` a text ("5m23s");
+    `tool_call_id` the call that started it (not documented).
+    """
+
+    id: str
+    type: str | None = None
+    status: str | None = None
+    label: str | None = None
+    summary: str | None = None
+    started_at: str | None = None
+    elapsed: str | None = None
+    exit_code: Int | None = None
+    chat_id: str | None = None
+    chat_label: str | None = None
+    tool_call_id: str | None = None
+
+
+class Jobs(Wire, frozen=True, kw_only=True):
+    """All jobs; a finished one disappears after some seconds."""
+
+    jobs: tuple[Job, ...] = ()
+
+
+class JobsUpdated(Jobs, Notification, frozen=True, kw_only=True):
+    """The jobs changed."""
+
+    method: ClassVar[str] = "jobs/updated"
+
+
+class JobsListParams(Request[Jobs], frozen=True):
+    """List the jobs of all chats."""
+
+    method: ClassVar[str] = "jobs/list"
+
+
+class JobKillResult(Wire, frozen=True, kw_only=True):
+    """Whether the job existed and was killed."""
+
+    killed: bool = False
+
+
+class JobKillParams(Request[JobKillResult], frozen=True, kw_only=True):
+    """Kill a job."""
+
+    method: ClassVar[str] = "jobs/kill"
+
+    job_id: str
+
+
+class OutputLine(Wire, frozen=True, kw_only=True):
+    """A line of a job's output; `stream` is stdout or stderr."""
+
+    text: str = ""
+    stream: str | None = None
+
+
+class JobOutputResult(Wire, frozen=True, kw_only=True):
+    """A job's last lines, at most 2000; `status` is None for an unknown job."""
+
+    lines: tuple[OutputLine, ...] = ()
+    status: str | None = None
+    exit_code: Int | None = None
+
+
+class JobOutputParams(Request[JobOutputResult], frozen=True, kw_only=True):
+    """Read a job's output; the model can still read the same output."""
+
+    method: ClassVar[str] = "jobs/readOutput"
+
+    job_id: str

@@ -25,7 +25,7 @@ from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import MessageId
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp.terminal import ExitStatus, OutputSoFar
+from eca_nvim.protocol.acp.client_requests import ExitStatus, OutputSoFar
 from eca_nvim.transport import Exit
 from eca_nvim.transport.printed import Printed
 from eca_nvim.transport.terminal import Terminal

@@ -41,7 +41,7 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.options import Unasked
 from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
-from eca_nvim.protocol.acp.permission import OptionKind, PermissionOption, RequestPermission
+from eca_nvim.protocol.acp.tool_call import OptionKind, PermissionOption, RequestPermission
 
 _ALWAYS: Final[Mapping[ActKind, str]] = {
     ActKind.READ: "read this file",

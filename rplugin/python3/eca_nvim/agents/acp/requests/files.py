@@ -40,7 +40,7 @@ from eca_nvim.digests import text_digest
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.paths import LARGEST_LOADED, path_of, require_file
-from eca_nvim.protocol.acp.files import FileText, FileWritten, ReadTextFile, WriteTextFile
+from eca_nvim.protocol.acp.client_requests import FileText, FileWritten, ReadTextFile, WriteTextFile
 from eca_nvim.protocol.acp.lifecycle import RESOURCE_NOT_FOUND
 from eca_nvim.protocol.base.types import Wire
 

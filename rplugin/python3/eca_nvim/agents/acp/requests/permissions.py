@@ -33,7 +33,7 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.jsonrpc import REQUEST_CANCELLED, MessageId
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
-from eca_nvim.protocol.acp.permission import (
+from eca_nvim.protocol.acp.tool_call import (
     Cancelled,
     Outcome,
     PermissionResult,

@@ -33,9 +33,7 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.environment import child_environment
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from eca_nvim.protocol.acp.registry import TerminalRequest
-from eca_nvim.protocol.acp.terminal import (
+from eca_nvim.protocol.acp.client_requests import (
     CreateTerminal,
     KillTerminal,
     ReadOutput,
@@ -44,6 +42,8 @@ from eca_nvim.protocol.acp.terminal import (
     TerminalDone,
     WaitForExit,
 )
+from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from eca_nvim.protocol.acp.messages import TerminalRequest
 from eca_nvim.spawn import find_program
 from eca_nvim.transport import Guard, StartError
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal

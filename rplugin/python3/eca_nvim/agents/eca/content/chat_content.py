@@ -18,8 +18,8 @@ from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageRe
 from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
 from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.eca import content as eca
+from eca_nvim.protocol.eca.content import ContextBreakdown, UsageContent
 from eca_nvim.protocol.eca.tool_call import ToolCall
-from eca_nvim.protocol.eca.usage import ContextBreakdown, UsageContent
 
 _ROLES: Final[Mapping[eca.Role, Role]] = {
     eca.Role.USER: Role.USER,

@@ -23,9 +23,9 @@ from eca_nvim.chat.text.output import document
 from eca_nvim.chat.vocabulary import call_details as ours
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.events import ChatEvent
-from eca_nvim.protocol.eca import details as eca_details
 from eca_nvim.protocol.eca import tool_call as eca
-from eca_nvim.protocol.eca.details import FileChangeDetails
+from eca_nvim.protocol.eca import tool_call as eca_details
+from eca_nvim.protocol.eca.tool_call import FileChangeDetails
 
 _OLD_PREFIX: Final = "eca_"
 _pack: Final = Encoder().encode

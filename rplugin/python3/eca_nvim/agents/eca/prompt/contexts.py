@@ -13,7 +13,7 @@ from typing import assert_never
 
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.protocol.eca import contexts as eca
-from eca_nvim.protocol.eca.positions import LinesRange, Position, Range
+from eca_nvim.protocol.eca.editor import LinesRange, Position, Range
 
 
 def wire_contexts(contexts: Iterable[ours.Context]) -> tuple[eca.Context, ...]:

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.protocol.eca import draft
-from eca_nvim.protocol.eca.positions import Position
+from eca_nvim.protocol.eca.editor import Position
 
 
 def draft_context(context: ours.Context) -> draft.DraftContext | None:

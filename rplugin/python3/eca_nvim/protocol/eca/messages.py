@@ -1,0 +1,53 @@
+"""Registry: all messages of the protocol, and which side may send them.
+
+Decode: the notifications and requests of a server, by their methods.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias, cast, get_args
+
+from eca_nvim.protocol.base.decode import decode_as
+from eca_nvim.protocol.base.types import Unknown
+
+from . import chat, code, content, editor, lifecycle, providers, tools
+
+ServerNotification: TypeAlias = (
+    content.ContentReceived
+    | chat.StatusChanged
+    | chat.ChatOpened
+    | chat.ChatCleared
+    | chat.ChatDeleted
+    | chat.ConfigUpdated
+    | code.RewriteContentReceived
+    | tools.ToolServerUpdated
+    | tools.ToolServerRemoved
+    | providers.ProvidersUpdated
+    | tools.JobsUpdated
+    | lifecycle.TaskProgress
+    | lifecycle.ShowMessage
+)
+
+ServerRequest: TypeAlias = (
+    editor.GetDiagnostics | editor.GetDefinition | editor.GetReferences | content.AskQuestion
+)
+
+
+def by_method(messages: object) -> Mapping[str, type]:
+    """Return the types of a union by the method of each."""
+    return {kind.method: kind for kind in get_args(messages)}
+
+
+SERVER_NOTIFICATIONS = by_method(ServerNotification)
+SERVER_REQUESTS = by_method(ServerRequest)
+
+
+def decode_notification(method: str, params: object = None) -> ServerNotification | Unknown:
+    """Read a server's notification. Raises DecodeError."""
+    kind = SERVER_NOTIFICATIONS.get(method)
+    return cast(ServerNotification | Unknown, decode_as(kind, params, method))
+
+
+def decode_server_request(method: str, params: object = None) -> ServerRequest | Unknown:
+    """Read a server's request; answer an `Unknown` with error -32601. Raises DecodeError."""
+    kind = SERVER_REQUESTS.get(method)
+    return cast(ServerRequest | Unknown, decode_as(kind, params, method))
