@@ -196,13 +196,13 @@ OWN_NAMES = {
     "store.py": {"open", "read_bytes", "read_text", "write_bytes"},
     "mcp/tools.py": {"read_text"},  # by the editor
     "nvim/logs.py": {"open"},
-    "review/git.py": {"read_text"},  # the kernel's file about a process
+    "review/workspace.py": {"read_text"},  # the kernel's file about a process
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "server/known.py": {"read_bytes"},  # beside it
     "session/requests/images.py": {"write_bytes"},
     "transport/pipes.py": {"FileIO"},
     "transport/process.py": {"FileIO"},
-    "transport/terminal_input.py": {"read_text"},  # the kernel's files about processes
+    "transport/terminal.py": {"read_text"},  # the kernel's files about processes
 }
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.worst_cases import WORST
 
 import eca_nvim
-from eca_nvim.chat.text.invisible import ALWAYS, BLANKS, JOINERS, SOMETIMES
+from eca_nvim.chat.text.safe_text import ALWAYS, BLANKS, JOINERS, SOMETIMES
 from eca_nvim.demo.scenes import SCENES
 
 ROOT = Path(eca_nvim.__path__[0])
@@ -39,15 +39,18 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r'|<context ref="file://': BOUNDED,
         r"The cursor is in line \d|Selected in /": NO_REPEAT,
     },
-    "eca_nvim.agents.eca.content.chat_content": {r"\(attempt \d+/\d+\)": APART},
-    "eca_nvim.agents.eca.content.code_blocks": {"`+": APART, r"[^\w+#.-]": NO_REPEAT},
+    "eca_nvim.agents.eca.content.chat_content": {
+        r"\(attempt \d+/\d+\)": APART,
+        "`+": APART,
+        r"[^\w+#.-]": NO_REPEAT,
+    },
     "eca_nvim.agents.eca.replay": {
         r"\s*(?:(?:I|A user hook) rejected one or more tool calls"
         r"|The conversation was compacted/summarized, consider this summary:)": AT_ONE_PLACE,
         r"Background job job-\d{1,9} \(": BOUNDED,
     },
-    "eca_nvim.chat.vocabulary.commands": {r"\s*/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
-    "eca_nvim.agents.eca.prompt.mention_words": {
+    "eca_nvim.chat.vocabulary.completion": {r"\s*/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
+    "eca_nvim.agents.eca.prompt.mentions": {
         r"/[^\s:]+": AT_ONE_PLACE,
         r"@[/~.][^\s:]+(?::L\d+-L\d+)?": APART,
     },
@@ -55,13 +58,13 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"(?<!\S)\(?(?=[@#])": NO_REPEAT,
         r"[\w/\\]": NO_REPEAT,
     },
-    "eca_nvim.agents.eca.content.argument_peek": {
+    "eca_nvim.agents.eca.content.known_tools": {
         r'"(path|command|pattern|question|source|symbol|agent|url|file|name)"\s*:\s*'
         r'("(?:[^"\\]|\\.)*")': "of so many characters at most, its two ways begin apart",
     },
-    "eca_nvim.chat.render.markdown": {"^ *(`{3,})": APART},
+    "eca_nvim.chat.render.whole_chat": {"^ *(`{3,})": APART},
     "eca_nvim.chat.text.output": {r"\\.": NO_REPEAT},
-    "eca_nvim.chat.render.arguments": {r"[\w.$-]+": AT_ONE_PLACE},
+    "eca_nvim.chat.render.title": {r"[\w.$-]+": AT_ONE_PLACE},
     "eca_nvim.chat.text.safe_text": {
         f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]": NO_REPEAT,
         r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
@@ -74,8 +77,6 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         "[\ud800-\udbff][\udc00-\udfff]": NO_REPEAT,
         r"[ \t\n\v\f\r]+": "nothing follows its repeat",
         r"\x1b\[(?:([0-9;:]{0,64})m|([02]?)K)|(\r)": BOUNDED,
-    },
-    "eca_nvim.chat.text.invisible": {
         f"[{ALWAYS}]": NO_REPEAT,
         f"[{SOMETIMES}]": NO_REPEAT,
         f"[{JOINERS}]": NO_REPEAT,
@@ -107,7 +108,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"[ \t]*,[ \t]*(?=\\*[\"'])": AT_ONE_PLACE,
         r"""\\*["']\s*:\s*\\*["'][^"'\\]*\\*["']\s*,\s*\\*["']value\\*["']\s*:\s*""": AT_ONE_PLACE,
     },
-    "eca_nvim.session.completion.contexts": {
+    "eca_nvim.session.completion.completion": {
         r"https?://[!-~]*[A-Za-z0-9/]": AT_ONE_PLACE,
         r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]": AT_ONE_PLACE,
     },
@@ -116,12 +117,12 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         "[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]": NO_REPEAT,
         "_in_order(query)": "its repeats are possessive, and end at the letter they exclude",
     },
-    "eca_nvim.transport.stderr_tail": {
+    "eca_nvim.transport.process": {
         r"(?i)(?!\s).*?(error|fatal|cannot|unknown|invalid|unexpected"
         r"|unrecogni[sz]ed)": AT_ONE_PLACE,
     },
     "eca_nvim.session.templates.expansion": {"`{3,}": APART, r"[\w+-]{1,30}": BOUNDED},
-    "eca_nvim.session.templates.front_matter": {
+    "eca_nvim.session.templates.library": {
         r"([A-Za-z_-]{1,40})[ \t]*:(?:[ \t]+(.*))?": "tried at one place; the last takes all",
         r"\w[\w.-]{0,59}": BOUNDED,
     },

@@ -35,20 +35,19 @@ from eca_nvim.agents.acp import options as acp_options
 from eca_nvim.agents.acp.prompt import typed_text, typed_title
 from eca_nvim.agents.acp.requests import acts, files
 from eca_nvim.agents.acp.updates import changes, known_call
-from eca_nvim.agents.acp.updates.content import unknown_line
+from eca_nvim.agents.acp.updates.messages import unknown_line
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.eca import replay
-from eca_nvim.agents.eca.content import argument_peek, chat_content, code_blocks
+from eca_nvim.agents.eca.content import chat_content, known_tools
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
-from eca_nvim.agents.eca.prompt import mention_words
-from eca_nvim.chat.model import call_uses, outside_paths, used_files
-from eca_nvim.chat.render import arguments, diff, markdown
-from eca_nvim.chat.render.options import commands_of, option_rows
-from eca_nvim.chat.text import ansi, diffs, hunks_between, invisible, line_spans, output, safe_text
-from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall
-from eca_nvim.chat.vocabulary.commands import is_command
+from eca_nvim.agents.eca.prompt import mentions
+from eca_nvim.chat.model import calls, outside_paths, used_files
+from eca_nvim.chat.render import diff, title, whole_chat
+from eca_nvim.chat.render.status import commands_of, option_rows
+from eca_nvim.chat.text import ansi, diffs, output, safe_text, text_differences
+from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall, Use
+from eca_nvim.chat.vocabulary.completion import is_command
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
-from eca_nvim.chat.vocabulary.file_uses import Use
 from eca_nvim.jsonrpc import framing
 from eca_nvim.mcp.tools import Place, column_of
 from eca_nvim.protocol.base import body
@@ -56,11 +55,11 @@ from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
 from eca_nvim.review import text_changes
 from eca_nvim.session.completion import fuzzy
-from eca_nvim.session.completion.contexts import words
+from eca_nvim.session.completion.completion import words
 from eca_nvim.session.completion.names import Names
 from eca_nvim.session.templates.expansion import Value, expand, fenced, parse
-from eca_nvim.session.templates.front_matter import read_template
-from eca_nvim.transport import stderr_tail
+from eca_nvim.session.templates.library import read_template
+from eca_nvim.transport import process
 
 Data = TypeVar("Data")
 
@@ -80,13 +79,13 @@ def cleaned(chunks: Sequence[str]) -> str:
 
 def settled(chunks: Sequence[str]) -> str:
     """Settle joiners in a text as it streams in."""
-    neighbours = invisible.Neighbours()
+    neighbours = safe_text.Neighbours()
     return "".join(map(neighbours.feed, chunks)) + neighbours.finish()
 
 
 def peeked(chunks: Sequence[str]) -> None:
     """Peek at arguments as they stream in."""
-    peek = argument_peek.ArgumentPeek()
+    peek = known_tools.ArgumentPeek()
     for chunk in chunks:
         peek.feed(chunk)
 
@@ -100,7 +99,7 @@ def framed(data: bytes) -> None:
 
 def told(data: bytes) -> None:
     """Keep the last lines of an output."""
-    tail = stderr_tail.StderrTail(lambda _: None)
+    tail = process.StderrTail(lambda _: None)
     for start in range(0, len(data), 1 << 12):
         tail.feed(data[start : start + (1 << 12)])
 
@@ -115,9 +114,9 @@ def progressed(words: str) -> None:
 def spelt(message: str) -> None:
     """Write tokens of the user's own in a message."""
     contexts = [FileContext(f"/w/{name}", token=f"@{name}") for name in "abcdefgh"]
-    mention_words.spell(message, contexts, every=True)
-    mention_words.append(message, ["@/w/a", "https://example.com"])
-    web = mention_words.name_of(WebContext("https://example.com"))
+    mentions.spell(message, contexts, every=True)
+    mentions.append(message, ["@/w/a", "https://example.com"])
+    web = mentions.name_of(WebContext("https://example.com"))
     assert web is not None
 
 
@@ -147,7 +146,7 @@ def used(paths: Sequence[str]) -> None:
 
 def named(command: str) -> None:
     """Find the names in a command."""
-    call_uses.named_by(ToolCall("t", command=command), ("/w",))
+    calls.named_by(ToolCall("t", command=command), ("/w",))
 
 
 LIST_FILES = acts.run_command(["ls", "-l"], "/w", {})
@@ -167,11 +166,11 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.acp.updates.changes": [
         Worst(lambda it: changes.file_changes(it[0], it[1], "/w", {}), ends),
     ],
-    "eca_nvim.chat.render.options": [
+    "eca_nvim.chat.render.status": [
         Worst(lambda it: list(commands_of(it)), option_ids),
         Worst(option_rows, option_ids),
     ],
-    "eca_nvim.chat.model.call_uses": [
+    "eca_nvim.chat.model.calls": [
         Worst(named, repeated(piece)) for piece in ("a ", "'", '"a', "\\", "=", ":", "$(", "a=b:c;")
     ],
     "eca_nvim.chat.model.used_files": [
@@ -194,16 +193,18 @@ WORST: dict[str, Sequence[Worst]] = {
         ),
         Worst(lambda it: known_call._title(it, [Location("/" + "a" * 99)]), repeated("/aa")),
     ],
-    "eca_nvim.agents.acp.updates.content": [
+    "eca_nvim.agents.acp.updates.messages": [
         Worst(lambda it: unknown_line({"text": it}, "type"), repeated(" \n")),
     ],
     "eca_nvim.agents.acp.updates.quirks": [Worst(mode_in_text, repeated("[MODE_UPDATE] "))],
-    "eca_nvim.agents.eca.content.chat_content": [Worst(progressed, repeated("1", "(attempt "))],
-    "eca_nvim.agents.eca.content.code_blocks": [
-        Worst(lambda it: code_blocks._fenced(CodeBlock(code=it, language=it)), repeated(piece))
-        for piece in ("`", "`a", " `")
+    "eca_nvim.agents.eca.content.chat_content": [
+        Worst(progressed, repeated("1", "(attempt ")),
+        *(
+            Worst(lambda it: chat_content._fenced(CodeBlock(code=it, language=it)), repeated(piece))
+            for piece in ("`", "`a", " `")
+        ),
     ],
-    "eca_nvim.agents.eca.prompt.mention_words": [
+    "eca_nvim.agents.eca.prompt.mentions": [
         Worst(spelt, make)
         for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"), repeated(" (@"))
     ],
@@ -221,13 +222,13 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.eca.content.tool_calls": [
         Worst(lambda it: plain_text({"x": it}), repeated('"'))
     ],
-    "eca_nvim.chat.vocabulary.commands": [
+    "eca_nvim.chat.vocabulary.completion": [
         Worst(is_command, make) for make in (repeated("x", "/"), repeated(" "))
     ],
     "eca_nvim.chat.text.ansi": [
         Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES
     ],
-    "eca_nvim.agents.eca.content.argument_peek": [
+    "eca_nvim.agents.eca.content.known_tools": [
         Worst(peeked, chunked(make, width))
         for make in (repeated('"path" '), repeated("\\", '{"path": "'), repeated('"path":'))
         for width in (1, 5000)
@@ -245,18 +246,18 @@ WORST: dict[str, Sequence[Worst]] = {
             )
         ),
     ],
-    "eca_nvim.chat.text.hunks_between": [
-        Worst(lambda it: hunks_between.hunks_between(*it), make)
-        for make in (two_texts("a\nb\n", "b\na\nc\n"), two_texts("a\n", "b\n"))
-    ],
-    "eca_nvim.chat.text.line_spans": [
+    "eca_nvim.chat.text.text_differences": [
+        *(
+            Worst(lambda it: text_differences.hunks_between(*it), make)
+            for make in (two_texts("a\nb\n", "b\na\nc\n"), two_texts("a\n", "b\n"))
+        ),
         Worst(
-            lambda it: line_spans.spans(*(side.split("\n") for side in it)),
+            lambda it: text_differences.spans(*(side.split("\n") for side in it)),
             two_texts("a\n", "b\n"),
         ),
     ],
-    "eca_nvim.chat.render.markdown": [
-        Worst(markdown._fence, make) for make in (repeated(" "), repeated("`"), repeated("\n ``"))
+    "eca_nvim.chat.render.whole_chat": [
+        Worst(whole_chat._fence, make) for make in (repeated(" "), repeated("`"), repeated("\n ``"))
     ],
     "eca_nvim.chat.text.output": [
         *(Worst(lambda it: output.text_body(it, None), make) for make in (*ESCAPES, *UNSEEN)),
@@ -268,9 +269,9 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.chat.model.outside_paths": [
         Worst(placed, make) for make in (repeated("../"), repeated("/"), repeated("./", "/"))
     ],
-    "eca_nvim.chat.render.arguments": [
-        Worst(lambda it: arguments.argument_body(it, 200), named_arguments),
-        Worst(lambda it: arguments.argument_body({it: 1}, 200), repeated("a", after=" ")),
+    "eca_nvim.chat.render.title": [
+        Worst(lambda it: title.argument_body(it, 200), named_arguments),
+        Worst(lambda it: title.argument_body({it: 1}, 200), repeated("a", after=" ")),
     ],
     "eca_nvim.chat.render.diff": [
         Worst(lambda it: diff.diff_body(FileChange("/f", it, 1, 1), None), make)
@@ -281,17 +282,15 @@ WORST: dict[str, Sequence[Worst]] = {
         )
     ],
     "eca_nvim.chat.text.safe_text": [
+        *(Worst(settled, chunked(make)) for make in UNSEEN),
+        *(Worst(safe_text.escape_always, make) for make in UNSEEN),
+        Worst(safe_text.escape_blanks, repeated("\u3000")),
         *(Worst(safe_text.clean, make) for make in (*ESCAPES, *UNSEEN)),
         *(Worst(safe_text.literal, make) for make in (*ESCAPES, *UNSEEN)),
         *(Worst(cleaned, chunked(make)) for make in (*ESCAPES, *UNSEEN)),
         *(Worst(safe_text.one_line, make) for make in (repeated(" \n"), repeated(" ", "a", "a"))),
         Worst(lambda it: safe_text.shorten(it, 80), repeated("\u0301")),
         Worst(lambda it: safe_text.truncate(it, 80), repeated("\u0301")),
-    ],
-    "eca_nvim.chat.text.invisible": [
-        *(Worst(settled, chunked(make)) for make in UNSEEN),
-        *(Worst(invisible.escape_always, make) for make in UNSEEN),
-        Worst(invisible.escape_blanks, repeated("\u3000")),
     ],
     "eca_nvim.jsonrpc.framing": [
         Worst(framed, as_bytes(make))
@@ -321,7 +320,7 @@ WORST: dict[str, Sequence[Worst]] = {
             lambda size: (["x\n"] * (size // 4), ["x\n"] * (size // 8) + ["y\n"]),
         )
     ],
-    "eca_nvim.session.completion.contexts": [
+    "eca_nvim.session.completion.completion": [
         Worst(words, make)
         for make in (repeated(".", "https://"), repeated("."), repeated("https://"))
     ],
@@ -338,7 +337,7 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(parse, repeated("{{diff}}\n")),
         Worst(lambda it: expand(parse(it), {"diff": Value("a")}, ()), repeated("{{diff}}")),
     ],
-    "eca_nvim.session.templates.front_matter": [
+    "eca_nvim.session.templates.library": [
         Worst(lambda it: refused(lambda text: read_template(text, "name"), it), make)
         for make in (
             repeated(" ", "---\nname", "\n---\ntext"),
@@ -347,7 +346,7 @@ WORST: dict[str, Sequence[Worst]] = {
             repeated("a", "---\n", "\n---\ntext"),
         )
     ],
-    "eca_nvim.transport.stderr_tail": [
+    "eca_nvim.transport.process": [
         Worst(told, as_bytes(make)) for make in (repeated("x"), repeated("\n"))
     ],
 }

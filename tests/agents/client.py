@@ -24,8 +24,8 @@ from eca_nvim.agents.base import (
     Workspace,
 )
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
-from eca_nvim.agents.eca.editor_requests import Base
-from eca_nvim.agents.eca.selection import Selection
+from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.requests import Base
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.options import ChatOption, OptionsChanged

@@ -8,7 +8,7 @@ from msgspec import Struct
 from tests.chat.driver import Driver
 
 from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin, TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, QuestionAsked
 

@@ -20,9 +20,8 @@ from eca_nvim.agents.archive import (
     CursorExpired,
 )
 from eca_nvim.agents.base import Prompt
-from eca_nvim.agents.eca.selection import Selection
+from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.events import (
@@ -35,6 +34,7 @@ from eca_nvim.chat.vocabulary.events import (
     TextReceived,
     ToolRejected,
 )
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 
 pytestmark = pytest.mark.anyio
 

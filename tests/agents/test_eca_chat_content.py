@@ -6,16 +6,21 @@ import pytest
 from tests.support.calls import eca_call
 from tests.support.screen import Value
 
-from eca_nvim.agents.eca.content.call_choices import choices
 from eca_nvim.agents.eca.content.chat_content import content_event
-from eca_nvim.agents.eca.content.tool_calls import ToolCallReader
+from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, choices
 from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import call_details as d
 from eca_nvim.chat.vocabulary import events as e
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role
-from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
-from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
+from eca_nvim.chat.vocabulary.turn_events import (
+    HookFinished,
+    HookStarted,
+    ImageReceived,
+    LinkReceived,
+    UsageCategory,
+    UsageReported,
+)
 from eca_nvim.protocol.eca import decode_notification
 from eca_nvim.protocol.eca.content import ContentReceived
 

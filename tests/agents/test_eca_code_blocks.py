@@ -2,7 +2,7 @@
 
 import pytest
 
-from eca_nvim.agents.eca.content.code_blocks import CodeBlocks
+from eca_nvim.agents.eca.content.chat_content import CodeBlocks
 from eca_nvim.protocol.eca.content import TextContent
 from eca_nvim.protocol.eca.draft import CodeBlock
 

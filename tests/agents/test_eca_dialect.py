@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
+from eca_nvim.agents.eca.introduction import Abilities
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.lifecycle import InitializeParams
 

@@ -13,7 +13,7 @@ from tests.support.launch import REPOSITORY
 
 import eca_nvim
 from eca_nvim.agents.eca.content import known_tools
-from eca_nvim.agents.eca.content.call_choices import choices
+from eca_nvim.agents.eca.content.tool_calls import choices
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     FileName,

@@ -16,7 +16,7 @@ from tests.support.wire import encode as frame
 from eca_nvim.agents.base import AgentFault, Prompt, Workspace
 from eca_nvim.agents.eca import agent as eca
 from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent, EcaOptions
-from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
+from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.agents.eca.introduction import introduction
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.events import ChatOpened, TextReceived
@@ -27,7 +27,7 @@ from eca_nvim.session.server import CLOSE_TIMEOUT
 
 pytestmark = pytest.mark.anyio
 
-FOR_EVER = "eca_nvim.agents.eca.readiness.SILENCE_SECONDS"
+FOR_EVER = "eca_nvim.agents.eca.introduction.SILENCE_SECONDS"
 
 
 async def start(agent: EcaAgent) -> AgentFault:
@@ -359,7 +359,7 @@ class TestReadiness:
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("eca_nvim.agents.eca.readiness.LOADING_SECONDS", 0.1)
+        monkeypatch.setattr("eca_nvim.agents.eca.introduction.LOADING_SECONDS", 0.1)
         server = scripted_server(
             script.expect("initialize"),
             script.reply("initialize", {}),

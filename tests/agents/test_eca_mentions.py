@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.agents.base import Prompt
-from eca_nvim.agents.eca.prompt.contexts import wire_contexts
 from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.prompt.message import wire_contexts
 from eca_nvim.agents.eca.replay import user_text
 from eca_nvim.chat.vocabulary.contexts import (
     Context,

@@ -10,8 +10,8 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.script import CONFIG, Steps, expect, handshake, reply, send
 
-from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, UnknownReceived
+from eca_nvim.chat.vocabulary.requests import ALLOW
 
 pytestmark = pytest.mark.anyio
 NEW = {"kind": "create", "content": "x\n"}

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eca_nvim.agents.eca.content.proposed_change import DoesNotFit, changed_text
+from eca_nvim.agents.eca.content.proposals import DoesNotFit, changed_text
 from eca_nvim.chat.text.diffs import apply_hunks, parse_hunks
-from eca_nvim.chat.text.hunks_between import hunks_between
+from eca_nvim.chat.text.text_differences import hunks_between
 from eca_nvim.protocol.eca.draft import LineSpan, ProposedChange
 
 TEXT = "one\ntwo\nthree\n"

@@ -3,10 +3,10 @@
 import pytest
 from tests.support.screen import Value
 
-from eca_nvim.agents.eca import server_events
-from eca_nvim.agents.eca.selection import Announced
+from eca_nvim.agents.eca import inbox
+from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.chat.vocabulary.agent_events import MessageShown, ToolServerChanged, WorkChanged
-from eca_nvim.chat.vocabulary.received import Job, JobState
+from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.chat import ConfigUpdated
 from eca_nvim.protocol.eca.lifecycle import InitializeParams, ShowMessage, TaskProgress
@@ -17,7 +17,7 @@ def choices(chat: Value, chat_id: str | None = None) -> Announced:
     """Read a config/updated."""
     update = decode_notification("config/updated", {"chat": chat})
     assert isinstance(update, ConfigUpdated)
-    return server_events.changed_choices(update, chat_id)
+    return inbox.changed_choices(update, chat_id)
 
 
 def test_what_is_left_out_stays_as_it_was() -> None:
@@ -87,7 +87,7 @@ def test_an_older_server_tells_its_choices_at_once() -> None:
         "chatWelcomeMessage": "Hi",
     }
     result = decode_result(InitializeParams, answer)
-    assert server_events.initial_choices(result) == Announced(
+    assert inbox.initial_choices(result) == Announced(
         models=("m",),
         agents=("agent", "plan"),
         model="m",
@@ -112,13 +112,13 @@ def test_an_older_server_tells_its_choices_at_once() -> None:
 def test_a_tool_server_changes_in_part(said: Value, ours: ToolServerChanged) -> None:
     update = decode_notification("tool/serverUpdated", said)
     assert isinstance(update, ToolServerUpdated)
-    assert server_events.tool_server(update) == ours
+    assert inbox.tool_server(update) == ours
 
 
 def test_a_tool_server_is_removed() -> None:
     removal = decode_notification("tool/serverRemoved", {"name": "s"})
     assert isinstance(removal, ToolServerRemoved)
-    assert server_events.removed_tool_server(removal) == ToolServerChanged("s", removed=True)
+    assert inbox.removed_tool_server(removal) == ToolServerChanged("s", removed=True)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_tool_server_is_removed() -> None:
 def test_work_begins_and_ends(said: Value, ours: WorkChanged) -> None:
     progress = decode_notification("$/progress", said)
     assert isinstance(progress, TaskProgress)
-    assert server_events.work(progress) == ours
+    assert inbox.work(progress) == ours
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_work_begins_and_ends(said: Value, ours: WorkChanged) -> None:
 def test_messages_have_our_levels(kind: str, level: str) -> None:
     shown = decode_notification("$/showMessage", {"type": kind, "message": "M"})
     assert isinstance(shown, ShowMessage)
-    assert server_events.message(shown) == MessageShown(level, "M")
+    assert inbox.message(shown) == MessageShown(level, "M")
 
 
 def test_jobs_are_those_whose_state_is_known() -> None:
@@ -152,7 +152,7 @@ def test_jobs_are_those_whose_state_is_known() -> None:
     ]
     update = decode_notification("jobs/updated", {"jobs": jobs})
     assert isinstance(update, JobsUpdated)
-    assert server_events.jobs(update, {"theirs": "ours"}.__getitem__).jobs == (
+    assert inbox.jobs(update, {"theirs": "ours"}.__getitem__).jobs == (
         Job("make", JobState.FAILED, 3, None, "t1"),
         Job("later", JobState.RUNNING, None, "ours"),
     )

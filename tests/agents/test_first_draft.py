@@ -10,11 +10,10 @@ from tests.support.generations.prepared import prepare
 from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.events import ProgressChanged, ToolFinished, ToolRequested
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import TurnEnded
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import TurnEnded, UsageReported
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,8 @@ from tests.support.workspace import FILES
 
 from eca_nvim.agents.archive import AgentLacks
 from eca_nvim.agents.base import Diagnostic
-from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
-from eca_nvim.agents.eca.selection import Selection
+from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.chat.vocabulary.agent_events import Welcomed
 from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
@@ -24,7 +24,6 @@ from eca_nvim.chat.vocabulary.contexts import (
     TextContext,
     WebContext,
 )
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
     TextReceived,
@@ -36,9 +35,9 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, StopRefused, TurnEnded
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, StopRefused, TurnEnded, UsageReported
 
 pytestmark = pytest.mark.anyio
 

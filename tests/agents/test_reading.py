@@ -8,7 +8,7 @@ from tests.support import script
 from tests.support.factories import PrepareScript
 
 from eca_nvim.agents.eca import requests
-from eca_nvim.agents.reading import FAILED, events_of
+from eca_nvim.agents.process_agent import FAILED, events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.events import TextReceived
 from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId, Notification, Request

@@ -9,15 +9,14 @@ from msgspec.structs import replace
 from tests.chat.view import View
 from tests.support.calls import eca_call
 
-from eca_nvim.agents.eca.content.argument_peek import Peeks
-from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID, choices
+from eca_nvim.agents.eca.content.known_tools import Peeks
+from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID, choices
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions import answers, approvals, folding, prompts
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.effects import Effect, TellDecision
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
@@ -27,6 +26,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import SetPending
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
 
 RUNNING = TurnBegan()

@@ -7,11 +7,9 @@ from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver, said
 
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.handlers.answer_check import CHANGED
+from eca_nvim.chat.handlers.call_steps import CHANGED
 from eca_nvim.chat.user_actions import approvals
-from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus, ToolCall, ToolKind
-from eca_nvim.chat.vocabulary.decisions import ALLOW, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellStop
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
@@ -23,6 +21,8 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import Notify
+from eca_nvim.chat.vocabulary.options import Ability
+from eca_nvim.chat.vocabulary.requests import ALLOW, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.chat.driver import ENDED, STOPPING, Driver, all_pending, call, remembered
 from tests.support.calls import eca_call
 
-from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
+from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.approvals import SUBAGENT_GOES_ON, TOO_LONG
@@ -15,7 +15,6 @@ from eca_nvim.chat.vocabulary.call_details import (
     ShellPart,
     Subagent,
 )
-from eca_nvim.chat.vocabulary.decisions import REJECT
 from eca_nvim.chat.vocabulary.effects import TellDecision, TellPrompt
 from eca_nvim.chat.vocabulary.events import (
     QuestionAsked,
@@ -25,6 +24,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import Emit, Notify, SetInput, SetPending, SetStatus
+from eca_nvim.chat.vocabulary.requests import REJECT
 
 SHELL = ShellCommand((ShellPart("ls", (), "ls"), ShellPart("echo", ("x",), "echo", True)))
 

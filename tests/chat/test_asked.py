@@ -9,8 +9,7 @@ import pytest
 from tests.chat.driver import Driver, call, remembered
 from tests.support.calls import eca_call
 
-from eca_nvim.chat.model.call_files import changed_paths, may_change, moved, read_paths
-from eca_nvim.chat.model.tool_names import is_native
+from eca_nvim.chat.model.calls import changed_paths, is_native, may_change, moved, read_paths
 from eca_nvim.chat.vocabulary.call_details import (
     Details,
     FileChange,

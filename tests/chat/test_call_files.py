@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.calls import eca_call
 
-from eca_nvim.chat.model.call_files import (
+from eca_nvim.chat.model.calls import (
     changed_paths,
     changed_places,
     moved,

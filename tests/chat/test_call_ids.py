@@ -6,7 +6,6 @@ from tests.chat.driver import ENDED, Driver, call
 
 from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
-from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
@@ -15,6 +14,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
+from eca_nvim.chat.vocabulary.requests import ALLOW
 
 
 def shell(command: str, call_id: str = "t1") -> ToolCall:

@@ -12,7 +12,7 @@ from tests.chat.driver import Driver, all_pending, call, said
 from tests.chat.test_call_ids import shell, wants
 
 from eca_nvim import chat
-from eca_nvim.chat.handlers.answer_check import CHANGED, CHANGED_TYPED
+from eca_nvim.chat.handlers.call_steps import CHANGED, CHANGED_TYPED
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall
@@ -26,7 +26,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
-from eca_nvim.chat.vocabulary.shown_request import Request
+from eca_nvim.chat.vocabulary.requests import Request
 
 HUNK = "@@ -1,60 +1,60 @@\n" + "\n".join(f"+line {number}" for number in range(60))
 

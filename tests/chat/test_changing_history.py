@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import ENDED, LOGIN, RUNNING, Driver, user
 
-from eca_nvim.chat.user_actions.changing_history import begin_change, end_change
+from eca_nvim.chat.user_actions.history_edits import begin_change, end_change
 from eca_nvim.chat.user_actions.prompts import send_prompt
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.effects import TellGiveUp, TellPrompt, TellSteer

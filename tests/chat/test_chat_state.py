@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.chat.driver import ENDED, Driver, call, said, user
 
 from eca_nvim.chat.handlers.reducer import apply, server_changed
+from eca_nvim.chat.user_actions.approvals import set_trust
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.user_actions.trust import set_trust
-from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
+from eca_nvim.chat.vocabulary.completion import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatOpened,
@@ -25,7 +25,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionOffer,
     OptionsChanged,
 )
-from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
+from eca_nvim.chat.vocabulary.turn_events import UsageCategory, UsageReported
 
 OPTIONS = (
     ChatOption("m", "Model", category=MODEL, value="m"),

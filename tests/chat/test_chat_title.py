@@ -6,7 +6,7 @@ import pytest
 from tests.chat.driver import ENDED, Driver, said, user
 
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.handlers.chat_title import FORGOTTEN
+from eca_nvim.chat.handlers.chat_state import FORGOTTEN
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, ChatOpened, TitleChanged
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan

@@ -17,7 +17,7 @@ from eca_nvim.chat.model.field_values import (
     requirement,
     shown_value,
 )
-from eca_nvim.chat.vocabulary.forms import FieldKind, FormField, Offer, TextFormat, Value
+from eca_nvim.chat.vocabulary.requests import FieldKind, FormField, Offer, TextFormat, Value
 
 COLOURS = (
     Offer("r", "Red", "warm"),

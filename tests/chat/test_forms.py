@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver
 
-from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.user_actions import answers
-from eca_nvim.chat.user_actions.question_item import MOST_LISTED
+from eca_nvim.chat.user_actions.answers import MOST_LISTED
 from eca_nvim.chat.vocabulary.effects import TellAnswer, TellForm
 from eca_nvim.chat.vocabulary.events import AgentGone, QuestionAsked, QuestionClosed
-from eca_nvim.chat.vocabulary.forms import FieldKind, FormField, Offer
 from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal, SetInput
+from eca_nvim.chat.vocabulary.requests import FieldKind, FormField, Offer
 
 NAME = FormField(
     name="name", kind=FieldKind.TEXT, title="Your name", description="As it\nis.", required=True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.chat.driver import Driver, call, said
 
-from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.user_actions.search import places, reveal, show_whole_text
 from eca_nvim.chat.vocabulary.call_details import FileChange

@@ -13,11 +13,15 @@ from tests.chat.test_earlier_messages import READ, page, prompt, ran
 from tests.chat.test_task_list import told, two_tasks
 
 from eca_nvim.chat.handlers.reducer import HANDLERS
-from eca_nvim.chat.model.changes import Changes
-from eca_nvim.chat.render.markdown import transcript
-from eca_nvim.chat.user_actions import history_parts
-from eca_nvim.chat.user_actions.earlier_messages import Page, show_history, show_incomplete
-from eca_nvim.chat.user_actions.history_parts import show_in_parts
+from eca_nvim.chat.model.blocks import Changes
+from eca_nvim.chat.render.whole_chat import transcript
+from eca_nvim.chat.user_actions import earlier_messages
+from eca_nvim.chat.user_actions.earlier_messages import (
+    Page,
+    show_history,
+    show_in_parts,
+    show_incomplete,
+)
 from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -171,7 +175,7 @@ def test_parts_read_like_the_whole(kinds: list[str], size: int) -> None:
     history = history_of(kinds)
     whole, driver = Driver(), Driver()
     whole.take(show_history(whole.chat, history, whole.now))
-    with patch.object(history_parts, "_SMALLEST_PART", size):
+    with patch.object(earlier_messages, "_SMALLEST_PART", size):
         for part in show_in_parts(driver.chat, history, driver.now):
             driver.take(part)
     assert driver.view.lines == whole.view.lines

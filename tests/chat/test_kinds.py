@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import Driver, remembered
 
-from eca_nvim.chat.model.call_files import changed_paths, may_change, moved, read_paths
+from eca_nvim.chat.model.calls import changed_paths, may_change, moved, read_paths
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall, ToolKind
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested

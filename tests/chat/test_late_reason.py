@@ -4,9 +4,9 @@ import pytest
 from tests.chat.driver import Driver
 from tests.chat.test_approvals import asked
 
-from eca_nvim.chat.handlers.answer_check import TOO_LATE
-from eca_nvim.chat.vocabulary.decisions import ALLOW
+from eca_nvim.chat.handlers.call_steps import TOO_LATE
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
+from eca_nvim.chat.vocabulary.requests import ALLOW
 
 
 @pytest.mark.parametrize("call", ["t1", "never heard of"])

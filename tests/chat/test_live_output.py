@@ -8,7 +8,7 @@ from tests.chat.driver import Driver, call
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.text.ansi import Line, coloured_lines
-from eca_nvim.chat.text.live_output import TAIL_LINES, LiveOutput
+from eca_nvim.chat.text.output import TAIL_LINES, LiveOutput
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolOutput,

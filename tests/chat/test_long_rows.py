@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.chat.driver import Driver, said
 
-from eca_nvim.chat.render.markdown import transcript
-from eca_nvim.chat.text.long_rows import LONGEST, break_rows, rows_of
+from eca_nvim.chat.render.whole_chat import transcript
+from eca_nvim.chat.text.output import LONGEST, break_rows, rows_of
 from eca_nvim.chat.user_actions.search import places
 
 PIECES = st.lists(

@@ -4,9 +4,8 @@ import pytest
 from tests.chat.driver import Driver
 from tests.support.calls import eca_call
 
-from eca_nvim.chat.render.options import option_rows
-from eca_nvim.chat.user_actions.trust import set_trust
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
+from eca_nvim.chat.render.status import option_rows
+from eca_nvim.chat.user_actions.approvals import set_trust
 from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.options import (
@@ -22,6 +21,7 @@ from eca_nvim.chat.vocabulary.options import (
     SetOptions,
     Unasked,
 )
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
 
 MODES = (OptionOffer("https://modes#plan", "Plan"), OptionOffer("https://modes#auto", "Auto"))
 PLAN = ChatOption("mode-1", "Mode", category=MODE, value=MODES[0].value, offers=MODES)

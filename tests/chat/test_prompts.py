@@ -8,11 +8,11 @@ from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.model.chat import QueuedPrompt, QueueKind
 from eca_nvim.chat.user_actions.prompts import send_prompt
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.events import AgentGone, SteerTaken, ToolRejected, ToolRequested
 from eca_nvim.chat.vocabulary.ops import Notify
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver, call
 
-from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.vocabulary.effects import TellAnswer
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,

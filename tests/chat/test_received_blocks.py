@@ -11,7 +11,12 @@ from eca_nvim.chat.user_actions.folding import act
 from eca_nvim.chat.vocabulary.effects import ShowImage
 from eca_nvim.chat.vocabulary.events import FlagReceived, ReasoningText, UnknownReceived
 from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal
-from eca_nvim.chat.vocabulary.received import HookFinished, HookStarted, ImageReceived, LinkReceived
+from eca_nvim.chat.vocabulary.turn_events import (
+    HookFinished,
+    HookStarted,
+    ImageReceived,
+    LinkReceived,
+)
 
 
 def kinds(base: type[Block]) -> set[type[Block]]:

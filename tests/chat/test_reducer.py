@@ -12,16 +12,21 @@ from tests.chat.view import View
 
 from eca_nvim.chat.handlers.reducer import HANDLERS
 from eca_nvim.chat.model.blocks import ToolBlock, open_question
-from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary import call_details, events
-from eca_nvim.chat.vocabulary.commands import CommandsChanged
+from eca_nvim.chat.vocabulary.completion import CommandsChanged
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.received import HookFinished
 from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import (
+    HookFinished,
+    LoginBegan,
+    TurnBegan,
+    TurnEnded,
+    TurnStopping,
+    UsageReported,
+)
 
 IDS = st.sampled_from(["a", "b", "c", "d"])
 NAMES = st.sampled_from(["read_file", "grep", "shell_command", "spawn_agent", "odd", None])

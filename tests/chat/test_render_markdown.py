@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.chat.driver import ENDED, Driver, call, said, system
 
-from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.events import ReasoningText, TitleChanged, ToolFinished
 

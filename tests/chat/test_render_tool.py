@@ -11,7 +11,7 @@ from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.display_settings import DEFAULT_ICONS, RenderSettings
 from eca_nvim.chat.render.diff import diff_body
 from eca_nvim.chat.render.tool import approval_body, tool_body
-from eca_nvim.chat.text.hunks_between import hunks_between
+from eca_nvim.chat.text.text_differences import hunks_between
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     JsonOutputs,

@@ -7,12 +7,10 @@ from tests.chat.driver import ENDED, RUNNING, STOPPING, Driver, call, said, user
 from tests.chat.view import View
 
 from eca_nvim.chat.handlers.turn import STOPPED_HERE
-from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.model.routing import route
-from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.model.chat import Chat, route
+from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary.call_details import Subagent
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.effects import TellAnswer, TellDecision
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -27,7 +25,8 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
+from eca_nvim.chat.vocabulary.turn_events import UsageReported
 
 EXPLORER = Subagent("explorer", "sub", "mock", step=1, max_steps=5)
 SPAWN = call("sp", "spawn_agent", details=EXPLORER, arguments={"agent": "explorer"})

@@ -5,7 +5,7 @@ from tests.chat.driver import ENDED, Driver, call, said
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.eca.replay import original_event
-from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.user_actions.earlier_messages import Page, show_history
 from eca_nvim.chat.vocabulary.events import (
     Addressed,

@@ -17,8 +17,8 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import FilesChanged, ShowPlace
-from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.chat.vocabulary.states import CallState
+from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 
 PATH = {"path": "/workspace/src/calc.py"}
 MOVED = ("/w/a", "/w/b")

@@ -7,7 +7,7 @@ from tests.agents.eca_driver import ACCEPTED, FINISHED, IDLE, Answer, EcaDriver
 from tests.chat.driver import RUNNING, STOPPING, call, said, system, user
 
 from eca_nvim.chat.handlers.turn import NO_ANSWER, STOPPED_HERE
-from eca_nvim.chat.render.markdown import transcript
+from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.vocabulary.effects import TellPrompt, TellStop
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eca_nvim.chat.render.usage_rows import CELLS, usage_rows
-from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported, UsageRow
+from eca_nvim.chat.render.panel_rows import CELLS, usage_rows
+from eca_nvim.chat.vocabulary.turn_events import UsageCategory, UsageReported, UsageRow
 
 KNOWN = UsageReported(
     session_tokens=50_000,

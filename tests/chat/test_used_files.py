@@ -10,14 +10,23 @@ from tests.chat.driver import Driver
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.model import call_uses, used_files
-from eca_nvim.chat.model.call_uses import LONGEST_COMMAND, MOST_NAMED, named_by, named_in
+from eca_nvim.chat.model import calls, used_files
+from eca_nvim.chat.model.calls import LONGEST_COMMAND, MOST_NAMED, named_by, named_in
 from eca_nvim.chat.model.used_files import UsedFiles, cooled
-from eca_nvim.chat.render.used_files import MOST_ROWS, files_used
+from eca_nvim.chat.render.panel_rows import MOST_ROWS, files_used
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions import prompts
 from eca_nvim.chat.user_actions.earlier_messages import Page, show_history
-from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.call_details import (
+    FileChange,
+    FileNamed,
+    FileUsed,
+    Location,
+    SetFilesUsed,
+    ToolCall,
+    ToolKind,
+    Use,
+)
 from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,
     FileContext,
@@ -35,9 +44,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed, SetFilesUsed, Use
-from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded, UsageReported
 
 CHANGE = FileChange("/workspace/a", "@@ -1 +1,2 @@\n-x\n+y\n+z", 2, 1)
 
@@ -361,4 +368,4 @@ class TestRows:
     "command", ["cat a", "", " a\t-b=c \n", "a;b&&c|d>e 2>&1", "(a)<b#c", "$(a) `b` *.c !{d}"]
 )
 def test_a_command_without_quotes_has_the_same_words(command: str) -> None:
-    assert list(call_uses._words(f"{command} ''")) == list(call_uses._words(command))
+    assert list(calls._words(f"{command} ''")) == list(calls._words(command))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eca_nvim.chat.text.web_links import host_of
+from eca_nvim.chat.text.safe_text import host_of
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import msgpack
 
 from eca_nvim.chat.model.display_settings import HIGHLIGHTS
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
+from eca_nvim.chat.vocabulary.call_details import SetFilesUsed
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment, ViewOp
 
 _FORBIDDEN = frozenset(chr(code) for code in [*range(9), *range(11, 32), 127])

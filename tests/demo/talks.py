@@ -10,7 +10,7 @@ from tests.demo.client import WITHOUT_PAUSES
 
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import Prompt
-from eca_nvim.agents.eca.selection import Selection
+from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 

@@ -21,13 +21,12 @@ from tests.support.wire import Message
 
 from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
-from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
+from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT
-from eca_nvim.chat.vocabulary.history_intents import ClearMessages, DeleteChat
-from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
+from eca_nvim.chat.vocabulary.query_intents import ClearMessages, DeleteChat, RequestTranscript
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.path_risks import Folders
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session

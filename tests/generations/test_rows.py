@@ -16,8 +16,8 @@ from tests.generations.stage import Stage
 from tests.generations.table import COUNTS, ROWS
 from tests.support.workspace import make_workspace
 
-from eca_nvim.agents.eca import readiness
-from eca_nvim.chat.handlers import silent_turn
+from eca_nvim.agents.eca import introduction
+from eca_nvim.chat.handlers import turn
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session import chats
 
@@ -90,11 +90,11 @@ async def stages(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stag
 async def test_row(name: str, stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
     row = ROWS[name]
     is_mute = name.startswith("002") or "no-config" in row.words
-    monkeypatch.setattr(readiness, "SILENCE_SECONDS", 0.1 if is_mute else TIMEOUT)
+    monkeypatch.setattr(introduction, "SILENCE_SECONDS", 0.1 if is_mute else TIMEOUT)
     monkeypatch.setattr("eca_nvim.agents.eca.agent.EXIT_SECONDS", TIMEOUT)
     if "mute-stop" in row.words:
         monkeypatch.setattr(chats, "REFRESH_INTERVAL", 0.05)
-        monkeypatch.setattr(silent_turn, "PATIENCE_MS", {Turn.STOPPING: 100})
+        monkeypatch.setattr(turn, "PATIENCE_MS", {Turn.STOPPING: 100})
     async with stages.stage(name) as stage:
         heard = len(stage.messages()) if row.does else 0
         stage.forget()

@@ -10,8 +10,8 @@ import anyio
 import pytest
 from tests.agents.client import FakeEditor
 
-from eca_nvim.mcp import conversation
-from eca_nvim.mcp.conversation import LONGEST_REQUEST, MOST_CALLS, Conversation
+from eca_nvim.mcp import editor_socket
+from eca_nvim.mcp.editor_socket import LONGEST_REQUEST, MOST_CALLS, Conversation
 from eca_nvim.mcp.tools import EditorTools
 
 pytestmark = pytest.mark.anyio
@@ -131,7 +131,7 @@ async def test_faults_of_a_call_are_results_for_the_model(
     client.call(3)
     await client.until(lambda: len(client.answers) == 3)
     failed = client.answers[-1]["result"]
-    assert (failed["isError"], failed["content"][0]["text"]) == (True, conversation.NO_ANSWER)
+    assert (failed["isError"], failed["content"][0]["text"]) == (True, editor_socket.NO_ANSWER)
     assert "a bug" in caplog.text
 
 
@@ -161,7 +161,7 @@ async def test_calls_at_a_time_are_bounded_and_end_with_the_connection(
         client.call(number)
     [busy] = client.answers
     assert (busy["id"], busy["result"]["isError"]) == (MOST_CALLS, True)
-    assert busy["result"]["content"][0]["text"] == conversation.BUSY
+    assert busy["result"]["content"][0]["text"] == editor_socket.BUSY
     await anyio.wait_all_tasks_blocked()
     client.conversation.close()
     editor.gate.set()

@@ -13,7 +13,7 @@ import pytest
 from tests.support.launch import REPOSITORY
 from tests.support.processes import wait_gone
 
-from eca_nvim.nvim.probes.rows import MOST_CELLS, acp_rows
+from eca_nvim.nvim.probes.probe import MOST_CELLS, acp_rows
 from eca_nvim.protocol.acp import decode_result
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
 

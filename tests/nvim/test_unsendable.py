@@ -12,8 +12,7 @@ import pytest
 
 from eca_nvim.chat.vocabulary.ops import Answer, AppendText, CloseBlock, Notify, RemoveBlock, ViewOp
 from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls
-from eca_nvim.nvim.frame_sender import FrameSender, report_lost
-from eca_nvim.nvim.wire import plain
+from eca_nvim.nvim.frame_sender import FrameSender, plain, report_lost
 
 pytestmark = pytest.mark.anyio
 

@@ -14,8 +14,8 @@ from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequested
 from eca_nvim.review.change_list import Present, entries
+from eca_nvim.review.earlier_states import TurnChanges
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.undo import plan_undo, undo
 
 Value: TypeAlias = Any

@@ -13,8 +13,8 @@ from tests.review.desk import witnessed
 
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.review.change_list import Present, entries
+from eca_nvim.review.earlier_states import FileRecord
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.turn_changes import FileRecord
 from eca_nvim.review.undo import undo
 
 Contents: TypeAlias = Mapping[str, bytes]

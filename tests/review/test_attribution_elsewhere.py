@@ -10,8 +10,8 @@ import pytest
 from tests.review.desk import contents, set_content
 from tests.review.watched import Watched
 
+from eca_nvim.review import survey as differences_module
 from eca_nvim.review import survey as survey_module
-from eca_nvim.review import survey_differences as differences_module
 from eca_nvim.review.snapshots import LINKED
 from eca_nvim.review.undo import ONLY_PLACE
 

@@ -8,7 +8,7 @@ import pytest
 from tests.review.watched import Ending, Watched
 
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRejected
-from eca_nvim.chat.vocabulary.review_intents import FileWritten
+from eca_nvim.chat.vocabulary.query_intents import FileWritten
 
 ORIGINAL = b"1\n2\n3\n"
 

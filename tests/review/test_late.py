@@ -11,7 +11,7 @@ from tests.review.agent import Agent, Moment
 from tests.review.late import LateDesk, contents
 
 from eca_nvim.review.change_list import Present
-from eca_nvim.review.tracked_calls import UNSEEN
+from eca_nvim.review.earlier_states import UNSEEN
 from eca_nvim.review.undo import plan_undo
 
 Value: TypeAlias = Any

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.review.agent import Agent, Moment, edited, slurp
 from tests.review.late import Contents, LateDesk, content, contents
 
-from eca_nvim.review.tracked_calls import UNSEEN
+from eca_nvim.review.earlier_states import UNSEEN
 
 Lag: TypeAlias = st.SearchStrategy[int]
 """How much is heard when the agent has told or done one thing more."""

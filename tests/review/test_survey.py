@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.review import survey as survey_module
-from eca_nvim.review.survey import Survey, SurveyedFile, survey, survey_file
-from eca_nvim.review.survey_differences import Difference, differences
+from eca_nvim.review.survey import (
+    Difference,
+    Survey,
+    SurveyedFile,
+    differences,
+    survey,
+    survey_file,
+)
 from eca_nvim.review.workspace import FileStat
 
 DENSE = bytes(range(100))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from eca_nvim.chat.text.line_spans import spans
+from eca_nvim.chat.text.text_differences import spans
 from eca_nvim.review.text_changes import Change, ChangePlace, changes, lines_of, locate, text_of
 
 LINES = st.sampled_from(["a", "b", "c", "", "  x", "a\r", "é", "\x0b", "\u2028"])

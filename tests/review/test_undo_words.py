@@ -7,8 +7,7 @@ import pytest
 
 from eca_nvim.chat.vocabulary.ops import Segment
 from eca_nvim.review.change_list import Table
-from eca_nvim.review.undo import UndoPlan
-from eca_nvim.review.undo_words import done_line, no_plan, plan_table
+from eca_nvim.review.undo import UndoPlan, done_line, no_plan, plan_table
 
 
 def planned(**fields: object) -> Table:

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.review import workspace as workspace_module
-from eca_nvim.review.git import ls_files
-from eca_nvim.review.workspace import UnknownWorkspace, stat_file, walk
+from eca_nvim.review.workspace import UnknownWorkspace, ls_files, stat_file, walk
 
 IGNORED = ("a.log", "build/made", "sub/b.log", "sub/build/made")
 BROKEN_GIT = b"\x7fELF, not really"

@@ -11,9 +11,8 @@ from tests.review.desk import Desk, set_content
 
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRunning
-from eca_nvim.chat.vocabulary.review_intents import FileWritten
-from eca_nvim.review.survey import Survey, survey
-from eca_nvim.review.survey_differences import differences
+from eca_nvim.chat.vocabulary.query_intents import FileWritten
+from eca_nvim.review.survey import Survey, differences, survey
 
 Ending: TypeAlias = Literal["written", "given_up"]
 

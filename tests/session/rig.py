@@ -9,10 +9,9 @@ from tests.session.fake_archive import FakeArchive
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.chat_options import ChatOptions
-from eca_nvim.agents.eca.content.argument_peek import Peeks
+from eca_nvim.agents.eca.chat_options import Announced, ChatOptions, Selection
+from eca_nvim.agents.eca.content.known_tools import Peeks
 from eca_nvim.agents.eca.dialect import Dialect, Generation
-from eca_nvim.agents.eca.selection import Announced, Selection
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.queries import Queries
@@ -21,9 +20,7 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
-from eca_nvim.chat.vocabulary.forms import Value as FormValue
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
     AppendText,
@@ -37,6 +34,8 @@ from eca_nvim.chat.vocabulary.ops import (
 )
 from eca_nvim.chat.vocabulary.options import OptionValue, SetOptions
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
+from eca_nvim.chat.vocabulary.requests import ALLOW
+from eca_nvim.chat.vocabulary.requests import Value as FormValue
 from eca_nvim.path_risks import Folders
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session

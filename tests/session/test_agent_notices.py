@@ -4,15 +4,14 @@ import pytest
 from tests.session.rig import Rig
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.agents.eca.selection import Announced
+from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged, ToolServerChanged
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import Addressed, ToolFinished, ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.ops import Notify, SetHeader, SetStatus, SetWork
-from eca_nvim.chat.vocabulary.received import Job
-from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary.turn_events import Job, TurnEnded
 
 pytestmark = pytest.mark.anyio
 

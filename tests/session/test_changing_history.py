@@ -12,8 +12,8 @@ from tests.session.saved_chats import asked, page, prompt, talking
 
 from eca_nvim.agents.archive import AgentRefused, Archive, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary import query_intents as asks
 from eca_nvim.chat.vocabulary.ops import ForgetChat, SetQueue, SetStatus
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 

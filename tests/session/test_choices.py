@@ -10,13 +10,12 @@ from tests.session.rig import Rig
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.agents.eca.selection import Announced, Selection
+from eca_nvim.agents.eca.chat_options import Announced, Selection
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.chat.vocabulary.ops import Answer, ShowOutput
 from eca_nvim.chat.vocabulary.query_intents import Grep, RequestImage, RequestOutput, Reveal
-from eca_nvim.chat.vocabulary.received import ImageReceived
-from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.chat.vocabulary.turn_events import ImageReceived, TurnEnded
 
 pytestmark = pytest.mark.anyio
 

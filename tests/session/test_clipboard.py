@@ -10,9 +10,8 @@ from tests.session.rig import Recorder
 
 from eca_nvim.chat.vocabulary.ops import Answer
 from eca_nvim.chat.vocabulary.query_intents import PasteImage
-from eca_nvim.session.requests import clipboard
-from eca_nvim.session.requests.clipboard import paste_image
-from eca_nvim.session.requests.images import Images
+from eca_nvim.session.requests import images
+from eca_nvim.session.requests.images import Images, paste_image
 
 pytestmark = pytest.mark.anyio
 
@@ -90,7 +89,7 @@ async def test_why_there_is_no_image_is_one_line(
     empty = "no image in the clipboard, says xclip and pngpaste: copy one first"
     assert await desktop.paste(images) == {"fault": empty}
     desktop.install("wl-paste", f"printf '{PNG.decode()}'; while :; do echo xxxxxxxxxxxx; done")
-    monkeypatch.setattr(clipboard, "MOST_IMAGE_BYTES", 1000)
+    monkeypatch.setattr(images, "MOST_IMAGE_BYTES", 1000)
     large = "the clipboard's image is larger than 20 MB: save it smaller, and name it"
     assert await desktop.paste(images) == {"fault": large}
 
@@ -99,11 +98,11 @@ async def test_a_program_that_hangs_is_given_up(
     desktop: Desktop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also one that has left a process of its own behind, which keeps the output open."""
-    monkeypatch.setattr(clipboard, "SECONDS", 0.05)
+    monkeypatch.setattr(images, "SECONDS", 0.05)
     for code in ("while :; do :; done", "set -m; /bin/sleep 2 & exit 0"):
         desktop.install("wl-paste", code)
         fault = (await desktop.paste(Images()))["fault"]
         assert fault.startswith("wl-paste did not answer for ")
-    monkeypatch.setattr(clipboard, "SECONDS", 5.0)
+    monkeypatch.setattr(images, "SECONDS", 5.0)
     desktop.install("wl-paste", "kill -SEGV $$")
     assert (await desktop.paste(Images()))["fault"].startswith("no image in the clipboard")

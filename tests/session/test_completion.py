@@ -12,9 +12,10 @@ from tests.session.rig import FakeAgent, Rig, Value
 
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.queries import FoundCommand, FoundContext, FoundPath, FoundResource
-from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.completion import (
     Argument,
+    Command,
+    CommandsChanged,
     Complete,
     ItemKind,
     SetCompletions,
@@ -22,7 +23,7 @@ from eca_nvim.chat.vocabulary.completion import (
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.intents import OpenChat, QuitServer, SendPrompt
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
-from eca_nvim.session.completion.commands import (
+from eca_nvim.session.completion.completion import (
     LONGEST_DETAIL,
     LONGEST_NAME,
     MOST_ARGUMENTS,
@@ -166,7 +167,7 @@ async def test_nothing_is_listed_before_the_first_query(
         listed.append(folder)
         return b"calc.py\0"
 
-    monkeypatch.setattr("eca_nvim.session.completion.index.list_files", list_files)
+    monkeypatch.setattr("eca_nvim.session.completion.names.list_files", list_files)
     desk.make_files("calc.py")
     await desk.begin()
     await desk.answered("/")
@@ -175,7 +176,7 @@ async def test_nothing_is_listed_before_the_first_query(
     assert listed == [str(desk.folder)]
 
 
-AGES = "eca_nvim.session.completion.index._LEAST_AGE", "eca_nvim.session.completion.index._MOST_AGE"
+AGES = "eca_nvim.session.completion.names._LEAST_AGE", "eca_nvim.session.completion.names._MOST_AGE"
 
 
 async def test_a_new_file_is_appended_once_the_listing_is_old(

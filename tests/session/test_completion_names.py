@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.session.completion.fuzzy import ranked
-from eca_nvim.session.completion.listing import list_files, with_folders
-from eca_nvim.session.completion.names import Names
+from eca_nvim.session.completion.names import Names, list_files, with_folders
 
 LARGE, SMALL = 100_000, 10_000
 EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"

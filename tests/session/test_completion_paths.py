@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
-from eca_nvim.session.completion import listing
-from eca_nvim.session.completion.index import FolderIndex
-from eca_nvim.session.completion.paths import path_item, path_items
-from eca_nvim.session.completion.written_paths import Writer
+from eca_nvim.session.completion import names
+from eca_nvim.session.completion.names import FolderIndex
+from eca_nvim.session.completion.paths import Writer, path_item, path_items
 
 pytestmark = pytest.mark.anyio
 
@@ -86,9 +85,9 @@ async def test_other_folders_are_walked(tmp_path: Path, monkeypatch: pytest.Monk
     make(root, "a", "sub/b", "node_modules/c", ".git/d")
     (root / "link").symlink_to(root / "sub")
     assert await texts("", root) == ["sub/", "a", "link/", "sub/b"]
-    monkeypatch.setattr(listing, "MOST_NAMES", 1)
+    monkeypatch.setattr(names, "MOST_NAMES", 1)
     assert len(await texts("", root)) == 1
-    monkeypatch.setattr(listing, "LIMIT", -1.0)
+    monkeypatch.setattr(names, "LIMIT", -1.0)
     assert await texts("", root) == []
 
 

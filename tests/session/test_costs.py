@@ -24,7 +24,7 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.ops import ViewOp
 from eca_nvim.nvim.frame_queue import FrameQueue
-from eca_nvim.nvim.wire import packed
+from eca_nvim.nvim.frame_sender import packed
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.session.chats import Chats

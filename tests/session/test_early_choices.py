@@ -7,7 +7,7 @@ from tests.session.saved_chats import asked
 from tests.session.test_options import LISTED, Fictive, values
 
 from eca_nvim.agents.archive import AgentRefused
-from eca_nvim.chat.vocabulary import history_intents, intents
+from eca_nvim.chat.vocabulary import intents, query_intents
 
 pytestmark = pytest.mark.anyio
 
@@ -49,7 +49,7 @@ async def test_a_choice_has_the_agent_list_what_there_is(rig: Rig, is_ready: boo
 async def test_a_choice_does_not_open_a_chat_whose_text_is_wanted(
     rig: Rig, fault: AgentRefused | None
 ) -> None:
-    resume = history_intents.ResumeChat("a", quiet=True)
+    resume = query_intents.ResumeChat("a", quiet=True)
     rig.do(intents.OpenChat("a"), resume, intents.Choose("a", "mode", "Code"))
     agent = await rig.starting()
     await rig.done()
@@ -107,7 +107,7 @@ async def test_what_was_set_before_the_text_is_loaded_is_set_again(rig: Rig) -> 
     rig.do(intents.Choose("a", "mode", "Code"))
     await rig.done()
     agent.archive.gate = anyio.Event()
-    await asked(rig, history_intents.ResumeChat("a"))
+    await asked(rig, query_intents.ResumeChat("a"))
     agent.listed["a"] = LISTED
     agent.list("a")
     agent.archive.gate.set()

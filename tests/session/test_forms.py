@@ -6,8 +6,8 @@ import pytest
 from tests.session.rig import Rig
 
 from eca_nvim.chat.vocabulary.events import QuestionAsked, QuestionClosed
-from eca_nvim.chat.vocabulary.forms import FieldKind, FormField
 from eca_nvim.chat.vocabulary.intents import AnswerQuestion, OpenChat, PreviousField, SendPrompt
+from eca_nvim.chat.vocabulary.requests import FieldKind, FormField
 from eca_nvim.redaction import HIDDEN
 
 pytestmark = pytest.mark.anyio

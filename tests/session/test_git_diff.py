@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from tests.support import processes
 
-from eca_nvim.session.files import git_diff
-from eca_nvim.session.files.bounded_program import run_bounded
-from eca_nvim.session.files.git_diff import NoDiff, read_diff
+from eca_nvim.session.files import late_contexts
+from eca_nvim.session.files.late_contexts import NoDiff, read_diff, run_bounded
 
 pytestmark = pytest.mark.anyio
 
@@ -74,7 +73,7 @@ async def test_why_there_is_none_is_one_line_with_a_remedy(
     hanging = elsewhere / "git"
     hanging.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     hanging.chmod(0o755)
-    monkeypatch.setattr(git_diff, "SECONDS", 0.1)
+    monkeypatch.setattr(late_contexts, "SECONDS", 0.1)
     assert await why_none(folder) == "git did not answer within 0.1 s: name the files instead"
 
 
@@ -82,7 +81,7 @@ async def test_a_long_diff_is_cut_at_a_line(folder: Path) -> None:
     (folder / "src" / "a.py").write_text("another line\n" * 100_000)
     (folder / "new").touch()
     diff = await read_diff(str(folder))
-    assert len(diff.content) < git_diff.MOST_BYTES + 1000
+    assert len(diff.content) < late_contexts.MOST_BYTES + 1000
     assert diff.cut is not None
     body, _, rest = diff.content.partition("\n\n[cut: these are ")
     assert body.endswith("+another line")

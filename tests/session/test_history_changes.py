@@ -7,9 +7,8 @@ from tests.session.rig import Rig
 from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
 
 from eca_nvim.agents.archive import AgentRefused, OpenedChat
-from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary import query_intents as asks
 from eca_nvim.chat.vocabulary.events import FlagReceived
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
@@ -19,6 +18,7 @@ from eca_nvim.chat.vocabulary.ops import (
     SetInput,
     ShowChat,
 )
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.query_intents import RequestTimeline
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,6 @@ from tests.session.saved_chats import asked
 
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged, WorkChanged
 from eca_nvim.chat.vocabulary.events import QuestionAsked, Role, TextReceived
-from eca_nvim.chat.vocabulary.history_intents import ClearMessages
 from eca_nvim.chat.vocabulary.intents import (
     OpenChat,
     QuitServer,
@@ -15,11 +14,10 @@ from eca_nvim.chat.vocabulary.intents import (
     StartServer,
 )
 from eca_nvim.chat.vocabulary.ops import Notify, OpenBlock, SetBody
-from eca_nvim.chat.vocabulary.received import Job
+from eca_nvim.chat.vocabulary.query_intents import ClearMessages
 from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded
-from eca_nvim.session.idle_timer import IdleTimer
-from eca_nvim.session.server import ServerRequest
+from eca_nvim.chat.vocabulary.turn_events import Job, LoginBegan, TurnBegan, TurnEnded
+from eca_nvim.session.server import IdleTimer, ServerRequest
 from eca_nvim.session.servers import NamedServer
 
 pytestmark = pytest.mark.anyio

@@ -14,8 +14,8 @@ from eca_nvim.chat.vocabulary.contexts import TextContext, WebContext
 from eca_nvim.chat.vocabulary.ops import SetInput
 from eca_nvim.chat.vocabulary.query_intents import ReadDiff
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
-from eca_nvim.session.files import git_diff
-from eca_nvim.session.files.git_diff import Diff, NoDiff
+from eca_nvim.session.files import late_contexts
+from eca_nvim.session.files.late_contexts import Diff, NoDiff
 from eca_nvim.store import Store
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +43,7 @@ class FakeGit:
 @pytest.fixture
 def git(monkeypatch: pytest.MonkeyPatch) -> FakeGit:
     git = FakeGit()
-    monkeypatch.setattr(git_diff, "read_diff", git.read)
+    monkeypatch.setattr(late_contexts, "read_diff", git.read)
     return git
 
 

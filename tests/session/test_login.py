@@ -11,7 +11,6 @@ from eca_nvim.agents.base import AgentExit
 from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.vocabulary.effects import TellPrompt
 from eca_nvim.chat.vocabulary.events import NoticeReceived, Role, TextReceived
-from eca_nvim.chat.vocabulary.history_intents import DeleteChat
 from eca_nvim.chat.vocabulary.intents import OpenChat, SendPrompt, StopTurn
 from eca_nvim.chat.vocabulary.login import (
     EndLogin,
@@ -23,6 +22,7 @@ from eca_nvim.chat.vocabulary.login import (
     TerminalEnded,
 )
 from eca_nvim.chat.vocabulary.ops import Emit, SetInput
+from eca_nvim.chat.vocabulary.query_intents import DeleteChat
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session.login import RUNS
 from eca_nvim.session.login_dialog import NO, RUN, UNSHOWN, WHICH, YES

@@ -9,13 +9,20 @@ import pytest
 from tests.session.rig import Rig
 
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.call_details import Location, ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.call_details import (
+    FileNamed,
+    FileUsed,
+    Location,
+    SetFilesUsed,
+    ToolCall,
+    ToolKind,
+    Use,
+)
 from eca_nvim.chat.vocabulary.effects import FindFiles
 from eca_nvim.chat.vocabulary.events import ToolFinished
-from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed, SetFilesUsed, Use
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan
-from eca_nvim.session.files import named_files
-from eca_nvim.session.files.named_files import NamedFiles
+from eca_nvim.session.files import call_warnings
+from eca_nvim.session.files.call_warnings import NamedFiles
 
 pytestmark = pytest.mark.anyio
 
@@ -59,7 +66,7 @@ async def test_only_files_count(rig: Rig, tmp_path: Path) -> None:
 async def test_too_many_are_not_counted(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(named_files, "MOST_WAITING", 2)
+    monkeypatch.setattr(call_warnings, "MOST_WAITING", 2)
     (tmp_path / "a").write_text("")
     found: list[str] = []
     done = anyio.Event()
@@ -96,13 +103,13 @@ async def test_what_waits_is_looked_for_together(tmp_path: Path) -> None:
     for chat, *names in (("one", "a"), ("two", "b", "c"), ("one", "b"), ("none", "c")):
         named = (FileNamed(str(tmp_path / name)) for name in names)
         files.request(FindFiles(chat, tuple(named)))
-    for chat in ("one",) * named_files.MOST_TOGETHER + ("last",):
+    for chat in ("one",) * call_warnings.MOST_TOGETHER + ("last",):
         files.request(FindFiles(chat, (FileNamed(str(tmp_path / "a")),)))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(files.run)
         await done.wait()
         tasks.cancel_scope.cancel()
-    before = named_files.MOST_TOGETHER - 4
+    before = call_warnings.MOST_TOGETHER - 4
     assert found == [
         ("one", ["a", "b", *"a" * before]),
         ("two", ["b"]),

@@ -10,7 +10,6 @@ from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
 from eca_nvim.chat.vocabulary.options import (
     MODE,
@@ -25,6 +24,7 @@ from eca_nvim.chat.vocabulary.options import (
     SetOptions,
     Unasked,
 )
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,7 @@ from tests.session.test_options import LISTED, Fictive, changed, choose, values
 
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.agents.base import AgentExit, Prompt
-from eca_nvim.chat.vocabulary import history_intents, intents
+from eca_nvim.chat.vocabulary import intents, query_intents
 from eca_nvim.chat.vocabulary.events import Addressed, Role, TextReceived
 from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionRefused, OptionValue, Unasked
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
@@ -118,7 +118,7 @@ async def resumed(rig: Rig) -> str:
     agent = await rig.starting()
     agent.archive.opened = OpenedChat(page("a", prompt("hello", "u1")), "Hello")
     agent.ready()
-    await asked(rig, history_intents.ResumeChat("a"))
+    await asked(rig, query_intents.ResumeChat("a"))
     return "a"
 
 
@@ -130,7 +130,7 @@ async def opened(rig: Rig) -> str:
 
 async def copied(rig: Rig) -> str:
     rig.agent.archive.opened = OpenedChat(page("copy", prompt("hello", "u1")), "Hello")
-    await asked(rig, history_intents.ForkChat("a", 1))
+    await asked(rig, query_intents.ForkChat("a", 1))
     return "copy"
 
 
@@ -274,7 +274,7 @@ async def test_a_chat_that_is_deleted_leaves_nothing(tmp_path: Path) -> None:
         await choose(rig, "mode", "code")
         await talk(rig)
         assert rig.persistence.options_of("a") is not None
-        await asked(rig, history_intents.DeleteChat("a"))
+        await asked(rig, query_intents.DeleteChat("a"))
     assert Store(tmp_path, "project").read().options == {}
 
 
@@ -346,7 +346,7 @@ async def test_a_prompt_waits_if_the_agent_comes_back_asking_less(
         agent.archive.opened = OpenedChat(page("a", prompt("hello", "u1")), "Hello")
         agent.ready()
         if way == "resume":
-            await asked(rig, history_intents.ResumeChat("a"))
+            await asked(rig, query_intents.ResumeChat("a"))
         else:
             rig.do(intents.OpenChat("a"))
         rig.do(intents.SendPrompt("a", "do it"))

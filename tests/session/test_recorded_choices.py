@@ -7,7 +7,7 @@ import pytest
 from tests.session.rig import FakeAgent, Rig
 from tests.support.recording import Event, read_recording
 
-from eca_nvim.agents.eca.server_events import changed_choices
+from eca_nvim.agents.eca.inbox import changed_choices
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ChatOpened
 from eca_nvim.protocol.eca.chat import ConfigUpdated

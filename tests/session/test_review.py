@@ -12,7 +12,7 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify, ShowDiff
-from eca_nvim.chat.vocabulary.review_intents import (
+from eca_nvim.chat.vocabulary.query_intents import (
     KeepChanges,
     ListChanges,
     ListFiles,

@@ -18,12 +18,12 @@ from eca_nvim.agents.archive import (
     OpenedChat,
 )
 from eca_nvim.agents.base import AgentExit, AgentFault
-from eca_nvim.agents.eca.selection import Announced
+from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.chat.handlers.reducer import HANDLERS
-from eca_nvim.chat.user_actions import history_parts
+from eca_nvim.chat.user_actions import earlier_messages
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary import query_intents as asks
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatCleared,
@@ -209,8 +209,8 @@ class TestLong:
     async def test_one_that_is_deleted_meanwhile_is_not_drawn_again(
         self, rig: Rig, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(history_parts, "_SMALLEST_PART", 1)
-        monkeypatch.setattr(history_parts, "_LARGEST_PART", 1)
+        monkeypatch.setattr(earlier_messages, "_SMALLEST_PART", 1)
+        monkeypatch.setattr(earlier_messages, "_LARGEST_PART", 1)
         archive = (await rig.ready()).archive
         turns = [it for at in range(500) for it in (prompt(f"ask {at}", f"u{at}"), ANSWER)]
         archive.opened = OpenedChat(Page([Addressed("b", it) for it in turns]))

@@ -4,13 +4,13 @@ import pytest
 from tests.session.rig import Rig
 
 from eca_nvim.agents.base import AgentExit, AgentFault
-from eca_nvim.agents.eca.selection import Announced
+from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged
 from eca_nvim.chat.vocabulary.events import QuestionAsked, Role, TextReceived
-from eca_nvim.chat.vocabulary.history_intents import ListChats, ResumeChat
 from eca_nvim.chat.vocabulary.ops import SetWork
-from eca_nvim.chat.vocabulary.received import Job
+from eca_nvim.chat.vocabulary.query_intents import ListChats, ResumeChat
+from eca_nvim.chat.vocabulary.turn_events import Job
 from eca_nvim.session.trust import YES
 
 pytestmark = pytest.mark.anyio

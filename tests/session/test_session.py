@@ -10,13 +10,12 @@ from tests.session.rig import PATIENCE, Rig
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
-from eca_nvim.agents.eca.selection import Announced, Selection
+from eca_nvim.agents.eca.chat_options import Announced, Selection
+from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.chat.vocabulary import call_details, events, intents
 from eca_nvim.chat.vocabulary.agent_events import MessageShown, WorkChanged
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.contexts import WebContext
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import (
     ChatCleared,
     ChatDeleted,
@@ -37,8 +36,8 @@ from eca_nvim.chat.vocabulary.ops import (
     ShowDiff,
 )
 from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, RequestTranscript
-from eca_nvim.chat.vocabulary.received import ImageReceived
-from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.turn_events import ImageReceived, TurnBegan, TurnEnded
 from eca_nvim.session import chats
 
 pytestmark = pytest.mark.anyio

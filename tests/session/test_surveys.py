@@ -15,16 +15,16 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
-from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRejected, ToolRequested, ToolRunning
-from eca_nvim.chat.vocabulary.query_intents import ChangeFolder
-from eca_nvim.chat.vocabulary.review_intents import (
+from eca_nvim.chat.vocabulary.query_intents import (
+    ChangeFolder,
     FileWritten,
     ListChanges,
     ListFiles,
     PlanUndo,
     UndoTurn,
 )
+from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.review import workspace
 from eca_nvim.review.survey import Survey, survey

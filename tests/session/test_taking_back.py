@@ -16,8 +16,8 @@ from tests.support.calls import eca_call
 
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary import history_intents as asks
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary import query_intents as asks
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -29,8 +29,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
 )
 from eca_nvim.chat.vocabulary.ops import FilesChanged
-from eca_nvim.chat.vocabulary.query_intents import RequestTimeline
-from eca_nvim.chat.vocabulary.review_intents import PlanUndo, UndoTurn
+from eca_nvim.chat.vocabulary.query_intents import PlanUndo, RequestTimeline, UndoTurn
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.disk import private
 from eca_nvim.session import session

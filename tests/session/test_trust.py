@@ -11,8 +11,8 @@ from tests.session.rig import Recorder, Rig
 from tests.session.saved_chats import asked, page, prompt
 
 from eca_nvim.agents.archive import OpenedChat
-from eca_nvim.agents.eca.selection import Announced
-from eca_nvim.chat.vocabulary import history_intents, intents
+from eca_nvim.agents.eca.chat_options import Announced
+from eca_nvim.chat.vocabulary import intents, query_intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatEvent, ChatOpened, QuestionAsked
 from eca_nvim.chat.vocabulary.ops import SetPending
 from eca_nvim.session import Persistence
@@ -152,7 +152,7 @@ async def test_a_chat_that_comes_back_or_is_a_copy_asks(rig: Rig) -> None:
     await answer(rig, YES[0])
     events = (ChatCleared(), ChatOpened("Fix"), prompt("old", "u1"))
     agent.archive.opened = OpenedChat(page("b", *events), "Fix")
-    await asked(rig, history_intents.ResumeChat("b"))
+    await asked(rig, query_intents.ResumeChat("b"))
     agent.announce(WANTED)
     assert trusted(rig, "a", "b") == [True, False]
 

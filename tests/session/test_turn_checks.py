@@ -6,7 +6,7 @@ import pytest
 from tests.session.rig import FakeAgent, Rig
 
 from eca_nvim.agents.archive import AgentLacks, ChatSummary
-from eca_nvim.chat.handlers import silent_turn
+from eca_nvim.chat.handlers import turn
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.session import chats
 
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.anyio
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let times pass fast."""
     monkeypatch.setattr(chats, "REFRESH_INTERVAL", 0.01)
-    monkeypatch.setattr(silent_turn, "PATIENCE_MS", dict.fromkeys(silent_turn.PATIENCE_MS, 20))
-    monkeypatch.setattr(silent_turn, "LONGEST_MS", 20)
+    monkeypatch.setattr(turn, "PATIENCE_MS", dict.fromkeys(turn.PATIENCE_MS, 20))
+    monkeypatch.setattr(turn, "LONGEST_MS", 20)
 
 
 async def test_a_turn_that_the_agent_forgot_ends(rig: Rig) -> None:

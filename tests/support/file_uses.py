@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from eca_nvim.chat.model.call_uses import named_in
+from eca_nvim.chat.model.calls import named_in
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.render.used_files import set_files_used
+from eca_nvim.chat.render.panel_rows import set_files_used
+from eca_nvim.chat.vocabulary.call_details import Use
 from eca_nvim.chat.vocabulary.effects import Effect, FindFiles
-from eca_nvim.chat.vocabulary.file_uses import Use
 
 
 def files_used(chat: Chat, effects: Iterable[Effect]) -> str:

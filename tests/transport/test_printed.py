@@ -2,7 +2,7 @@
 
 import pytest
 
-from eca_nvim.transport.printed import Printed
+from eca_nvim.transport.pipes import Printed
 
 TEXT = "aä€😀" * 50
 

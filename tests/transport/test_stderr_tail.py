@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eca_nvim.redaction import without_keys
-from eca_nvim.transport.stderr_tail import (
+from eca_nvim.transport.process import (
     MAX_BYTES,
     MAX_LINE_BYTES,
     MAX_LINES,

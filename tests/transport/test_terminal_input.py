@@ -11,32 +11,32 @@ from pathlib import Path
 import pytest
 from tests.transport.harness import Children
 
-from eca_nvim.transport import terminal_child, terminal_input
+from eca_nvim.transport import terminal, terminal_child
 
 
 @pytest.fixture
-def terminal() -> Iterator[tuple[int, int]]:
+def ends() -> Iterator[tuple[int, int]]:
     ours, theirs = pty.openpty()
     yield ours, theirs
     os.close(ours)
     os.close(theirs)
 
 
-def test_a_terminal_set_up_for_keys_or_a_password_waits(terminal: tuple[int, int]) -> None:
-    ours, theirs = terminal
-    assert not terminal_input.waits_for_input(ours, in_line=False)
+def test_a_terminal_set_up_for_keys_or_a_password_waits(ends: tuple[int, int]) -> None:
+    ours, theirs = ends
+    assert not terminal.waits_for_input(ours, in_line=False)
     usual = termios.tcgetattr(theirs)
     tty.setcbreak(theirs)
-    assert terminal_input.waits_for_input(ours, in_line=False)
+    assert terminal.waits_for_input(ours, in_line=False)
     usual[3] &= ~termios.ECHO
     termios.tcsetattr(theirs, termios.TCSANOW, usual)
-    assert terminal_input.waits_for_input(ours, in_line=False)
+    assert terminal.waits_for_input(ours, in_line=False)
 
 
 def test_a_program_that_does_not_read_is_only_silent(
-    terminal: tuple[int, int], children: Children
+    ends: tuple[int, int], children: Children
 ) -> None:
-    ours, theirs = terminal
+    ours, theirs = ends
     started = ["python3", "-I", "-S", terminal_child.__file__, "0", "sleep", "300"]
     process = subprocess.Popen(
         started, stdin=theirs, stdout=theirs, env=children.env, start_new_session=True
@@ -47,15 +47,15 @@ def test_a_program_that_does_not_read_is_only_silent(
             pass
         while "nanosleep" not in wchan.read_text():
             pass
-        assert not terminal_input.waits_for_input(ours, in_line=True), "the kernel knows better"
+        assert not terminal.waits_for_input(ours, in_line=True), "the kernel knows better"
     finally:
         process.kill()
         process.wait()
 
 
 def test_where_the_kernel_does_not_say_a_line_without_end_is_a_question(
-    terminal: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+    ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(terminal_input, "_place", lambda _pid: "0")
-    assert terminal_input.waits_for_input(terminal[0], in_line=True)
-    assert not terminal_input.waits_for_input(terminal[0], in_line=False)
+    monkeypatch.setattr(terminal, "_place", lambda _pid: "0")
+    assert terminal.waits_for_input(ends[0], in_line=True)
+    assert not terminal.waits_for_input(ends[0], in_line=False)

@@ -12,7 +12,7 @@ from tests.ui.talk import wait_line
 from tests.ui.test_choices import SELECT
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat.render.options import option_rows
+from eca_nvim.chat.render.status import option_rows
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.options import (
     MODE,

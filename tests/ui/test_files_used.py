@@ -10,9 +10,9 @@ from tests.ui.talk import Value
 
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.render.used_files import files_used
-from eca_nvim.chat.vocabulary.file_uses import Use
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.render.panel_rows import files_used
+from eca_nvim.chat.vocabulary.call_details import Use
+from eca_nvim.chat.vocabulary.turn_events import UsageReported
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from tests.support.script import handshake, text, turn
 from tests.ui.staged import WITHOUT_HOST, approval, draw
 from tests.ui.talk import lines_of, say, start_chat, wait_line
 
-from eca_nvim.chat.text.long_rows import LONGEST
+from eca_nvim.chat.text.output import LONGEST
 
 IDS = "vim.tbl_map(function(item) return item.id end, require('eca').pending())"
 SHOWN = """

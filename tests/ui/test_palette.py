@@ -6,7 +6,7 @@ from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, assistant, eca_options, open_view, start_view, tool, user
 
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.chat.vocabulary.options import Ability
 
 WAITING = {"chat": CHAT, "id": "call", "digest": "call", "kind": "approval", "title": "edit a"}
 QUESTION = {**WAITING, "id": "asked", "kind": "question", "title": "which?", "block": 4}

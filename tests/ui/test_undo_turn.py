@@ -11,7 +11,7 @@ from tests.ui.talk import Value
 from tests.ui.undone import outcome, plan, planned
 
 from eca_nvim.review.change_list import Table
-from eca_nvim.review.undo_words import no_plan
+from eca_nvim.review.undo import no_plan
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.view import CHAT, View, open_view
 
-from eca_nvim.chat.render.usage_rows import usage_rows
+from eca_nvim.chat.render.panel_rows import usage_rows
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.usage import UsageCategory, UsageReported
+from eca_nvim.chat.vocabulary.turn_events import UsageCategory, UsageReported
 
 USAGE = ops.SetUsage(
     CHAT,

@@ -5,8 +5,7 @@ from pathlib import Path
 from tests.ui.talk import Value
 
 from eca_nvim.review.change_list import Table
-from eca_nvim.review.undo import UndoPlan
-from eca_nvim.review.undo_words import done_line, plan_table
+from eca_nvim.review.undo import UndoPlan, done_line, plan_table
 
 
 def planned(path: Path | str, **fields: object) -> Table:

@@ -6,7 +6,7 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 
-from eca_nvim.chat.render.options import option_rows
+from eca_nvim.chat.render.status import option_rows
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.ops import BlockKind, ViewOp
 from eca_nvim.chat.vocabulary.options import (

@@ -10,8 +10,8 @@ from tests.agents.client import TIMEOUT, AgentClient, FakeEditor, Projects
 
 from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions
 from eca_nvim.agents.acp.life import KeptOfChats
-from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.agents.acp.memory import Memory
+from eca_nvim.agents.acp.session_setup import McpOptions
 from eca_nvim.agents.base import EditorServices, Prompt, Workspace
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd

@@ -11,8 +11,7 @@ from tests.agents.acp.wire import NO, YES, raw
 from tests.agents.client import Projects
 from tests.support.drawn import drawn
 
-from eca_nvim.agents.acp.requests.acts import Act
-from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.acts import Act, Answers
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions

@@ -16,8 +16,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
 )
 from eca_nvim.chat.vocabulary.intents import CallReturned
-from eca_nvim.nvim.agent_files import AgentFiles
-from eca_nvim.nvim.editor_calls import EditorCalls
+from eca_nvim.nvim.editor_calls import AgentFiles, EditorCalls
 
 Value: TypeAlias = Any
 SESSION: Final = "scripted"

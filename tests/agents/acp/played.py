@@ -15,7 +15,7 @@ from tests.chat.driver import Driver
 from tests.support.servers import ACP_RECORDINGS
 
 from eca_nvim.agents.acp.inbox import Inbox
-from eca_nvim.agents.acp.requests.form_schema import read_form
+from eca_nvim.agents.acp.requests.forms import read_form
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent

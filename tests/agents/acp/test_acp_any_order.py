@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.agents.acp.wire import NO, YES, Wired, shows
 
 from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.vocabulary.decisions import ChoiceKind
+from eca_nvim.chat.vocabulary.requests import ChoiceKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, Turn
 
 IDS = st.sampled_from(["a", "b"])

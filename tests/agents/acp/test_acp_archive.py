@@ -21,13 +21,13 @@ from eca_nvim.agents.acp.archive import NOT_SENT
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.base import Prompt
-from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     TextReceived,
     TitleChanged,
     ToolFinished,
 )
+from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio

@@ -14,12 +14,12 @@ from tests.agents.acp.terminal_turns import READ, WAIT, asks, chatting, create, 
 from tests.agents.acp.test_official_sdk import requested
 from tests.support import acp_script as agent
 
-from eca_nvim.agents.acp.requests import answers, files
-from eca_nvim.agents.acp.requests.answers import EXCESS, UNREAD, Answers
+from eca_nvim.agents.acp.requests import acts, files
+from eca_nvim.agents.acp.requests.acts import EXCESS, UNREAD, Answers
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.chat.vocabulary.call_details import FileUsed
 from eca_nvim.chat.vocabulary.events import ToolRequested
-from eca_nvim.chat.vocabulary.file_uses import FileUsed
 from eca_nvim.transport import open_connection
 
 pytestmark = pytest.mark.anyio
@@ -74,7 +74,7 @@ async def test_an_agent_that_does_not_read_gets_no_further_text(
 ) -> None:
     file = run.folder / "a.txt"
     file.write_text("a")
-    monkeypatch.setattr(answers, "MOST_UNREAD", -1)
+    monkeypatch.setattr(acts, "MOST_UNREAD", -1)
     async with run.start([read(file), read(file), read(run.folder / "none")]) as client:
         client.agent.open_chat(CHAT)
         await client.say("go")
@@ -87,7 +87,7 @@ async def test_an_agent_that_does_not_read_gets_no_further_text(
 async def test_the_output_of_a_command_is_such_a_text(
     scripted: Scripted, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "MOST_UNREAD", -1)
+    monkeypatch.setattr(acts, "MOST_UNREAD", -1)
     scripted.play([asks("echo a"), create("echo a"), request(WAIT), request(READ)])
     async with running(make_agent(scripted.command, tmp_path)) as client:
         chat = await chatting(client, scripted)
@@ -99,7 +99,7 @@ async def test_the_output_of_a_command_is_such_a_text(
 
 
 async def test_what_a_process_has_not_read_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "MOST_UNREAD", 1 << 20)
+    monkeypatch.setattr(acts, "MOST_UNREAD", 1 << 20)
     told: list[AgentEvent] = []
     async with open_connection(["sh", "-c", "cat >/dev/null"], lambda _batch: None) as connection:
         answer = Answers(connection, told.extend)

@@ -13,9 +13,9 @@ from tests.agents.acp.wire import NO, YES, raw
 
 from eca_nvim.agents.acp.requests.acts import Act, read_file, run_command, write_file
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED
-from eca_nvim.chat.model.call_files import MOST_LISTED
-from eca_nvim.chat.vocabulary.decisions import ChoiceKind
+from eca_nvim.chat.model.calls import MOST_LISTED
 from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn
+from eca_nvim.chat.vocabulary.requests import ChoiceKind
 from eca_nvim.protocol.acp import decode_notification
 from eca_nvim.protocol.acp.sessions import StopReason
 from eca_nvim.protocol.acp.updates import SessionUpdated

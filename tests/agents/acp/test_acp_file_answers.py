@@ -10,13 +10,13 @@ from tests.agents.acp.terminal_turns import CHOICES, ends, update
 from tests.agents.acp.test_official_sdk import requested
 
 from eca_nvim.agents.acp.requests import files
-from eca_nvim.agents.acp.requests.answers import EXCESS
+from eca_nvim.agents.acp.requests.acts import EXCESS
 from eca_nvim.agents.acp.requests.files import STOPPED
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
+from eca_nvim.chat.vocabulary.call_details import FileUsed, Use
 from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
 )
-from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 

@@ -14,15 +14,14 @@ from tests.support.drawn import drawn
 from eca_nvim.agents.acp.updates import quirks
 from eca_nvim.agents.acp.updates.quirks import NeedsEmptyText, gets_empty_text
 from eca_nvim.agents.base import FileChanged
-from eca_nvim.chat.model.call_files import changed_paths
-from eca_nvim.chat.vocabulary.call_details import Base, FileChange
+from eca_nvim.chat.model.calls import changed_paths
+from eca_nvim.chat.vocabulary.call_details import Base, FileChange, FileUsed, Use
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRejected,
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio

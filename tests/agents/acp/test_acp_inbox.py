@@ -14,8 +14,8 @@ from tests.agents.acp.wire import Wired, raw, text
 from tests.protocol.test_mutations import CHANGES, mutated, paths_within
 
 from eca_nvim.agents.acp.updates.quirks import MODES_IN_TEXT, ModeInText
-from eca_nvim.chat.vocabulary.call_details import TaskStatus
-from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
+from eca_nvim.chat.vocabulary.call_details import FileNamed, TaskStatus
+from eca_nvim.chat.vocabulary.completion import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.events import (
     NoticeReceived,
     PlanChanged,
@@ -28,11 +28,9 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     UnknownReceived,
 )
-from eca_nvim.chat.vocabulary.file_uses import FileNamed
 from eca_nvim.chat.vocabulary.options import OptionsChanged, Unasked
-from eca_nvim.chat.vocabulary.received import ImageReceived, LinkReceived
 from eca_nvim.chat.vocabulary.states import Turn
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import ImageReceived, LinkReceived, UsageReported
 from eca_nvim.protocol.acp import DecodeError, decode_agent_request, decode_notification
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated

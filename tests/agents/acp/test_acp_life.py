@@ -18,11 +18,10 @@ from eca_nvim.agents.acp.agent import EXIT_SECONDS
 from eca_nvim.agents.acp.openings import LOST, TAKEN
 from eca_nvim.agents.acp.sessions import SLOW
 from eca_nvim.agents.base import AgentFault, Prompt
-from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.effects import TellPrompt
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.login import LoginNeeded
-from eca_nvim.chat.vocabulary.options import OptionsChanged
+from eca_nvim.chat.vocabulary.options import AbilitiesChanged, OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.guardian import GRACE_S
@@ -282,7 +281,7 @@ async def test_nothing_stays_of_an_agent_that_stays(
 async def test_the_log_has_the_traffic_but_no_key(
     scripted_acp: PrepareScript, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG, "eca_nvim.transport.traffic")
+    caplog.set_level(logging.DEBUG, "eca_nvim.transport.pending")
     server = scripted_acp(agent.handshake(), agent.session(), agent.turn(agent.text(KEY)))
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.say(f"my key is {KEY}")

@@ -21,8 +21,8 @@ from eca_nvim.agents.acp import login
 from eca_nvim.agents.acp.login import Logins, Program
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.login import LoginCommand, LoginEnd
-from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.login import LoginNeeded
+from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
 from eca_nvim.protocol.acp import decode_result
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
 from eca_nvim.transport import Connection

@@ -9,7 +9,7 @@ from tests.agents.acp.wire import NO, YES, Wired, raw, shows
 from tests.support.growth import Work, is_linear
 
 from eca_nvim.agents.acp.requests import permissions
-from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.acts import Answers
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session

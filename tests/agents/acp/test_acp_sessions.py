@@ -23,8 +23,7 @@ from eca_nvim.agents.acp.openings import CANNOT_OPEN, ELSEWHERE, GONE, LOST, RES
 from eca_nvim.agents.acp.sessions import SLOW, SLOW_COPY
 from eca_nvim.agents.archive import AgentRefused, OpenedChat
 from eca_nvim.agents.base import Prompt
-from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
-from eca_nvim.chat.vocabulary.commands import CommandsChanged
+from eca_nvim.chat.vocabulary.completion import CommandsChanged
 from eca_nvim.chat.vocabulary.effects import TellPrompt
 from eca_nvim.chat.vocabulary.events import (
     NoticeReceived,
@@ -33,6 +32,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
 )
 from eca_nvim.chat.vocabulary.login import LoginNeeded
+from eca_nvim.chat.vocabulary.options import AbilitiesChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 pytestmark = pytest.mark.anyio

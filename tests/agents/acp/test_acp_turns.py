@@ -11,7 +11,6 @@ from tests.support.servers import ScriptedServer
 from tests.support.wire import Message
 
 from eca_nvim.agents.base import Prompt
-from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
     NoticeReceived,
@@ -20,6 +19,7 @@ from eca_nvim.chat.vocabulary.events import (
     TitleChanged,
     ToolRequested,
 )
+from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 

@@ -15,7 +15,7 @@ from tests.support import script
 from tests.support.script import Steps
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.acp.requests.elicitations import MOST_LINK, MOST_OPEN
+from eca_nvim.agents.acp.requests.forms import MOST_LINK, MOST_OPEN
 from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.events import (
     Addressed,

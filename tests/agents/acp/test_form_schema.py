@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from eca_nvim.agents.acp.requests.form_schema import (
+from eca_nvim.agents.acp.requests.forms import (
     MOST_CHARACTERS,
     MOST_FIELDS,
     MOST_OFFERS,
@@ -16,7 +16,7 @@ from eca_nvim.agents.acp.requests.form_schema import (
     ReadForm,
     read_form,
 )
-from eca_nvim.chat.vocabulary.forms import FieldKind, FormField, Offer, TextFormat
+from eca_nvim.chat.vocabulary.requests import FieldKind, FormField, Offer, TextFormat
 from eca_nvim.protocol.acp import decode_agent_request
 from eca_nvim.protocol.acp.elicitation import CreateElicitation
 

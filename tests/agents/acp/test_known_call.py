@@ -3,7 +3,7 @@
 import pytest
 
 from eca_nvim.agents.acp.updates.known_call import KnownCall
-from eca_nvim.chat.model.call_files import changed_paths, may_change
+from eca_nvim.chat.model.calls import changed_paths, may_change
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.vocabulary.call_details import Base, FileName, Title
 from eca_nvim.digests import text_digest

@@ -23,7 +23,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolPreparing,
 )
-from eca_nvim.chat.vocabulary.received import LinkReceived
+from eca_nvim.chat.vocabulary.turn_events import LinkReceived
 from eca_nvim.protocol.acp import decode_notification
 from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities

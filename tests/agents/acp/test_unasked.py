@@ -10,7 +10,7 @@ from tests.agents.acp.agent_options import KEPT, read_options
 from tests.agents.acp.test_acp_options import MODELS, MODES, mode
 
 from eca_nvim.agents.acp.options import ASKING, BESIDE, UNASKED, SessionOptions
-from eca_nvim.chat.render.options import unasked_names
+from eca_nvim.chat.render.status import unasked_names
 from eca_nvim.chat.vocabulary.options import (
     OptionValue,
     Unasked,

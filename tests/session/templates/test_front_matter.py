@@ -3,7 +3,7 @@
 import pytest
 
 from eca_nvim.session.templates.expansion import MalformedTemplate
-from eca_nvim.session.templates.front_matter import Template, read_template
+from eca_nvim.session.templates.library import Template, read_template
 
 
 def test_front_matter_and_text() -> None:

@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from eca_nvim.session.templates.folders import TemplateFolders
-from eca_nvim.session.templates.library import LARGEST, Library, Source, read_library
+from eca_nvim.session.templates.library import (
+    LARGEST,
+    Library,
+    Source,
+    TemplateFolders,
+    read_library,
+)
 
 BUILTIN = {"commit", "explain", "review"}
 

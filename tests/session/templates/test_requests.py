@@ -11,18 +11,20 @@ from msgspec.structs import replace
 from tests.session.rig import Rig
 from tests.session.test_completion import FakeQueries
 
-from eca_nvim.agents.eca.selection import Announced
+from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.agents.queries import FoundCommand
-from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
-from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
-from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionOffer, OptionsChanged, Unasked
-from eca_nvim.chat.vocabulary.templates import (
+from eca_nvim.chat.vocabulary.completion import (
+    Command,
+    CommandsChanged,
+    Complete,
     ExpandTemplate,
     ListTemplates,
     PrepareTemplate,
+    SetCompletions,
     SetTemplates,
 )
-from eca_nvim.session.templates.folders import PROJECT_FOLDER, TemplateFolders
+from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionOffer, OptionsChanged, Unasked
+from eca_nvim.session.templates.library import PROJECT_FOLDER, TemplateFolders
 from eca_nvim.store import Store
 
 Value: TypeAlias = Any

@@ -1,4 +1,10 @@
-"""Process agent: the life of an agent's process, the same for each protocol.
+"""Codec: JSON-RPC bodies whose `params` and `result` stay undecoded.
+
+An adapter decodes each message once, directly into the types of its protocol.
+
+Reading: the messages of an agent, each by itself, so that a bug of ours costs only one.
+
+Process agent: the life of an agent's process, the same for each protocol.
 
 Rules kept here:
 - One object stands for one process; a restart creates a new one.
@@ -7,6 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import logging
 import subprocess
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +26,9 @@ from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.jsonrpc import Envelope, JsonCodec, MessageId, NotAMessage, Request
+from eca_nvim.protocol.base.body import decode_body
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
     Connection,
@@ -26,9 +36,54 @@ from eca_nvim.transport import (
     Exit,
     Goodbye,
     Guard,
+    Incoming,
     StartError,
     telling_line,
 )
+
+
+class RawCodec:
+    """Leaves `params` and `result` undecoded; writes ASCII, which can encode any text."""
+
+    def __init__(self) -> None:
+        self._plain = JsonCodec()
+
+    def decode(self, body: bytes) -> Envelope:
+        """Read the outermost object of a message. Raises NotAMessage."""
+        try:
+            return decode_body(body)
+        except ValueError as error:
+            raise NotAMessage(str(error)) from error
+
+    def encode(self, message: Mapping[str, object]) -> bytes:
+        """Write a JSON object as ASCII."""
+        return self._plain.encode(message)
+
+
+FAILED = "the client failed to read the request"
+"""The answer to a request that met a bug of ours."""
+
+logger = logging.getLogger(__name__)
+
+
+def events_of(
+    message: Incoming,
+    read: Callable[[Incoming], Sequence[AgentEvent]],
+    fail: Callable[[MessageId], None],
+) -> Sequence[AgentEvent]:
+    """Return the events of a message, or the line about the bug that it met.
+
+    fail: answers such a request, because the agent waits for it.
+    """
+    try:
+        return read(message)
+    except Exception as fault:
+        logger.exception("cannot read %s", message.method)
+        if isinstance(message, Request):
+            fail(message.id)
+        line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
+        return (MessageShown("error", line),)
+
 
 _STDERR_LINES: Final = 20
 

@@ -19,20 +19,18 @@ from eca_nvim.chat.model.blocks import (
     AUTOMATIC_FOLDS,
     SHOWN_FOLDS,
     Block,
+    Changes,
     Fold,
     GroupBlock,
     NoteBlock,
     StreamedBlock,
     ToolBlock,
 )
-from eca_nvim.chat.model.changes import Changes
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, header, lost_header
-from eca_nvim.chat.render.options import option_rows
-from eca_nvim.chat.render.status import queue_lines, status, task_list_line
-from eca_nvim.chat.render.usage_rows import usage_rows
-from eca_nvim.chat.render.used_files import set_files_used
-from eca_nvim.chat.text.long_rows import LONGEST, break_rows
+from eca_nvim.chat.render.panel_rows import set_files_used, usage_rows
+from eca_nvim.chat.render.status import option_rows, queue_lines, status, task_list_line
+from eca_nvim.chat.text.output import LONGEST, break_rows
 from eca_nvim.chat.vocabulary.effects import Effect, FindFiles
 from eca_nvim.chat.vocabulary.ops import (
     AppendText,

@@ -3,7 +3,6 @@
 Rule: imports only the standard library, and knows no method of any protocol.
 """
 
-from eca_nvim.jsonrpc.codec import Codec, JsonCodec, JsonEnvelope
 from eca_nvim.jsonrpc.framing import (
     MAX_MESSAGE_BYTES,
     ContentLengthFraming,
@@ -17,8 +16,11 @@ from eca_nvim.jsonrpc.messages import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,
+    Codec,
     Envelope,
     ErrorResponse,
+    JsonCodec,
+    JsonEnvelope,
     MalformedMessage,
     Message,
     MessageId,

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, TypeAlias
 
-from eca_nvim.jsonrpc.codec import Codec, JsonCodec
 from eca_nvim.jsonrpc.framing import ContentLengthFraming, Framing, FramingFault
 from eca_nvim.jsonrpc.messages import (
     EXCERPT_BYTES,
     INVALID_REQUEST,
     PARSE_ERROR,
+    Codec,
     ErrorResponse,
+    JsonCodec,
     MalformedMessage,
     Message,
     MessageId,

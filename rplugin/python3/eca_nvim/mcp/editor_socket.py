@@ -1,4 +1,12 @@
-"""The socket of the MCP server `editor`, which bridges of agents connect to.
+"""Conversation: the Model Context Protocol with one agent; bytes in, bytes out.
+
+Rules kept here:
+- Each request gets one response, but for one that the agent has cancelled. A batch (an array) gets
+  an error, as do methods that are not known.
+- What is wrong with a tool's arguments is a result with `isError`, so that the model reads it.
+- What the agent sends is bounded: the length of a message, and the calls at a time.
+
+The socket of the MCP server `editor`, which bridges of agents connect to.
 
 Rules kept here:
 - Only this user can connect: the socket is his (0600), in a private folder (0700), and the user of
@@ -15,23 +23,158 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias, assert_never
 
 from eca_nvim.agents.base import EditorServices
 from eca_nvim.disk.private import PrivateFolder
+from eca_nvim.jsonrpc import (
+    METHOD_NOT_FOUND,
+    ErrorResponse,
+    Event,
+    FramingFault,
+    LineFraming,
+    MalformedMessage,
+    MessageId,
+    Notification,
+    Peer,
+    Request,
+    Response,
+    UnexpectedAnswer,
+)
 from eca_nvim.mcp import bridge
-from eca_nvim.mcp.conversation import Conversation
-from eca_nvim.mcp.tools import EditorTools
+from eca_nvim.mcp.tools import EditorTools, ToolFault, UnknownTool
+
+VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+"""Versions of the protocol that are spoken, the latest first."""
+INVALID_PARAMS: Final = -32602
+LONGEST_REQUEST: Final = 1 << 20
+"""Bytes."""
+MOST_CALLS: Final = 32
+"""Calls of an agent that are answered at a time."""
+NO_ANSWER: Final = "the editor does not answer now: try again later"
+BUSY: Final = "too many calls at a time: wait for some answers"
+SERVER: Final = {"name": "editor", "title": "The user's Neovim", "version": "1"}
+INSTRUCTIONS: Final = (
+    "What the user's editor knows of the code, with his unsaved changes, which are not on disk. "
+    "Lines and columns count from 1."
+)
+
+Params: TypeAlias = Mapping[str, Any]
+
+logger = logging.getLogger(__name__)
+
+
+class Conversation:
+    """Our side of a connection; `send` is called with bytes for the agent."""
+
+    def __init__(self, tools: EditorTools, send: Callable[[bytes], None]) -> None:
+        self._tools = tools
+        self._send = send
+        self._peer = Peer(framing=LineFraming(LONGEST_REQUEST))
+        self._calls: dict[MessageId, asyncio.Task[None]] = {}
+
+    def receive(self, data: bytes) -> None:
+        """Read bytes of the agent; answer at once, or in a task of the running loop."""
+        for event in self._peer.receive_bytes(data):
+            self._read(event)
+
+    def close(self) -> None:
+        """Stop all calls, because nobody waits for them."""
+        for call in self._calls.values():
+            call.cancel()
+        self._calls.clear()
+
+    def _read(self, event: Event) -> None:
+        match event:
+            case Request(request_id, "tools/call", params):
+                self._call(request_id, _table(params))
+            case Request(request_id, method, params):
+                self._answer(request_id, method, _table(params))
+            case Notification("notifications/cancelled", params):
+                self._cancel(_table(params).get("requestId"))
+            case MalformedMessage() | FramingFault():
+                logger.warning("refused %s", event)
+                self._send(self._peer.refuse(event))
+            case Notification() | Response() | ErrorResponse() | UnexpectedAnswer():
+                logger.debug("skipped %s", event)
+            case _:
+                assert_never(event)
+
+    def _answer(self, request_id: MessageId, method: str, params: Params) -> None:
+        match method:
+            case "initialize":
+                self._respond(request_id, _introduction(params))
+            case "ping":
+                self._respond(request_id, {})
+            case "tools/list":
+                self._respond(request_id, {"tools": self._tools.listed})
+            case _:
+                self._refuse(request_id, METHOD_NOT_FOUND, f"{method} is not known here")
+
+    def _call(self, request_id: MessageId, params: Params) -> None:
+        if len(self._calls) >= MOST_CALLS:
+            self._respond(request_id, _result(BUSY, is_error=True))
+            return
+        call = asyncio.get_running_loop().create_task(self._run(request_id, params))
+        self._calls[request_id] = call
+
+    async def _run(self, request_id: MessageId, params: Params) -> None:
+        try:
+            text = await self._tools.call(params.get("name"), params.get("arguments"))
+        except UnknownTool as fault:
+            self._refuse(request_id, INVALID_PARAMS, str(fault))
+        except ToolFault as fault:
+            self._respond(request_id, _result(str(fault), is_error=True))
+        except Exception:  # Neovim waits for the user, or a bug
+            logger.exception("a tool failed")
+            self._respond(request_id, _result(NO_ANSWER, is_error=True))
+        else:
+            self._respond(request_id, _result(text))
+        self._calls.pop(request_id, None)
+
+    def _cancel(self, request_id: object) -> None:
+        """Stop a call, which gets no response then."""
+        call = self._calls.pop(request_id, None) if isinstance(request_id, int | str) else None
+        if call is not None and isinstance(request_id, int | str):
+            call.cancel()
+            self._peer.drop(request_id)
+
+    def _respond(self, request_id: MessageId, result: Params) -> None:
+        self._send(self._peer.respond(request_id, result))
+
+    def _refuse(self, request_id: MessageId, code: int, message: str) -> None:
+        self._send(self._peer.respond_error(request_id, code, message))
+
+
+def _introduction(params: Params) -> Params:
+    """Answer initialize: with the agent's version of the protocol if we speak it, else our latest.
+
+    An agent that does not speak that one ends the connection.
+    """
+    wanted = params.get("protocolVersion")
+    return {
+        "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[0],
+        "capabilities": {"tools": {}},
+        "serverInfo": SERVER,
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def _result(text: str, *, is_error: bool = False) -> Params:
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+
+
+def _table(params: object) -> Params:
+    return params if isinstance(params, Mapping) else {}
+
 
 KIND: Final = "eca-mcp-"
 """The prefix of the folder's name."""
 NAME: Final = "editor"
 MOST_OPEN: Final = 100
 """Connections at a time: each takes a file descriptor of the host."""
-
-logger = logging.getLogger(__name__)
 
 
 class EditorSocket:

@@ -106,8 +106,8 @@ class Agents:
     ) -> Agent:
         from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions  # noqa: PLC0415
         from eca_nvim.agents.acp.life import KeptOfChats  # noqa: PLC0415
-        from eca_nvim.agents.acp.mcp_servers import McpOptions  # noqa: PLC0415
         from eca_nvim.agents.acp.memory import Memory  # noqa: PLC0415
+        from eca_nvim.agents.acp.session_setup import McpOptions  # noqa: PLC0415
 
         if server not in self._kept:
             memory = Memory(self._kept_sessions(server))

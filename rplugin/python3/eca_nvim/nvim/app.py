@@ -40,7 +40,7 @@ from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import KeptSessions, Persistence, Session
-from eca_nvim.session.templates.folders import PROJECT_FOLDER, TemplateFolders
+from eca_nvim.session.templates.library import PROJECT_FOLDER, TemplateFolders
 from eca_nvim.store import Store
 
 if TYPE_CHECKING:

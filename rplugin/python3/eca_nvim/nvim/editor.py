@@ -14,8 +14,14 @@ from itertools import chain
 from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer, OpenBuffer
-from eca_nvim.nvim.agent_files import AgentFiles
-from eca_nvim.nvim.editor_calls import CALL_TIMEOUT, CallFailed, EditorCalls, Run, Unanswered
+from eca_nvim.nvim.editor_calls import (
+    CALL_TIMEOUT,
+    AgentFiles,
+    CallFailed,
+    EditorCalls,
+    Run,
+    Unanswered,
+)
 
 DIAGNOSTICS_TIMEOUT = 1.0
 """Seconds until we answer with the diagnostics that Neovim sent last."""

@@ -5,18 +5,38 @@ Rules kept here:
 - The answer to a call comes as the intent `returned` with the call's number. So nothing ever
   blocks, and a failure in Neovim is an answer too.
 - An agent waits half a minute for an answer; every call times out before that.
+
+Files that agents read and write through the editor.
+
+Rules kept here:
+- A file that is loaded in Neovim is read with its unsaved changes, and written through its buffer
+  (`lua/eca/editor/agent_files.lua`). Any other is read and written on disk; no buffer is made.
+- On disk a file keeps its line ends, its encoding, its byte order mark and its permissions. A link
+  stays a link: the file that it leads to is written.
+- A refusal is one line for the model, and then nothing has changed.
 """
 
 from __future__ import annotations
 
+import codecs
 import logging
+import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from typing import Final, TypeVar
 
 import anyio
+from msgspec import Struct, ValidationError, convert
 
+from eca_nvim.agents.base import FileChanged, FileMissing, FileRefused
 from eca_nvim.chat.vocabulary.intents import CallReturned
-from eca_nvim.nvim.wire import UNSENDABLE
+from eca_nvim.digests import text_digest
+from eca_nvim.disk.replacing import replace
+from eca_nvim.nvim.frame_sender import UNSENDABLE
+from eca_nvim.paths import LARGEST_LOADED, NotAFile, open_regular, path_fault
+from eca_nvim.review.text_changes import is_latin1, text_of
+from eca_nvim.threads import run_in_thread
 
 ALIVE = "require('eca.host').alive()"
 APPLY = "require('eca.view.frames').receive(...)"
@@ -105,3 +125,159 @@ class EditorCalls:
                 listener(answer.value)
             else:
                 log.error("Neovim ended a subscription: %s", answer.value)
+
+
+READ_TIMEOUT: Final = 5.0
+"""Seconds until a file is read from the disk, because Neovim waits for the user."""
+WRITE_TIMEOUT: Final = 20.0
+"""Seconds until a write is refused. Neovim does not write later either."""
+
+Returned = TypeVar("Returned")
+
+
+class _Written(Struct):
+    """How Neovim answered a write (`eca.AgentWriteResult`)."""
+
+    state: str
+    why: str = ""
+    unsaved: str | None = None
+    encoding: str = ""
+    bomb: bool = False
+
+
+class AgentFiles:
+    """The files of `agents.base.EditorServices`."""
+
+    def __init__(self, calls: EditorCalls) -> None:
+        self._calls = calls
+
+    async def unsaved(self, paths: list[str], seconds: float) -> Mapping[str, str]:
+        """Return the texts of those files that have unsaved changes, by path.
+
+        Raises CallFailed, Unanswered.
+        """
+        value = await self._calls.call("unsaved", {"paths": paths}, seconds)
+        files = value if isinstance(value, list) else ()
+        return {str(file["path"]): str(file["text"]) for file in files if isinstance(file, dict)}
+
+    async def read(self, path: str) -> str:
+        """Return the whole text of a file as the user sees it. Raises FileRefused."""
+        _require_path(path)
+        try:
+            unsaved = await self.unsaved([path], READ_TIMEOUT)
+        except (CallFailed, Unanswered):
+            unsaved = {}
+        if path in unsaved:
+            return unsaved[path]
+        return await _in_thread(path, lambda: _text(path, _content(path)))
+
+    async def write(
+        self, path: str, text: str, expected: str | None, *, replaces_unsaved: bool
+    ) -> bytes | None:
+        """Give a file a new text (`agents.base.EditorServices.write_text`). Raises FileRefused."""
+        _require_path(path)
+        if "\0" in text:
+            raise FileRefused(f"not written, a text cannot have a NUL byte: {path}")
+        written = await self._write_buffer(path, text, expected, replaces_unsaved)
+        if written is not None:
+            return _unsaved(written)
+        await _in_thread(path, lambda: _write(path, text, expected))
+        return None
+
+    async def _write_buffer(
+        self, path: str, text: str, expected: str | None, replaces_unsaved: bool
+    ) -> _Written | None:
+        """Write a file through its buffer; returns None if it has none."""
+        arguments = {
+            "path": path,
+            "text": text,
+            "expires": int(time.time() + WRITE_TIMEOUT),
+            "replaces_unsaved": replaces_unsaved,
+            **({} if expected is None else {"expected": expected}),
+        }
+        try:
+            value = await self._calls.call("write", arguments, WRITE_TIMEOUT)
+            written = convert(value, _Written)
+        except Unanswered as fault:
+            why = "Neovim is waiting for the user"
+            raise FileRefused(f"not written, {why}: {path}") from fault
+        except (CallFailed, ValidationError) as fault:
+            raise FileRefused(f"not written, {fault}: {path}") from fault
+        if written.state == "changed":
+            raise FileChanged(path)
+        if written.state == "refused":
+            raise FileRefused(f"not written, {written.why}: {path}")
+        return written if written.state == "written" else None
+
+
+def _unsaved(written: _Written) -> bytes | None:
+    """Return what the file would have been with its unsaved changes."""
+    if written.unsaved is None:
+        return None
+    mark = codecs.BOM_UTF8 if written.bomb else b""
+    try:
+        return mark + written.unsaved.encode(written.encoding or "utf-8")
+    except (LookupError, UnicodeEncodeError):  # Vim knows an encoding that Python does not
+        return mark + written.unsaved.encode(errors="surrogateescape")
+
+
+def _require_path(path: str) -> None:
+    if fault := path_fault(path):
+        raise FileRefused(f"{fault}: {path!r}")
+
+
+async def _in_thread(path: str, work: Callable[[], Returned]) -> Returned:
+    """Run something with a file in a thread. Raises FileRefused."""
+    try:
+        return await run_in_thread(work)
+    except FileNotFoundError as fault:
+        raise FileMissing(f"there is no such file: {path}") from fault
+    except OSError as fault:
+        raise FileRefused(f"{fault.strerror}: {path}") from fault
+    except NotAFile as fault:
+        raise FileRefused(f"{fault}: {path}") from fault
+
+
+def _content(path: str) -> bytes:
+    with open_regular(path) as file:
+        content = file.read(LARGEST_LOADED + 1)
+    if len(content) > LARGEST_LOADED:
+        raise FileRefused(f"larger than {LARGEST_LOADED >> 20} MiB: {path}")
+    return content
+
+
+def _text(path: str, content: bytes) -> str:
+    text = text_of(content)
+    if text is None:
+        raise FileRefused(f"not a text file: {path}")
+    return text
+
+
+def _write(path: str, text: str, expected: str | None) -> None:
+    place = os.path.realpath(path)
+    try:
+        before = _content(place)
+    except FileNotFoundError:
+        if expected not in (None, text_digest("")):
+            raise FileChanged(path) from None
+        replace(place, text.encode())
+        return
+    if expected is not None and text_digest(_text(path, before)) != expected:
+        raise FileChanged(path)
+    if not os.access(place, os.W_OK):
+        raise FileRefused(f"not written, it is read-only: {path}")
+    replace(place, _encoded_like(before, text, path))
+
+
+def _encoded_like(before: bytes, text: str, path: str) -> bytes:
+    """Encode a text as the file was: with its line ends, its byte order mark, or in Latin-1."""
+    if b"\r\n" in before and before.count(b"\r\n") == before.count(b"\n"):
+        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+    if before and is_latin1(before):
+        try:
+            return text.encode("latin-1")
+        except UnicodeEncodeError as fault:
+            letter = text[fault.start]
+            raise FileRefused(f"not written, Latin-1 has no {letter!r}: {path}") from fault
+    mark = codecs.BOM_UTF8 if before.startswith(codecs.BOM_UTF8) else b""
+    return mark + text.removeprefix("\ufeff").encode()

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
+from eca_nvim.chat.vocabulary.call_details import SetFilesUsed
 from eca_nvim.chat.vocabulary.ops import (
     Answer,
     AppendText,

@@ -1,4 +1,6 @@
-"""Change list: all changes by the tools of a chat, by turn, with their places in the files now.
+"""Files used: what `:Eca files` shows.
+
+Change list: all changes by the tools of a chat, by turn, with their places in the files now.
 
 Rules kept here:
 - A change that somebody reverted is not listed. One whose lines were changed again is listed, but
@@ -16,11 +18,35 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.text.line_spans import spans
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.render.panel_rows import files_used
 from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.text.text_differences import spans
+from eca_nvim.review.earlier_states import FileRecord, TurnChanges
 from eca_nvim.review.snapshots import Snapshot
-from eca_nvim.review.text_changes import Change, changes, is_latin1, lines_of, locate, text_of
-from eca_nvim.review.turn_changes import FileRecord, TurnChanges
+from eca_nvim.review.text_changes import (
+    Change,
+    changes,
+    counts,
+    is_latin1,
+    lines_of,
+    locate,
+    text_of,
+)
+
+
+def list_files_used(chat: Chat, turns: Sequence[TurnChanges]) -> Table:
+    """Return head and rows; the lines that commands changed are counted from the files."""
+    lines: dict[str, tuple[int, int]] = {}
+    for turn in turns:
+        for path, record in turn.files.items():
+            if record.by_command and not record.undone:
+                before, after = snapshot_text(record.before), snapshot_text(record.after)
+                added, removed = counts(before, after)
+                known = lines.get(path, (0, 0))
+                lines[path] = (known[0] + added, known[1] + removed)
+    return files_used(chat, lines)
+
 
 CONTEXT = 3
 SHOWN = 200

@@ -1,4 +1,6 @@
-"""Earlier states: the files before each call of a turn, computed backwards from the end.
+"""Tracked calls: the calls of a turn that change files, and how the files looked meanwhile.
+
+Earlier states: the files before each call of a turn, computed backwards from the end.
 
 An agent reports a call and runs it at once. When we observe a file because of a call, that call and
 some after it may have run already. Rules kept here:
@@ -19,19 +21,67 @@ Two writes, W1 and W2, with a change by the user in between:
 
 If the end of W1 is reported so late that we observe d then: d is a later state, so it says nothing
 about W1. The state after W1 is then assumed to be c.
+
+Turn changes: what a turn changed, file by file.
+
+Rules kept here:
+- A turn stores each file's state before its first change and after its last. A change in between
+  that no call made is marked: it was the user's, or another program's.
+- Records are computed again whenever a call is added, because a later call can explain an earlier
+  state, until the turn is settled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from eca_nvim.chat.model.call_files import moved
+from eca_nvim.chat.model.calls import changed_paths, moved
+from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.review.before_change import ReportedChange, reported_changes
 from eca_nvim.review.snapshots import MakeSnapshot, Snapshot
-from eca_nvim.review.tracked_calls import UNSEEN, CallOutcome, Observation, TrackedCall
+
+Files: TypeAlias = Mapping[str, Snapshot]
+"""Files as they were at one moment, by path."""
+
+UNSEEN = Snapshot(fault="its original text is unknown")
+
+
+class CallOutcome(Enum):
+    """How a call ended, if it has."""
+
+    OPEN = auto()
+    DONE = auto()
+    FAILED = auto()
+    STOPPED = auto()
+
+
+class Observation(Struct, frozen=True):
+    """Files at one moment, and how many calls of the turn had ended by then."""
+
+    files: Files = field(default_factory=dict)
+    ended_calls: int = 0
+
+
+class TrackedCall(Struct, eq=False):
+    """A call that changes files, with the files as they were observed.
+
+    early: observed while the model was writing the call. before: observed when the request was
+    complete, or at the approval. before_is_certain: the call had surely not run by then. after:
+    observed at its end. is_watched: it may change any file; surveys find which.
+    """
+
+    call: ToolCall
+    early: Observation
+    before: Observation
+    before_is_certain: bool
+    after: dict[str, Snapshot] = field(default_factory=dict)
+    outcome: CallOutcome = CallOutcome.OPEN
+    is_watched: bool = False
 
 
 class TracedFile(Struct, frozen=True):
@@ -197,3 +247,66 @@ class _Tracer:
 
 def _same(one: Snapshot, other: Snapshot) -> bool:
     return one.same_as(other) or (one.fault is not None and one.fault == other.fault)
+
+
+class FileRecord(Struct, eq=False):
+    """A file in a turn, before its first change and after its last.
+
+    changed_by_others: somebody else changed it in between. origin: the path it was moved from.
+    undone: the turn was undone in this file; `before` and `after` are swapped then. by_command: no
+    call named the file, a survey found the change.
+    """
+
+    before: Snapshot
+    after: Snapshot
+    changed_by_others: bool = False
+    origin: str | None = None
+    undone: bool = False
+    by_command: bool = False
+
+
+class TurnChanges(Struct, eq=False):
+    """The files that a turn changed, by path; `prompt` is the user's prompt, shortened to a line.
+
+    calls: its calls that have ended, in that order, until their records are settled. unknown: why
+    the changes of its commands are unknown, if they are. odd_names: files that commands changed and
+    whose names cannot be shown.
+    """
+
+    chat: str
+    number: int
+    prompt: str
+    files: dict[str, FileRecord] = field(default_factory=dict)
+    calls: list[TrackedCall] = field(default_factory=list)
+    settled: dict[str, FileRecord] = field(default_factory=dict)
+    unknown: str | None = None
+    odd_names: set[str] = field(default_factory=set)
+
+    def compute_files(self, open_calls: Sequence[TrackedCall], make_snapshot: MakeSnapshot) -> None:
+        """Compute `files` from the ended calls and those that are still open."""
+        self.files = dict(self.settled)
+        calls = [*self.calls, *open_calls]
+        moved_from = origins(calls)
+        named = {path for tracked in calls for path in changed_paths(tracked.call)}
+        for path, traced in trace(calls, make_snapshot).items():
+            if not traced.before.same_as(traced.after):
+                record = self._record(path, traced, moved_from.get(path))
+                by_command = record.by_command and path not in named
+                self.files[path] = replace(record, by_command=by_command)
+
+    def _record(self, path: str, traced: TracedFile, origin: str | None) -> FileRecord:
+        known = self.settled.get(path)
+        if known is None or known.undone:  # a change after an undo starts a new record
+            return FileRecord(
+                traced.before, traced.after, traced.changed_by_others, origin, by_command=True
+            )
+        fits = traced.before.same_as(known.after) or traced.before.same_as(known.before)
+        by_others = known.changed_by_others or traced.changed_by_others or not fits
+        return replace(
+            known, after=traced.after, changed_by_others=by_others, origin=origin or known.origin
+        )
+
+    def settle(self) -> None:
+        """Keep the records as they are now and drop the calls they were computed from."""
+        self.settled = self.files
+        self.calls.clear()

@@ -18,9 +18,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import TextBlock, ToolBlock
-from eca_nvim.chat.model.call_files import changed_paths, may_change, paths_so_far
+from eca_nvim.chat.model.calls import changed_paths, may_change, paths_so_far
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.chat.vocabulary.call_details import FileUsed, Use
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatEvent,
@@ -30,16 +31,14 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.ops import BlockKind
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
 from eca_nvim.disk.replacing import NEW_MODE
 from eca_nvim.review.attribution import Attribution, FoundChange
+from eca_nvim.review.earlier_states import CallOutcome, Observation, TrackedCall, TurnChanges
 from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
 from eca_nvim.review.survey import NO_ROOM
-from eca_nvim.review.tracked_calls import CallOutcome, Observation, TrackedCall
-from eca_nvim.review.turn_changes import TurnChanges
 
 MOST_BYTES = 1 << 28
 """Bytes of all snapshots together, about, above which the oldest turn is forgotten."""

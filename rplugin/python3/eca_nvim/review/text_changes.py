@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from eca_nvim.chat.text.line_spans import Lines, Span, spans
+from eca_nvim.chat.text.text_differences import Lines, Span, spans
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

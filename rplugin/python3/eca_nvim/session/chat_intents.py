@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.answers import answer_question, previous_field
 from eca_nvim.chat.user_actions.approvals import decide

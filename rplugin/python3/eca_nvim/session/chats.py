@@ -18,16 +18,15 @@ import anyio
 from msgspec.structs import replace
 
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions.approvals import PendingList, pending_item
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, Emit, ForgetChat, SetPending
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
 from eca_nvim.session.files.call_warnings import disk_warnings
 from eca_nvim.session.files.whole_writes import FileBefore, with_actual_diff
 from eca_nvim.session.view import SHOW, View, isolated, report_fault

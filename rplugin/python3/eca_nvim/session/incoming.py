@@ -1,4 +1,8 @@
-"""The events of a server: each is applied to the chat it is for.
+"""Turn checks: asks the agent whether a turn that has gone silent is still running.
+
+Rule kept here: one question at a time; without an answer in time the state stays unknown.
+
+The events of a server: each is applied to the chat it is for.
 
 Rules kept here:
 - An event without a chat is for the chat the user last used; what closes a question is for the chat
@@ -12,16 +16,19 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import dropwhile, groupby
 from uuid import uuid4
 
+import anyio
+
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.base import Agent
 from eca_nvim.chat.handlers.questions import find_question
-from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.model.routing import owner, route
+from eca_nvim.chat.model.chat import Chat, owner, route
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, AbilitiesChanged
 from eca_nvim.chat.vocabulary.agent_events import (
     AgentEvent,
     JobsChanged,
@@ -31,6 +38,7 @@ from eca_nvim.chat.vocabulary.agent_events import (
     Welcomed,
     WorkChanged,
 )
+from eca_nvim.chat.vocabulary.effects import AskTurn
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatCleared,
@@ -43,16 +51,64 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.ops import Emit, Notify
-from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
-from eca_nvim.chat.vocabulary.received import Job
-from eca_nvim.chat.vocabulary.turn_events import TurnEvent
-from eca_nvim.chat.vocabulary.usage import UsageReported
-from eca_nvim.session.background_work import BackgroundWork
+from eca_nvim.chat.vocabulary.options import (
+    ALL_ABILITIES,
+    AbilitiesChanged,
+    OptionRefused,
+    OptionsChanged,
+)
+from eca_nvim.chat.vocabulary.turn_events import Job, TurnEvent, TurnLapsed, UsageReported
+from eca_nvim.session.background_work import BackgroundWork, ToolServers
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import Options
-from eca_nvim.session.tool_servers import ToolServers
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import SHOW, View, isolated
+
+ANSWER_TIMEOUT = 5.0
+"""Seconds that an agent has to list its chats."""
+
+log = logging.getLogger(__name__)
+
+
+class TurnChecks:
+    """Asks the agent about silent turns, and ends in the chat those that are over."""
+
+    def __init__(self, chats: Chats, agent_of: Callable[[str], Agent | None]) -> None:
+        self._chats = chats
+        self._agent_of = agent_of
+        self._questions_in, self._questions = anyio.create_memory_object_stream[AskTurn](math.inf)
+
+    def request(self, question: AskTurn) -> None:
+        """Ask once the earlier questions are answered."""
+        self._questions_in.send_nowait(question)
+
+    async def run(self) -> None:
+        """Ask until cancelled."""
+        with self._questions, self._questions_in:
+            async for question in self._questions:
+                await self._ask(question)
+
+    async def _ask(self, question: AskTurn) -> None:
+        agent = self._agent_of(question.chat)
+        running = None if agent is None else await _is_running(agent, question.chat)
+        log.info("the turn of %s is silent; the agent reports running=%s", question, running)
+        chat = self._chats.table.get(question.chat)
+        if chat is not None and not running:
+            lapsed = TurnLapsed(question.number, question.times_asked, is_idle=running is False)
+            self._chats.apply(chat, [lapsed])
+
+
+async def _is_running(agent: Agent, chat_id: str) -> bool | None:
+    """Return whether a turn runs in a chat; None when the agent does not say."""
+    with anyio.move_on_after(ANSWER_TIMEOUT):
+        try:
+            listed = await agent.archive.list_chats()
+        except AgentRefused as refused:
+            log.info("the chats cannot be listed: %s", refused)
+        else:
+            return next((chat.running for chat in listed if chat.id == chat_id), None)
+    return None
+
 
 _CREATES_NO_CHAT = (
     ChatCleared,
@@ -68,8 +124,6 @@ _CREATES_NO_CHAT = (
 
 _ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged, QuestionAsked, QuestionClosed})
 """Events that also concern the session, or choose their chat; each is handled alone."""
-
-log = logging.getLogger(__name__)
 
 
 class IncomingEvents:

@@ -1,4 +1,10 @@
-"""The agent's process as the user sees it: started, ready, asleep, ended, started again.
+"""The idle timer of an agent: it sends the agent to sleep when nobody has used it for a while.
+
+Rules kept here:
+- Every use starts the time again. The timer wakes up once in that time at most, not at each use.
+- An agent that is busy when the time is over gets the whole time again.
+
+The agent's process as the user sees it: started, ready, asleep, ended, started again.
 
 Rules kept here:
 - Requests (start, restart, quit, sleep) are handled one after the other.
@@ -11,7 +17,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum, auto
 from typing import Protocol
 
@@ -21,7 +28,41 @@ from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
-from eca_nvim.session.idle_timer import IdleTimer
+
+
+class IdleTimer:
+    """Counts the time since the last use of one run of an agent; `limit` is in seconds."""
+
+    def __init__(
+        self,
+        limit: float,
+        is_at_rest: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._limit = limit
+        self._is_at_rest = is_at_rest
+        self._clock = clock
+        self._used_at = clock()
+
+    def used(self) -> None:
+        """Start the time again."""
+        self._used_at = self._clock()
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left."""
+        return self._used_at + self._limit - self._clock()
+
+    async def run(self, ended: anyio.Event) -> bool:
+        """Wait until the agent may sleep; returns False if it has ended before."""
+        while (left := self.left) > 0:
+            with anyio.move_on_after(left):
+                await ended.wait()
+                return False
+            if self.left <= 0 and not self._is_at_rest():
+                self.used()
+        return True
+
 
 CLOSE_TIMEOUT = 5.0
 """Seconds an agent has to close, all steps of its shutdown included; then it is cancelled."""

@@ -26,6 +26,7 @@ from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.call_details import FileUsed, Use
 from eca_nvim.chat.vocabulary.effects import (
     AskTurn,
     Effect,
@@ -36,13 +37,11 @@ from eca_nvim.chat.vocabulary.effects import (
     TellPrompt,
 )
 from eca_nvim.chat.vocabulary.events import ChatEvent, NoticeReceived
-from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.login import TerminalEnded
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.chat.vocabulary.options import OptionValue
-from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, ContentRequest
-from eca_nvim.chat.vocabulary.review_intents import FileWritten
+from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, ContentRequest, FileWritten
 from eca_nvim.chat.vocabulary.states import History, Turn
 from eca_nvim.disk.private import sweep
 from eca_nvim.path_risks import Folders, UnfitFolder
@@ -50,9 +49,10 @@ from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chat_intents import ChatIntent, apply_intent
 from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.files.call_warnings import NamedFiles
 from eca_nvim.session.files.diff_tab import EditorFiles
-from eca_nvim.session.files.named_files import NamedFiles
 from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.incoming import TurnChecks
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.requests.contexts import Contexts
@@ -60,8 +60,7 @@ from eca_nvim.session.requests.images import Images
 from eca_nvim.session.secrets import hide_answers
 from eca_nvim.session.server import MakeAgent, ServerRequest
 from eca_nvim.session.servers import Servers
-from eca_nvim.session.templates.folders import TemplateFolders
-from eca_nvim.session.turn_checks import TurnChecks
+from eca_nvim.session.templates.library import TemplateFolders
 from eca_nvim.session.view import View, isolated
 from eca_nvim.threads import run_in_thread
 

@@ -17,7 +17,7 @@ from uuid import uuid4
 from eca_nvim.chat.handlers.questions import withdraw_question
 from eca_nvim.chat.model.blocks import open_question
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.user_actions.trust import set_trust
+from eca_nvim.chat.user_actions.approvals import set_trust
 from eca_nvim.chat.vocabulary.events import QuestionAsked
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.persistence import Persistence

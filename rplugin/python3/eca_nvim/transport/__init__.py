@@ -13,8 +13,7 @@ from eca_nvim.transport.connection import (
     open_connection,
 )
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, RemoteError
-from eca_nvim.transport.process import ChildProcess, Exit
-from eca_nvim.transport.stderr_tail import telling_line
+from eca_nvim.transport.process import ChildProcess, Exit, telling_line
 
 __all__ = [
     "ChildProcess",

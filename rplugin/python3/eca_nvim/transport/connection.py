@@ -41,9 +41,8 @@ from eca_nvim.jsonrpc import (
     UnexpectedAnswer,
 )
 from eca_nvim.spawn import spawn
-from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
+from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, log_received, log_sent
 from eca_nvim.transport.process import ChildProcess, Exit
-from eca_nvim.transport.traffic import log_received, log_sent
 
 PARTING_S: Final = 1.0
 """Seconds for a server that closed a pipe to exit by itself."""

@@ -18,15 +18,14 @@ from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.life import KeptOfChats, Life, first_folder
 from eca_nvim.agents.acp.login import Program
-from eca_nvim.agents.acp.mcp_servers import McpOptions
+from eca_nvim.agents.acp.session_setup import McpOptions
 from eca_nvim.agents.base import AgentFault, EditorServices, Emit, Prompt, Workspace
-from eca_nvim.agents.codec import RawCodec
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
+from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, RawCodec
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.forms import Value
 from eca_nvim.chat.vocabulary.options import OptionValue
+from eca_nvim.chat.vocabulary.requests import Value
 from eca_nvim.jsonrpc import CancelForm, LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import (

@@ -20,8 +20,8 @@ from typing import Final, NoReturn, TypeVar
 import anyio
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.abilities import Abilities
 from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.introduction import Abilities
 from eca_nvim.agents.acp.memory import ListedSession, Memory
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session
@@ -35,8 +35,8 @@ from eca_nvim.agents.archive import (
 )
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TitleChanged
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode

@@ -17,16 +17,13 @@ from msgspec.structs import replace
 from eca_nvim.agents.acp.options import SessionOptions
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.updates.call_ids import CallIds
-from eca_nvim.agents.acp.updates.compactions import Compactions
-from eca_nvim.agents.acp.updates.content import unknown_line
-from eca_nvim.agents.acp.updates.messages import Messages
+from eca_nvim.agents.acp.updates.messages import Compactions, Messages, unknown_line
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.acp.updates.screens import Screens
 from eca_nvim.agents.acp.updates.tool_calls import ToolCalls
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus, ToolCall
-from eca_nvim.chat.vocabulary.commands import Command, CommandsChanged
-from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.completion import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatEvent,
@@ -35,7 +32,8 @@ from eca_nvim.chat.vocabulary.events import (
     TitleChanged,
     UnknownReceived,
 )
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.turn_events import UsageReported
 from eca_nvim.protocol.acp import updates
 from eca_nvim.protocol.acp.content import EntryStatus, PlanEntry, TextBlock
 from eca_nvim.protocol.acp.sessions import NewSessionResult, OpenedSession, StopReason

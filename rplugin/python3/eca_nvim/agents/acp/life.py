@@ -12,31 +12,30 @@ from typing import get_args
 from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
-from eca_nvim.agents.acp.abilities import Abilities, of_sessions
 from eca_nvim.agents.acp.archive import AcpArchive
-from eca_nvim.agents.acp.early_messages import size_of
 from eca_nvim.agents.acp.faults import Faults, one_line
+from eca_nvim.agents.acp.introduction import Abilities, of_sessions
 from eca_nvim.agents.acp.login import Logins, Program
-from eca_nvim.agents.acp.mcp_servers import McpOptions
 from eca_nvim.agents.acp.memory import Memory
+from eca_nvim.agents.acp.openings import size_of
 from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.outbox import Outbox
-from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.acts import Answers
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests, Handler
-from eca_nvim.agents.acp.requests.elicitations import Elicitations
 from eca_nvim.agents.acp.requests.files import Files
+from eca_nvim.agents.acp.requests.forms import Elicitations
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.requests.terminals import Terminals
-from eca_nvim.agents.acp.session_setup import SessionSetup
+from eca_nvim.agents.acp.session_setup import McpOptions, SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text, sends_whole_prompts
 from eca_nvim.agents.base import EditorServices, Emit, KeptProjects, Workspace
-from eca_nvim.agents.reading import events_of
-from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.agents.process_agent import events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown, Welcomed
 from eca_nvim.chat.vocabulary.events import Addressed
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.jsonrpc import Notification, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
 from eca_nvim.protocol.acp.client_requests import ReadTextFile, WriteTextFile

@@ -22,7 +22,7 @@ from eca_nvim.agents.acp.faults import told
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.environment import child_environment
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.lifecycle import AuthenticateParams, AuthMeta, AuthMethod, LogoutParams

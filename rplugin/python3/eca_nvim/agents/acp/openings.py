@@ -1,4 +1,9 @@
-"""Openings: opens sessions, one way after the other until the agent accepts one.
+"""Early messages: what an agent sends for a session before the answer that makes the session.
+
+Rules kept here: memory is limited, by count and by size. To keep a message costs the same however
+many are kept.
+
+Openings: opens sessions, one way after the other until the agent accepts one.
 
 Rules kept here:
 - What an agent replays of a session that is opened again is no event, whichever way it is opened,
@@ -12,20 +17,21 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Final, TypeAlias
 from uuid import uuid4
 
 from anyio.abc import TaskGroup
+from msgspec import Raw
 
-from eca_nvim.agents.acp.early_messages import EarlyMessages
 from eca_nvim.agents.acp.faults import Faults, needs_login
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.replay import Replay
-from eca_nvim.agents.acp.session import Session, SessionState, login_needed
+from eca_nvim.agents.acp.session import Session, SessionState, Way, Ways, login_needed
 from eca_nvim.agents.acp.session_setup import SessionSetup
-from eca_nvim.agents.acp.ways import Way, Ways
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
@@ -38,13 +44,50 @@ from eca_nvim.protocol.acp.sessions import (
     OpenedSession,
     ResumeSessionParams,
 )
-from eca_nvim.transport import (
-    Connection,
-    ConnectionClosed,
-    Incoming,
-    PendingRequest,
-    RemoteError,
-)
+from eca_nvim.transport import Connection, ConnectionClosed, Incoming, PendingRequest, RemoteError
+
+MOST_MESSAGES: Final = 50_000
+"""Most messages: some agents send all of a copied session before the answer."""
+MOST_BYTES: Final = 64 << 20
+
+
+class EarlyMessages:
+    """The early messages of all sessions, by the agent's ids."""
+
+    def __init__(self) -> None:
+        self._kept: defaultdict[str, list[Incoming]] = defaultdict(list)
+        self._count = 0
+        self._bytes = 0
+
+    def keep(self, session_id: str, message: Incoming) -> bool:
+        """Keep a message; returns False if there is no room for it."""
+        size = size_of(message)
+        if self._count >= MOST_MESSAGES or self._bytes + size > MOST_BYTES:
+            return False
+        self._kept[session_id].append(message)
+        self._count += 1
+        self._bytes += size
+        return True
+
+    def take(self, session_id: str) -> Sequence[Incoming]:
+        """Remove and return the messages of a session, in order."""
+        taken = self._kept.pop(session_id, [])
+        self._count -= len(taken)
+        self._bytes -= sum(map(size_of, taken))
+        return taken
+
+    def take_all(self) -> Sequence[Incoming]:
+        """Remove and return all messages."""
+        taken = [*chain.from_iterable(self._kept.values())]
+        self._kept.clear()
+        self._count = self._bytes = 0
+        return taken
+
+
+def size_of(message: Incoming) -> int:
+    """Return the size of a message on the wire, in bytes."""
+    return memoryview(message.params).nbytes if isinstance(message.params, Raw) else 0
+
 
 LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
 TAKEN: Final = "no session: the agent has given it to another chat; :Eca restart starts it again"

@@ -43,7 +43,7 @@ from eca_nvim.chat.vocabulary.events import (
     UnknownReceived,
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.chat.vocabulary.received import ImageReceived, LinkReceived
+from eca_nvim.chat.vocabulary.turn_events import ImageReceived, LinkReceived
 from eca_nvim.protocol.acp import updates
 
 MOST_BYTES: Final = 64 << 20

@@ -21,9 +21,8 @@ from anyio.abc import TaskGroup
 from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.openings import Openings
-from eca_nvim.agents.acp.session import Session, SessionState, Then
+from eca_nvim.agents.acp.session import Session, SessionState, Then, Way
 from eca_nvim.agents.acp.session_setup import SessionSetup
-from eca_nvim.agents.acp.ways import Way
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.protocol.acp import encode

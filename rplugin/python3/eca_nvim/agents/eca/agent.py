@@ -24,35 +24,29 @@ from eca_nvim.agents.base import (
     Prompt,
     Workspace,
 )
-from eca_nvim.agents.codec import RawCodec
-from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import ChatOptions
-from eca_nvim.agents.eca.content.call_choices import ALWAYS_ID
 from eca_nvim.agents.eca.content.proposals import Proposals
+from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.agents.eca.dialect import Dialect, Generation
-from eca_nvim.agents.eca.editor_requests import Base
-from eca_nvim.agents.eca.inbox import Inbox
-from eca_nvim.agents.eca.introduction import introduction, workspace_folder
+from eca_nvim.agents.eca.inbox import Inbox, initial_choices
+from eca_nvim.agents.eca.introduction import Abilities, Readiness, introduction, workspace_folder
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.outbox import Outbox, one_line
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.queries import EcaQueries
-from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays
-from eca_nvim.agents.eca.requests import ServerRequests
-from eca_nvim.agents.eca.server_events import initial_choices
+from eca_nvim.agents.eca.requests import Base, ServerRequests
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions
+from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, RawCodec, events_of
 from eca_nvim.agents.queries import Queries
-from eca_nvim.agents.reading import events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.decisions import ALLOW
 from eca_nvim.chat.vocabulary.options import OptionValue
+from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode
 from eca_nvim.protocol.eca import lifecycle as eca

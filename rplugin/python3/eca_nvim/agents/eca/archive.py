@@ -26,16 +26,15 @@ from eca_nvim.agents.archive import (
     CursorExpired,
     OpenedChat,
 )
-from eca_nvim.agents.eca.abilities import Abilities
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.inbox import Inbox
+from eca_nvim.agents.eca.introduction import Abilities
 from eca_nvim.agents.eca.outbox import one_line
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.replay import Replay, Replays, original_event
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ChatOpened,
@@ -45,6 +44,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolPreparing,
     ToolRequested,
 )
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Failure, Request, decode_result, encode
 from eca_nvim.protocol.eca import chats as eca

@@ -1,4 +1,6 @@
-"""Chat options: what a chat can choose from, and what it uses: model, agent, variant and trust.
+"""Selection: who answers the prompts of a chat, in ECA's words, and what the server says of it.
+
+Chat options: what a chat can choose from, and what it uses: model, agent, variant and trust.
 
 Rules kept here:
 - What was set for a chat stays, whatever defaults the server announces later.
@@ -22,7 +24,6 @@ from msgspec import Struct, field
 
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.dialect import Dialect, Generation
-from eca_nvim.agents.eca.selection import Announced, Selection
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, TrustWanted, Welcomed
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
@@ -37,6 +38,37 @@ from eca_nvim.chat.vocabulary.options import (
     OptionsChanged,
     OptionValue,
 )
+
+
+class Selection(Struct, frozen=True):
+    """What a chat's prompts are sent with; None or "" leaves the choice to the server."""
+
+    model: str | None = None
+    agent: str | None = None
+    variant: str | None = None
+    trust: bool = False
+
+
+class Announced(Struct, frozen=True):
+    """The choices the user has, and the defaults; None means unchanged (config/updated).
+
+    chat_id: the selection applies to this chat only. forced: the selections ("model", "agent") that
+    replace those of every chat. wants_trust: whether the server's configuration lets tools run
+    without asking the user. bring_models: whether an agent in `agents` may select its own model.
+    """
+
+    models: tuple[str, ...] | None = None
+    agents: tuple[str, ...] | None = None
+    variants: tuple[str, ...] | None = None
+    model: str | None = None
+    agent: str | None = None
+    variant: str | None = None
+    wants_trust: bool | None = None
+    welcome: str | None = None
+    chat_id: str | None = None
+    forced: tuple[str, ...] = ()
+    bring_models: bool = True
+
 
 NO_MODEL: Final = "no model: send the prompt /login, or see :Eca log"
 NO_VARIANT: Final = OptionOffer("", "none")

@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
 from eca_nvim.protocol.eca import Unknown
 from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated, PromptResult, PromptStatus
 from eca_nvim.protocol.eca.content import (

@@ -1,4 +1,9 @@
-"""Inbox: turns a server's notifications into agent events.
+"""Server events: turns messages about the server into events: choices, tools, background work.
+
+Rule: updates are partial. None in an event means unchanged; a removed variant is "" (ECA:
+`selectVariant` null), and an empty list means that there is nothing to choose from.
+
+Inbox: turns a server's notifications into agent events.
 
 Rules kept here:
 - Every notification becomes events, or a line in the debug log if this client does not use it. A
@@ -11,32 +16,44 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca import server_events
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.chat_options import ChatOptions
-from eca_nvim.agents.eca.content.argument_peek import Peeks
-from eca_nvim.agents.eca.content.chat_content import content_event
-from eca_nvim.agents.eca.content.code_blocks import CodeBlocks
+from eca_nvim.agents.eca.chat_options import Announced, ChatOptions
+from eca_nvim.agents.eca.content.chat_content import CodeBlocks, content_event
+from eca_nvim.agents.eca.content.known_tools import Peeks
 from eca_nvim.agents.eca.content.proposals import Proposals
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.dialect import Dialect, Generation
+from eca_nvim.agents.eca.introduction import Readiness
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.prompt.mentions import Mentions
-from eca_nvim.agents.eca.readiness import Readiness
 from eca_nvim.agents.eca.replay import Replays, user_text
 from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.agent_events import (
+    AgentEvent,
+    JobsChanged,
+    MessageShown,
+    ToolServerChanged,
+    WorkChanged,
+)
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnStopping
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import (
+    Job,
+    JobState,
+    LoginBegan,
+    TurnBegan,
+    TurnStopping,
+    UsageReported,
+)
 from eca_nvim.protocol.eca import DecodeError, Unknown, decode_notification
 from eca_nvim.protocol.eca.chat import (
     ChatCleared,
+    ChatConfig,
     ChatDeleted,
     ChatOpened,
     ChatStatus,
@@ -44,9 +61,113 @@ from eca_nvim.protocol.eca.chat import (
     StatusChanged,
 )
 from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role, TextContent
-from eca_nvim.protocol.eca.lifecycle import ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.lifecycle import (
+    InitializeResult,
+    NoticeLevel,
+    ProgressKind,
+    ShowMessage,
+    TaskProgress,
+)
 from eca_nvim.protocol.eca.providers import ProvidersUpdated
-from eca_nvim.protocol.eca.tools import Job, JobsUpdated, ToolServerRemoved, ToolServerUpdated
+from eca_nvim.protocol.eca.tools import Job as EcaJob
+from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerRemoved, ToolServerUpdated
+
+_T = TypeVar("_T")
+
+_JOB_STATES: Final = frozenset(JobState)
+
+_LEVELS: Final[Mapping[NoticeLevel, str]] = {
+    NoticeLevel.ERROR: "error",
+    NoticeLevel.WARNING: "warn",
+    NoticeLevel.INFO: "info",
+    NoticeLevel.UNKNOWN: "info",
+}
+
+
+def initial_choices(result: InitializeResult) -> Announced:
+    """Read the choices that an older server sends in its response to initialize."""
+    return Announced(
+        models=result.models,
+        agents=result.agents,
+        model=result.default_model,
+        agent=result.default_agent,
+        welcome=result.welcome_message,
+        bring_models=not result.agents,
+    )
+
+
+def changed_choices(update: ConfigUpdated, chat_id: str | None) -> Announced:
+    """Read config/updated; `chat_id` is our id of the chat it applies to, None for all.
+
+    The trust of a single chat is ignored: it only repeats the user's choice.
+    """
+    config = update.chat or ChatConfig()
+    selected = {"model": config.select_model, "agent": config.select_agent}
+    forced = () if chat_id else tuple(what for what, name in selected.items() if _given(name))
+    return Announced(
+        models=_given(config.models),
+        agents=_given(config.agents),
+        variants=_given(config.variants),
+        model=_given(config.select_model, config.default_model),
+        agent=_given(config.select_agent, config.default_agent),
+        variant="" if config.select_variant is None else _given(config.select_variant),
+        wants_trust=_given(config.select_trust) if chat_id is None else None,
+        welcome=_given(config.welcome_message),
+        chat_id=chat_id,
+        forced=forced,
+        bring_models=not config.of_behaviors,
+    )
+
+
+def _given(value: _T | UnsetType | None, otherwise: _T | UnsetType | None = UNSET) -> _T | None:
+    if value is UNSET:
+        return None if otherwise is UNSET else otherwise
+    return value
+
+
+def tool_server(update: ToolServerUpdated) -> ToolServerChanged:
+    """Read tool/serverUpdated; null means the same as a missing value."""
+    tools = _given(update.tools)
+    return ToolServerChanged(
+        name=update.name,
+        status=_given(update.status),
+        kind=_given(update.type),
+        tools=None if tools is None else tuple(tool.name for tool in tools),
+    )
+
+
+def removed_tool_server(removal: ToolServerRemoved) -> ToolServerChanged:
+    """Read tool/serverRemoved."""
+    return ToolServerChanged(name=removal.name, removed=True)
+
+
+def work(progress: TaskProgress) -> WorkChanged:
+    """Read $/progress."""
+    done = progress.type is ProgressKind.FINISH
+    return WorkChanged(progress.task_id, progress.title or progress.task_id, done)
+
+
+def jobs(update: JobsUpdated, ours: Callable[[str], str]) -> JobsChanged:
+    """Read jobs/updated; `ours` returns our id of a chat."""
+    return JobsChanged(
+        tuple(
+            Job(
+                title=job.label or job.summary or job.id,
+                state=JobState(job.status),
+                exit_code=job.exit_code,
+                chat_id=None if job.chat_id is None else ours(job.chat_id),
+                call_id=job.tool_call_id,
+            )
+            for job in update.jobs
+            if job.status in _JOB_STATES
+        )
+    )
+
+
+def message(shown: ShowMessage) -> MessageShown:
+    """Read $/showMessage."""
+    return MessageShown(_LEVELS[shown.type], shown.message)
+
 
 _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
 """What a server says after it has replaced a chat's messages by a summary."""
@@ -86,7 +207,7 @@ class Inbox:
         self._code_blocks = CodeBlocks()
         self._calls = ToolCallReader()
         self._peeks = Peeks()
-        self.jobs: tuple[Job, ...] = ()
+        self.jobs: tuple[EcaJob, ...] = ()
         """The commands in the background, as the server last listed them."""
         self._spent: dict[str, int] = {}  # tokens by chat, if the server does not add them up
         self._mentions = mentions
@@ -100,7 +221,7 @@ class Inbox:
             ConfigUpdated: self._config,
             TaskProgress: self._progress,
             Unknown: self._unknown,
-            ShowMessage: lambda message: (server_events.message(message),),
+            ShowMessage: lambda message: (message(message),),
             JobsUpdated: self._jobs_updated,
             ToolServerUpdated: self._tool_server,
             ToolServerRemoved: self._tool_server_removed,
@@ -148,15 +269,15 @@ class Inbox:
 
     def _jobs_updated(self, message: JobsUpdated) -> Sequence[AgentEvent]:
         self.jobs = message.jobs
-        return (server_events.jobs(message, self._chats.ours),)
+        return (jobs(message, self._chats.ours),)
 
     def _tool_server(self, message: ToolServerUpdated) -> Sequence[AgentEvent]:
         self._tool_servers.updated(message)
-        return (server_events.tool_server(message),)
+        return (tool_server(message),)
 
     def _tool_server_removed(self, message: ToolServerRemoved) -> Sequence[AgentEvent]:
         self._tool_servers.removed(message.name)
-        return (server_events.removed_tool_server(message),)
+        return (removed_tool_server(message),)
 
     def content(self, received: ContentReceived, *, replayed: bool = False) -> Sequence[Addressed]:
         """Turn content of a chat into events; replayed content changes no files."""
@@ -228,13 +349,13 @@ class Inbox:
 
     def _config(self, message: ConfigUpdated) -> Sequence[AgentEvent]:
         chat_id = None if message.chat_id is None else self._chats.ours(message.chat_id)
-        changed = server_events.changed_choices(message, chat_id)
+        changed = changed_choices(message, chat_id)
         self._readiness.models_known(changed.models)
         return self._options.announce(changed)
 
     def _progress(self, message: TaskProgress) -> Sequence[AgentEvent]:
         self._readiness.progressed(message)
-        return (server_events.work(message),)
+        return (work(message),)
 
     def _unknown(self, message: Unknown) -> Sequence[AgentEvent]:
         params = message.params

@@ -2,14 +2,30 @@
 
 Only capabilities that this client really has are declared. For any other the model would call a
 tool that waits for an answer forever.
+
+Readiness: decides when a server can accept a prompt: once it knows its models.
+
+Today's server loads its models after `initialized`, and until then refuses a prompt without a
+model. An older one knows them from the start and reports no more. So a server is ready when it has
+named models, when loading them has ended, or when it says nothing about models for a while.
+
+Abilities: announces what a server can do, once it is ready and when that changes.
+
+Rule kept here: nothing is announced before the server is ready, because each of its first messages
+may prove a later generation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import PurePath
 from typing import Final
 
-from eca_nvim.agents.base import Workspace
+import anyio
+
+from eca_nvim.agents.base import Emit, Workspace
+from eca_nvim.agents.eca.dialect import Dialect, Generation
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.paths import uri_of
 from eca_nvim.protocol.eca.lifecycle import (
     ChatCapabilities,
@@ -19,6 +35,8 @@ from eca_nvim.protocol.eca.lifecycle import (
     EditorCapabilities,
     InitializationOptions,
     InitializeParams,
+    ProgressKind,
+    TaskProgress,
     WorkspaceFolder,
 )
 
@@ -56,3 +74,91 @@ def _client(editor: str) -> ClientInfo:
 def workspace_folder(path: str) -> WorkspaceFolder:
     """Return how a folder is named on the wire."""
     return WorkspaceFolder(uri=uri_of(path), name=PurePath(path).name or path)
+
+
+SILENCE_SECONDS: Final = 1.0
+"""Time to wait for a first message about models; a busy JVM needs a tenth of that."""
+
+LOADING_SECONDS: Final = 20.0
+"""Time for models to load: the server requests them over the network."""
+
+_MODELS_TASK: Final = "models"
+
+
+class Readiness:
+    """Waits for a server's models, and announces once that it is ready."""
+
+    def __init__(self) -> None:
+        self._loading = anyio.Event()
+        self._settled = anyio.Event()
+        self._ready: Callable[[], None] | None = None  # from the introduction until it is called
+
+    def introduced(self, ready: Callable[[], None]) -> None:
+        """Note that initialize is done; `ready` is called once the server can accept a prompt."""
+        self._ready = ready
+
+    def models_known(self, models: tuple[str, ...] | None) -> None:
+        """Note the models that the server has named, if any."""
+        if models:
+            self._settle()
+
+    def progressed(self, progress: TaskProgress) -> None:
+        """Note the start or end of a start-up task."""
+        if progress.task_id != _MODELS_TASK:
+            return
+        if progress.type is ProgressKind.FINISH:
+            self._settle()
+        else:
+            self._loading.set()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the server can accept a prompt, and this was not announced yet."""
+        return self._ready is not None and self._settled.is_set()
+
+    def announce(self) -> None:
+        """Announce that the server is ready, unless it was done."""
+        ready, self._ready = self._ready, None
+        if ready is not None:
+            ready()
+
+    async def wait(self) -> None:
+        """Announce the server as soon as it is ready, or after a timeout."""
+        with anyio.move_on_after(SILENCE_SECONDS):
+            await self._loading.wait()
+        if self._loading.is_set():
+            with anyio.move_on_after(LOADING_SECONDS):
+                await self._settled.wait()
+        self.announce()
+
+    def _settle(self) -> None:
+        self._loading.set()
+        self._settled.set()
+
+
+class Abilities:
+    """What one server process can do."""
+
+    def __init__(self, dialect: Dialect, emit: Emit) -> None:
+        self._dialect = dialect
+        self._emit = emit
+        self._refused: set[Ability] = set()
+        self._announced: frozenset[Ability] | None = None
+
+    def ready(self) -> None:
+        """Note that the server is ready: everything is offered until an event says otherwise."""
+        self._announced = ALL_ABILITIES
+        self.update()
+
+    def refused(self, ability: Ability) -> None:
+        """Note that a server of today does not know the method for something."""
+        if self._dialect.generation is Generation.AGENTS:
+            self._refused.add(ability)
+            self.update()
+
+    def update(self) -> None:
+        """Announce what the server can do if that has changed."""
+        able = self._dialect.abilities - self._refused
+        if self._announced not in (None, able):
+            self._announced = able
+            self._emit([AbilitiesChanged(able)])

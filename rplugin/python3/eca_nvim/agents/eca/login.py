@@ -19,8 +19,7 @@ import anyio
 
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.text.web_links import host_of
+from eca_nvim.chat.text.safe_text import host_of, one_line, truncate
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.base.types import Request
 from eca_nvim.protocol.eca import DecodeError, decode_result, encode

@@ -22,23 +22,21 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.base import Emit, Prompt
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.chat_options import ChatOptions
+from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.inbox import Inbox
-from eca_nvim.agents.eca.prompt import left_out
-from eca_nvim.agents.eca.prompt.left_out import FittedContexts
+from eca_nvim.agents.eca.prompt import message
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.prompt.message import (
+    FittedContexts,
     SelectedPrompt,
     login_params,
     needs,
     prompt_params,
 )
-from eca_nvim.agents.eca.selection import Selection
 from eca_nvim.agents.eca.turns import Turns
-from eca_nvim.chat.vocabulary.abilities import Ability
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.commands import is_command
+from eca_nvim.chat.vocabulary.completion import is_command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -47,7 +45,7 @@ from eca_nvim.chat.vocabulary.events import (
     NoticeReceived,
     ProgressChanged,
 )
-from eca_nvim.chat.vocabulary.options import OptionValue
+from eca_nvim.chat.vocabulary.options import Ability, OptionValue
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, StopRefused, TurnEnded
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
@@ -113,7 +111,7 @@ class Outbox:
         """Send a prompt (chat/prompt); its response names the model."""
         chosen = self._possible(prompt.chat_id, self._options.selection(prompt.chat_id))
         self._report_lacks(prompt)
-        if is_command(prompt.text) and (line := left_out.with_command(prompt.contexts)):
+        if is_command(prompt.text) and (line := message.with_command(prompt.contexts)):
             self._emit_event(prompt.chat_id, NoticeReceived(line))
         contexts = self._fit(prompt.chat_id, prompt.contexts)
         fitted = SelectedPrompt(prompt.chat_id, prompt.text, contexts, chosen)
@@ -160,10 +158,10 @@ class Outbox:
         """
         if Ability.STEER not in self._dialect.abilities:
             return
-        if line := left_out.with_steer(contexts):
+        if line := message.with_steer(contexts):
             self._emit_event(chat_id, NoticeReceived(line))
-        message = self._mentions.write_steer(text, self._fit(chat_id, contexts))
-        self._notify(PromptSteer(chat_id=self._chats.theirs(chat_id), message=message))
+        written = self._mentions.write_steer(text, self._fit(chat_id, contexts))
+        self._notify(PromptSteer(chat_id=self._chats.theirs(chat_id), message=written))
 
     def unsteer(self, chat_id: str) -> None:
         """Withdraw the steers the turn has not read (chat/promptSteerRemove)."""

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca.content.argument_peek import main_argument
+from eca_nvim.agents.eca.content.known_tools import main_argument
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import (
@@ -32,8 +32,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRejected,
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.chat.vocabulary.turn_events import TurnEvent
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import TurnEvent, UsageReported
 from eca_nvim.patterns import late_pattern
 
 _ALWAYS_LIVE: Final = (TurnEvent, UsageReported, ProgressChanged, QuestionAsked, OptionsChanged)

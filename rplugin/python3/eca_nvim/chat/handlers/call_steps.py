@@ -1,4 +1,13 @@
-"""Call steps: moves a tool call from one state to the next, and updates what depends on it.
+"""Settle: ends the blocks that are still live when a turn stops or ends.
+
+Answer check: whether an answer still fits the request on the screen, and what happens if not.
+
+Rules kept here:
+- An answer carries the digest of the request that was shown. It is sent only if that request is
+  still pending and unchanged. So an approval of one command never releases another.
+- Nothing the user typed is lost: it goes back into the input.
+
+Call steps: moves a tool call from one state to the next, and updates what depends on it.
 
 Rules kept here:
 - Every change of a call's state goes through `step`, which updates the pending list, the live
@@ -10,12 +19,114 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eca_nvim.chat.handlers.subagents import conceal, reveal, show_activity
-from eca_nvim.chat.model.blocks import Fold, ToolBlock
+import msgspec
+
+from eca_nvim.chat.handlers.call_groups import conceal, reveal, show_activity
+from eca_nvim.chat.handlers.messages import finish_reasoning
+from eca_nvim.chat.handlers.questions import dismiss
+from eca_nvim.chat.model.blocks import Fold, ReasoningBlock, ToolBlock, open_question
 from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.render.tool import call_title
+from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, may_become
+from eca_nvim.chat.vocabulary.ops import Notify, SetInput
+from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, TurnEnd, may_become
+
+INCOMPLETE = (
+    "The model did not complete this call: its arguments are not valid JSON. Nothing was run. "
+    "Ask it to try again."
+)
+
+
+def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE) -> None:
+    """End every live block and every unfinished text, of one lane or of all.
+
+    end: how the turn ended. Of an agent that is gone nothing runs any more; else the
+    questions of a login outlive the turn.
+    """
+    for block, lane in list(update.chat.live.values()):
+        question = open_question(block)
+        outlives = question is not None and not question.asked.of_turn and end is not TurnEnd.GONE
+        if outlives or (only is not None and lane is not only):
+            continue
+        dismiss(update, block, lane)
+        if isinstance(block, ToolBlock):
+            state = _end_of(block, end)
+            if state is CallState.FAILED:
+                block.outputs = (INCOMPLETE,)
+            step(update, block, lane, state)
+        elif isinstance(block, ReasoningBlock):
+            finish_reasoning(update, block, lane, None)
+    for lane in update.chat.lanes.values():
+        if only is None or lane is only:
+            update.finish_text(lane)
+
+
+def _is_incomplete(block: ToolBlock) -> bool:
+    """Return whether the model began to write the arguments of a call, but they are not JSON."""
+    if block.state is not CallState.PREPARING or not block.arguments.size:
+        return False
+    try:
+        msgspec.json.decode(block.arguments.text)
+    except msgspec.DecodeError:
+        return True
+    return False
+
+
+def _end_of(block: ToolBlock, end: TurnEnd) -> CallState:
+    match block.state:
+        case CallState.REFUSED:
+            return CallState.REJECTED
+        case CallState.PREPARING if end is TurnEnd.DONE:
+            return CallState.FAILED if _is_incomplete(block) else CallState.UNREPORTED
+        case CallState.APPROVED | CallState.RUNNING if end is TurnEnd.DONE:
+            return CallState.UNREPORTED
+        case CallState.APPROVED | CallState.RUNNING if end is not TurnEnd.GONE:
+            return CallState.LEFT
+        case _:
+            return CallState.STOPPED
+
+
+def stop_left(update: Update) -> None:
+    """Call stopped what went on after its turn: the agent's process has ended, and all its own."""
+    for lane in update.chat.lanes.values():
+        for block in lane.calls.values():
+            if block.state is CallState.LEFT:
+                step(update, block, lane, CallState.STOPPED)
+                update.redraw(block, lane)
+
+
+def settle_pending(update: Update) -> None:
+    """End the requests that wait for the user; running calls may still finish."""
+    for block_id in list(update.chat.pending):
+        block, lane = update.chat.live[block_id]
+        dismiss(update, block, lane)
+        if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
+            step(update, block, lane, CallState.STOPPED)
+
+
+CHANGED = "this request has changed since you saw it, look again"
+CHANGED_TYPED = f"{CHANGED}: what you typed is in the input"
+TOO_LATE = "this request is not pending: what you typed is in the input"
+
+
+def check_answer(update: Update, block_id: int, digest: str, typed: str | None = None) -> bool:
+    """Return whether the request shown with `digest` is still pending; if not, warn the user.
+
+    typed: the answer as the user typed it, if at all; a refused one goes back into the input.
+    """
+    request = update.chat.pending.get(block_id)
+    if request is not None and request.digest == digest:
+        return True
+    is_typed = typed is not None and bool(typed.strip())
+    if is_typed:
+        update.ops.append(SetInput(update.chat.id, clean(typed or "")))
+    if request is not None:
+        update.ops.append(Notify("warn", CHANGED_TYPED if is_typed else CHANGED))
+    elif is_typed:
+        update.ops.append(Notify("warn", TOO_LATE))
+    return False
+
 
 _FOLDS: Mapping[CallState, Fold] = {
     CallState.WAITING: Fold.OPEN,

@@ -1,18 +1,129 @@
-"""Chat state: events about a whole chat: progress, usage, commands, cleared."""
+"""Chat title: who names a chat, and whether the agent still knows that chat.
+
+Rules kept here:
+- After a restart the agent may not know the earlier chats. It then opens such a chat as new when
+  the first prompt arrives.
+- A chat that the agent does not know keeps its title, because the agent has seen only its end.
+- The user is warned once per agent process, above the first prompt it answers.
+
+Options: the agent's list of what can be set in a chat, and what it refuses.
+
+Rules kept here:
+- What the agent lists counts: a value that the user has set is shown once the agent lists it.
+- If the agent refuses such a value, or a newer list no longer offers it, one line says so.
+
+Chat state: events about a whole chat: progress, usage, commands, cleared.
+"""
 
 from __future__ import annotations
 
-from eca_nvim.chat.handlers.settle import settle
-from eca_nvim.chat.handlers.subagents import show_progress, store_usage
+from eca_nvim.chat.handlers.call_groups import show_progress, store_usage
+from eca_nvim.chat.handlers.call_steps import settle
+from eca_nvim.chat.handlers.messages import note
 from eca_nvim.chat.handlers.task_list import drop_task_list
-from eca_nvim.chat.model.chat import Lane, TitleOwner
+from eca_nvim.chat.model.chat import Chat, Lane, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.commands import CommandsChanged
-from eca_nvim.chat.vocabulary.events import ChatCleared, ProgressChanged
-from eca_nvim.chat.vocabulary.ops import ClearChat
+from eca_nvim.chat.vocabulary.completion import CommandsChanged
+from eca_nvim.chat.vocabulary.events import ChatCleared, ChatOpened, ProgressChanged, TitleChanged
+from eca_nvim.chat.vocabulary.ops import BlockKind, ClearChat
+from eca_nvim.chat.vocabulary.options import (
+    TRUST,
+    ChatOption,
+    OptionRefused,
+    OptionsChanged,
+    OptionValue,
+    find_option,
+)
 from eca_nvim.chat.vocabulary.states import Turn
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import UsageReported
+
+FORGOTTEN = (
+    "A new server answers from here on. It does not know what was said above: "
+    "repeat what it needs to know."
+)
+
+
+def title_changed(update: Update, event: TitleChanged) -> None:
+    """Store the chat's title; ignore a subagent's."""
+    chat = update.chat
+    if update.lane is not chat.root or (chat.title_owner is TitleOwner.USER and chat.title):
+        return
+    chat.title = one_line(event.title) or None
+    update.dirty |= Dirty.STATUS
+
+
+def chat_opened(update: Update, event: ChatOpened) -> None:
+    """Note that the agent has the chat; without a title the chat is new to it. May repeat."""
+    chat = update.chat
+    if update.lane is not chat.root:
+        return
+    chat.deleted = False
+    if event.title is not None:
+        title_changed(update, TitleChanged(event.title))
+    elif chat.title_owner is TitleOwner.UNSURE:
+        chat.title_owner = TitleOwner.USER
+        _warn_forgotten(update)
+
+
+def doubt_title(chat: Chat) -> None:
+    """Note that the next agent process may not know this chat."""
+    if any(block.kind is BlockKind.ASSISTANT for block in chat.root.blocks):
+        chat.title_owner = TitleOwner.UNSURE
+
+
+def _warn_forgotten(update: Update) -> None:
+    """Warn, above the first prompt it answers, that the agent has lost the conversation."""
+    root, unread = update.chat.root, update.chat.unconfirmed
+    place = root.blocks.index(unread[0]) if unread else 0
+    update.after = root.blocks[place - 1] if place else None
+    note(update, FORGOTTEN)
+
+
+def options_changed(update: Update, event: OptionsChanged) -> None:
+    """Store the options of the chat; a subagent's are not shown."""
+    chat = update.chat
+    if update.lane is not chat.root:
+        return
+    before, chat.options = chat.options, event.options
+    if before != chat.options:
+        update.dirty |= Dirty.STATUS | Dirty.OPTIONS
+    for option_id, value in tuple(chat.asked_options.items()):
+        option = find_option(chat.options, option_id)
+        if option is not None and option.value == value:
+            del chat.asked_options[option_id]
+        elif option is None or not option.accepts(value):
+            del chat.asked_options[option_id]
+            _complain(update, _not_offered(find_option(before, option_id), option, value))
+
+
+def _not_offered(before: ChatOption | None, option: ChatOption | None, value: OptionValue) -> str:
+    listed = before or option or ChatOption("", "the option")
+    if option is None:
+        return f"{listed.name} is not set: the server no longer has it"
+    stays = f"{option.name} stays {option.name_of(option.value)}"
+    return f"{stays}: the server no longer offers {listed.name_of(value)}"
+
+
+def _complain(update: Update, line: str) -> None:
+    """Show a line as plain text: names in it are the agent's."""
+    note(update, one_line(line), is_error=True)
+
+
+def option_refused(update: Update, event: OptionRefused) -> None:
+    """Tell the user why an option keeps its value. Refused trust is switched off."""
+    chat = update.chat
+    if update.lane is not chat.root:
+        return
+    chat.asked_options.pop(event.option_id, None)
+    option = find_option(chat.options, event.option_id)
+    if option is None:
+        _complain(update, event.reason)
+        return
+    if option.category == TRUST:
+        chat.trust = False
+        update.dirty |= Dirty.STATUS
+    _complain(update, f"{option.name} stays {option.name_of(option.value)}: {event.reason}")
 
 
 def progress_changed(update: Update, event: ProgressChanged) -> None:

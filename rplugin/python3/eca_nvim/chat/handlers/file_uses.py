@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from itertools import islice
 
 from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.model.call_files import may_change
-from eca_nvim.chat.model.call_uses import MOST_NAMED, MOST_USES, call_uses
+from eca_nvim.chat.model.calls import MOST_NAMED, MOST_USES, call_uses, may_change
 from eca_nvim.chat.update import Update
+from eca_nvim.chat.vocabulary.call_details import FileNamed, FileUsed
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
@@ -21,7 +21,6 @@ from eca_nvim.chat.vocabulary.contexts import (
     ImageContext,
     PathMention,
 )
-from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
 from eca_nvim.chat.vocabulary.states import CallState
 
 

@@ -7,9 +7,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-from eca_nvim.chat.handlers.subagents import conceal, reveal
+from eca_nvim.chat.handlers.call_groups import conceal, reveal
 from eca_nvim.chat.model.blocks import (
     Block,
+    Changes,
     Fold,
     Question,
     QuestionBlock,
@@ -17,9 +18,7 @@ from eca_nvim.chat.model.blocks import (
     ToolBlock,
     open_question,
 )
-from eca_nvim.chat.model.call_ids import active_call
-from eca_nvim.chat.model.changes import Changes
-from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.model.chat import Chat, Lane, active_call
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.safe_text import HIDDEN, one_line
 from eca_nvim.chat.update import Dirty, Update

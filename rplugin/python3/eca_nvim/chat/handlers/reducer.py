@@ -12,38 +12,30 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eca_nvim.chat.handlers import (
+    call_steps,
     chat_state,
-    chat_title,
     file_uses,
     messages,
-    options,
     questions,
-    received_blocks,
-    settle,
-    silent_turn,
     task_list,
     tool_calls,
     turn,
 )
-from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.abilities import Ability
-from eca_nvim.chat.vocabulary.commands import CommandsChanged
-from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
-from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
-from eca_nvim.chat.vocabulary.received import (
+from eca_nvim.chat.vocabulary.call_details import FileNamed, FileUsed
+from eca_nvim.chat.vocabulary.completion import CommandsChanged
+from eca_nvim.chat.vocabulary.options import Ability, OptionRefused, OptionsChanged
+from eca_nvim.chat.vocabulary.states import CallState
+from eca_nvim.chat.vocabulary.turn_events import (
     HookFinished,
     HookStarted,
     ImageReceived,
     Job,
     LinkReceived,
-)
-from eca_nvim.chat.vocabulary.states import CallState
-from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
     LoginWaits,
     StopRefused,
@@ -51,8 +43,8 @@ from eca_nvim.chat.vocabulary.turn_events import (
     TurnEnded,
     TurnLapsed,
     TurnStopping,
+    UsageReported,
 )
-from eca_nvim.chat.vocabulary.usage import UsageReported
 
 HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.TextReceived: messages.text_received,
@@ -70,22 +62,22 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ToolRejected: tool_calls.rejected,
     events.ApprovalWithdrawn: tool_calls.withdrawn,
     events.PlanChanged: task_list.plan_changed,
-    HookStarted: received_blocks.hook_started,
-    HookFinished: received_blocks.hook_finished,
-    LinkReceived: received_blocks.link_received,
-    ImageReceived: received_blocks.image_received,
+    HookStarted: messages.hook_started,
+    HookFinished: messages.hook_finished,
+    LinkReceived: messages.link_received,
+    ImageReceived: messages.image_received,
     Job: tool_calls.job_changed,
     FileUsed: file_uses.file_used,
     FileNamed: file_uses.file_named,
-    events.FlagReceived: received_blocks.flag_received,
-    events.UnknownReceived: received_blocks.unknown_received,
-    events.TitleChanged: chat_title.title_changed,
+    events.FlagReceived: messages.flag_received,
+    events.UnknownReceived: messages.unknown_received,
+    events.TitleChanged: chat_state.title_changed,
     CommandsChanged: chat_state.commands_changed,
     events.ProgressChanged: chat_state.progress_changed,
     UsageReported: chat_state.usage_reported,
-    OptionsChanged: options.options_changed,
-    OptionRefused: options.option_refused,
-    events.ChatOpened: chat_title.chat_opened,
+    OptionsChanged: chat_state.options_changed,
+    OptionRefused: chat_state.option_refused,
+    events.ChatOpened: chat_state.chat_opened,
     events.ChatCleared: chat_state.chat_cleared,
     events.QuestionAsked: questions.question_asked,
     events.QuestionClosed: questions.question_closed,
@@ -95,7 +87,7 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     TurnEnded: turn.turn_ended,
     LoginBegan: turn.login_began,
     LoginWaits: turn.login_waits,
-    TurnLapsed: silent_turn.turn_lapsed,
+    TurnLapsed: turn.turn_lapsed,
     events.ChatDeleted: turn.chat_deleted,
     events.AgentGone: turn.agent_gone,
 }
@@ -129,7 +121,7 @@ def tick(chat: Chat, now: int) -> Changes:
     if chat.shows_time:
         update.dirty |= Dirty.STATUS
     if chat.has_turn:
-        silent_turn.ask_when_silent(update)
+        turn.ask_when_silent(update)
     for block, lane in chat.live.values():
         if isinstance(block, ToolBlock) and block.state is CallState.RUNNING:
             update.redraw(block, lane)
@@ -163,7 +155,7 @@ def server_changed(chat: Chat, state: str, now: int) -> Changes:
         chat.server, chat.server_ms = state, now
     if state != "ready":
         task_list.drop_task_list(update)
-        settle.stop_left(update)
-        chat_title.doubt_title(chat)
+        call_steps.stop_left(update)
+        chat_state.doubt_title(chat)
     update.dirty |= Dirty.STATUS
     return update.finish()

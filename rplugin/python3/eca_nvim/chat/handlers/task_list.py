@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from eca_nvim.chat.handlers.groups import join_neighbours
+from eca_nvim.chat.handlers.call_groups import join_neighbours
 from eca_nvim.chat.model.blocks import AUTOMATIC_FOLDS, Fold, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Dirty, Update

@@ -14,15 +14,19 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import astuple, replace
 
+from eca_nvim.chat.handlers.call_groups import (
+    anchor_lane,
+    join_neighbours,
+    renew_nested_requests,
+    show_activity,
+)
 from eca_nvim.chat.handlers.call_steps import announce_request, resolve_request, step
 from eca_nvim.chat.handlers.file_uses import call_ended
-from eca_nvim.chat.handlers.groups import join_neighbours
 from eca_nvim.chat.handlers.questions import dismiss_for_call, replayed_question
-from eca_nvim.chat.handlers.subagents import anchor_lane, renew_nested_requests, show_activity
 from eca_nvim.chat.handlers.task_list import update_task_list
 from eca_nvim.chat.model.blocks import Fold, QuestionState, ToolBlock
-from eca_nvim.chat.model.call_files import changed_paths, changed_places, may_change, moved
-from eca_nvim.chat.model.call_ids import (
+from eca_nvim.chat.model.calls import changed_paths, changed_places, may_change, moved
+from eca_nvim.chat.model.chat import (
     OPEN_TO_CHANGE,
     active_call,
     has_final_state,
@@ -30,10 +34,9 @@ from eca_nvim.chat.model.call_ids import (
     requested_call,
 )
 from eca_nvim.chat.render.tool import call_title
-from eca_nvim.chat.text.live_output import LiveOutput
+from eca_nvim.chat.text.output import LiveOutput
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall, ToolKind
-from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.effects import TellDecision
 from eca_nvim.chat.vocabulary.events import (
     BY_CONFIG,
@@ -48,9 +51,9 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, ShowPlace
 from eca_nvim.chat.vocabulary.options import TRUST, first_of
-from eca_nvim.chat.vocabulary.received import Job, JobState
-from eca_nvim.chat.vocabulary.shown_request import is_same
+from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind, is_same
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, Turn
+from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 
 SHOWN_ARGUMENTS = 4000
 """An open body shows growing arguments up to this many characters, then only once complete."""

@@ -1,4 +1,6 @@
-"""Blocks: the entries of a chat, with their whole text.
+"""Changes: the result of one event or intent, for the view and for the agent.
+
+Blocks: the entries of a chat, with their whole text.
 
 Rules kept here:
 - A block keeps all of its text, collapsed or not.
@@ -14,15 +16,45 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from eca_nvim.chat.model.form_progress import FormProgress
-from eca_nvim.chat.text.live_output import LiveOutput
+from eca_nvim.chat.text.output import LiveOutput
 from eca_nvim.chat.text.safe_text import Cleaner, one_line
 from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
-from eca_nvim.chat.vocabulary.decisions import Choice
+from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import QuestionAsked
-from eca_nvim.chat.vocabulary.ops import BlockKind, Segment
-from eca_nvim.chat.vocabulary.received import HookFinished, Job
+from eca_nvim.chat.vocabulary.ops import (
+    DEFAULT_SERVER,
+    BlockKind,
+    Emit,
+    Segment,
+    SetPending,
+    ViewOp,
+)
+from eca_nvim.chat.vocabulary.requests import Choice
 from eca_nvim.chat.vocabulary.states import CallState
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.turn_events import HookFinished, Job, UsageReported
+
+
+class Changes(Struct):
+    """The result of one event or intent.
+
+    ops: autocommands come last, so that listeners find everything else in place.
+    pending_changed: the requests that wait for the user have changed; the session shows those of
+    all chats again (approvals.PendingList). call: the tool call that the event was about; None also
+    if the event came too late. runs: a turn of the chat runs. server: the name of the chat's
+    server, which the effects are for.
+    """
+
+    ops: list[ViewOp] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    pending_changed: bool = False
+    call: ToolBlock | None = None
+    runs: bool = False
+    server: str = DEFAULT_SERVER
+
+    def ops_with(self, pending: SetPending) -> list[ViewOp]:
+        """Return the ops with the pending list inserted before the autocommands."""
+        first = next((i for i, op in enumerate(self.ops) if isinstance(op, Emit)), len(self.ops))
+        return [*self.ops[:first], pending, *self.ops[first:]]
 
 
 class Fold(StrEnum):

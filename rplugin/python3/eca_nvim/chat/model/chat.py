@@ -5,11 +5,24 @@ Rules kept here:
 - A lane is one thread of conversation: the chat's own (`root`), or a subagent's. The blocks of a
   subagent's lane are shown below its anchor, the tool call that runs the subagent.
 - Times are in milliseconds, of any clock the caller chooses.
+
+Routing: finds the chat of an event; a subagent's events go to the chat that shows it.
+
+Past turns: the turns of a chat since a message of the user.
+
+Call ids: finds the call that an agent means by an id.
+
+Rules kept here:
+- An id names a call within one lane only. Some providers restart their ids in every turn, and two
+  calls at a time may have the same id.
+- A call that has ended never runs again: if its id is requested again, that is a new call.
+- If two open calls have the same id, an event about a running or ended call means the one that
+  does not wait for the user, unless its arguments differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct, field
@@ -22,17 +35,26 @@ from eca_nvim.chat.model.blocks import (
     TextBlock,
     ToolBlock,
 )
+from eca_nvim.chat.model.calls import may_change
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.used_files import UsedFiles
-from eca_nvim.chat.vocabulary.abilities import ALL_ABILITIES, Ability
-from eca_nvim.chat.vocabulary.call_details import TaskList
-from eca_nvim.chat.vocabulary.commands import Command
+from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.chat.vocabulary.call_details import TaskList, ToolCall
+from eca_nvim.chat.vocabulary.completion import Command
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER
-from eca_nvim.chat.vocabulary.options import ChatOption, OptionValue
-from eca_nvim.chat.vocabulary.shown_request import Request
-from eca_nvim.chat.vocabulary.states import History, Turn, TurnEnd
-from eca_nvim.chat.vocabulary.usage import UsageReported
+from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
+from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, BlockKind
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability, ChatOption, OptionValue
+from eca_nvim.chat.vocabulary.requests import Request, is_same
+from eca_nvim.chat.vocabulary.states import (
+    CALL_STEPS,
+    ENDED_CALLS,
+    CallState,
+    History,
+    Turn,
+    TurnEnd,
+)
+from eca_nvim.chat.vocabulary.turn_events import UsageReported
 
 
 class Lane(Struct, eq=False):
@@ -220,3 +242,115 @@ class Chat(Struct, eq=False):
         """Add a request to the user, shown in a block; `now` in ms."""
         request = self.pending[block_id] = Request(f"{self.id}:{block_id}:{now}", now)
         return request
+
+
+def route(chats: Mapping[str, Chat], addressed: Addressed) -> tuple[str | None, str | None]:
+    """Return the chat id of an event, and the subagent's chat id or None.
+
+    The chat id is None if the agent named no chat; it may be an id we do not know yet.
+    """
+    chat_id, parent = addressed.chat_id, addressed.parent_id
+    if parent is not None:
+        return owner(chats, parent), chat_id
+    if chat_id is None or chat_id in chats:
+        return chat_id, None
+    home = owner(chats, chat_id)
+    return (chat_id, None) if home == chat_id else (home, chat_id)
+
+
+def owner(chats: Mapping[str, Chat], chat_id: str) -> str:
+    """Return the id of the chat that shows `chat_id`: the parent's for a subagent, else itself."""
+    if chat_id not in chats:
+        for chat in chats.values():
+            if chat_id in chat.lanes or chat_id in chat.anchors:
+                return chat.id
+    return chat_id
+
+
+PROMPT_CELLS = 60
+
+_NEVER_RAN = frozenset({CallState.PREPARING, CallState.WAITING, CallState.REJECTED})
+
+
+class PastTurn(Struct):
+    """A turn: its number (0 if it was replayed) and its prompt on one line.
+
+    may_have_changed: a call of the turn or of its subagents may have changed files.
+    """
+
+    number: int
+    prompt: str
+    may_have_changed: bool = False
+
+
+def turns_since(chat: Chat, prompt: TextBlock) -> Sequence[PastTurn]:
+    """Return the turn of a message of the user and all later turns, oldest first."""
+    turns: list[PastTurn] = []
+    for block in chat.root.blocks[chat.root.blocks.index(prompt) :]:
+        if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
+            if not turns or not block.turn or block.turn != turns[-1].number:
+                turns.append(PastTurn(block.turn, truncate(one_line(block.text), PROMPT_CELLS)))
+        elif any(_may_have_changed(call) for call in _calls(chat, block)):
+            turns[-1].may_have_changed = True
+    return turns
+
+
+def _calls(chat: Chat, block: Block) -> Iterator[ToolBlock]:
+    """Yield the call of a block, and the calls of the subagent it runs."""
+    if isinstance(block, ToolBlock):
+        yield block
+        for lane in chat.lanes.values():
+            if lane.anchor is block:
+                yield from (it for it in lane.blocks if isinstance(it, ToolBlock))
+
+
+def _may_have_changed(block: ToolBlock) -> bool:
+    return block.state not in _NEVER_RAN and may_change(block.call)
+
+
+OPEN_TO_CHANGE = frozenset({CallState.PREPARING, CallState.WAITING})
+"""States in which the agent may still change a call, because nobody has approved it yet."""
+
+
+def requested_call(lane: Lane, event: ToolRequested) -> ToolBlock | None:
+    """Return the open call that a request is about; None if the call is new.
+
+    An agent whose requests have ids does not use the id of an open call again.
+    """
+    block = lane.calls.get(event.call.id)
+    if block is None or block.state in ENDED_CALLS:
+        return None
+    is_open = block.state in OPEN_TO_CHANGE or event.request_id is not None
+    return block if is_open or is_compatible(block.call, event.call) else None
+
+
+def active_call(lane: Lane, call: ToolCall) -> ToolBlock | None:
+    """Return the call that runs or has just ended; None if the id is new."""
+    last = block = lane.calls.get(call.id)
+    while block is not None and not _may_be_active(block, call):
+        block = block.earlier
+    return block or last
+
+
+def _may_be_active(block: ToolBlock, call: ToolCall) -> bool:
+    is_busy = block.state not in ENDED_CALLS and block.state is not CallState.WAITING
+    return is_busy and is_compatible(block.call, call)
+
+
+def has_final_state(block: ToolBlock) -> bool:
+    """Return whether a call's state is final: later events about it are ignored."""
+    return not CALL_STEPS[block.state]
+
+
+def is_compatible(known: ToolCall, received: ToolCall) -> bool:
+    """Return whether two descriptions of a call do not contradict each other."""
+    return known is received or (
+        (known.name is None or received.name is None or known.name == received.name)
+        and (known.server is None or received.server is None or known.server == received.server)
+        and (known.origin is None or received.origin is None or known.origin == received.origin)
+        and (
+            known.arguments is None
+            or received.arguments is None
+            or is_same(known.arguments, received.arguments)
+        )
+    )

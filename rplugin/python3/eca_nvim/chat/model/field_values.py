@@ -16,7 +16,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.forms import FieldKind, FormField, Offer, TextFormat, Value
+from eca_nvim.chat.vocabulary.requests import FieldKind, FormField, Offer, TextFormat, Value
 
 REQUIRED: Final = "an answer is required"
 YES_NO: Final = (Offer("yes", "yes"), Offer("no", "no"))

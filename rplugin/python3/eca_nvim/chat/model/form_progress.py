@@ -16,7 +16,7 @@ from eca_nvim.chat.model.field_values import (
     shown_value,
 )
 from eca_nvim.chat.text.safe_text import HIDDEN
-from eca_nvim.chat.vocabulary.forms import FormField, Value
+from eca_nvim.chat.vocabulary.requests import FormField, Value
 
 Answer: TypeAlias = str | Sequence[int]
 """What the user typed, or the numbers of the choices that he picked (1-based)."""

@@ -13,7 +13,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote
 
-from eca_nvim.chat.model.call_uses import folder_arguments
+from eca_nvim.chat.model.calls import folder_arguments
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary.call_details import ShellCommand, ToolCall
 

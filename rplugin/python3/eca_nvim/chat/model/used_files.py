@@ -20,10 +20,8 @@ from itertools import islice
 
 from msgspec import Struct, field
 
-from eca_nvim.chat.model.call_files import is_safe_path
-from eca_nvim.chat.model.call_uses import LONGEST_PATH
-from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.file_uses import FileNamed, Use
+from eca_nvim.chat.model.calls import LONGEST_PATH, is_safe_path
+from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall, Use
 
 MOST_FILES = 10_000
 MOST_CHARACTERS = 1 << 21

@@ -1,4 +1,6 @@
-"""Render block: turns a block into a header line and a body.
+"""Render group: shows calls that only read or searched as one line.
+
+Render block: turns a block into a header line and a body.
 
 Rules kept here:
 - Pure functions of block, settings and time; the model is not touched.
@@ -8,7 +10,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from msgspec import Struct
@@ -32,16 +35,53 @@ from eca_nvim.chat.model.blocks import (
     open_question,
 )
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.render.group import group_body, group_header
+from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.question import question_body, question_header, stopped_question
-from eca_nvim.chat.render.tool import tool_body, tool_header
-from eca_nvim.chat.text.body import Body
-from eca_nvim.chat.text.long_rows import rows_of
-from eca_nvim.chat.text.output import table, text_body
+from eca_nvim.chat.render.title import verb_and_target
+from eca_nvim.chat.render.tool import call_title, tool_body, tool_header
+from eca_nvim.chat.text.body import Body, stacked
+from eca_nvim.chat.text.output import rows_of, table, text_body
 from eca_nvim.chat.text.safe_text import body_lines, duration, one_line, truncate
 from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.chat.vocabulary.states import UNFINISHED_CALLS, CallState
+from eca_nvim.chat.vocabulary.turn_events import Job, JobState
+
+CELLS = 80
+"""Screen cells for all names together."""
+
+
+def add_to_header(group: GroupBlock, block: ToolBlock, settings: RenderSettings) -> None:
+    """Add a call to the names in its group's header."""
+    verb, target = verb_and_target(block, settings)
+    group.names.setdefault(verb, {})[target] = None
+    group.outside = group.outside or bool(paths_outside(block.call, settings.folders))
+
+
+def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+    """Return one line for all calls: by verb, each name once, in order."""
+    segments: list[Segment] = [(settings.icon("done"), "EcaToolDone")]
+    for place, (verb, targets) in enumerate(group.names.items()):
+        shown = islice(filter(None, targets), CELLS)  # more would not fit
+        names = truncate(", ".join(shown), CELLS // len(group.names))
+        count = f" ({len(targets)})" if len(targets) > 2 else ""
+        segments += [(" ·", "EcaMuted")] if place else []
+        segments += [(f" {verb}", "EcaToolName"), (f" {names}", "EcaToolTarget")]
+        segments += [(count, "EcaMuted")] if count else []
+    if group.outside:
+        segments.append((" outside the workspace", "EcaWarning"))
+    return segments
+
+
+def group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
+    """Return an empty body, because the calls are blocks of their own; without a limit, theirs."""
+    return stacked(_calls(group, settings)) if limit is None else Body(())
+
+
+def _calls(group: GroupBlock, settings: RenderSettings) -> Iterator[Body]:
+    for block in group.members:
+        yield Body([call_title(block, settings)])
+        yield tool_body(block, settings, None)
+
 
 TITLE_CELLS = 120
 OUTPUT_LINES = 200

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from eca_nvim.chat.model.blocks import Block, GroupBlock, ToolBlock
-from eca_nvim.chat.model.call_files import changed_places, is_safe_path, moved
+from eca_nvim.chat.model.calls import changed_places, is_safe_path, moved
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.render.block import body, header
 from eca_nvim.chat.render.title import file_name

@@ -13,8 +13,8 @@ from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.body import Body
 from eca_nvim.chat.text.output import cut, cut_characters
 from eca_nvim.chat.text.safe_text import body_lines, one_line, truncate
-from eca_nvim.chat.vocabulary.forms import FormField, Offer
 from eca_nvim.chat.vocabulary.ops import Segment
+from eca_nvim.chat.vocabulary.requests import FormField, Offer
 
 CELLS = 120
 FLOAT_LINES: Final = 30

@@ -12,17 +12,18 @@ from typing import Any
 from eca_nvim.chat.model.blocks import Fold, ToolBlock
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
-from eca_nvim.chat.render.arguments import (
+from eca_nvim.chat.render.diff import changes_body
+from eca_nvim.chat.render.panel_rows import money
+from eca_nvim.chat.render.question import question_body, question_header
+from eca_nvim.chat.render.title import (
+    TARGET_CELLS,
     argument_body,
     arguments_not_shown,
     file_rows,
     other_folder,
+    shell_parts,
+    verb_and_target,
 )
-from eca_nvim.chat.render.diff import changes_body
-from eca_nvim.chat.render.question import question_body, question_header
-from eca_nvim.chat.render.shell import shell_parts
-from eca_nvim.chat.render.title import TARGET_CELLS, verb_and_target
-from eca_nvim.chat.render.usage_rows import money
 from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.output import cut, indent_rest, indented, tail_body, text_body
 from eca_nvim.chat.text.safe_text import duration, literal_lines, one_line, truncate
@@ -38,8 +39,8 @@ from eca_nvim.chat.vocabulary.call_details import (
     UnknownDetails,
 )
 from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.chat.vocabulary.received import Job, JobState
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
+from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 
 FAILED_LINES = 10
 AWAITS_INPUT = " · waits for input, :Eca stop ends it"

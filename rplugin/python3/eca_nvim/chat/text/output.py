@@ -1,4 +1,17 @@
-"""Output: turns raw text into a body with colours, cut to a limit.
+"""Live output: the end of what a call prints while it runs.
+
+Rule kept here: time per line and memory are bounded, however much was printed before. Only the last
+TAIL_LINES lines are kept, each cut to COLUMNS characters. Of a piece with more lines the first ones
+are only counted, so that a flood costs little more than to receive it.
+
+Long rows: breaks lines that would be slow to draw.
+
+Rules kept here:
+- The editor measures and draws a whole line for every change. An endless line that streams in
+  would get slower and slower, so the view breaks it into rows; the model keeps the line.
+- The breaks do not depend on the chunks in which the text arrives.
+
+Output: turns raw text into a body with colours, cut to a limit.
 
 Rules kept here: a body that was cut ends with a row in the group MORE, where the view offers the
 whole text; the number of colour marks is limited.
@@ -7,14 +20,110 @@ whole text; the number of colour marks is limited.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from eca_nvim.chat.text.ansi import Line, coloured_lines
+from eca_nvim.chat.text.ansi import ColouredLines, Line, coloured_lines
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.safe_text import body_lines, literal, width
 from eca_nvim.chat.vocabulary.ops import Mark
 from eca_nvim.patterns import late_pattern
+
+TAIL_LINES = 50
+LONG = 1 << 12
+"""Characters of a piece of which not all lines may be kept."""
+
+
+class LiveOutput:
+    """Output that arrives in raw pieces, which may be cut anywhere."""
+
+    __slots__ = ("_ended", "_kept", "_last", "_reader")
+
+    def __init__(self) -> None:
+        self._reader = ColouredLines(COLUMNS)
+        self._kept: deque[Line] = deque(maxlen=TAIL_LINES)
+        self._ended = 0  # lines that have ended, also those that are not kept any more
+        self._last = ""
+
+    def feed(self, text: str) -> None:
+        """Add the next piece."""
+        if len(text) > LONG:
+            text = self._end_of(text)
+        for line in self._reader.feed(text):
+            self._kept.append(line)
+            self._ended += 1
+            self._last = _text(line) or self._last
+
+    def _end_of(self, text: str) -> str:
+        """Count the lines that will not be kept, and return the others."""
+        start = len(text)
+        for _ in range(TAIL_LINES + 1):
+            start = text.rfind("\n", 0, start)
+            if start < 0:
+                return text
+        skipped = text.count("\n", 0, start + 1)
+        self._ended += skipped
+        self._reader.skip()
+        return text[start + 1 :]
+
+    @property
+    def last_line(self) -> str:
+        """The last line that is not blank; clean."""
+        return _text(self._reader.line) or self._last
+
+    def tail(self, most: int | None) -> tuple[int, list[Line]]:
+        """Return the last lines, at most `most`, and how many were before them."""
+        lines, unended = [*self._kept], self._reader.line
+        if _text(unended):
+            lines.append(unended)
+        shown = lines[-most:] if most else lines
+        return self._ended - len(self._kept) + len(lines) - len(shown), shown
+
+
+def _text(line: Line) -> str:
+    return "".join(piece for piece, _ in line).strip()
+
+
+LONGEST = 8000
+"""Most characters of a row."""
+
+
+def break_rows(text: str, column: int = 0) -> tuple[str, int]:
+    """Break a text that follows `column` characters; return it and the length of its last row."""
+    if _fits(text, column):
+        end = text.rfind("\n")
+        return text, len(text) - end - 1 if end >= 0 else column + len(text)
+    pieces = [*_pieces(text, column)]
+    in_first_row = column if len(pieces) == 1 else 0
+    return "\n".join(pieces), in_first_row + len(pieces[-1])
+
+
+def rows_of(text: str) -> list[str]:
+    """Break a whole text into rows."""
+    return text.split("\n") if _fits(text, 0) else [*_pieces(text, 0)]
+
+
+def _fits(text: str, column: int) -> bool:
+    """Return whether no row of the text is too long."""
+    start, room = 0, LONGEST - column
+    while start + room < len(text):
+        end = text.rfind("\n", start, start + room + 1)
+        if end < 0:
+            return False
+        start, room = end + 1, LONGEST
+    return True
+
+
+def _pieces(text: str, column: int) -> Iterator[str]:
+    for line in text.split("\n"):
+        start = 0
+        while column + len(line) - start > LONGEST:
+            yield line[start : start + LONGEST - column]
+            start, column = start + LONGEST - column, 0
+        yield line[start:]
+        column = 0
+
 
 MORE = "EcaMore"
 MOST_MARKS = 2000

@@ -1,4 +1,8 @@
-"""Approvals: the requests that wait for the user, and how they are answered.
+"""Trust: a chat's tools run without asking.
+
+Rule: only the user can switch it on, here; the agent can only switch it off.
+
+Approvals: the requests that wait for the user, and how they are answered.
 
 Rules kept here:
 - An answer is sent once, and only if the request is still as it was shown (answer_check.py).
@@ -16,27 +20,34 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TypeAlias
 
-from eca_nvim.chat.handlers.answer_check import check_answer
-from eca_nvim.chat.handlers.call_steps import step
+from eca_nvim.chat.handlers.call_steps import check_answer, step
 from eca_nvim.chat.handlers.prompt_queue import enqueue
-from eca_nvim.chat.model.blocks import ToolBlock, open_question
-from eca_nvim.chat.model.call_files import moved
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes, ToolBlock, open_question
+from eca_nvim.chat.model.calls import full_name, is_unknown, moved
 from eca_nvim.chat.model.chat import Chat, Lane, QueuedPrompt, QueueKind
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
-from eca_nvim.chat.model.tool_names import full_name, is_unknown
 from eca_nvim.chat.render.tool import approval_body, call_title
 from eca_nvim.chat.text.output import cut_characters
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
-from eca_nvim.chat.update import Update
-from eca_nvim.chat.user_actions.question_item import question_behind, question_item
+from eca_nvim.chat.update import Dirty, Update
+from eca_nvim.chat.user_actions.answers import question_behind, question_item
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
-from eca_nvim.chat.vocabulary.decisions import Choice, needs_list
-from eca_nvim.chat.vocabulary.effects import TellDecision
+from eca_nvim.chat.vocabulary.effects import TellDecision, TellTrust
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetPending
-from eca_nvim.chat.vocabulary.shown_request import Request
+from eca_nvim.chat.vocabulary.requests import Choice, Request, needs_list
 from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd
+
+
+def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
+    """Let a chat's tools run without asking, or make them ask again."""
+    update = Update(chat, chat.root, now)
+    if chat.trust is not trusted:
+        chat.trust = trusted
+        update.dirty |= Dirty.STATUS
+        update.tell(TellTrust(chat.id))
+    return update.finish()
+
 
 SUBAGENT_GOES_ON = "a subagent gets only the rejection: your text is in the input"
 

@@ -6,8 +6,7 @@ import base64
 import binascii
 from functools import partial
 
-from eca_nvim.chat.model.blocks import Block, Fold, ImageBlock, LinkBlock
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Block, Changes, Fold, ImageBlock, LinkBlock
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update

@@ -14,15 +14,15 @@ from __future__ import annotations
 from eca_nvim.chat.handlers.messages import note
 from eca_nvim.chat.handlers.prompt_queue import enqueue, keep_after_change, next_waiting
 from eca_nvim.chat.handlers.turn import end, start_prompt, stop
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.abilities import Ability
-from eca_nvim.chat.vocabulary.commands import is_command
+from eca_nvim.chat.vocabulary.completion import is_command
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import TellGiveUp, TellSteer, TellUnsteer
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.chat.vocabulary.states import History, Turn, TurnEnd
 
 NO_STEER = "this server cannot be steered: your prompt is queued"

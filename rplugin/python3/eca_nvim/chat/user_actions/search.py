@@ -12,11 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from eca_nvim.chat.model.blocks import Block, Fold
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Block, Changes, Fold
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.render.block import body, full_body, header
-from eca_nvim.chat.render.markdown import ordered
+from eca_nvim.chat.render.whole_chat import ordered
 from eca_nvim.chat.text.safe_text import truncate
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.ops import ShowOutput

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.abilities import AbilitiesChanged
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.login import LoginNeeded
-from eca_nvim.chat.vocabulary.received import Job
+from eca_nvim.chat.vocabulary.options import AbilitiesChanged
+from eca_nvim.chat.vocabulary.turn_events import Job
 
 
 class TrustWanted(Struct, frozen=True):

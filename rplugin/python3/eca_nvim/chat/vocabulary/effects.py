@@ -13,10 +13,9 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.file_uses import FileNamed
-from eca_nvim.chat.vocabulary.forms import Value
+from eca_nvim.chat.vocabulary.requests import Value
 
 
 class TellPrompt(Struct, frozen=True):

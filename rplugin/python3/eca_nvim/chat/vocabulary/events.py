@@ -14,20 +14,22 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.call_details import KnownSoFar, TaskList, ToolCall
-from eca_nvim.chat.vocabulary.commands import CommandsChanged
-from eca_nvim.chat.vocabulary.decisions import ALLOW, REJECT, Choice
-from eca_nvim.chat.vocabulary.file_uses import FileNamed, FileUsed
-from eca_nvim.chat.vocabulary.forms import FormField
+from eca_nvim.chat.vocabulary.call_details import (
+    FileNamed,
+    FileUsed,
+    KnownSoFar,
+    TaskList,
+    ToolCall,
+)
+from eca_nvim.chat.vocabulary.completion import CommandsChanged
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
-from eca_nvim.chat.vocabulary.received import (
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, FormField
+from eca_nvim.chat.vocabulary.turn_events import (
     HookFinished,
     HookStarted,
     ImageReceived,
     Job,
     LinkReceived,
-)
-from eca_nvim.chat.vocabulary.turn_events import (
     LoginBegan,
     LoginWaits,
     StopRefused,
@@ -35,8 +37,8 @@ from eca_nvim.chat.vocabulary.turn_events import (
     TurnEnded,
     TurnLapsed,
     TurnStopping,
+    UsageReported,
 )
-from eca_nvim.chat.vocabulary.usage import UsageReported
 
 
 class Role(StrEnum):

@@ -18,44 +18,40 @@ from typing import ClassVar, TypeAlias, get_args
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.completion import Complete
-from eca_nvim.chat.vocabulary.history_intents import (
-    AddFlag,
-    ClearMessages,
-    DeleteChat,
-    ForkChat,
-    HistoryIntent,
-    ListChats,
-    LoadOlder,
-    RemoveFlag,
-    RenameChat,
-    ResumeChat,
-    Rollback,
-)
-from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LoginIntent, LogOut, TerminalEnded
-from eca_nvim.chat.vocabulary.query_intents import (
-    ChangeFolder,
-    CheckContext,
-    ContentRequest,
-    Grep,
-    PasteImage,
-    ReadDiff,
-)
-from eca_nvim.chat.vocabulary.review_intents import (
-    FileWritten,
-    KeepChanges,
-    ListChanges,
-    ListFiles,
-    PlanUndo,
-    ReviewIntent,
-    ShowCheckpoint,
-    UndoTurn,
-)
-from eca_nvim.chat.vocabulary.templates import (
+from eca_nvim.chat.vocabulary.completion import (
+    Complete,
     ExpandTemplate,
     ListTemplates,
     PrepareTemplate,
     TemplateIntent,
+)
+from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LoginIntent, LogOut, TerminalEnded
+from eca_nvim.chat.vocabulary.query_intents import (
+    AddFlag,
+    ChangeFolder,
+    CheckContext,
+    ClearMessages,
+    ContentRequest,
+    DeleteChat,
+    FileWritten,
+    ForkChat,
+    Grep,
+    HistoryIntent,
+    KeepChanges,
+    ListChanges,
+    ListChats,
+    ListFiles,
+    LoadOlder,
+    PasteImage,
+    PlanUndo,
+    ReadDiff,
+    RemoveFlag,
+    RenameChat,
+    ResumeChat,
+    ReviewIntent,
+    Rollback,
+    ShowCheckpoint,
+    UndoTurn,
 )
 
 

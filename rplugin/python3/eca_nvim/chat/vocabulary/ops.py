@@ -16,12 +16,11 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from eca_nvim.chat.vocabulary.completion import SetCompletions
-from eca_nvim.chat.vocabulary.file_uses import SetFilesUsed
+from eca_nvim.chat.vocabulary.call_details import SetFilesUsed
+from eca_nvim.chat.vocabulary.completion import SetCompletions, SetTemplates
 from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
 from eca_nvim.chat.vocabulary.options import SetOptions
-from eca_nvim.chat.vocabulary.templates import SetTemplates
-from eca_nvim.chat.vocabulary.usage import UsageRow
+from eca_nvim.chat.vocabulary.turn_events import UsageRow
 
 DEFAULT_SERVER: Final = "eca"
 """The name of the server of a user who has named none."""
@@ -150,7 +149,7 @@ class SetPending(Struct, frozen=True):
     choices (tables: id, name, kind, and the list remembers if the name does not say it), listed
     (the names must be seen), tool, path, options (of a question: [label, description]
     pairs), freeform, agent (the subagent whose call it is), warnings (lines); more of a form's
-    field (chat/user_actions/question_item.py). Keys that do not apply are absent.
+    field (chat/user_actions/answers.py). Keys that do not apply are absent.
 
     A number n in the list means: keep the next n items of the previous list; if n is negative,
     remove that many. Items of the previous list that are not counted are removed.

@@ -1,4 +1,6 @@
-"""Options: what the user can set in a chat, as its agent offers it.
+"""Abilities: what an agent can do beyond a conversation.
+
+Options: what the user can set in a chat, as its agent offers it.
 
 Rules kept here:
 - Ids, values, names and descriptions are the agent's text, exactly; the renderer cleans them.
@@ -13,6 +15,36 @@ from enum import IntEnum, StrEnum
 from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct, field
+
+
+class Ability(StrEnum):
+    """Something that not every agent can do; Lua has the sentences for what is missing.
+
+    FORK: copy a chat. FORK_HERE: up to a place in it.
+    """
+
+    STEER = "steer"
+    ROLLBACK = "rollback"
+    FORK = "fork"
+    FORK_HERE = "fork_here"
+    FLAGS = "flags"
+    CLEAR = "clear"
+    RENAME = "rename"
+    DELETE = "delete"
+    LIST = "list"
+    LOGIN = "login"
+    LOGOUT = "logout"
+
+
+ALL_ABILITIES: Final = frozenset(Ability)
+"""What is offered before an agent has said what it can do."""
+
+
+class AbilitiesChanged(Struct, frozen=True):
+    """An event: all that the agent can do, in every chat."""
+
+    abilities: frozenset[Ability]
+
 
 MODEL: Final = "model"
 MODE: Final = "mode"

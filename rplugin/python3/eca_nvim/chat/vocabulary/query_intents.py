@@ -1,10 +1,128 @@
-"""Intents that ask something: a chat's text, places in it, images. intents.py has the rules."""
+"""Intents about saved chats and their history; intents.py has the rules.
+
+Intents that ask something: a chat's text, places in it, images. intents.py has the rules.
+
+Intents about files that tools changed; intents.py has the rules.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias
+from collections.abc import Sequence
+from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import Struct
+
+
+class ListChats(Struct, frozen=True):
+    """Ask for the chats a server has saved; answered by the op `answer` with this number.
+
+    The answer is a list of tables, newest first: id, title, model, messages (their number), created
+    and updated (ms since 1970), running, open (in this session). Unknown values are absent.
+    server: its name, None for the default one.
+    """
+
+    name: ClassVar[str] = "list_chats"
+    request: int
+    server: str | None = None
+
+
+class ResumeChat(Struct, frozen=True):
+    """Continue a saved chat: show its newest page.
+
+    instead: the chat it replaces on the screen, which is removed if it is empty. quiet: do not
+    complain if the agent does not know the chat, because it may be new. server: the name of the
+    server that has saved it, None for the default one.
+    """
+
+    name: ClassVar[str] = "resume"
+    chat: str
+    instead: str | None = None
+    quiet: bool = False
+    server: str | None = None
+
+
+class LoadOlder(Struct, frozen=True):
+    """Load the page before the oldest loaded one."""
+
+    name: ClassVar[str] = "older"
+    chat: str
+
+
+class RenameChat(Struct, frozen=True):
+    """Rename a chat."""
+
+    name: ClassVar[str] = "rename"
+    chat: str
+    title: str
+
+
+class ClearMessages(Struct, frozen=True):
+    """Remove all messages of a chat, here and at the agent."""
+
+    name: ClassVar[str] = "clear"
+    chat: str
+
+
+class DeleteChat(Struct, frozen=True):
+    """Delete a chat, here and at the agent."""
+
+    name: ClassVar[str] = "delete"
+    chat: str
+
+
+class Rollback(Struct, frozen=True):
+    """Undo a chat from the user message that a block is or belongs to; block 0 is the last.
+
+    messages: remove the messages from there on, and put the user message back into the input.
+    tools: the agent restores the files its tools have changed since, and overwrites changes others
+    have saved; `review_intents.UndoTurn` keeps those.
+    """
+
+    name: ClassVar[str] = "rollback"
+    chat: str
+    block: int
+    messages: bool = True
+    tools: bool = False
+
+
+class ForkChat(Struct, frozen=True):
+    """Copy a chat up to a block, without it if it is a user message; block 0 is the last."""
+
+    name: ClassVar[str] = "fork"
+    chat: str
+    block: int
+
+
+class AddFlag(Struct, frozen=True):
+    """Add a flag after a block, or after the nearest earlier one that allows it; 0 is the last."""
+
+    name: ClassVar[str] = "add_flag"
+    chat: str
+    block: int
+    text: str
+
+
+class RemoveFlag(Struct, frozen=True):
+    """Remove a flag, by its block."""
+
+    name: ClassVar[str] = "remove_flag"
+    chat: str
+    block: int
+
+
+HistoryIntent: TypeAlias = (
+    ListChats
+    | ResumeChat
+    | LoadOlder
+    | RenameChat
+    | ClearMessages
+    | DeleteChat
+    | Rollback
+    | ForkChat
+    | AddFlag
+    | RemoveFlag
+)
+"""Intents that wait for a response of the agent."""
 
 
 class Grep(Struct, frozen=True):
@@ -147,3 +265,94 @@ ContentRequest: TypeAlias = (
     RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage | RequestPlace
 )
 """Intents that are answered at once from what a chat contains."""
+
+
+class ListChanges(Struct, frozen=True):
+    """Ask for all changes of a chat's tools, or of one turn; answered with this number.
+
+    The answer is a list of tables (see `review.change_list.entries`). If nothing ever changed, a
+    message says so and the answer is None.
+    """
+
+    name: ClassVar[str] = "changes"
+    chat: str
+    request: int
+    turn: int | None = None
+
+
+class KeepChanges(Struct, frozen=True):
+    """Keep changes, by their keys: they are no longer listed."""
+
+    name: ClassVar[str] = "keep"
+    chat: str
+    keys: Sequence[str]
+
+
+class PlanUndo(Struct, frozen=True):
+    """Ask what undoing a turn (default: the last) would do; answered with this number.
+
+    paths: only these files. since: undo the turn of this user message's block and all later ones.
+    messages: the messages will be undone, too.
+
+    The answer is a table: turns (numbers, newest first), again (the turn is undone already, so that
+    undoing it applies it again), title, verb (the action of the key that undoes), rows, why (the
+    reason if there are no rows). A row is a file (path; seen: the digest of its present content) or
+    a turn without saved files (name). Its segments word both outcomes: kept and taken; an
+    impossible one is absent. The answer is None, after a message, if nothing can be undone.
+    """
+
+    name: ClassVar[str] = "plan_undo"
+    chat: str
+    request: int
+    turn: int | None = None
+    paths: Sequence[str] | None = None
+    since: int | None = None
+    messages: bool = False
+
+
+class UndoTurn(Struct, frozen=True):
+    """Restore files to their state before turns; answered with this number.
+
+    turns: newest first. files: pairs of a path and its `seen` from the plan; a file changed since
+    then is left alone. The answer is a table: done (paths), failed (tables of path, fault and, if
+    the file is damaged, copy: the path of a copy of the original).
+    """
+
+    name: ClassVar[str] = "undo_turn"
+    chat: str
+    request: int
+    turns: Sequence[int]
+    files: Sequence[tuple[str, str]]
+
+
+class ShowCheckpoint(Struct, frozen=True):
+    """Show the diff of a file from before these turns (newest first) to now."""
+
+    name: ClassVar[str] = "checkpoint"
+    chat: str
+    turns: Sequence[int]
+    path: str
+
+
+class ListFiles(Struct, frozen=True):
+    """Ask for the files that the chat's tools read and changed; answered with this number.
+
+    The answer is a list of tables, most used first: path, use (segments that say how it was used).
+    """
+
+    name: ClassVar[str] = "files"
+    chat: str
+    request: int
+
+
+class FileWritten(Struct, frozen=True):
+    """The user began, finished or abandoned writing a file, which is then no tool's change."""
+
+    name: ClassVar[str] = "wrote"
+    path: str
+    state: Literal["begun", "written", "given_up"]
+
+
+ReviewIntent: TypeAlias = (
+    ListChanges | KeepChanges | PlanUndo | UndoTurn | ShowCheckpoint | ListFiles
+)

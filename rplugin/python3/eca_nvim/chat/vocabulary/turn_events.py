@@ -1,10 +1,105 @@
-"""Turn events: what an agent reports about a turn."""
+"""Usage: what an agent says about tokens and costs.
+
+Received: the events about hooks, links, images and commands in the background.
+
+A hook is a program that the agent runs at a fixed point of its work.
+
+Turn events: what an agent reports about a turn.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.states import TurnEnd
+
+UsageSegment: TypeAlias = tuple[str, ...]
+"""Text and group of a segment, then maybe a colour (`#rrggbb`) for terminals that show it."""
+
+UsageRow: TypeAlias = Sequence[UsageSegment]
+
+DOLLARS: Final = "USD"
+
+
+class UsageCategory(Struct, frozen=True):
+    """One part of the context window."""
+
+    name: str
+    tokens: int
+    color: str | None = None
+
+
+class UsageReported(Struct, frozen=True):
+    """Tokens and cost so far (ECA: usage); costs are amounts, as text.
+
+    currency: of the costs, as a code of ISO 4217.
+    """
+
+    session_tokens: int | None = None
+    context_limit: int | None = None
+    output_limit: int | None = None
+    last_message_cost: str | None = None
+    session_cost: str | None = None
+    auto_compact_percentage: int | None = None
+    categories: tuple[UsageCategory, ...] = ()
+    free_tokens: int | None = None
+    free_color: str | None = None
+    currency: str = DOLLARS
+
+
+class HookStarted(Struct, frozen=True):
+    """A hook of the agent began (ECA: hookActionStarted)."""
+
+    id: str
+    name: str
+
+
+class HookFinished(Struct, frozen=True):
+    """A hook ended; `status` is its exit code (ECA: hookActionFinished)."""
+
+    id: str
+    name: str
+    status: int | None = None
+    output: str | None = None
+    error: str | None = None
+    tool_call_id: str | None = None
+
+
+class LinkReceived(Struct, frozen=True):
+    """A titled link (ECA: url)."""
+
+    title: str
+    url: str
+
+
+class ImageReceived(Struct, frozen=True):
+    """An image, in base64 (ECA: image)."""
+
+    media_type: str
+    base64: str
+
+
+class JobState(StrEnum):
+    """Whether a command runs in the background, and how it ended."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    KILLED = "killed"
+
+
+class Job(Struct, frozen=True):
+    """A command in the background, as it is now; `call_id` started it in a chat (our id)."""
+
+    title: str
+    state: JobState = JobState.RUNNING
+    exit_code: int | None = None
+    chat_id: str | None = None
+    call_id: str | None = None
 
 
 class TurnEvent(Struct, frozen=True):

@@ -21,8 +21,7 @@ from typing import Any
 import anyio
 
 from eca_nvim.nvim.guardian_process import guardian
-from eca_nvim.nvim.probes.probe import Probe
-from eca_nvim.nvim.probes.rows import Row
+from eca_nvim.nvim.probes.probe import Probe, Row
 from eca_nvim.nvim.settings import read_settings
 
 

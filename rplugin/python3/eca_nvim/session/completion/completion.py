@@ -1,4 +1,16 @@
-"""Completion: answers the intent `complete`.
+"""Commands: what a prompt may begin with: those of the agent, and templates.
+
+Rules kept here:
+- A name is offered once, as its first owner describes it.
+- Every key asks again, so what an agent may announce is limited: the rest is not offered.
+
+Contexts: the items after `@` that are no path of the workspace, and those of the agent.
+
+Rule kept here: an address is offered only if `lua/eca/context/tokens.lua` reads it as one.
+
+Answer: the items for one query, which come from several sources and only grow.
+
+Completion: answers the intent `complete`.
 
 Rules kept here:
 - The first answer comes from what is known already. What the agent and a new listing of the files
@@ -10,25 +22,162 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Final, TypeAlias
+
+import anyio
+from msgspec.structs import asdict
 
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.base import Agent, AgentFault
-from eca_nvim.agents.queries import FoundContext, Queries
+from eca_nvim.agents.queries import FoundCommand, FoundContext, FoundPath, FoundResource, Queries
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.vocabulary.completion import MOST_ITEMS, Complete, CompletionItem, Trigger
+from eca_nvim.chat.text.safe_text import literal_name, one_line
+from eca_nvim.chat.vocabulary.completion import (
+    MOST_ITEMS,
+    Argument,
+    Command,
+    Complete,
+    CompletionItem,
+    ItemKind,
+    SetCompletions,
+    Trigger,
+)
+from eca_nvim.patterns import late_pattern
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.completion.answer import Answer
-from eca_nvim.session.completion.commands import MOST_WORDS, command_items, matching, pushed
-from eca_nvim.session.completion.contexts import context_items, words
-from eca_nvim.session.completion.index import FolderIndex
-from eca_nvim.session.completion.paths import is_rooted, path_items
-from eca_nvim.session.completion.written_paths import Writer
+from eca_nvim.session.completion.fuzzy import matches, ranked
+from eca_nvim.session.completion.names import FolderIndex, typable
+from eca_nvim.session.completion.paths import Writer, is_rooted, path_item, path_items, unescaped
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View, isolated
 from eca_nvim.threads import run_in_thread
+
+MOST_COMMANDS: Final = 1000
+LONGEST_NAME: Final = 200
+LONGEST_DETAIL: Final = 2000
+"""Characters of a description, and of the name of an argument, that are shown."""
+MOST_ARGUMENTS: Final = 100
+MOST_WORDS: Final = 4
+"""Words of an announced name, such as `memory show`: the agent finds it in the prompt by itself."""
+
+
+def pushed(command: Command) -> FoundCommand:
+    """Return a command that the agent announced in a chat."""
+    if not command.hint:
+        return FoundCommand(command.name, description=command.description)
+    hint = command.hint if command.hint.startswith(("<", "[")) else f"<{command.hint}>"
+    shown = f"{hint} {command.description}"  # a menu shows the beginning
+    return FoundCommand(command.name, description=shown, arguments=(Argument(command.hint),))
+
+
+def command_items(
+    commands: Iterable[FoundCommand], *, most_words: int = 1
+) -> Iterator[CompletionItem]:
+    """Yield the items of commands whose name can be typed, in so many words."""
+    for command in islice(commands, MOST_COMMANDS):
+        if len(command.name) > LONGEST_NAME:
+            continue
+        name, words = command.name, command.name.split()
+        if typable(name) and name == " ".join(words) and 1 <= len(words) <= most_words:
+            arguments = tuple(map(_safe, command.arguments[:MOST_ARGUMENTS]))
+            detail = one_line(command.description[:LONGEST_DETAIL])
+            yield CompletionItem(name, literal_name(name), command.kind, detail, arguments)
+
+
+def _safe(argument: Argument) -> Argument:
+    name = one_line(argument.name[:LONGEST_DETAIL])
+    description = one_line(argument.description[:LONGEST_DETAIL])
+    return Argument(name, description, argument.required)
+
+
+def matching(query: str, items: Iterable[CompletionItem]) -> list[CompletionItem]:
+    """Return the items whose name matches a query, the best first; an empty one changes nothing."""
+    by_name: dict[str, CompletionItem] = {}
+    for item in items:
+        by_name.setdefault(item.text, item)
+    if not query:
+        return list(by_name.values())
+    return [by_name[rank[-1]] for rank in ranked(query, by_name, len(by_name))]
+
+
+_URL = late_pattern(r"https?://[!-~]*[A-Za-z0-9/]")
+_URI = late_pattern(r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]")
+
+
+def words(query: str) -> list[CompletionItem]:
+    """Return the contexts that are no path: a page whose address was typed, the cursor."""
+    if _URL.fullmatch(query):
+        return [CompletionItem(query, query, ItemKind.URL, "web page")]
+    cursor = CompletionItem("cursor", "cursor", ItemKind.CURSOR, "where you are in the code")
+    return matching(query, [cursor])
+
+
+def context_items(
+    query: str, found: Iterable[FoundContext], folders: Collection[str], writer: Writer
+) -> Iterator[CompletionItem]:
+    """Yield the items of contexts that the agent offers; blocks, so runs in a thread.
+
+    An agent may offer some for any query: what has not its letters is left out, and so are the
+    folders of the workspace.
+    """
+    wanted = unescaped(query)
+    for context in found:
+        match context:
+            case FoundPath(path):
+                item = path_item(path, writer) if path not in folders else None
+            case FoundResource(uri):
+                item = _resource(context) if _URI.fullmatch(uri) else None
+        if item is not None and matches(wanted, f"{item.label} {item.detail}"):
+            yield item
+
+
+def _resource(found: FoundResource) -> CompletionItem:
+    described = (found.server, found.name, found.description)
+    detail = " · ".join(filter(None, map(one_line, described)))
+    return CompletionItem(found.uri, literal_name(found.uri), ItemKind.RESOURCE, detail)
+
+
+class Superseded(Exception):
+    """Raised in a search when a newer query has come."""
+
+
+class Answer:
+    """The items so far; `waiting`: how many sources have not given theirs."""
+
+    def __init__(self, query: Complete, view: View) -> None:
+        self.query = query
+        self.scope = anyio.CancelScope()
+        self.waiting = 0
+        self._view = view
+        self._items: dict[str, CompletionItem] = {}
+
+    def check(self) -> None:
+        """Raise Superseded if a newer query has come; called from threads."""
+        if self.scope.cancel_called:
+            raise Superseded
+
+    def add(self, items: Iterable[CompletionItem]) -> None:
+        """Append what a source gave; send the answer if that changes it."""
+        self.waiting -= 1
+        before = len(self._items)
+        for item in items:
+            if len(self._items) < MOST_ITEMS:
+                self._items.setdefault(item.text, item)
+        if len(self._items) > before or not self.waiting:
+            self._send()
+
+    def _send(self) -> None:
+        asked = self.query
+        items = [_table(item) for item in self._items.values()]
+        final = not self.waiting
+        self._view.push([SetCompletions(asked.chat, asked.trigger, asked.query, items, final)])
+
+
+def _table(item: CompletionItem) -> dict[str, object]:
+    return asdict(item) | {"arguments": [asdict(it) for it in item.arguments]}
+
 
 MOST_LOCAL: Final = MOST_ITEMS - 40
 """Most paths of an answer before the agent's are appended."""

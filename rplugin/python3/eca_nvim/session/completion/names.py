@@ -6,19 +6,38 @@ Rules kept here:
 - The names are joined in pieces of text, the shortest names first, so that a search that ends early
   has found the best ones. A piece is searched in a few milliseconds, and other threads wait no
   longer than that.
+
+Index: the names in one folder, listed in the background when they are asked for.
+
+Rules kept here:
+- Nothing is listed before the first query. A query is answered from the last listing. One that is
+  old, or older than what an agent did last, is made again meanwhile.
+- A query that continues the last one searches what that one found, if it found all there is.
+
+Listing: the files of a folder, for completion; by git, or by walking through the folder.
+
+Rules kept here:
+- Of a repository all files are listed that git knows or would add. Elsewhere folders of version
+  control and caches are left out, as a survey leaves them out.
+- A listing takes at most `LIMIT` seconds and stays a part of the files then.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from eca_nvim.patterns import late_pattern
+from eca_nvim.review.workspace import Check, ls_files, walk_folders
 from eca_nvim.session.completion.fuzzy import lowered
+from eca_nvim.threads import run_in_thread
 
 MOST_NAMES: Final = 200_000
 _PIECE: Final = 2048
@@ -34,9 +53,6 @@ LONGEST: Final = 1000
 """Bytes of a name in a token, and characters of a query, at most."""
 _CONTROLS = late_pattern(rb"[\0-\x1f\x7f]")
 _UNTYPABLE = late_pattern("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-
-Check = Callable[[], None]
-"""Raises an exception to end a search."""
 
 
 class Found(Struct, frozen=True):
@@ -154,3 +170,111 @@ def folders_first(names: Iterable[str]) -> list[str]:
 def typable(name: str) -> bool:
     """Return whether a name can be typed, and sent to an agent."""
     return _UNTYPABLE.search(name) is None
+
+
+_LEAST_AGE: Final = 2.0
+"""Seconds after which a listing is made again, at the earliest."""
+_MOST_AGE: Final = 10.0
+"""Seconds after which it is made again, even if no agent did anything."""
+
+
+class FolderIndex:
+    """The names in a folder. `names` is replaced as a whole, from a thread."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.names = Names()
+        self._last: tuple[Names, str, Found] | None = None
+        self._listing: asyncio.Task[None] | None = None
+        self._checksum: int | None = None
+        self._listed_at = float("-inf")
+
+    def is_fresh(self, active_at: float) -> bool:
+        """Return whether the last listing is recent enough.
+
+        active_at: when an agent did something last, which may have been a new file (monotonic s).
+        """
+        age = time.monotonic() - self._listed_at
+        return age < (_MOST_AGE if active_at < self._listed_at else _LEAST_AGE)
+
+    async def refresh(self) -> None:
+        """List the names, or wait for the listing that runs; it goes on if this is cancelled."""
+        if self._listing is None or self._listing.done():
+            self._listing = asyncio.ensure_future(run_in_thread(self._list))
+        await asyncio.shield(self._listing)
+
+    def find(self, query: str, check: Check) -> Sequence[str]:
+        """Return names that match a query in some way; runs in a thread."""
+        names, last = self.names, self._last
+        if last is not None and last[0] is names and query.startswith(last[1]) and last[2].all:
+            return last[2].names
+        found = names.find(query, check)
+        self._last = names, query, found
+        return found.names
+
+    def _list(self) -> None:
+        """List the files; they rarely differ from those of the last listing."""
+        began = time.monotonic()
+        files = list_files(self.folder)
+        if (checksum := hash(files)) != self._checksum:
+            self.names, self._checksum = Names(with_folders(files)), checksum
+        self._listed_at = began
+
+
+LIMIT: Final = 10.0
+"""Seconds that git may take, and a walk after that."""
+
+
+class _TooLong(Exception):
+    """Raised when a listing has taken its time."""
+
+
+def list_files(folder: str) -> bytes:
+    """Return the files below a folder, each with a NUL after it; blocks, so runs in a thread."""
+    return _of_git(folder) or _of_walk(folder)
+
+
+def _of_git(folder: str) -> bytes:
+    """Return the files of a repository; none if git finds none."""
+    with suppress(_TooLong):
+        return ls_files(folder, "--cached", "--others", "--exclude-standard", check=_limit())
+    return b""
+
+
+def _of_walk(folder: str) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in islice(_walk(folder), MOST_NAMES))
+
+
+def _walk(folder: str) -> Iterator[str]:
+    check = _limit()
+    with suppress(_TooLong):
+        for inner, entries in walk_folders(folder, set(), check):
+            check()
+            start = f"{inner}/".removeprefix(f"{folder}/")
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    yield start + entry.name
+
+
+def _limit() -> Check:
+    """Return a check that raises _TooLong when `LIMIT` is over."""
+    deadline = time.monotonic() + LIMIT
+
+    def check() -> None:
+        if time.monotonic() > deadline:
+            raise _TooLong
+
+    return check
+
+
+def with_folders(files: bytes) -> bytes:
+    """Return files and before them all their folders, each with a `/` at its end."""
+    folders: set[bytes] = set()
+    start = 0
+    while (end := files.find(b"\0", start)) >= 0:
+        folder = files[start : files.rfind(b"/", start, end - 1) + 1]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder[: folder.rfind(b"/", 0, -1) + 1]
+        start = end + 1
+    return b"\0".join((*folders, files))

@@ -1,4 +1,9 @@
-"""Paths: files and folders for a query, from the index or by reading one folder.
+r"""Written paths: how a path stands in a prompt, as `lua/eca/context/tokens.lua` reads it.
+
+Rules kept here: a blank is written `\ `. A path is relative to the working folder if it is inside,
+else it begins with `/` or `~/`. A name that would mean something else is written after `./`.
+
+Paths: files and folders for a query, from the index or by reading one folder.
 
 Rules kept here:
 - A query that ends in `/` lists a folder. One that begins with `/`, `~/`, `./` or `../` reads the
@@ -20,10 +25,48 @@ from typing import Final
 
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
+from eca_nvim.review.workspace import Check
 from eca_nvim.session.completion.fuzzy import Rank, ranked
-from eca_nvim.session.completion.index import FolderIndex
-from eca_nvim.session.completion.names import Check, folders_first, typable
-from eca_nvim.session.completion.written_paths import Writer, escaped, unescaped
+from eca_nvim.session.completion.names import FolderIndex, folders_first, typable
+
+_BLANK: Final = "\\ "
+_WORDS: Final = frozenset({"cursor", "selection", "diagnostics", "quickfix", "diff"})
+"""Tokens that are no path."""
+
+
+class Writer:
+    """Writes absolute paths for a working folder, and reads what the user typed."""
+
+    def __init__(self, working_folder: str) -> None:
+        self._folder = working_folder.rstrip("/")
+        self._home = posixpath.expanduser("~").rstrip("/")
+
+    def written(self, path: str) -> str:
+        """Return a path as a user would type it, without escapes; a folder ends in `/`."""
+        if path.startswith(f"{self._folder}/"):
+            name = path[len(self._folder) + 1 :]
+            is_ambiguous = name in _WORDS or name.startswith(("~", "buffer:", "terminal:"))
+            return f"./{name}" if is_ambiguous else name
+        if self._home and path.startswith(f"{self._home}/"):
+            return f"~{path[len(self._home) :]}"
+        return path
+
+    def absolute(self, typed: str) -> str:
+        """Return the path that a typed one means."""
+        if typed.startswith("~/"):
+            return self._home + typed[1:]
+        return posixpath.join(self._folder, typed)
+
+
+def escaped(path: str) -> str:
+    """Return a path as it is in a token."""
+    return path.replace(" ", _BLANK)
+
+
+def unescaped(word: str) -> str:
+    """Return what a word of a prompt means."""
+    return word.replace(_BLANK, " ")
+
 
 _ROOTED: Final = ("/", "~/", "./", "../")
 _MOST_READ: Final = 20_000

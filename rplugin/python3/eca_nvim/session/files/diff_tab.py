@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.model.call_files import may_change, moved
+from eca_nvim.chat.model.calls import may_change, moved
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.diffs import Versions, rewritten, text_after, versions

@@ -22,8 +22,7 @@ import anyio.lowlevel
 from msgspec import Struct
 
 from eca_nvim.review.attribution import Attribution
-from eca_nvim.review.survey import Survey, survey
-from eca_nvim.review.survey_differences import Difference, differences
+from eca_nvim.review.survey import Difference, Survey, differences, survey
 from eca_nvim.review.workspace import UnknownWorkspace
 from eca_nvim.threads import run_in_thread
 

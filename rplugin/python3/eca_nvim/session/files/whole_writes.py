@@ -17,9 +17,8 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.model.call_ids import active_call, requested_call
-from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.text.hunks_between import comparable, hunks_between
+from eca_nvim.chat.model.chat import Chat, active_call, requested_call
+from eca_nvim.chat.text.text_differences import comparable, hunks_between
 from eca_nvim.chat.vocabulary.call_details import Base, FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,

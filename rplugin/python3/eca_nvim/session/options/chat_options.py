@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.render.options import commands_of
+from eca_nvim.chat.render.status import commands_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.prompts import hold_prompt, send_prompt
 from eca_nvim.chat.vocabulary.effects import TellPrompt

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from eca_nvim.chat.render.options import COMMANDS, commands_of
+from eca_nvim.chat.render.status import COMMANDS, commands_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.options import ChatOption, OptionKind, OptionValue
 

@@ -62,7 +62,7 @@ class Contexts:
 
     async def read_diff(self, intent: ReadDiff) -> None:
         """Answer the intent `read_diff`."""
-        from eca_nvim.session.files.git_diff import NoDiff, read_diff  # noqa: PLC0415 - rare
+        from eca_nvim.session.files.late_contexts import NoDiff, read_diff  # noqa: PLC0415 - rare
 
         with isolated(self._view, "read the diff", intent):
             try:

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from eca_nvim.chat.vocabulary.completion import Complete
-from eca_nvim.chat.vocabulary.history_intents import HistoryIntent
+from eca_nvim.chat.vocabulary.completion import Complete, TemplateIntent
 from eca_nvim.chat.vocabulary.intents import SlowIntent
 from eca_nvim.chat.vocabulary.login import LoginIntent
 from eca_nvim.chat.vocabulary.query_intents import (
     CheckContext,
     ContentRequest,
     Grep,
+    HistoryIntent,
     PasteImage,
     ReadDiff,
 )
-from eca_nvim.chat.vocabulary.templates import TemplateIntent
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
-from eca_nvim.session.requests.chat_content import answer_from_chat
-from eca_nvim.session.requests.clipboard import paste_image
 from eca_nvim.session.requests.contexts import Contexts
-from eca_nvim.session.requests.images import Images
+from eca_nvim.session.requests.images import Images, paste_image
 from eca_nvim.session.requests.logins import LoginRequests
 from eca_nvim.session.requests.review import ReviewRequests
 from eca_nvim.session.requests.saved_chats import SavedChats
-from eca_nvim.session.requests.search import search
+from eca_nvim.session.requests.search import answer_from_chat, search
 from eca_nvim.session.requests.templates import Templates
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View

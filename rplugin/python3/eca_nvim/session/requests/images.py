@@ -1,4 +1,12 @@
-"""The agent's images, written to files that the system's viewer can open.
+"""The clipboard's image, written to a file that a prompt can name.
+
+Rules kept here:
+- Programs of the system read the clipboard, each bounded in time and bytes. What they print is an
+  image only if it begins like one.
+- The file is in the folder of the chat's images: only the user can read it, and it is removed when
+  the host exits.
+
+The agent's images, written to files that the system's viewer can open.
 
 Rules kept here:
 - Only pure pixel formats are written: the system may open others with programs that run what is
@@ -9,13 +17,103 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from shutil import which
+from typing import Final
 
+from eca_nvim.agents.attached_files import MOST_IMAGE_BYTES
 from eca_nvim.chat.vocabulary.effects import ShowImage
-from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal, ViewOp
+from eca_nvim.chat.vocabulary.ops import Answer, Notify, OpenExternal, ViewOp
+from eca_nvim.chat.vocabulary.query_intents import PasteImage
 from eca_nvim.disk.private import PrivateFolder
+from eca_nvim.environment import child_environment
+from eca_nvim.session.files.late_contexts import run_bounded
+from eca_nvim.session.view import View, isolated
+from eca_nvim.threads import run_in_thread
+
+SECONDS: Final = 5.0
+"""Seconds that a program has for all its answers: the owner of the clipboard may hang."""
+
+_XCLIP: Final = ("-selection", "clipboard", "-o", "-t")
+PROGRAMS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
+    "wl-paste": (("--type", "image/png"), ("--type", "image/jpeg")),
+    "xclip": ((*_XCLIP, "image/png"), (*_XCLIP, "image/jpeg")),
+    "pngpaste": (("-",),),
+}
+"""The programs that are tried in turn, each with the arguments to try."""
+
+_SIGNATURES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+)
+
+
+class NoImage(Exception):
+    """Raised if there is no image to paste; the text is one line with the remedy."""
+
+
+async def paste_image(intent: PasteImage, images: Images, view: View) -> None:
+    """Answer the intent `paste_image`."""
+    with isolated(view, "paste the image", intent):
+        try:
+            media_type, content = await run_in_thread(_image)
+            answer = {"path": str(images.write(media_type, content))}
+        except NoImage as fault:
+            answer = {"fault": str(fault)}
+        except OSError as fault:
+            answer = {"fault": f"the image cannot be written, {fault.strerror}: free some space"}
+        view.push([Answer(intent.request, answer)])
+
+
+def _image() -> tuple[str, bytes]:
+    """Return the media type and the bytes of the clipboard's image; blocks. Raises NoImage."""
+    installed = [name for name in PROGRAMS if which(name)]
+    if not installed:
+        *names, last = PROGRAMS
+        raise NoImage(f"no program reads the clipboard: install {', '.join(names)} or {last}")
+    silent = []
+    for name in installed:
+        try:
+            if found := _image_of(name):
+                return found
+        except TimeoutError:
+            silent.append(name)
+    if silent:
+        raise NoImage(
+            f"{' and '.join(silent)} did not answer for {SECONDS:.0f} s, nothing is pasted: "
+            "copy the image again, or save it and name the file"
+        )
+    raise NoImage(f"no image in the clipboard, says {' and '.join(installed)}: copy one first")
+
+
+def _image_of(name: str) -> tuple[str, bytes] | None:
+    """Return the image that a program finds. Raises NoImage, TimeoutError."""
+    deadline = time.monotonic() + SECONDS
+    for arguments in PROGRAMS[name]:
+        if found := _printed((name, *arguments), deadline):
+            return found
+    return None
+
+
+def _printed(command: Sequence[str], deadline: float) -> tuple[str, bytes] | None:
+    """Return the image that a program prints, None if none. Raises NoImage, TimeoutError."""
+    try:
+        seconds = max(0.0, deadline - time.monotonic())
+        output = run_bounded(command, child_environment(), most=MOST_IMAGE_BYTES, seconds=seconds)
+    except OSError:
+        return None  # it is broken: another one may work
+    if output.status is None and len(output.content) == MOST_IMAGE_BYTES:
+        raise NoImage("the clipboard's image is larger than 20 MB: save it smaller, and name it")
+    if output.status is None and time.monotonic() >= deadline:
+        raise TimeoutError
+    kinds = (kind for start, kind in _SIGNATURES if output.content.startswith(start))
+    kind = next(kinds, None)
+    return (kind, output.content) if kind and output.succeeded else None
+
 
 SUFFIXES: Mapping[str, str] = {
     "image/bmp": ".bmp",

@@ -13,11 +13,11 @@ from pathlib import PurePath
 import anyio.lowlevel
 
 from eca_nvim.agents.archive import AgentRefused
-from eca_nvim.chat.model.past_turns import turns_since
+from eca_nvim.chat.model.chat import turns_since
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary.intents import RequestDiff
 from eca_nvim.chat.vocabulary.ops import Answer, Emit, FilesChanged, Notify, ShowDiff, ViewOp
-from eca_nvim.chat.vocabulary.review_intents import (
+from eca_nvim.chat.vocabulary.query_intents import (
     KeepChanges,
     ListChanges,
     ListFiles,
@@ -26,17 +26,25 @@ from eca_nvim.chat.vocabulary.review_intents import (
     ShowCheckpoint,
     UndoTurn,
 )
-from eca_nvim.review.change_list import Present, Table, entries, snapshot_text
-from eca_nvim.review.files_used import list_files_used
+from eca_nvim.review.change_list import Present, Table, entries, list_files_used, snapshot_text
+from eca_nvim.review.earlier_states import TurnChanges
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.survey import ODD_NAME
-from eca_nvim.review.turn_changes import TurnChanges
-from eca_nvim.review.undo import UndoOutcome, UndoPlan, merged, moved_on, plan_undo, undo
-from eca_nvim.review.undo_words import done_line, no_plan, plan_table
+from eca_nvim.review.undo import (
+    UndoOutcome,
+    UndoPlan,
+    done_line,
+    merged,
+    moved_on,
+    no_plan,
+    plan_table,
+    plan_undo,
+    undo,
+)
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.diff_tab import EditorFiles, diff
 from eca_nvim.session.files.surveys import Surveyor
-from eca_nvim.session.requests import history_changes
+from eca_nvim.session.requests import history_edits
 from eca_nvim.session.view import View, isolated
 
 MOST_ENTRIES = 1000
@@ -142,8 +150,8 @@ class ReviewRequests:
         """Plan the undo of all turns from a user's message on."""
         try:
             chat = self._chats.get(intent.chat)
-            history_changes.require_idle(chat)
-            prompt, _ = history_changes.named_prompt(chat, block)
+            history_edits.require_idle(chat)
+            prompt, _ = history_edits.named_prompt(chat, block)
         except AgentRefused as fault:
             self._view.push([Notify("warn", str(fault))])
             return None

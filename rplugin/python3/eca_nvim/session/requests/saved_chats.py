@@ -18,23 +18,23 @@ from msgspec.structs import asdict
 
 from eca_nvim.agents.archive import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentFault
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.earlier_messages import (
     FOLLOWS,
     show_above,
+    show_in_parts,
     show_incomplete,
     show_loading,
     show_older,
 )
-from eca_nvim.chat.user_actions.history_parts import show_in_parts
-from eca_nvim.chat.vocabulary import history_intents as intents
+from eca_nvim.chat.vocabulary import query_intents as intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, TitleChanged
 from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.requests import history_changes
-from eca_nvim.session.requests.changing_history import ChangingHistories
+from eca_nvim.session.requests import history_edits
+from eca_nvim.session.requests.history_edits import ChangingHistories
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View, isolated
 
@@ -205,7 +205,7 @@ class SavedChats:
         """Show the newest page of a chat again, after its history was changed elsewhere."""
         self._chats.show(show_loading(chat, now(), loading=False))
         async with self._histories.change(chat.id):
-            history_changes.require_idle(chat)
+            history_edits.require_idle(chat)
             opened = await (await self._archive(chat)).open_chat(chat.id, PAGE)
             if chat.forgotten:
                 return
@@ -223,7 +223,7 @@ class SavedChats:
 
     async def _clear(self, chat: Chat) -> None:
         async with self._histories.change(chat.id):
-            history_changes.require_idle(chat)
+            history_edits.require_idle(chat)
             if not chat.is_blank:
                 await (await self._archive(chat)).clear(chat.id)
             self._chats.apply(chat, [ChatCleared(usage=True)])
@@ -238,23 +238,21 @@ class SavedChats:
         self._servers.of(chat).forget(chat)
         self._chats.forget(chat.id, announced=announced)
 
-    async def _change_history(self, chat: Chat, intent: history_changes.HistoryChange) -> None:
+    async def _change_history(self, chat: Chat, intent: history_edits.HistoryChange) -> None:
         match intent:
             case intents.Rollback():
                 async with self._histories.change(chat.id):
                     archive = await self._archive(chat)
-                    await history_changes.roll_back(self._chats, archive, chat, intent)
+                    await history_edits.roll_back(self._chats, archive, chat, intent)
             case intents.ForkChat(_, block):
                 archive = await self._archive(chat)
-                copy = await history_changes.fork(
-                    self._chats, self._histories, archive, chat, block
-                )
+                copy = await history_edits.fork(self._chats, self._histories, archive, chat, block)
                 if not copy.forgotten:
                     self._servers.of(chat).options.copied(chat, copy)
             case intents.AddFlag(_, block, text):
                 async with self._histories.change(chat.id):
                     archive = await self._archive(chat)
-                    await history_changes.add_flag(self._chats, archive, chat, block, text)
+                    await history_edits.add_flag(self._chats, archive, chat, block, text)
             case intents.RemoveFlag(_, block):
                 archive = await self._archive(chat)
-                await history_changes.remove_flag(self._chats, archive, chat, block)
+                await history_edits.remove_flag(self._chats, archive, chat, block)

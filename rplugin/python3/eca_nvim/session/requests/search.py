@@ -1,21 +1,51 @@
-"""Search: finds the user's pattern in a chat, in a separate process (`pattern_process.py`)."""
+"""Search: finds the user's pattern in a chat, in a separate process (`pattern_process.py`).
+
+Chat content: requests that are answered from a chat's blocks, such as its transcript.
+
+Rule kept here: an unknown chat counts as empty and is not created.
+"""
 
 from __future__ import annotations
 
+import binascii
 import json
+import logging
 import subprocess
 import sys
+from base64 import b64decode
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
+from msgspec.structs import asdict
+
+from eca_nvim.chat.model.blocks import Block, ImageBlock
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.user_actions.search import MOST_HITS, places, search_answer
+from eca_nvim.chat.render.place import place_at
+from eca_nvim.chat.render.whole_chat import transcript
+from eca_nvim.chat.user_actions.history_edits import timeline
+from eca_nvim.chat.user_actions.search import (
+    MOST_HITS,
+    places,
+    reveal,
+    search_answer,
+    show_whole_text,
+)
 from eca_nvim.chat.vocabulary.ops import Answer
-from eca_nvim.chat.vocabulary.query_intents import Grep
+from eca_nvim.chat.vocabulary.query_intents import (
+    ContentRequest,
+    Grep,
+    RequestImage,
+    RequestOutput,
+    RequestPlace,
+    RequestTimeline,
+    RequestTranscript,
+    Reveal,
+)
 from eca_nvim.environment import child_environment
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import pattern_process
+from eca_nvim.session.requests.images import Images, StrangeImage
 from eca_nvim.session.view import View, isolated
 from eca_nvim.threads import run_in_thread
 
@@ -54,3 +84,39 @@ def _matches(pattern: str, lines: list[str]) -> Mapping[str, Any]:
         return {pattern_process.FAULT: TOO_LONG}
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
+
+
+log = logging.getLogger(__name__)
+
+
+def answer_from_chat(intent: ContentRequest, chats: Chats, images: Images, view: View) -> None:
+    """Answer a request, or show what it asks for."""
+    chat = chats.table.get(intent.chat) or Chat(intent.chat)
+    match intent:
+        case RequestTranscript(_, request):
+            view.push([Answer(request, transcript(chat, now()) if chat.blocks else "")])
+        case RequestTimeline(_, request, block):
+            view.push([Answer(request, timeline(chat, block))])
+        case Reveal(_, block, request, row):
+            changes, place = reveal(chat, block, row, now())
+            chats.show(changes)
+            view.push([Answer(request, place)])
+        case RequestOutput(_, block, row):
+            if block in chat.blocks:
+                view.push([show_whole_text(chat, chat.blocks[block], row, now())])
+        case RequestPlace(_, block, column, request, row):
+            found = place_at(chat.blocks.get(block), chat.settings, row, column)
+            view.push([Answer(request, found and asdict(found))])
+        case RequestImage(_, block, request):
+            view.push([Answer(request, _image_file(chat.blocks.get(block), images))])
+
+
+def _image_file(block: Block | None, images: Images) -> str | None:
+    """Write an image to a file and return its path, None if it cannot be shown."""
+    if not isinstance(block, ImageBlock):
+        return None
+    try:
+        return str(images.write(block.media_type, b64decode(block.base64, validate=True)))
+    except (OSError, StrangeImage, binascii.Error) as fault:
+        log.info("cannot show an image: %s", fault)
+        return None

@@ -24,16 +24,17 @@ from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name, one_line
-from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
-from eca_nvim.chat.vocabulary.ops import Answer, Notify
-from eca_nvim.chat.vocabulary.options import MODE, first_of
-from eca_nvim.chat.vocabulary.templates import (
+from eca_nvim.chat.vocabulary.completion import (
+    CompletionItem,
     ExpandTemplate,
+    ItemKind,
     ListTemplates,
     PrepareTemplate,
     SetTemplates,
     TemplateIntent,
 )
+from eca_nvim.chat.vocabulary.ops import Answer, Notify
+from eca_nvim.chat.vocabulary.options import MODE, first_of
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.servers import Servers
@@ -45,8 +46,7 @@ from eca_nvim.session.templates.expansion import (
     parse,
     questions_of,
 )
-from eca_nvim.session.templates.folders import TemplateFolders
-from eca_nvim.session.templates.library import Found, Library, Source, read_library
+from eca_nvim.session.templates.library import Found, Library, Source, TemplateFolders, read_library
 from eca_nvim.session.view import View, isolated
 from eca_nvim.threads import run_in_thread
 

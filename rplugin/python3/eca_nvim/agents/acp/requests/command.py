@@ -17,9 +17,8 @@ from shlex import quote
 from typing import Final
 from uuid import uuid4
 
-from eca_nvim.agents.acp.requests import own_calls
-from eca_nvim.agents.acp.requests.acts import Act
-from eca_nvim.agents.acp.requests.answers import UNREAD, Answers
+from eca_nvim.agents.acp.requests import acts
+from eca_nvim.agents.acp.requests.acts import UNREAD, Act, Answers
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
@@ -27,7 +26,7 @@ from eca_nvim.jsonrpc import MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp.client_requests import ExitStatus, OutputSoFar
 from eca_nvim.transport import Exit
-from eca_nvim.transport.printed import Printed
+from eca_nvim.transport.pipes import Printed
 from eca_nvim.transport.terminal import Terminal
 
 MOST_BYTES: Final = 1 << 22
@@ -126,8 +125,8 @@ class Command:
         """Show it in a call of ours, once, if no call shows it."""
         if self._is_settled or self.session.inbox.screens.call_of(self.id) is not None:
             return ()
-        call_id = own_calls.new_call_id()
-        begun = own_calls.begin(self.session, self._act, call_id)
+        call_id = acts.new_call_id()
+        begun = acts.begin(self.session, self._act, call_id)
         return [*begun, *self.show(call_id, is_ours=True), *self._end_of_own_call()]
 
     # --- what its terminal says -----------------------------------------------------------------
@@ -159,7 +158,7 @@ class Command:
         if self._own_call is None or self.status is None:
             return ()
         failed = self.status.exit_code != 0
-        return own_calls.end_printed(self.session, self._own_call, failed=failed)
+        return acts.end_printed(self.session, self._own_call, failed=failed)
 
     def _show(self, text: str, *, awaits_input: bool = False) -> None:
         self._tell(self.session.inbox.printed(self.id, text, awaits_input=awaits_input))

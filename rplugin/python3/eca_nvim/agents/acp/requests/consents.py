@@ -38,8 +38,8 @@ from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit, KeptProjects
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.options import Unasked
+from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
 from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
 from eca_nvim.protocol.acp.tool_call import OptionKind, PermissionOption, RequestPermission
 

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from eca_nvim.agents.acp.requests.answers import Answers
-from eca_nvim.agents.acp.requests.elicitations import Elicitations
+from eca_nvim.agents.acp.requests.acts import Answers
+from eca_nvim.agents.acp.requests.forms import Elicitations
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.reading import FAILED
+from eca_nvim.agents.process_agent import FAILED
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
 from eca_nvim.protocol.acp import DecodeError, Unknown, decode_agent_request

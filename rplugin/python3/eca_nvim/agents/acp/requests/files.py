@@ -26,16 +26,15 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
-from eca_nvim.agents.acp.requests import own_calls
-from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, write_file
-from eca_nvim.agents.acp.requests.answers import UNREAD, Answers
+from eca_nvim.agents.acp.requests import acts
+from eca_nvim.agents.acp.requests.acts import UNREAD, Act, ActKind, Answers, read_file, write_file
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import EditorServices, Emit, FileChanged, FileMissing, FileRefused
-from eca_nvim.chat.model.call_files import is_safe_path
+from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.call_details import FileUsed, Use
 from eca_nvim.chat.vocabulary.events import Addressed
-from eca_nvim.chat.vocabulary.file_uses import FileUsed, Use
 from eca_nvim.digests import text_digest
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
@@ -219,14 +218,14 @@ class Files:
         """
         session = open_.session
         agents_id = self._consents.call_of(session, act)
-        call_id = agents_id or own_calls.new_call_id()
+        call_id = agents_id or acts.new_call_id()
         is_shown = act.kind is ActKind.WRITE or self._consents.must_ask(session, act)
         is_ours = agents_id is None and is_shown
         fault: str | None = FAILED
         try:
             await self._require(open_, act, call_id)
             if is_ours:
-                self._emit(own_calls.begin(session, act, call_id))
+                self._emit(acts.begin(session, act, call_id))
             name = self._consents.name_of(session, act, path_of(open_.path))
             yield name
             fault = None
@@ -237,7 +236,7 @@ class Files:
             raise
         finally:
             if is_ours:
-                self._emit(own_calls.end(session, call_id, fault))
+                self._emit(acts.end(session, call_id, fault))
 
     async def _require(self, open_: _Open, act: Act, call_id: str) -> None:
         """Raise FileRefused unless the user allows something, and its path leads there still."""
@@ -268,8 +267,8 @@ def _shown(session: Session, act: Act, call_id: str, name: str) -> Sequence[Agen
     events = session.inbox.wrote(call_id, name, act.old, act.new)
     if events is not None:
         return events
-    own_id = own_calls.new_call_id()
-    return [*own_calls.begin(session, act, own_id), *own_calls.end(session, own_id)]
+    own_id = acts.new_call_id()
+    return [*acts.begin(session, act, own_id), *acts.end(session, own_id)]
 
 
 def _place(name: str) -> str:

@@ -31,8 +31,7 @@ from eca_nvim.agents.acp.requests.acts import (
 )
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.updates.changes import absolute
-from eca_nvim.chat.model.call_files import is_safe_path, listed_files
-from eca_nvim.chat.model.call_uses import folder_arguments, plain_name
+from eca_nvim.chat.model.calls import folder_arguments, is_safe_path, listed_files, plain_name
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 
 MOST_SCOPES = 1000

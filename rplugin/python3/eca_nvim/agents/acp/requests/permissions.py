@@ -19,18 +19,18 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.acts import Answers
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.decisions import Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ApprovalWithdrawn,
     ToolRequested,
     ToolRunning,
 )
+from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
 from eca_nvim.jsonrpc import REQUEST_CANCELLED, MessageId
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
 from eca_nvim.protocol.acp.tool_call import (

@@ -22,11 +22,9 @@ from typing import Final, NamedTuple
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.agents.acp.requests.acts import run_command
-from eca_nvim.agents.acp.requests.answers import Answers
+from eca_nvim.agents.acp.requests.acts import Answers, end, new_call_id, run_command
 from eca_nvim.agents.acp.requests.command import Command
 from eca_nvim.agents.acp.requests.consents import Consents
-from eca_nvim.agents.acp.requests.own_calls import end, new_call_id
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent

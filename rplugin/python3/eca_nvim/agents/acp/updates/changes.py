@@ -22,7 +22,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eca_nvim.chat.text.hunks_between import hunks_between
+from eca_nvim.chat.text.text_differences import hunks_between
 from eca_nvim.chat.vocabulary.call_details import Base, FileChange
 from eca_nvim.digests import text_digest
 from eca_nvim.path_risks import real_path

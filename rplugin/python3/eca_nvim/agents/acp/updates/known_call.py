@@ -22,10 +22,9 @@ from shlex import quote
 from typing import Any, Final
 
 from eca_nvim.agents.acp.updates.changes import WholeDiff, absolute, file_changes
-from eca_nvim.agents.acp.updates.content import block_text, named_file
+from eca_nvim.agents.acp.updates.messages import block_text, named_file
 from eca_nvim.agents.acp.updates.quirks import meant, meant_diff
-from eca_nvim.chat.model.call_files import CHANGES_NOTHING
-from eca_nvim.chat.model.call_uses import plain_name
+from eca_nvim.chat.model.calls import CHANGES_NOTHING, plain_name
 from eca_nvim.chat.text.diffs import count_made
 from eca_nvim.chat.text.output import as_line, document
 from eca_nvim.chat.vocabulary.call_details import (
@@ -36,7 +35,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     ToolCall,
     ToolKind,
 )
-from eca_nvim.chat.vocabulary.shown_request import is_same
+from eca_nvim.chat.vocabulary.requests import is_same
 from eca_nvim.protocol.acp import tool_call as acp
 from eca_nvim.protocol.acp.tool_call import CallContent, CallDiff, CallTerminal, ToolCallUpdate
 

@@ -22,8 +22,7 @@ from msgspec.structs import replace
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import KnownCall
 from eca_nvim.agents.acp.updates.screens import Screen, Screens
-from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.decisions import Choice
+from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     CUT,
     ApprovalWithdrawn,
@@ -35,7 +34,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.vocabulary.file_uses import FileNamed
+from eca_nvim.chat.vocabulary.requests import Choice
 from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, ToolCallUpdate
 
 MOST_OPEN = 100

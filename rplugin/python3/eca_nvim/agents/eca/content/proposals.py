@@ -1,4 +1,11 @@
-"""Proposals: makes the file changes that a server of the protocol's first draft proposes.
+"""Proposed change: computes a file's text after a proposed change.
+
+Rules kept here:
+- Pure. Line numbers are 1-based, and those of the unchanged file for all changes of a proposal.
+  Both ends of a range are included.
+- A change that does not fit is an error; it is never made in part.
+
+Proposals: makes the file changes that a server of the protocol's first draft proposes.
 
 That draft has neither tool calls nor approvals: the server tells the client what to change, and
 whether to ask the user first. Rules kept here:
@@ -23,10 +30,9 @@ from msgspec import Struct
 
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.content.known_tools import described
-from eca_nvim.agents.eca.content.proposed_change import DoesNotFit, changed_text
 from eca_nvim.agents.eca.turns import EndKind, EndReported
 from eca_nvim.chat.text.diffs import DoesNotApply, apply_hunks, parse_hunks
-from eca_nvim.chat.text.hunks_between import hunks_between
+from eca_nvim.chat.text.text_differences import hunks_between
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -40,7 +46,66 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.disk.replacing import remove, replace
 from eca_nvim.path_risks import path_risks, real_path
 from eca_nvim.paths import LARGEST_LOADED, open_regular, path_of
-from eca_nvim.protocol.eca.draft import FileChangeContent
+from eca_nvim.protocol.eca.draft import FileChangeContent, ProposedChange
+
+
+class DoesNotFit(ValueError):
+    """Raised when changes do not fit a file; the message is one line that says why."""
+
+
+def changed_text(text: str | None, changes: Sequence[ProposedChange]) -> str | None:
+    """Return a file's text after some changes, None if it is deleted; `text` None: no such file.
+
+    Changes without a range are to the whole file. Raises DoesNotFit.
+    """
+    whole = [change for change in changes if change.range is None or change.kind == "create"]
+    if whole:
+        if len(changes) > 1:
+            raise DoesNotFit("a change of the whole file cannot be combined with others")
+        return _whole(whole[0])
+    if text is None:
+        raise DoesNotFit("there is no such file")
+    return _spliced(text, changes)
+
+
+def _whole(change: ProposedChange) -> str | None:
+    match change.kind:
+        case "delete":
+            return None
+        case "create" | "change":
+            return change.content or ""
+        case _:
+            raise DoesNotFit(f"{change.kind!r} is not a kind of change")
+
+
+def _spliced(text: str, changes: Sequence[ProposedChange]) -> str:
+    lines, ends = _lines(text)
+    below = len(lines) + 1
+    for first, last, replacement in sorted(map(_splice, changes), reverse=True):
+        if not 1 <= first <= min(last, len(lines)) + 1 or last >= below:
+            raise DoesNotFit(f"lines {first} to {last} do not exist, or are changed twice")
+        lines[first - 1 : last] = replacement
+        below = first
+    return "\n".join(lines) + ("\n" if ends and lines else "")
+
+
+def _splice(change: ProposedChange) -> tuple[int, int, list[str]]:
+    assert change.range is not None
+    first, last = change.range.start_line, change.range.end_line
+    match change.kind:
+        case "delete":
+            return first, last, []
+        case "change":
+            return first, last, _lines(change.content or "")[0]
+        case _:
+            raise DoesNotFit(f"{change.kind!r} is not a kind of change")
+
+
+def _lines(text: str) -> tuple[list[str], bool]:
+    """Split a text into lines; return them, and whether the last one has a line feed."""
+    ends = text.endswith("\n") or not text
+    return text.removesuffix("\n").split("\n") if text else [], ends
+
 
 _END = EndReported(kind=EndKind.FINISHED)
 

@@ -1,4 +1,14 @@
-"""Tool calls: turns ECA's messages about tool calls, and their details, into chat events.
+"""Call choices: the answers that a server takes for a tool call, and what it would remember.
+
+Rules kept here:
+- A server remembers the commands of a shell line, else the bare name of the tool: a tool of that
+  name on any server then runs without asking, with any arguments. It does so in all chats, until
+  it ends: the words say how far an answer goes.
+- A server that does not name a tool's server is too old to remember.
+
+Answered question: reads question and answer from the call; a replay has nothing else.
+
+Tool calls: turns ECA's messages about tool calls, and their details, into chat events.
 
 Rules kept here:
 - Only `manualApproval` says that a call waits for the user.
@@ -9,23 +19,79 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.msgpack import Encoder
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca.content.answered_question import dialogue
-from eca_nvim.agents.eca.content.call_choices import choices
-from eca_nvim.agents.eca.content.known_tools import described
+from eca_nvim.agents.eca.content.known_tools import asks_by_command, described
 from eca_nvim.chat.text.diffs import added_lines
 from eca_nvim.chat.text.output import document
 from eca_nvim.chat.vocabulary import call_details as ours
 from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.events import ChatEvent
+from eca_nvim.chat.vocabulary.call_details import ShellCommand, ToolCall
+from eca_nvim.chat.vocabulary.events import ChatEvent, Dialogue, QuestionAsked
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.protocol.eca import tool_call as eca
 from eca_nvim.protocol.eca import tool_call as eca_details
-from eca_nvim.protocol.eca.tool_call import FileChangeDetails
+from eca_nvim.protocol.eca.tool_call import FileChangeDetails, ToolCalled
+
+ALWAYS_ID: Final = "always"
+
+
+def choices(call: ToolCall) -> tuple[Choice, ...]:
+    """Return the answers for a call that needs approval."""
+    remembers = _remembers(call)
+    if not remembers:
+        return (ALLOW, REJECT)
+    always = Choice(ALWAYS_ID, "always allow", ChoiceKind.ALLOW_ALWAYS, remembers)
+    return (ALLOW, always, REJECT)
+
+
+def _remembers(call: ToolCall) -> tuple[str, ...]:
+    if call.server is None:
+        return ()
+    if isinstance(call.details, ShellCommand):
+        keys = [part.remember_key for part in call.details.parts if not part.remembered]
+        whose = "" if call.origin == "native" else f" of {call.name or ''}"
+        return tuple(dict.fromkeys(f"any {key}{whose}" for key in keys if key))
+    if call.name is None or call.origin == "unknown" or asks_by_command(call):
+        return ()
+    return (f"any {call.name} on any server",)
+
+
+_TOOL: Final = "ask_user"
+_ANSWERED: Final = "User answered: "
+"""How the server words the user's answer for its model."""
+
+
+def dialogue(content: ToolCalled) -> Dialogue | None:
+    """Return the dialogue of a call; None if it asks nothing, or is malformed."""
+    question = content.arguments.get("question")
+    if content.name != _TOOL or not isinstance(question, str):
+        return None
+    answer = "\n".join(output.text for output in content.outputs)
+    if not content.error and not answer.startswith(_ANSWERED):
+        return None
+    asked = QuestionAsked(
+        id=content.id or "",
+        question=question,
+        options=tuple(_options(content.arguments.get("options"))),
+        tool_call_id=content.id,
+    )
+    return Dialogue(asked, None if content.error else answer.removeprefix(_ANSWERED))
+
+
+def _options(options: object) -> Iterator[tuple[str, str]]:
+    """Yield label and description of options, which a model wrote in any form."""
+    for option in options if isinstance(options, list) else ():
+        match option:
+            case {"label": str(label), "description": str(description)}:
+                yield label, description
+            case {"label": str(label)} | str(label):
+                yield label, ""
+
 
 _OLD_PREFIX: Final = "eca_"
 _pack: Final = Encoder().encode

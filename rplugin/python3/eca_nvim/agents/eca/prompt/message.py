@@ -1,4 +1,22 @@
-"""Message: builds chat/prompt, in the form of the server's generation.
+"""Contexts: turns contexts into ECA's.
+
+Positions: ECA does not define the base of a cursor's line and character. The server passes both to
+the model ("line:character"), next to file excerpts whose lines count from 1, and its reference
+client counts both from 1. We do the same, with characters in UTF-16 code units as everywhere in
+ECA; the end of a selection is exclusive.
+
+Draft contexts: turns contexts into those of the protocol's first draft.
+
+Rule: lines are 1-based, as the draft defines it for changes; so are the cursor's characters, which
+it does not define.
+
+Left out: what of a prompt's contexts is sent, and what is said about the rest.
+
+Rules kept here:
+- A context that the prompt names is reported each time; one that belongs to every prompt, once.
+- The server drops silently what it does not take with a command, or in a running turn: we say it.
+
+Message: builds chat/prompt, in the form of the server's generation.
 
 Rules kept here:
 - Today's servers accept our chat ids, and read files that a message names. Older ones create an id
@@ -13,26 +31,146 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, assert_never
 
 from msgspec.structs import replace
 
+from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
-from eca_nvim.agents.eca.prompt.contexts import wire_contexts
-from eca_nvim.agents.eca.prompt.draft_contexts import draft_context
 from eca_nvim.agents.eca.prompt.mentions import Mentions
-from eca_nvim.agents.eca.selection import Selection
+from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
+    DiffContext,
     DirectoryContext,
+    ImageContext,
     ResourceContext,
     TextContext,
+    Tokened,
 )
+from eca_nvim.protocol.eca import contexts as eca
+from eca_nvim.protocol.eca import draft
 from eca_nvim.protocol.eca.chat import PromptParams
 from eca_nvim.protocol.eca.contexts import McpResourceContext, RepoMapContext
+from eca_nvim.protocol.eca.editor import LinesRange, Position, Range
+
+
+def wire_contexts(contexts: Iterable[ours.Context]) -> tuple[eca.Context, ...]:
+    """Turn contexts into ECA's, without those that are only words."""
+    return tuple(filter(None, map(wire_context, contexts)))
+
+
+def wire_context(context: ours.Context) -> eca.Context | None:
+    """Turn a context into ECA's; None for one that is only a word of the message.
+
+    ECA reads images from files: it drops those whose content is sent.
+    """
+    match context:
+        case ours.FileContext(path, int(first), int(last), _):
+            return eca.FileContext(path=path, lines_range=LinesRange(start=first, end=last))
+        case ours.FileContext(path=path) | ours.ImageContext(path=path):
+            return eca.FileContext(path=path)
+        case ours.DirectoryContext(path=path):
+            return eca.DirectoryContext(path=path)
+        case ours.WebContext(url=url):
+            return eca.WebContext(url=url)
+        case ours.ResourceContext(uri=uri):
+            return eca.McpResourceContext(uri=uri)
+        case ours.CursorContext(path, start, end):
+            place = Range(start=_position(start), end=_position(end))
+            return eca.CursorContext(path=path, position=place)
+        case ours.TextContext(label=label, content=content):
+            return eca.TextContext(label=label, content=content)
+        case ours.PathMention() | ours.DiffContext():
+            return None
+        case _:
+            assert_never(context)
+
+
+def _position(position: ours.Position) -> Position:
+    return Position(line=position.line, character=position.column)
+
+
+def draft_context(context: ours.Context) -> draft.DraftContext | None:
+    """Turn a context into the first draft's; None for one that the draft does not have."""
+    match context:
+        case ours.FileContext(path, int(first), int(last), _):
+            span = draft.LineSpan(start_line=first, end_line=last)
+            return draft.DraftFile(path=path, selection=span)
+        case ours.FileContext(path=path) | ours.ImageContext(path=path):
+            return draft.DraftFile(path=path)
+        case ours.CursorContext(path, start, end):
+            cursor = Position(line=start.line, character=start.column)
+            span = draft.LineSpan(start_line=start.line, end_line=end.line)
+            selection = None if start == end else span
+            return draft.DraftFile(path=path, selection=selection, cursor=cursor)
+        case ours.WebContext(url=url):
+            return draft.DraftWeb(url=url)
+        case ours.TextContext(label=label, content=content):
+            return draft.DraftCode(content=content, language="text", description=label)
+        case (
+            ours.DirectoryContext()
+            | ours.ResourceContext()
+            | ours.PathMention()
+            | ours.DiffContext()
+        ):
+            return None
+        case _:
+            assert_never(context)
+
+
+_NOT_NAMED: Final = ImageContext | ResourceContext | TextContext | DiffContext
+"""Contexts that the text of a message cannot name."""
+
+
+class FittedContexts:
+    """Fits the contexts of a server's prompts."""
+
+    def __init__(self) -> None:
+        self._reported: set[tuple[str, str]] = set()  # our chat id and a line
+
+    def fit(
+        self, chat_id: str, contexts: Iterable[Context]
+    ) -> tuple[tuple[Context, ...], Sequence[str]]:
+        """Return what of contexts is sent, and lines about what is not."""
+        sent: list[Context] = []
+        lines: list[str] = []
+        for context in contexts:
+            fitted = fit(context)
+            if fitted.context is not None:
+                sent.append(fitted.context)
+            if fitted.message is not None and self._is_news(chat_id, context, fitted.message):
+                lines.append(fitted.message)
+        return tuple(sent), lines
+
+    def _is_news(self, chat_id: str, context: Context, line: str) -> bool:
+        if isinstance(context, Tokened) and context.token:
+            return True
+        is_known = (chat_id, line) in self._reported
+        self._reported.add((chat_id, line))
+        return not is_known
+
+
+def with_steer(contexts: Iterable[Context]) -> str | None:
+    """Return a line about the contexts that words to a running turn cannot name."""
+    names = _named_in_vain(contexts)
+    advice = "<M-CR> or :Eca queue sends a prompt after it"
+    return f"not sent to the running turn: {names}; {advice}" if names else None
+
+
+def with_command(contexts: Iterable[Context]) -> str | None:
+    """Return a line about the contexts that a command cannot name."""
+    names = _named_in_vain(contexts)
+    return f"a command takes only names of files, not sent: {names}" if names else None
+
+
+def _named_in_vain(contexts: Iterable[Context]) -> str:
+    return ", ".join(it.token for it in contexts if isinstance(it, _NOT_NAMED) and it.token)
+
 
 _NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
     TextContext: Lack.TEXTS,

@@ -1,4 +1,13 @@
-"""Changes of a chat's history: rollback, fork, flags.
+"""Changing histories: prompts wait while the agent changes or loads the history of their chat.
+
+Rules kept here:
+- Prompts wait from the first moment on: nothing is awaited before, so a prompt that is sent right
+  after the request waits, too.
+- The first prompt that waited is sent whatever the response was, and below what it has changed. If
+  the agent has ended, that is reported first; the prompt starts it again, unless the user ended it.
+- The history of a chat is changed by one request at a time.
+
+Changes of a chat's history: rollback, fork, flags.
 
 Rule kept here: the agent changes the history first, then the view. All functions raise
 AgentRefused.
@@ -6,21 +15,60 @@ AgentRefused.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TypeAlias
+from weakref import WeakValueDictionary
+
+import anyio
 
 from eca_nvim.agents.archive import AgentRefused, Archive, OpenedChat
-from eca_nvim.chat.model.blocks import FlagBlock, TextBlock
-from eca_nvim.chat.model.changes import Changes
+from eca_nvim.chat.model.blocks import Changes, FlagBlock, TextBlock
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.user_actions import history_changes
+from eca_nvim.chat.user_actions import history_edits
 from eca_nvim.chat.user_actions.earlier_messages import show_history
-from eca_nvim.chat.vocabulary import history_intents as intents
-from eca_nvim.chat.vocabulary.abilities import Ability
+from eca_nvim.chat.user_actions.history_edits import begin_change, end_change
+from eca_nvim.chat.vocabulary import query_intents as intents
 from eca_nvim.chat.vocabulary.events import TitleChanged
 from eca_nvim.chat.vocabulary.ops import ShowChat
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.chats import Chats, now
-from eca_nvim.session.requests.changing_history import ChangingHistories
+from eca_nvim.session.server import ServerState
+from eca_nvim.session.servers import Servers
+
+
+class ChangingHistories:
+    """Which histories are being changed."""
+
+    def __init__(self, chats: Chats, servers: Servers) -> None:
+        self._chats = chats
+        self._servers = servers
+        self._changing = WeakValueDictionary[str, anyio.Lock]()
+
+    @asynccontextmanager
+    async def change(self, chat_id: str) -> AsyncIterator[None]:
+        """Let the prompts of a chat wait; inside, make the request and show what it changed."""
+        async with self._changing.setdefault(chat_id, anyio.Lock(fast_acquire=True)):
+            chat = self._chats.table.get(chat_id)
+            if chat is not None:
+                begin_change(chat)
+            try:
+                yield
+            except Exception:
+                await self._end(chat)
+                raise
+            await self._end(chat)
+
+    async def _end(self, chat: Chat | None) -> None:
+        """Send what waited."""
+        if chat is None:
+            return
+        process = self._servers.of(chat).process
+        await process.end_reported()
+        sends = process.state is not ServerState.STOPPED
+        self._chats.show(end_change(chat, now(), sends=sends))
+
 
 HistoryChange: TypeAlias = (
     intents.Rollback | intents.ForkChat | intents.AddFlag | intents.RemoveFlag
@@ -33,9 +81,9 @@ async def roll_back(chats: Chats, archive: Archive, chat: Chat, intent: intents.
     prompt, content_id = named_prompt(chat, intent.block)
     await archive.rollback(chat.id, content_id, messages=intent.messages, tools=intent.tools)
     if intent.messages:
-        chats.show(history_changes.roll_back(chat, prompt, now()))
+        chats.show(history_edits.roll_back(chat, prompt, now()))
     if intent.tools:
-        chats.show(history_changes.files_restored(chat, now()))
+        chats.show(history_edits.files_restored(chat, now()))
 
 
 async def fork(
@@ -52,7 +100,7 @@ async def fork(
         copy = _show_copy(chats, chat, copy_id, opened)
         chats.show(Changes([ShowChat(copy_id)]))
         return copy
-    fork_point = history_changes.fork_point(chat, block)
+    fork_point = history_edits.fork_point(chat, block)
     if fork_point is None:
         raise AgentRefused("a chat can be forked only at a prompt or a tool call")
     copy_id, opened = await archive.fork(chat.id, fork_point.content_id)
@@ -63,7 +111,7 @@ async def fork(
             async with histories.change(copy_id):
                 prompt, content_id = named_prompt(copy, 0)
                 await archive.rollback(copy_id, content_id, messages=True, tools=False)
-                chats.show(history_changes.roll_back(copy, prompt, now(), give_back=rewrite))
+                chats.show(history_edits.roll_back(copy, prompt, now(), give_back=rewrite))
     finally:
         if not copy.forgotten:
             chats.show(Changes([ShowChat(copy_id)]))
@@ -81,7 +129,7 @@ async def add_flag(chats: Chats, archive: Archive, chat: Chat, block: int, text:
     """Add a flag after a block."""
     anchor, content_id = _anchor(chat, block)
     flag = await archive.add_flag(chat.id, content_id, text)
-    chats.show(history_changes.add_flag(chat, anchor, flag, text, now()))
+    chats.show(history_edits.add_flag(chat, anchor, flag, text, now()))
 
 
 async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) -> None:
@@ -90,7 +138,7 @@ async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) ->
     if not isinstance(flag, FlagBlock):
         raise AgentRefused("no flag here")
     await archive.remove_flag(chat.id, flag.content_id)
-    chats.show(history_changes.remove_flag(chat, flag, now()))
+    chats.show(history_edits.remove_flag(chat, flag, now()))
 
 
 def require_idle(chat: Chat) -> None:
@@ -99,8 +147,8 @@ def require_idle(chat: Chat) -> None:
         raise AgentRefused("a turn is running: stop it first with :Eca stop")
 
 
-def _anchor(chat: Chat, block: int) -> history_changes.Anchor:
-    found = history_changes.anchor_of(chat, block)
+def _anchor(chat: Chat, block: int) -> history_edits.Anchor:
+    found = history_edits.anchor_of(chat, block)
     if found is None:
         raise AgentRefused("no flag can be set here: the server has no id for this block")
     return found
@@ -108,7 +156,7 @@ def _anchor(chat: Chat, block: int) -> history_changes.Anchor:
 
 def named_prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:
     """Return the user's message that a block is or belongs to, and the agent's id of it."""
-    prompt = history_changes.prompt_of(chat, block)
+    prompt = history_edits.prompt_of(chat, block)
     if prompt is None:
         raise AgentRefused("no prompt here")
     if prompt.content_id is None:
