@@ -241,7 +241,10 @@ def test_a_touched_file_did_not_change(place: Place) -> None:
     assert place.changes() == {}
 
 
-def test_a_new_file_is_told_with_its_new_folders(place: Place) -> None:
+def test_a_new_file_is_told_with_its_new_folders(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(survey_module, "TIME_RESOLUTION", 0)
     place.put("old/file", b"")
     place.survey()
     place.put("old/new/deep/file", b"made")

@@ -89,7 +89,7 @@ async def test_why_there_is_no_image_is_one_line(
     empty = "no image in the clipboard, says xclip and pngpaste: copy one first"
     assert await desktop.paste(images) == {"fault": empty}
     desktop.install("wl-paste", f"printf '{PNG.decode()}'; while :; do echo xxxxxxxxxxxx; done")
-    monkeypatch.setattr(images, "MOST_IMAGE_BYTES", 1000)
+    monkeypatch.setattr("eca_nvim.session.requests.images.MOST_IMAGE_BYTES", 1000)
     large = "the clipboard's image is larger than 20 MB: save it smaller, and name it"
     assert await desktop.paste(images) == {"fault": large}
 

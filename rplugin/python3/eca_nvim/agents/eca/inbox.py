@@ -164,7 +164,7 @@ def jobs(update: JobsUpdated, ours: Callable[[str], str]) -> JobsChanged:
     )
 
 
-def message(shown: ShowMessage) -> MessageShown:
+def message_shown(shown: ShowMessage) -> MessageShown:
     """Read $/showMessage."""
     return MessageShown(_LEVELS[shown.type], shown.message)
 
@@ -221,7 +221,7 @@ class Inbox:
             ConfigUpdated: self._config,
             TaskProgress: self._progress,
             Unknown: self._unknown,
-            ShowMessage: lambda message: (message(message),),
+            ShowMessage: lambda message: (message_shown(message),),
             JobsUpdated: self._jobs_updated,
             ToolServerUpdated: self._tool_server,
             ToolServerRemoved: self._tool_server_removed,
