@@ -1,10 +1,6 @@
-"""Codec: JSON-RPC bodies whose `params` and `result` stay undecoded.
+"""Process agent: the life of an agent's process, and its messages, the same for each protocol.
 
 An adapter decodes each message once, directly into the types of its protocol.
-
-Reading: the messages of an agent, each by itself, so that a bug of ours costs only one.
-
-Process agent: the life of an agent's process, the same for each protocol.
 
 Rules kept here:
 - One object stands for one process; a restart creates a new one.

@@ -1,17 +1,16 @@
-"""Messages: the types of JSON-RPC 2.0 messages, and how they are read.
+"""Messages: the types of JSON-RPC 2.0 messages, from bytes and back.
 
 Rules this file keeps:
 
+A layer with types of its own passes its own codec. If that leaves `params` and `result` as raw
+bytes, the layer can decode each message once, directly into its types.
+
+Rules kept here:
 - Messages are frozen values. The codec decides what `params` and `result` are: decoded JSON, or raw
   bytes for a layer that decodes them once into its own types.
 - Reading is tolerant: a null id, an error without a code, and a response with neither result nor
   error are accepted. Anything else becomes a `MalformedMessage`, which is a value, too.
 - An id is a string or an integer of 64 bits. Arrays of messages (batches) are not supported.
-
-Codec: from the bytes of one message to its outermost object and back.
-
-A layer with types of its own passes its own codec. If that leaves `params` and `result` as raw
-bytes, the layer can decode each message once, directly into its types.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""Conversation: the Model Context Protocol with one agent; bytes in, bytes out.
+"""Editor socket: the MCP server `editor`, which bridges of agents connect to, and its protocol.
 
 Rules kept here:
 - Each request gets one response, but for one that the agent has cancelled. A batch (an array) gets
   an error, as do methods that are not known.
 - What is wrong with a tool's arguments is a result with `isError`, so that the model reads it.
 - What the agent sends is bounded: the length of a message, and the calls at a time.
-
-The socket of the MCP server `editor`, which bridges of agents connect to.
-
-Rules kept here:
 - Only this user can connect: the socket is his (0600), in a private folder (0700), and the user of
   each connection is asked of the system.
 - A host has one socket. It begins with the first agent that wants it and goes with the host; what a

@@ -1,14 +1,10 @@
-"""Editor calls: the host's questions to Neovim, each a notification, answered by number.
+"""Editor calls: the host's questions to Neovim, and files that agents read and write through it.
 
 Rules kept here:
 - Lua code sent to Neovim is one of the constants here; all data travels as its arguments.
 - The answer to a call comes as the intent `returned` with the call's number. So nothing ever
   blocks, and a failure in Neovim is an answer too.
 - An agent waits half a minute for an answer; every call times out before that.
-
-Files that agents read and write through the editor.
-
-Rules kept here:
 - A file that is loaded in Neovim is read with its unsaved changes, and written through its buffer
   (`lua/eca/editor/agent_files.lua`). Any other is read and written on disk; no buffer is made.
 - On disk a file keeps its line ends, its encoding, its byte order mark and its permissions. A link

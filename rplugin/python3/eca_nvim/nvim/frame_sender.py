@@ -1,4 +1,4 @@
-"""Wire form of view ops: lists, maps, numbers and text, packed as MessagePack for Neovim.
+"""Frame sender: sends view ops to Neovim in frames, on the host's event loop, packed.
 
 Rules kept here:
 - A frame is sent as one byte string: pynvim inspects each value that it packs itself, which costs
@@ -7,10 +7,6 @@ Rules kept here:
   see `vim.NIL`.
 - A field whose value is None keeps its place in an op; the Lua side reads it as nil.
 - An integer of more than 64 bits cannot be packed: it becomes None.
-
-Sends view ops to Neovim in frames: `frame_queue` on the host's event loop.
-
-Rules kept here:
 - Ops pushed in one iteration of the loop are sent together.
 - Nothing here waits for Neovim: a frame is a notification, and the next one is sent after the
   acknowledgement of the last.

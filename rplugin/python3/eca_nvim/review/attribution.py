@@ -1,21 +1,4 @@
-"""Changed by others: changes that were surely not made by a watched call.
-
-Rules kept here:
-- The content that the others left is kept: a later change of the same file by a call is compared
-  with that, so that the call is not blamed for theirs.
-- Paths are compared with links resolved.
-
-Attribution: which turn's calls changed files without naming them, as a shell command does.
-
-Rules kept here:
-- A change between two surveys is attributed to each turn with a call running when the later survey
-  began. A call that began during that survey gets only changes made after its start; the content
-  before is then unknown, unless the call surely began after the earlier survey.
-- A change made before a call began, or known to be somebody else's, is never attributed to it.
-- What a survey finds for a turn is recorded as a call of its own, after all calls of the turn that
-  have ended by then.
-
-Two surveys, S1 and S2, two changes of one file, `*` and `+`, and the calls of three turns:
+"""Attribution: which turn's calls changed files without naming them, as a shell command does.
 
     surveys   S1├────┤                    S2├────────────┤
     changes               *                    +    └─ S2 reads the file
@@ -23,6 +6,17 @@ Two surveys, S1 and S2, two changes of one file, `*` and `+`, and the calls of t
     turn 2                    B─────────────────────────    gets +, as it began after *
     turn 3                                   C──────────    gets +; before: unknown, unless C
                                                             surely began after S1
+
+Rules kept here:
+- The content that the others left is kept: a later change of the same file by a call is compared
+  with that, so that the call is not blamed for theirs.
+- Paths are compared with links resolved.
+- A change between two surveys is attributed to each turn with a call running when the later survey
+  began. A call that began during that survey gets only changes made after its start; the content
+  before is then unknown, unless the call surely began after the earlier survey.
+- A change made before a call began, or known to be somebody else's, is never attributed to it.
+- What a survey finds for a turn is recorded as a call of its own, after all calls of the turn that
+  have ended by then.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Files used: what `:Eca files` shows.
-
-Change list: all changes by the tools of a chat, by turn, with their places in the files now.
+"""Change list: all changes by the tools of a chat, by turn, with their places in the files now.
 
 Rules kept here:
 - A change that somebody reverted is not listed. One whose lines were changed again is listed, but

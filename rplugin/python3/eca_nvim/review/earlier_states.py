@@ -1,6 +1,4 @@
-"""Tracked calls: the calls of a turn that change files, and how the files looked meanwhile.
-
-Earlier states: the files before each call of a turn, computed backwards from the end.
+"""Earlier states: the files before each call of a turn, and what the turn changed.
 
 An agent reports a call and runs it at once. When we observe a file because of a call, that call and
 some after it may have run already. Rules kept here:
@@ -21,8 +19,6 @@ Two writes, W1 and W2, with a change by the user in between:
 
 If the end of W1 is reported so late that we observe d then: d is a later state, so it says nothing
 about W1. The state after W1 is then assumed to be c.
-
-Turn changes: what a turn changed, file by file.
 
 Rules kept here:
 - A turn stores each file's state before its first change and after its last. A change in between

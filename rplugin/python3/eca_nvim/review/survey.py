@@ -1,4 +1,4 @@
-"""Survey: the content of all files of a workspace at one moment, to find what changes later.
+"""Survey: the content of all files of a workspace at one moment, and what changed between two.
 
 Rules kept here:
 - A file is read again only if it may have changed. One that was written just before it was read may
@@ -6,10 +6,6 @@ Rules kept here:
 - Contents are compressed and limited in size. For a file that does not fit we notice a change but
   cannot restore the earlier content. The same is true of names that cannot be shown or sent.
 - A survey is built from the last one and shares no mutable state: it is made in a thread.
-
-Survey differences: what changed between two surveys, and when.
-
-Rules kept here:
 - A new path counts as a new file only if nothing says that the file was there before: git may have
   ignored it. The earlier content of excluded files is unknown.
 - The time of a change comes from the file system: from the file, or for a new or deleted one from

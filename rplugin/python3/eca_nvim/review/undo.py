@@ -1,11 +1,8 @@
-"""Undo words: the text of the float that asks before an undo, and of the message after it.
-
-Rules kept here: a row has both texts, for a file that stays and for one that is restored. The user
-can then choose in the view, which asks the host no second time.
-
-Undo: restores the files of one turn, or of several, to their state before it.
+"""Undo: restores the files of one turn, or of several, and says what it will do and has done.
 
 Rules kept here:
+- A row has both texts, for a file that stays and for one that is restored. The user
+  can then choose in the view, which asks the host no second time.
 - Only what was planned is done. The plan names each file that somebody else has changed since: the
   user decides about it.
 - A file that has changed since the plan was shown stays, whatever the user has decided.

@@ -1,6 +1,4 @@
-"""Git: lists files of a repository without running what is configured in it.
-
-Workspace: finds the files in some folders, with what shows later that one has changed.
+"""Workspace: finds the files in some folders, with what shows later that one has changed.
 
 Rules kept here:
 - Regular files only; links are not followed.

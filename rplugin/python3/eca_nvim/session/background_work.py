@@ -1,7 +1,4 @@
-"""Tool servers (MCP) of the agent: warns once each time one of them fails or needs a login.
-
-The agent's work outside its chats: tasks, such as its start-up, and background jobs.
-"""
+"""Background work: tasks, jobs and tool servers (MCP) of the agent, outside its chats."""
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""Turn checks: asks the agent whether a turn that has gone silent is still running.
-
-Rule kept here: one question at a time; without an answer in time the state stays unknown.
-
-The events of a server: each is applied to the chat it is for.
+"""Incoming: the events of a server, each applied to its chat; turns that have gone silent.
 
 Rules kept here:
+- One question at a time; without an answer in time the state stays unknown.
 - An event without a chat is for the chat the user last used; what closes a question is for the chat
   that shows it. A question gets a new chat if there is none: the agent waits for the answer.
 - An event for a chat of another server is dropped.

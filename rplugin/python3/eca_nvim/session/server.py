@@ -1,12 +1,8 @@
-"""The idle timer of an agent: it sends the agent to sleep when nobody has used it for a while.
+"""Server: the agent's process as the user sees it: started, ready, asleep, ended, started again.
 
 Rules kept here:
 - Every use starts the time again. The timer wakes up once in that time at most, not at each use.
 - An agent that is busy when the time is over gets the whole time again.
-
-The agent's process as the user sees it: started, ready, asleep, ended, started again.
-
-Rules kept here:
 - Requests (start, restart, quit, sleep) are handled one after the other.
 - One run at a time: the next begins when the last has ended.
 - Every end is reported once, with its reason; an agent that fails to start ends like any other.

@@ -1,8 +1,7 @@
-"""Pending: a request without a response, and its errors.
+"""Pending: a request without a response, and its errors; messages in the log.
 
-Traffic: the messages of a connection in the log, at the level debug.
-
-Rule kept here: a message is logged whole, because redaction would not recognise a key that is cut.
+Rules kept here:
+- A message is logged whole, because redaction would not recognise a key that is cut.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Printed: the end of what a command has printed, within a number of bytes.
-
-Rule kept here: the bytes are UTF-8, and no character is cut, neither at the start, where bytes are
-dropped, nor at the end, where more may come.
-
-Pipes: read from and write to a child process.
+"""Pipes: read from and write to a child process, and keep the end of what it printed.
 
 Rules this file keeps:
 
+Rules kept here:
+- The bytes are UTF-8, and no character is cut, neither at the start, where bytes are
+  dropped, nor at the end, where more may come.
 - A pipe is read in pieces of up to the kernel's buffer size; messages may have any size.
 - The event loop reads directly: waking a task for every token would cost twice as much.
 - After a whole piece, whatever else is ready comes first: Neovim's keys and acknowledgements do not

@@ -1,9 +1,8 @@
-"""Stderr tail: the last lines of a process's standard error, for the report of its exit.
-
-Process: a child process, from its start to the end of its session.
+"""Process: a child process, from its start to the end of its session, with its last words.
 
 Rules this file keeps:
 
+Rules kept here:
 - The process leads a session of its own. Signals go to the whole session, and processes that it
   leaves running in the session are ended, too, also those that it ran in sessions of their own.
 - It is closed by a ladder: close its standard input, 150 ms or longer, SIGTERM, 150 ms, SIGKILL.

@@ -1,4 +1,4 @@
-"""Terminal input: whether a command waits for input, which a terminal that is only shown never has.
+"""Terminal: a command with a terminal of its own, whose output we read and which gets no input.
 
 There is no event for it, and silence alone says nothing: a compiler is silent, too. What tells:
 - A program has set its terminal up for single keys or for a password, as editors and `sudo` do.
@@ -6,10 +6,9 @@ There is no event for it, and silence alone says nothing: a compiler is silent, 
 - Where the kernel does not show that: what was printed last is a line without an end, as a
   question is.
 
-Terminal: a command with a terminal of its own, whose output we read and which gets no input.
-
 Rules this file keeps:
 
+Rules kept here:
 - The command leads a session, which the terminal controls. Signals go to the whole session, and
   what the command leaves running in it is ended, too, also what still prints from elsewhere.
 - It is ended by a ladder: SIGTERM, `GRACE_S`, SIGKILL.

@@ -1,8 +1,6 @@
-"""Introduction: the `initialize` request, and what we say in it.
+"""Introduction: the `initialize` request, what we say in it, and what an agent can do.
 
 Only what this client really does is announced: for anything else an agent would wait for ever.
-
-Abilities: what one agent process can do beyond a conversation, announced when it changes.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""Early messages: what an agent sends for a session before the answer that makes the session.
-
-Rules kept here: memory is limited, by count and by size. To keep a message costs the same however
-many are kept.
-
-Openings: opens sessions, one way after the other until the agent accepts one.
+"""Openings: opens sessions, one way after the other until the agent accepts one.
 
 Rules kept here:
+- Memory is limited, by count and by size. To keep a message costs the same however
+  many are kept.
 - What an agent replays of a session that is opened again is no event, whichever way it is opened,
   and whether it comes before the answer or after it: it is kept (`Replay`), or skipped if the view
   has it already. The first prompt waits for its end.

@@ -1,11 +1,9 @@
-"""Ways: how a session is opened, and which ways one agent has.
+"""Session: one conversation with the agent: the ways to open it, and its state.
 
 Rules kept here:
 - To go on, an agent resumes; if it cannot, it loads, and what it replays is shown already. Else the
   chat gets a new session. To show what was said, an agent loads.
 - An agent that announces a method and does not know it counts as one that does not announce it.
-
-Session: one conversation with the agent, as it is opened and used.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
-"""MCP servers: those of the option `mcp`, as an agent gets them with each session.
+"""Session setup: what the agent gets with each request that opens a session.
 
 Rules kept here:
 - A server that is described wrongly, or that this agent cannot use, is left out. One line says so.
 - Values of variables and headers are secrets: no line has them.
 - A program is named by its path, as the protocol wants. It is looked up on PATH and never relative
   to the project, which may come from others.
-
-Session setup: what the agent gets with each request that opens a session.
-
-Rule kept here: nobody else builds these requests, so all of them name the same folder and the same
-MCP servers.
+- Nobody else builds these requests, so all of them name the same folder and the same
+  MCP servers.
 """
 
 from __future__ import annotations

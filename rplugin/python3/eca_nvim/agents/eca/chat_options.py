@@ -1,6 +1,4 @@
-"""Selection: who answers the prompts of a chat, in ECA's words, and what the server says of it.
-
-Chat options: what a chat can choose from, and what it uses: model, agent, variant and trust.
+"""Chat options: what a chat can choose from, and what it uses: model, agent, variant and trust.
 
 Rules kept here:
 - What was set for a chat stays, whatever defaults the server announces later.

@@ -1,11 +1,8 @@
-"""Server events: turns messages about the server into events: choices, tools, background work.
-
-Rule: updates are partial. None in an event means unchanged; a removed variant is "" (ECA:
-`selectVariant` null), and an empty list means that there is nothing to choose from.
-
-Inbox: turns a server's notifications into agent events.
+"""Inbox: turns a server's notifications into agent events.
 
 Rules kept here:
+- Updates are partial. None in an event means unchanged; a removed variant is "" (ECA:
+  `selectVariant` null), and an empty list means that there is nothing to choose from.
 - Every notification becomes events, or a line in the debug log if this client does not use it. A
   malformed one is logged and skipped; an unknown one is shown if it names a chat.
 - The session sees only our chat ids. A message whose chat is ambiguous is held until the response

@@ -1,18 +1,15 @@
-"""Introduction: the `initialize` request: which editor, which folders, which capabilities.
+"""Introduction: the `initialize` request, when the server is ready, and what it can do.
 
 Only capabilities that this client really has are declared. For any other the model would call a
 tool that waits for an answer forever.
-
-Readiness: decides when a server can accept a prompt: once it knows its models.
 
 Today's server loads its models after `initialized`, and until then refuses a prompt without a
 model. An older one knows them from the start and reports no more. So a server is ready when it has
 named models, when loading them has ended, or when it says nothing about models for a while.
 
-Abilities: announces what a server can do, once it is ready and when that changes.
-
-Rule kept here: nothing is announced before the server is ready, because each of its first messages
-may prove a later generation.
+Rules kept here:
+- Nothing is announced before the server is ready, because each of its first messages
+  may prove a later generation.
 """
 
 from __future__ import annotations

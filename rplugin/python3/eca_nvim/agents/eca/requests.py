@@ -1,11 +1,9 @@
-"""Editor requests: answers a server's requests to the editor from `EditorServices`.
+"""Requests: answers what a server asks the editor, and shows its questions to the user.
 
 Positions: the model sees diagnostics numbered as we send them, next to tools that count lines from
 1, so they are 1-based by default; `base` 0 sends them 0-based, as in the editor. Definitions and
 references are 1-based in both directions. Characters are UTF-16 code units. Each message of a
 diagnostic ends with a line feed, because the server joins them without a separator.
-
-Requests: answers a server's requests to the editor, and shows its questions to the user.
 
 Rules kept here:
 - Every request gets exactly one response, if necessary an error, because a tool waits for it.

@@ -1,14 +1,10 @@
-"""Groups: neighbouring calls that only read or search are shown as one line.
+"""Call groups: calls shown together: neighbours that read or search, and those of a subagent.
 
 Rules kept here:
 - A call joins a group once it is done, unless the user opened it. A call that waits, runs or
   failed keeps its own line.
 - The calls stay in their lane, after their group. An open group shows each call as a block.
 - Adding a call at the end of a group costs the same however long the group is.
-
-Subagents: what a call shows of the subagent it runs, and when it opens by itself.
-
-Rules kept here:
 - A collapsed call says in its header what the subagent is doing. It opens by itself only while
   something in it waits for the user, and then collapses again.
 - A subagent of a subagent is shown inside the same call, one level in: no block is lost.

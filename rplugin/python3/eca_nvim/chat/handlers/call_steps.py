@@ -1,15 +1,9 @@
-"""Settle: ends the blocks that are still live when a turn stops or ends.
-
-Answer check: whether an answer still fits the request on the screen, and what happens if not.
+"""Call steps: moves tool calls from state to state, answers them, and ends what is still live.
 
 Rules kept here:
 - An answer carries the digest of the request that was shown. It is sent only if that request is
   still pending and unchanged. So an approval of one command never releases another.
 - Nothing the user typed is lost: it goes back into the input.
-
-Call steps: moves a tool call from one state to the next, and updates what depends on it.
-
-Rules kept here:
 - Every change of a call's state goes through `step`, which updates the pending list, the live
   list, folds and headers.
 - A call the user has answered leaves the pending list at once, before the agent confirms.

@@ -1,18 +1,12 @@
-"""Chat title: who names a chat, and whether the agent still knows that chat.
+"""Chat state: events about a whole chat: title, options, progress, usage, commands, cleared.
 
 Rules kept here:
 - After a restart the agent may not know the earlier chats. It then opens such a chat as new when
   the first prompt arrives.
 - A chat that the agent does not know keeps its title, because the agent has seen only its end.
 - The user is warned once per agent process, above the first prompt it answers.
-
-Options: the agent's list of what can be set in a chat, and what it refuses.
-
-Rules kept here:
 - What the agent lists counts: a value that the user has set is shown once the agent lists it.
 - If the agent refuses such a value, or a newer list no longer offers it, one line says so.
-
-Chat state: events about a whole chat: progress, usage, commands, cleared.
 """
 
 from __future__ import annotations

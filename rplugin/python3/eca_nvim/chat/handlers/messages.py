@@ -1,12 +1,10 @@
-"""Messages: text of the user, the model and the system, and the model's reasoning.
+"""Messages: texts of the user, the model and the system; reasoning, hooks, links, images, flags.
 
 Rules kept here:
 - A chunk of the model's text costs the same however long the chat is: it is appended to the
   current block, and only the chunk goes to the view.
 - A sent prompt is shown at once; the agent's echo confirms it and adds nothing.
 - What the agent echoes in a login is not shown: its question shows the answer, or hides it.
-
-Received blocks: hooks, links, images, flags and unknown content, each a block of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Silent turn: a turn about which the agent has gone silent.
+"""Turn: starts, stops and ends a turn, also one of which the agent says nothing.
 
 Rules kept here:
 - If the agent is silent for a while, its turn may have ended without notice. So we ask, and ask
@@ -6,10 +6,6 @@ Rules kept here:
   if we had asked it to stop and it does not answer about the turn.
 - We do not ask while a tool runs, while a request waits for the user, or while the agent retries:
   all of these may take long. A stop must be confirmed soon, whatever it interrupts.
-
-Turn: starts, stops and ends a turn.
-
-Rules kept here:
 - Every end leaves the chat idle, and is announced exactly once with its reason.
 - While a login runs no queued prompt is sent and no question is closed.
 """

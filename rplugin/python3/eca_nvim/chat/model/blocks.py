@@ -1,6 +1,4 @@
-"""Changes: the result of one event or intent, for the view and for the agent.
-
-Blocks: the entries of a chat, with their whole text.
+"""Blocks: the entries of a chat, with their whole text, and the result of one change.
 
 Rules kept here:
 - A block keeps all of its text, collapsed or not.

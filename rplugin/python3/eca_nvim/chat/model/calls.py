@@ -1,12 +1,7 @@
-"""Tool names: what tools are called, and to whom they belong.
-
-Call files: which files tool calls read and change.
-
-Rules kept here: paths come from a model. Only absolute paths without unsafe characters are used.
-
-Call uses: the files that a call says it uses, and those that its command may.
+"""Calls: what tools are called, and the files that a tool call reads, changes or may use.
 
 Rules kept here:
+- Paths come from a model. Only absolute paths without unsafe characters are used.
 - Pure: what a call names may be no file; `FileNamed` says so, and the session looks.
 - A command is data: it is cut into words, never run or expanded. Of a long one only the beginning
   is read, and of many words the first.

@@ -1,18 +1,10 @@
-"""Chat: the state of a conversation, and the records it consists of.
+"""Chat: the state of a conversation, its records, and how chats, turns and calls are found.
 
 Rules kept here:
 - Data only: `handlers` and `user_actions` change it.
 - A lane is one thread of conversation: the chat's own (`root`), or a subagent's. The blocks of a
   subagent's lane are shown below its anchor, the tool call that runs the subagent.
 - Times are in milliseconds, of any clock the caller chooses.
-
-Routing: finds the chat of an event; a subagent's events go to the chat that shows it.
-
-Past turns: the turns of a chat since a message of the user.
-
-Call ids: finds the call that an agent means by an id.
-
-Rules kept here:
 - An id names a call within one lane only. Some providers restart their ids in every turn, and two
   calls at a time may have the same id.
 - A call that has ended never runs again: if its id is requested again, that is a new call.

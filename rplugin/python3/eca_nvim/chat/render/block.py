@@ -1,6 +1,4 @@
-"""Render group: shows calls that only read or searched as one line.
-
-Render block: turns a block into a header line and a body.
+"""Render block: turns a block, or a group of calls, into a header line and a body.
 
 Rules kept here:
 - Pure functions of block, settings and time; the model is not touched.

@@ -1,13 +1,9 @@
-"""Usage: rows of the float that shows what fills the context of a chat, and what it cost.
+"""Panel rows: the floats of `:Eca usage` and `:Eca files`.
 
 Rules kept here:
 - A category has the agent's colour if that is `#rrggbb`. The group beside it is for terminals that
   show no such colours: categories take turns in groups of our own.
 - Text of the agent is cleaned; its numbers may be wrong, so the bar never grows beyond its width.
-
-Used files: the op that tells the view about them, and the rows of `:Eca files`.
-
-Rules kept here:
 - The bar of a file says its heat without colour: more of it is full the hotter the file is.
 - A path is the view's to shorten; nothing else in a row is anybody's text.
 """

@@ -1,13 +1,9 @@
-"""Options of a chat as the view gets them: names to show, values to send back.
+"""Status: what the winbar and `require('eca').status()` show of a chat, and its options.
 
 Rules kept here:
 - Names and descriptions are one clean line each. Ids and values are sent unchanged; the view does
   not show them.
 - The first option of some categories has a command of its own; `:Eca options` lists the others.
-
-Status: builds a chat's status, for the winbar and `require('eca').status()`.
-
-Rules kept here:
 - Unknown values are absent, never nil.
 - `waiting` depends on pending requests, not on what the agent says it is doing. A login is
   `login`, even while it asks.

@@ -1,20 +1,12 @@
-"""Render shell: lists the commands of a shell line, and which ones are remembered.
+"""Title: what a call does, and to what, in the words of its header; its command and arguments.
 
 Rules kept here:
 - The agent splits the line into commands; a line of one command is not listed.
 - No key is named: the user may have mapped others in the chat.
-
-Render arguments: lists the arguments of a call, each with its name and value.
-
-Rules kept here:
 - While a call waits, every argument that is not shown in full elsewhere is listed here.
 - The folder of a command changes what it does. It comes before the command, which may be long.
 - A value cannot imitate an argument: unusual names are quoted, and further lines of a value are
   indented.
-
-Render title: what a call does, and to what, in the words of its header.
-
-Rules kept here:
 - All words come from an agent: each is made safe, and long names are cut in their middle.
 - Without a verb the title is a sentence of the agent's; its kind is added if it does not begin with
   that. A shell command is shown itself, whatever its title.

@@ -1,20 +1,14 @@
-"""Live output: the end of what a call prints while it runs.
-
-Rule kept here: time per line and memory are bounded, however much was printed before. Only the last
-TAIL_LINES lines are kept, each cut to COLUMNS characters. Of a piece with more lines the first ones
-are only counted, so that a flood costs little more than to receive it.
-
-Long rows: breaks lines that would be slow to draw.
+"""Output: turns raw text into a body with colours, cut to a limit, also while it is printed.
 
 Rules kept here:
+- Time per line and memory are bounded, however much was printed before. Only the last
+  TAIL_LINES lines are kept, each cut to COLUMNS characters. Of a piece with more lines the first
+  ones are only counted, so that a flood costs little more than to receive it.
 - The editor measures and draws a whole line for every change. An endless line that streams in
   would get slower and slower, so the view breaks it into rows; the model keeps the line.
 - The breaks do not depend on the chunks in which the text arrives.
-
-Output: turns raw text into a body with colours, cut to a limit.
-
-Rules kept here: a body that was cut ends with a row in the group MORE, where the view offers the
-whole text; the number of colour marks is limited.
+- A body that was cut ends with a row in the group MORE, where the view offers the
+  whole text; the number of colour marks is limited.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Invisible: characters that are invisible, or that disguise other characters.
+"""Safe text: makes text from outside safe to draw: controls, invisible characters, links.
 
 Rules kept here:
 - Characters that change the direction of text, have no width or look blank are escaped as
@@ -8,10 +8,6 @@ Rules kept here:
 - A character may have as many marks as languages need; further marks are escaped.
 - Blanks that Japanese or French need stay in prose. In arguments of a tool they are escaped,
   because a shell does not treat them as spaces.
-
-Safe text: makes text from outside safe to draw.
-
-Rules kept here:
 - Nothing acts on the terminal: ANSI escapes are removed, other control characters become pictures
   (␀, ␛), CRLF and a lone CR become LF, tabs stay.
 - Nothing is invisible: characters without width or that change the direction are escaped
@@ -19,8 +15,6 @@ Rules kept here:
 - Everything can be encoded: half a surrogate pair becomes U+FFFD, two halves are joined.
 - Clean text is returned as it is. To detect it, plain characters are removed from its bytes first,
   at a tenth of the cost of a search.
-
-Web links: which host a link leads to, as the user is shown it before he opens the link.
 """
 
 from __future__ import annotations

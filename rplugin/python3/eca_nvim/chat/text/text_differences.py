@@ -1,8 +1,7 @@
-"""Line spans: finds where two texts differ, line by line.
+"""Text differences: where two texts differ, line by line, and the unified diff between them.
 
-Rule kept here: the time is bounded; texts that differ too much become one span.
-
-Hunks between: makes the unified diff from one text to another, in the form agents use.
+Rules kept here:
+- The time is bounded; texts that differ too much become one span.
 """
 
 from __future__ import annotations

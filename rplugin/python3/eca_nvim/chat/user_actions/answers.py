@@ -1,12 +1,9 @@
-"""Question item: a question, a form's field or a link as the op `pending` has it.
-
-Rules kept here: what the agent wrote is in `title`, `detail` and `options`; `notes`, `fault`,
-`place` and `empty` are our own lines. Each text is cut to what a float can show; the block in the
-chat has all of it.
-
-Answers: what the user answers to a question, a form or a link.
+"""Answers: a question, a form's field or a link as the user is asked it, and the answers.
 
 Rules kept here:
+- What the agent wrote is in `title`, `detail` and `options`; `notes`, `fault`,
+  `place` and `empty` are our own lines. Each text is cut to what a float can show; the block in the
+  chat has all of it.
 - An answer is taken only if the question is still as it was shown (answer_check.py).
 - A form is sent once all its fields are answered and fit; an answer that does not fit changes
   nothing, and the field is asked again with the reason.

@@ -1,10 +1,7 @@
-"""Trust: a chat's tools run without asking.
-
-Rule: only the user can switch it on, here; the agent can only switch it off.
-
-Approvals: the requests that wait for the user, and how they are answered.
+"""Approvals: the requests that wait for the user, and how they are answered; trust.
 
 Rules kept here:
+- Only the user can switch it on, here; the agent can only switch it off.
 - An answer is sent once, and only if the request is still as it was shown (answer_check.py).
 - An item names the chat that shows it. The answer names the chat the call belongs to, which may be
   a subagent's.

@@ -1,13 +1,9 @@
-"""History parts: a long history that came whole is shown like one in pages, its end first.
+"""Earlier messages: the history of a chat, shown in pages, the newest page first.
 
 Rules kept here:
 - The rest follows by itself; messages that come meanwhile stay below it.
 - It is cut before prompts, so that no call or thought is cut. A page of the agent stays whole.
 - What says how the chat is now goes with the end, whatever its place.
-
-Earlier messages: shows the history of a chat in pages, the newest page first.
-
-Rules kept here:
 - A replayed chat looks like the original, but starts no turn, asks for no approval and reports no
   file changes.
 - An older page goes above the blocks that are there, and does not change them.

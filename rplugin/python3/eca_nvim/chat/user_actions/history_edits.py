@@ -1,6 +1,4 @@
-"""Changing history: prompts wait while a request that replaces what was said has no response.
-
-History changes: applies rollbacks, forks and flags here, after the agent has applied them.
+"""History edits: rollbacks, forks and flags, and the prompts that wait for one.
 
 Rules kept here:
 - The agent goes first. Then the same change is made to the shown blocks, instead of a replay:

@@ -1,8 +1,7 @@
-"""File uses: how an agent has used files, and the op that shows it.
+"""Call details: what the agent says about a tool call, what it does, which files it uses.
 
-Call details: what the agent says about a tool call, and what the call does.
-
-Rules kept here: as in `events.py`; every value is frozen, and a value the agent omits is None.
+Rules kept here:
+- As in `events.py`; every value is frozen, and a value the agent omits is None.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
-r"""Commands: what a prompt may begin with, as `/name` and an argument.
-
-Completion: what the input offers after `@`, `#` and `/`.
+r"""Completion: what the input offers after `@`, `#` and `/`: contexts, commands, templates.
 
 Rules kept here:
 - The query is the text after the trigger as it was typed, with blanks escaped as tokens are (`\ `).
 - An answer has all items for its query, in the order to show, at most `MOST_ITEMS`. A later answer
   to the same query begins with the same items: nothing that was shown changes its place.
-
-Templates: the intents and the op about prompts that are kept in Markdown files.
-
-Rules kept here:
 - The editor collects the values of a template's variables, the host puts them into the text.
 - What the user has seen of a template has a digest; a file that has changed since is not used.
 """

@@ -1,6 +1,4 @@
-"""Abilities: what an agent can do beyond a conversation.
-
-Options: what the user can set in a chat, as its agent offers it.
+"""Options: what the user can set in a chat, as its agent offers it, and what an agent can do.
 
 Rules kept here:
 - Ids, values, names and descriptions are the agent's text, exactly; the renderer cleans them.

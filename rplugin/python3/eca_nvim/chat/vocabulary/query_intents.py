@@ -1,9 +1,4 @@
-"""Intents about saved chats and their history; intents.py has the rules.
-
-Intents that ask something: a chat's text, places in it, images. intents.py has the rules.
-
-Intents about files that tools changed; intents.py has the rules.
-"""
+"""Intents that ask: saved chats and their history, a chat's text, files that tools changed."""
 
 from __future__ import annotations
 

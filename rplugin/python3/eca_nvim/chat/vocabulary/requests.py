@@ -1,14 +1,7 @@
-"""Decisions: the answers an agent offers for a call that needs approval.
-
-Rules kept here: as in `events.py`; an id is the agent's own and means nothing here.
-
-Forms: what an agent wants to know from the user, field by field (ACP: elicitation).
-
-All texts are the agent's: they are cleaned where they are drawn.
-
-Shown request: a request to the user, and the digest of what was shown.
+"""Requests to the user: the answers and fields of one, and the digest of what was shown.
 
 Rules kept here:
+- As in `events.py`; an id is the agent's own and means nothing here.
 - Request ids are unique: they contain the chat, the block, and the time when it began to wait.
   An agent's call ids are not unique.
 - The digest changes with anything that is shown, and no digest is used twice: if a request changes

@@ -1,10 +1,6 @@
-"""Usage: what an agent says about tokens and costs.
-
-Received: the events about hooks, links, images and commands in the background.
+"""Turn events: what an agent reports about a turn, usage, hooks, links, images and jobs.
 
 A hook is a program that the agent runs at a fixed point of its work.
-
-Turn events: what an agent reports about a turn.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Rows: what a server says of itself, and what went wrong, as lines of `:checkhealth`.
+"""Probe: starts a server, waits for its answer to initialize, and says what it is.
 
 Rules kept here:
 - Text of a server is safe and one line, without keys and passwords, and of bounded length.
-
-Probe: starts a server, waits for its answer to initialize, and asks it to end.
-
-Rules kept here:
 - The rows are out before the server is asked to end: nobody waits for that.
 - Nothing but initialize is sent: no session is opened, no model and no tool server is started.
 """

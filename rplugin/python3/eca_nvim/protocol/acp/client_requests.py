@@ -1,7 +1,4 @@
-"""Files: fs/read_text_file and fs/write_text_file, by which an agent works through the editor.
-
-Terminal: terminal/*; the agent runs commands with a terminal of the client.
-"""
+"""Client requests: files (fs/*) and terminals (terminal/*) of the client."""
 
 from typing import ClassVar
 

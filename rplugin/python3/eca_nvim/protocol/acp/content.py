@@ -1,7 +1,4 @@
-"""Content: the blocks that prompts, messages and tool calls consist of.
-
-Plan: the agent's list of tasks.
-"""
+"""Content: the blocks that prompts, messages and tool calls consist of; the list of tasks."""
 
 from typing import TypeAlias
 

@@ -1,7 +1,4 @@
-"""Login and logout of an agent.
-
-Lifecycle: initialize, and `$/cancel_request`, which either side may send.
-"""
+"""Lifecycle: initialize, login and logout, and `$/cancel_request`, which either side may send."""
 
 from typing import Any, ClassVar, Final
 

@@ -1,7 +1,4 @@
-"""Registry: the notifications and requests of an agent.
-
-Decode: the notifications and requests of an agent, by their methods.
-"""
+"""Messages: the notifications and requests of an agent, by method."""
 
 from collections.abc import Mapping
 from typing import TypeAlias, cast, get_args

@@ -1,8 +1,4 @@
-"""MCP servers: tool servers that the agent starts or connects to for a session.
-
-Prompt: session/prompt, whose answer ends the turn, session/cancel, and _session/steering.
-
-Sessions: made, opened again, copied, listed and closed; an agent keeps each conversation in one.
+"""Sessions: made, opened again, copied, listed, closed; prompts in one, and its MCP servers.
 
 A session works in the absolute folder `cwd`, and in `additional_directories` if the agent has the
 capability, with the tools of `mcp_servers`.

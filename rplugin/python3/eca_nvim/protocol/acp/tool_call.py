@@ -1,7 +1,4 @@
-"""Tool call: a call of a tool, as updates and requests for permission describe it.
-
-Permission: session/request_permission; a tool call waits for its answer.
-"""
+"""Tool call: as updates and requests for permission (session/request_permission) describe it."""
 
 from typing import Any, ClassVar, TypeAlias
 

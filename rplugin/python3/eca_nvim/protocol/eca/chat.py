@@ -1,8 +1,7 @@
-"""Choices: the available and selected models, agents and variants.
+"""Chat: to prompt, steer, stop and approve; its state, and the models, agents and variants.
 
-Rule: an update is partial: UNSET means unchanged, None means removed.
-
-Turns: to prompt, steer, stop and approve; and changes of a chat's state.
+Rules kept here:
+- An update is partial: UNSET means unchanged, None means removed.
 """
 
 from collections.abc import Mapping

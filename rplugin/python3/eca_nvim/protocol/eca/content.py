@@ -1,14 +1,9 @@
-"""Contents with a model's reasoning, before and while it answers.
-
-Contents about hooks, which the server runs as the user's config says.
-
-Usage: a chat's tokens and their cost.
+"""Content: chat/contentReceived and its kinds: texts, reasoning, hooks, usage; questions.
 
 Questions of the server to the user.
 
-Content: chat/contentReceived and its kinds of content.
-
-Rule: this is the hot path, so the usual forms are decoded directly; `decode.py` handles the rest.
+Rules kept here:
+- This is the hot path, so the usual forms are decoded directly; `decode.py` handles the rest.
 """
 
 from typing import ClassVar, TypeAlias

@@ -1,9 +1,8 @@
-"""Contexts: what a prompt contains besides its text: files, the cursor, pages, images.
+"""Contexts: what a prompt contains besides its text, and queries that complete a prompt.
 
-Rule: contexts that the server proposes (chat/queryContext), also of unknown kinds, are sent back
-with a prompt unchanged. Lines and characters are 1-based.
-
-Queries for completion in a prompt: contexts, files and commands.
+Rules kept here:
+- Contexts that the server proposes (chat/queryContext), also of unknown kinds, are sent back
+  with a prompt unchanged. Lines and characters are 1-based.
 """
 
 from typing import ClassVar, TypeAlias

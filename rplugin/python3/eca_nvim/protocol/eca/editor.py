@@ -1,9 +1,7 @@
-"""Positions in a text.
+"""Editor: positions in a text, and requests for diagnostics, definitions and references.
 
 Each message defines whether its lines and characters are 0-based or 1-based. Characters are
 UTF-16 code units wherever the protocol defines them.
-
-Requests of the server to the editor: diagnostics, definitions and references.
 """
 
 from typing import ClassVar, Literal, TypeAlias

@@ -1,9 +1,4 @@
-"""Life cycle: to open and close a connection, and its workspace folders.
-
-Notices about the whole connection: start-up tasks, messages to the user, cancelling.
-
-Failures: the error of a failed request.
-"""
+"""Lifecycle: a connection is opened and closed; start-up tasks, messages to the user, failures."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,7 +1,4 @@
-"""Registry: all messages of the protocol, and which side may send them.
-
-Decode: the notifications and requests of a server, by their methods.
-"""
+"""Messages: all that a server sends, by method."""
 
 from collections.abc import Mapping
 from typing import TypeAlias, cast, get_args

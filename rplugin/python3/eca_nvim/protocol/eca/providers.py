@@ -1,7 +1,4 @@
-"""Providers: the companies and programs that offer models.
-
-Login to a provider: the server sends the next step until the login is done.
-"""
+"""Providers: the companies and programs that offer models, and logging in to one step by step."""
 
 from typing import Any, ClassVar, TypeAlias
 

@@ -1,9 +1,8 @@
-"""Details of a tool call, one class per kind of call.
+"""Tool call: prepare, run, running, called or rejected, and details, one class per kind of call.
 
-Contents about a tool call: prepare, run, running, called or rejected.
-
-Rule: for a tool the server does not know, and for a replayed call, most fields are null; only the
-id is reliable.
+Rules kept here:
+- For a tool the server does not know, and for a replayed call, most fields are null; only the
+  id is reliable.
 """
 
 from typing import Any, TypeAlias

@@ -1,11 +1,8 @@
-"""Tools: the server's own and those of MCP servers.
+"""Tools: the server's own, those of MCP servers, which can be run and configured, and jobs.
 
-Rule: an update may be partial (after a change of agent: name, status and tools): UNSET means
-unchanged, None means that there is none.
-
-MCP servers: to run and configure them; the server reports results as `ToolServerUpdated`.
-
-Shell commands that run in the background.
+Rules kept here:
+- An update may be partial (after a change of agent: name, status and tools): UNSET means
+  unchanged, None means that there is none.
 """
 
 from typing import Any, ClassVar, Literal

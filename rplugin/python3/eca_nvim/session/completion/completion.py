@@ -1,18 +1,9 @@
-"""Commands: what a prompt may begin with: those of the agent, and templates.
+"""Completion: answers the intent `complete` with contexts, commands and paths.
 
 Rules kept here:
 - A name is offered once, as its first owner describes it.
 - Every key asks again, so what an agent may announce is limited: the rest is not offered.
-
-Contexts: the items after `@` that are no path of the workspace, and those of the agent.
-
-Rule kept here: an address is offered only if `lua/eca/context/tokens.lua` reads it as one.
-
-Answer: the items for one query, which come from several sources and only grow.
-
-Completion: answers the intent `complete`.
-
-Rules kept here:
+- An address is offered only if `lua/eca/context/tokens.lua` reads it as one.
 - The first answer comes from what is known already. What the agent and a new listing of the files
   add is appended: nothing that was answered changes its place.
 - A newer query of the same chat and trigger ends an older one, also its search and its request.

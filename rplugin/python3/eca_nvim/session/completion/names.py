@@ -1,4 +1,4 @@
-"""Names: the paths of a folder's files in little memory, and searching them.
+"""Names: the files of a folder, listed in the background, in little memory, and searched.
 
 Rules kept here:
 - A path is relative; that of a folder ends in `/`. Names that cannot be typed are left out: those
@@ -6,17 +6,9 @@ Rules kept here:
 - The names are joined in pieces of text, the shortest names first, so that a search that ends early
   has found the best ones. A piece is searched in a few milliseconds, and other threads wait no
   longer than that.
-
-Index: the names in one folder, listed in the background when they are asked for.
-
-Rules kept here:
 - Nothing is listed before the first query. A query is answered from the last listing. One that is
   old, or older than what an agent did last, is made again meanwhile.
 - A query that continues the last one searches what that one found, if it found all there is.
-
-Listing: the files of a folder, for completion; by git, or by walking through the folder.
-
-Rules kept here:
 - Of a repository all files are listed that git knows or would add. Elsewhere folders of version
   control and caches are left out, as a survey leaves them out.
 - A listing takes at most `LIMIT` seconds and stays a part of the files then.

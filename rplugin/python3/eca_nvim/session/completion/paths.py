@@ -1,11 +1,8 @@
-r"""Written paths: how a path stands in a prompt, as `lua/eca/context/tokens.lua` reads it.
-
-Rules kept here: a blank is written `\ `. A path is relative to the working folder if it is inside,
-else it begins with `/` or `~/`. A name that would mean something else is written after `./`.
-
-Paths: files and folders for a query, from the index or by reading one folder.
+r"""Paths: files and folders for a query, and how a path stands in a prompt.
 
 Rules kept here:
+- A blank is written `\ `. A path is relative to the working folder if it is inside,
+  else it begins with `/` or `~/`. A name that would mean something else is written after `./`.
 - A query that ends in `/` lists a folder. One that begins with `/`, `~/`, `./` or `../` reads the
   folder it names, so it also finds what git ignores and what is outside of the workspace.
 - What was removed since the listing is left out.

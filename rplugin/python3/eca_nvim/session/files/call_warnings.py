@@ -1,14 +1,11 @@
-"""Named files: finds out which paths that were named are files.
+"""Call warnings: what needs a look at the disk: warnings about a call, and which names are files.
 
 Rules kept here:
 - A path is data: only its kind is looked up, in a thread, because a disk may be slow or hang.
 - One look at a time, at all that waits: its thread costs more than a look. If too many wait, the
   next ones are not counted: they are only for a list.
-
-Call warnings: warnings about a pending call that need a look at the disk.
-
-Rules kept here: warnings that the call's own arguments give are in `user_actions/approvals.py`.
-Only paths that the call shows are looked up.
+- Warnings that the call's own arguments give are in `user_actions/approvals.py`.
+  Only paths that the call shows are looked up.
 """
 
 from __future__ import annotations

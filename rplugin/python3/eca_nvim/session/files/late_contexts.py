@@ -1,21 +1,15 @@
-"""Bounded program: runs a program whose output is wanted, for so long and so many bytes at most.
+"""Late contexts: read when their prompt is sent, as they take a while: git's diff.
 
 Rules kept here:
 - The program gets no input, and its environment leads nowhere near the editor.
 - When its time is up, or it has printed enough, it is killed with all that it has started. It stays
   in the host's session, so that the guardian ends it if the host is killed meanwhile.
 - Its time is up also if what it has left behind, out of its process group, keeps its output open.
-
-git's diff of a folder, as a text for the agent.
-
-Rules kept here:
 - It shows what differs from the last commit, staged or not, and names the new files that git does
   not track.
 - It is bounded: so many bytes, so many seconds. The end is cut off, with a line that says so.
 - No program that the repository's configuration names for diffs is started, nor any in its
   submodules, and nothing is fetched or written.
-
-Late contexts: those that take a while to read, so they are read when their prompt is sent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changing histories: prompts wait while the agent changes or loads the history of their chat.
+"""History edits: rollback, fork and flags; prompts wait while the agent does it.
 
 Rules kept here:
 - Prompts wait from the first moment on: nothing is awaited before, so a prompt that is sent right
@@ -6,11 +6,8 @@ Rules kept here:
 - The first prompt that waited is sent whatever the response was, and below what it has changed. If
   the agent has ended, that is reported first; the prompt starts it again, unless the user ended it.
 - The history of a chat is changed by one request at a time.
-
-Changes of a chat's history: rollback, fork, flags.
-
-Rule kept here: the agent changes the history first, then the view. All functions raise
-AgentRefused.
+- The agent changes the history first, then the view. All functions raise
+  AgentRefused.
 """
 
 from __future__ import annotations

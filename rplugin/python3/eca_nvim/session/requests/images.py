@@ -1,14 +1,10 @@
-"""The clipboard's image, written to a file that a prompt can name.
+"""Images: the clipboard's and the agent's, written to files.
 
 Rules kept here:
 - Programs of the system read the clipboard, each bounded in time and bytes. What they print is an
   image only if it begins like one.
 - The file is in the folder of the chat's images: only the user can read it, and it is removed when
   the host exits.
-
-The agent's images, written to files that the system's viewer can open.
-
-Rules kept here:
 - Only pure pixel formats are written: the system may open others with programs that run what is
   in them.
 - The files are in a folder that only the user can read, under names of our own; they are removed

@@ -1,8 +1,7 @@
-"""Search: finds the user's pattern in a chat, in a separate process (`pattern_process.py`).
+"""Search: finds a pattern in a chat in another process, and answers from a chat's blocks.
 
-Chat content: requests that are answered from a chat's blocks, such as its transcript.
-
-Rule kept here: an unknown chat counts as empty and is not created.
+Rules kept here:
+- An unknown chat counts as empty and is not created.
 """
 
 from __future__ import annotations

@@ -1,15 +1,9 @@
-"""Where templates are looked for, as the user's options say.
-
-Front matter: reads a template file, `key: value` lines between two `---` and the text below.
+"""Library: finds templates and reads them: `key: value` lines between two `---`, and a text.
 
 Rules kept here:
 - It is data, and a tiny subset of YAML: one word, a colon, and text on the same line. Quotes around
   the text are dropped; `#` begins a comment only at the start of a line.
 - Whatever else stands there is a fault that names the line, so that no line is silently ignored.
-
-The library: finds templates in the user's folder, in those of the project, and in our own.
-
-Rules kept here:
 - If two have the same name, the user's own comes first, then the project's, then ours: a repository
   must not change what a user's own `/commit` sends.
 - A project's templates are data of a repository. No link may lead out of their folder, nor the

@@ -1,20 +1,12 @@
-"""Answers: what the agent's requests are answered with.
+"""Acts: what an agent wants us to do for it, how the user sees that, and what it is answered.
 
 Rules kept here:
 - Nothing is raised once the agent has ended.
 - A request that is too much is refused. A line tells the user that, once in the life of the agent.
-
-Acts: what an agent wants us to do for it, and how the user is shown that.
-
-Rules kept here:
 - A path is real: links are resolved once, before anybody decides, and what is done is done there.
 - A command is its whole shell line. A line that a shell is given (`sh -c LINE`) is that line.
 - A shell line is the words of a program only if a shell would run it so: in `rm a # b` and in
   `rm a; ls b` the words name files that the line does not remove.
-
-Own calls: calls of ours, for what we do for an agent outside of its own calls.
-
-Rules kept here:
 - They are read like calls of the agent, so that they are shown, reviewed and undone like these.
 - No agent can guess the id of one.
 """

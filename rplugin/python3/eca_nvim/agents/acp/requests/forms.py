@@ -1,14 +1,10 @@
-"""Form schema: the fields of a form, read from the JSON Schema that describes them.
+"""Forms: the agent asks the user to fill in a form (a JSON Schema), or to open a link.
 
 Rules kept here:
 - A field of an unknown type is asked as text if it can be a string. Else it is left out if it is
   optional, and the whole form cannot be asked if it is required.
 - A default that does not fit its own field is none.
 - What an agent sends is bounded: in fields, in choices, and in characters.
-
-Elicitations: the agent asks the user to fill in a form, or to open a link.
-
-Rules kept here:
 - Each request becomes one question in a chat; the chat asks its fields and checks the answers.
 - What cannot be asked is declined at once, and a line in the chat says why: agents wait.
 - Only web links are asked about, and only whole ones of plain characters.

@@ -1,8 +1,4 @@
-"""Content: blocks of messages as events, and as plain text.
-
-Compactions: the agent replaces what was said by a summary, shown as a call that did it.
-
-Messages: the chunks of a session's messages and thoughts as events.
+"""Messages: the chunks of a session's messages and thoughts as events; contents, compactions.
 
 Rules kept here:
 - Empty texts change nothing: some agents send them with usage, or to begin a message.

@@ -1,12 +1,9 @@
-"""Code blocks: code that the protocol's first draft lists beside the text of an answer.
-
-Rule: the draft says that the code occurs in the text. A block that the answer's lines do not show
-is added at its end in a fence, so that no code is lost or shown twice. The cost is linear in the
-bytes received.
-
-Chat content: turns ECA's contents into chat events; `tool_calls.py` does tool calls.
+"""Chat content: turns ECA's contents into chat events; `tool_calls.py` does tool calls.
 
 Rules kept here:
+- The draft says that the code occurs in the text. A block that the answer's lines do not show
+  is added at its end in a fence, so that no code is lost or shown twice. The cost is linear in the
+  bytes received.
 - Nothing unknown is dropped: content of an unknown kind becomes plain text under its name.
 - This is the hot path: one look-up by class, one event.
 """

@@ -1,4 +1,4 @@
-"""Argument peek: finds the main argument of a call while the model is still writing it.
+"""Known tools: what each tool of ECA does, and what its arguments mean, also half written ones.
 
 Rules kept here:
 - The cost of a chunk does not grow with the arguments: only the first HEAD characters are searched,
@@ -6,10 +6,6 @@ Rules kept here:
 - The arguments are JSON that may be cut anywhere; they are never parsed here.
 - An id names a call until its arguments are complete, or its turn is over: then another call may
   have it.
-
-Known tools: what each tool of ECA does, and what its arguments mean.
-
-Rules kept here:
 - Data, one row per tool. No other file knows the names of ECA's tools and of their arguments.
 - Only ECA's own tools are known by name: a tool of another server may have the same name.
 - Arguments come from a model: any key may be missing or of any type.

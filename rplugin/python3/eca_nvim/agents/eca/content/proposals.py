@@ -1,11 +1,4 @@
-"""Proposed change: computes a file's text after a proposed change.
-
-Rules kept here:
-- Pure. Line numbers are 1-based, and those of the unchanged file for all changes of a proposal.
-  Both ends of a range are included.
-- A change that does not fit is an error; it is never made in part.
-
-Proposals: makes the file changes that a server of the protocol's first draft proposes.
+"""Proposals: makes the file changes that a server of the protocol's first draft proposes.
 
 That draft has neither tool calls nor approvals: the server tells the client what to change, and
 whether to ask the user first. Rules kept here:
@@ -16,6 +9,11 @@ whether to ask the user first. Rules kept here:
 - The change is applied to the file as it is at the time of the approval, in the place that was
   shown. If it no longer fits, or a link is in the way, the file stays and the call fails.
 - A complete answer ends the turn once none of its proposals waits for the user.
+
+Rules kept here:
+- Pure. Line numbers are 1-based, and those of the unchanged file for all changes of a proposal.
+  Both ends of a range are included.
+- A change that does not fit is an error; it is never made in part.
 """
 
 from __future__ import annotations

@@ -1,16 +1,10 @@
-"""Call choices: the answers that a server takes for a tool call, and what it would remember.
+"""Tool calls: turns ECA's messages about tool calls, and their details, into chat events.
 
 Rules kept here:
 - A server remembers the commands of a shell line, else the bare name of the tool: a tool of that
   name on any server then runs without asking, with any arguments. It does so in all chats, until
   it ends: the words say how far an answer goes.
 - A server that does not name a tool's server is too old to remember.
-
-Answered question: reads question and answer from the call; a replay has nothing else.
-
-Tool calls: turns ECA's messages about tool calls, and their details, into chat events.
-
-Rules kept here:
 - Only `manualApproval` says that a call waits for the user.
 - Only the id is reliable: a value that a message omits may be in an earlier one.
 - Details of an unknown kind are kept as text.

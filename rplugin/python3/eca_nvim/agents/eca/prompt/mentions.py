@@ -1,12 +1,4 @@
-"""Mention words: the words by which a message names files, folders and pages.
-
-Rules kept here:
-- A server reads files and folders that a message names as `@/path` or `@/path:L10-L20`, if the
-  path has neither blanks nor colons. It never reads pages; the model can, given the address.
-- The user's text is changed only where the server or the model would misread it. A file or folder
-  that is too large to send is put in quotes: the server would read it.
-
-Mentions: places the contexts of a prompt where the server will really read them.
+"""Mentions: places the contexts of a prompt where the server will really read them.
 
 The server puts the files and folders of a chat's first prompt into the system prompt and keeps it
 for the whole chat: files that later prompts add there are announced but not read. Files that the
@@ -14,6 +6,10 @@ message itself names (`mention_words.py`) are always read with the message; so a
 and the cursor.
 
 Rules kept here:
+- A server reads files and folders that a message names as `@/path` or `@/path:L10-L20`, if the
+  path has neither blanks nor colons. It never reads pages; the model can, given the address.
+- The user's text is changed only where the server or the model would misread it. A file or folder
+  that is too large to send is put in quotes: the server would read it.
 - The first prompt of a chat sends contexts unchanged. Later prompts name files and folders in a
   block at the end of the message, or contain their text if the path has a blank or a colon. They
   repeat the first prompt's contexts, except those the user has removed, because otherwise the

@@ -1,24 +1,15 @@
-"""Contexts: turns contexts into ECA's.
+"""Message: builds chat/prompt with its contexts, in the form of the server's generation.
 
 Positions: ECA does not define the base of a cursor's line and character. The server passes both to
 the model ("line:character"), next to file excerpts whose lines count from 1, and its reference
 client counts both from 1. We do the same, with characters in UTF-16 code units as everywhere in
 ECA; the end of a selection is exclusive.
 
-Draft contexts: turns contexts into those of the protocol's first draft.
-
-Rule: lines are 1-based, as the draft defines it for changes; so are the cursor's characters, which
-it does not define.
-
-Left out: what of a prompt's contexts is sent, and what is said about the rest.
-
 Rules kept here:
+- Lines are 1-based, as the draft defines it for changes; so are the cursor's characters, which
+  it does not define.
 - A context that the prompt names is reported each time; one that belongs to every prompt, once.
 - The server drops silently what it does not take with a command, or in a running turn: we say it.
-
-Message: builds chat/prompt, in the form of the server's generation.
-
-Rules kept here:
 - Today's servers accept our chat ids, and read files that a message names. Older ones create an id
   for a prompt without one, and read contexts with every prompt. They want all that they have said
   of a resource: one that they have not listed is left out.
