@@ -1,12 +1,15 @@
 """The page on the parts, and every other page, name files that exist."""
 
+import ast
 import re
+import textwrap
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.doc import documents
+from tests.support.golden import updating
 from tests.support.launch import REPOSITORY
 from tests.test_rooms import FLOORS, HOME
 
@@ -82,10 +85,39 @@ def contract(container: str) -> list[set[str]]:
     return [set(re.findall(r"\w+", layer)) for layer in layers]
 
 
-def test_every_package_has_its_item() -> None:
-    floors = (*contract("eca_nvim"), *contract("eca_nvim.chat"))
-    assert parts(PACKAGES) == set().union(*floors)
-    assert lost(PACKAGES, [PACKAGE, PACKAGE / "chat"], ".py") == []
+def title(path: Path) -> str:
+    """Return the first paragraph of a file's docstring, without the name of the file before it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    first = " ".join((ast.get_docstring(tree) or "").split("\n\n")[0].split())
+    _, name, what = first.partition(": ")
+    return (what[0].upper() + what[1:] if name and len(_) < 25 else first).rstrip(".") + "."
+
+
+def listed(folder: Path) -> list[str]:
+    """Return the items of a folder: its own, then its files and folders."""
+    lines = [f"- `{folder.relative_to(PACKAGE)}/` {title(folder / '__init__.py')}"]
+    for path in sorted(folder.glob("*.py")):
+        if not path.name.startswith("__"):
+            lines.append(f"  - `{path.stem}` {title(path)}")
+    for below in sorted(folder.glob("*/__init__.py")):
+        lines += listed(below.parent)
+    return lines
+
+
+def test_the_packages_are_listed_with_what_each_file_says_of_itself() -> None:
+    """UPDATE_GOLDEN=1 writes the list."""
+    lines = [f"- `{path.stem}` {title(path)}" for path in sorted(PACKAGE.glob("*.py"))[1:]]
+    for folder in sorted(PACKAGE.glob("*/__init__.py")):
+        lines += listed(folder.parent)
+    wanted = "\n".join(
+        textwrap.fill(line, 100, subsequent_indent=" " * (4 if line[0] == " " else 2))
+        for line in lines
+    )
+    before, _, rest = documents.PARTS.read_text(encoding="utf-8").partition(f"{PACKAGES}\n")
+    _, after, more = rest.partition("\n## ")
+    if updating():
+        documents.PARTS.write_text(f"{before}{PACKAGES}\n\n{wanted}\n{after}{more}")
+    assert documents.section(PACKAGES, documents.PARTS).strip() == wanted
 
 
 def test_the_picture_has_the_floors() -> None:

@@ -1,7 +1,5 @@
 """Framing: cuts a stream of bytes into messages, and frames messages for the wire.
 
-Rules this file keeps:
-
 - It does no I/O, and knows of JSON only that a message ends in a bracket.
 - Lengths are in bytes. Bytes may arrive in pieces of any size: the messages are the same, and the
   cost is linear in the number of bytes.

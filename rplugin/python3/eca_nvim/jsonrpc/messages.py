@@ -1,7 +1,5 @@
 """Messages: the types of JSON-RPC 2.0 messages, from bytes and back.
 
-Rules this file keeps:
-
 A layer with types of its own passes its own codec. If that leaves `params` and `result` as raw
 bytes, the layer can decode each message once, directly into its types.
 

@@ -1,7 +1,5 @@
 """Peer: one side of a JSON-RPC connection: bytes in, events out; messages in, bytes out.
 
-Rules this file keeps:
-
 - It does no I/O and has no callbacks. Its state is the ids of open requests, ours and theirs.
 - Our ids are positive integers from 1, because some servers never answer other ids.
 - Responses may arrive in any order. A response without an open request is an `UnexpectedAnswer`. A

@@ -1,7 +1,5 @@
 """Connection: JSON-RPC with a child process, over its pipes.
 
-Rules this file keeps:
-
 - Messages are sent in the order of the calls. `notify`, `respond` and `start_request` queue and
   return: a server that does not read its input blocks nobody and loses nothing.
 - Requests and notifications of the server go to one handler, in order, all of one read together.

@@ -1,7 +1,5 @@
 """Pipes: read from and write to a child process, and keep the end of what it printed.
 
-Rules this file keeps:
-
 Rules kept here:
 - The bytes are UTF-8, and no character is cut, neither at the start, where bytes are
   dropped, nor at the end, where more may come.

@@ -1,7 +1,5 @@
 """Process: a child process, from its start to the end of its session, with its last words.
 
-Rules this file keeps:
-
 Rules kept here:
 - The process leads a session of its own. Signals go to the whole session, and processes that it
   leaves running in the session are ended, too, also those that it ran in sessions of their own.

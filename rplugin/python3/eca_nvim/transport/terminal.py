@@ -6,8 +6,6 @@ There is no event for it, and silence alone says nothing: a compiler is silent, 
 - Where the kernel does not show that: what was printed last is a line without an end, as a
   question is.
 
-Rules this file keeps:
-
 Rules kept here:
 - The command leads a session, which the terminal controls. Signals go to the whole session, and
   what the command leaves running in it is ended, too, also what still prints from elsewhere.

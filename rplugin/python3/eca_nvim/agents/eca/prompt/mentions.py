@@ -2,7 +2,7 @@
 
 The server puts the files and folders of a chat's first prompt into the system prompt and keeps it
 for the whole chat: files that later prompts add there are announced but not read. Files that the
-message itself names (`mention_words.py`) are always read with the message; so are texts, images
+message itself names are always read with the message; so are texts, images
 and the cursor.
 
 Rules kept here:
