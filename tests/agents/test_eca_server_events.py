@@ -141,7 +141,7 @@ def test_work_begins_and_ends(said: Value, ours: WorkChanged) -> None:
 def test_messages_have_our_levels(kind: str, level: str) -> None:
     shown = decode_notification("$/showMessage", {"type": kind, "message": "M"})
     assert isinstance(shown, ShowMessage)
-    assert inbox.message(shown) == MessageShown(level, "M")
+    assert inbox.message_shown(shown) == MessageShown(level, "M")
 
 
 def test_jobs_are_those_whose_state_is_known() -> None:

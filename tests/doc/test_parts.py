@@ -96,9 +96,8 @@ def title(path: Path) -> str:
 def listed(folder: Path) -> list[str]:
     """Return the items of a folder: its own, then its files and folders."""
     lines = [f"- `{folder.relative_to(PACKAGE)}/` {title(folder / '__init__.py')}"]
-    for path in sorted(folder.glob("*.py")):
-        if not path.name.startswith("__"):
-            lines.append(f"  - `{path.stem}` {title(path)}")
+    files = (path for path in sorted(folder.glob("*.py")) if not path.name.startswith("__"))
+    lines += [f"  - `{path.stem}` {title(path)}" for path in files]
     for below in sorted(folder.glob("*/__init__.py")):
         lines += listed(below.parent)
     return lines

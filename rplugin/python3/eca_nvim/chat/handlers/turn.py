@@ -1,4 +1,4 @@
-"""Turn: starts, stops and ends a turn, also one of which the agent says nothing.
+"""Turn: starts, stops and ends a turn, also a silent one.
 
 Rules kept here:
 - If the agent is silent for a while, its turn may have ended without notice. So we ask, and ask
