@@ -24,7 +24,6 @@ BOUNDED = "its repeats are bounded"
 APART = "repeats that follow each other share no character, and each beginning is met once"
 AT_ONE_PLACE = "tried at one place only, and its repeats share no character"
 DEMO = "eca_nvim.demo.scenes"
-LATE = "eca_nvim.patterns"
 
 ALLOWED: dict[str, dict[str | bytes, str]] = {
     "eca_nvim.agents.acp.requests.acts": {
@@ -138,19 +137,16 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
 
 
 def compiled() -> Iterator[tuple[str, ast.Call]]:
-    """Find the calls of functions of `re`, and of `late_pattern`, by module."""
+    """Find the calls of functions of `re`, by module."""
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT.parent).with_suffix("").parts
         module = ".".join(parts).removesuffix(".__init__")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Call(func=ast.Attribute(value=ast.Name(id="re"))):
-                    if module != LATE:
-                        yield module, node
-                case ast.Call(func=ast.Name(id="late_pattern")):
                     yield module, node
                 case ast.ImportFrom(module="re") | ast.Import(names=[ast.alias(name="regex")]):
-                    pytest.fail(f"{path}: patterns are made with `late_pattern`")
+                    pytest.fail(f"{path}: patterns are made with `re.compile`")
 
 
 def pattern_of(module: str, call: ast.Call) -> str | bytes:
@@ -177,12 +173,6 @@ def test_patterns_are_compiled_and_nothing_else() -> None:
         if isinstance(call.func, ast.Attribute) and call.func.attr != "compile"
     ]
     assert not inline
-
-
-def test_no_start_compiles_a_pattern_that_it_may_not_need() -> None:
-    """The demo is a program of its own, and what the user searches for is compiled as he asks."""
-    early = {module for module, call in CALLS if isinstance(call.func, ast.Attribute)}
-    assert early == {DEMO, "eca_nvim.session.requests.pattern_process"}
 
 
 def test_each_pattern_is_allowed_for_a_reason() -> None:

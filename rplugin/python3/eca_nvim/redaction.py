@@ -13,8 +13,6 @@ import json
 import re
 from typing import Final
 
-from eca_nvim.patterns import late_pattern
-
 HIDDEN: Final = "[hidden]"
 SHORTEST_ANSWER: Final = 4
 """Characters. Shorter answers are choices ("1", "yes"): hiding them would garble every line."""
@@ -25,7 +23,7 @@ SHORTEST_KEY: Final = 6
 SHORTEST_LETTERS: Final = 16
 """Letters and digits after a prefix of `_WITH_LETTERS`: `npm_config_cache` is not a key."""
 
-_ANCHOR = late_pattern(
+_ANCHOR = re.compile(
     r"authorization|cookie|bearer|token|secret|pass(?:word|wd|phrase)?|key"
     r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|akia|hooks\.slack\.com/services/|[?&]sig="
     r"|(?-i:ya29\.|pypi-AgE|ASIA|AIza|SG\.|eyJ|[prs]k_live_|[prs]k_test_|whsec_|npm_|hf_|gsk_|xai-"
@@ -48,18 +46,18 @@ _WHOLE_LINES: Final = frozenset({"authorization", "cookie"})
 _NAMES: Final = _WHOLE_LINES | frozenset(
     ("token", "secret", "pass", "password", "passwd", "passphrase", "key")
 )
-_QUOTE = late_pattern(r"""\\*["']""")
-_STOP = late_pattern(r"""\\+["']?|["'\r\n]""")
-_TO_VALUE = late_pattern(r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*|[ \t]+(?=\\*[\"'])")
-_LINE = late_pattern(r"[^\r\n]+")
-_WORD = late_pattern(r"\S+")
-_KEY = late_pattern(r"[\w.~+/=%-]+", re.ASCII)
-_LETTERS = late_pattern(r"[a-zA-Z0-9]+")
-_PASSWORD = late_pattern(r"[^\s/@:\"']*:([^\s/@\"']+)@")
-_BLANKS = late_pattern(r"[ \t]+")
-_OPTION = late_pattern(r"(?:^|[\s\"'])--[^\s\"']*\Z")
-_TO_NEXT_ITEM = late_pattern(r"[ \t]*,[ \t]*(?=\\*[\"'])")
-_TO_NAMED_VALUE = late_pattern(
+_QUOTE = re.compile(r"""\\*["']""")
+_STOP = re.compile(r"""\\+["']?|["'\r\n]""")
+_TO_VALUE = re.compile(r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*|[ \t]+(?=\\*[\"'])")
+_LINE = re.compile(r"[^\r\n]+")
+_WORD = re.compile(r"\S+")
+_KEY = re.compile(r"[\w.~+/=%-]+", re.ASCII)
+_LETTERS = re.compile(r"[a-zA-Z0-9]+")
+_PASSWORD = re.compile(r"[^\s/@:\"']*:([^\s/@\"']+)@")
+_BLANKS = re.compile(r"[ \t]+")
+_OPTION = re.compile(r"(?:^|[\s\"'])--[^\s\"']*\Z")
+_TO_NEXT_ITEM = re.compile(r"[ \t]*,[ \t]*(?=\\*[\"'])")
+_TO_NAMED_VALUE = re.compile(
     r"""\\*["']\s*:\s*\\*["'][^"'\\]*\\*["']\s*,\s*\\*["']value\\*["']\s*:\s*""", re.ASCII
 )
 

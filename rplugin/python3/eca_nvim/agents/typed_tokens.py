@@ -6,16 +6,16 @@ so such a path is put in quotes, without the sign.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from eca_nvim.chat.vocabulary.contexts import Context, Tokened
-from eca_nvim.patterns import late_pattern
 
-_TOKEN = late_pattern(r"(?<!\S)\(?(?=[@#])")
+_TOKEN = re.compile(r"(?<!\S)\(?(?=[@#])")
 """The position before a token in a text."""
 _BLANK = "\\ "
 """A blank as written in a token."""
-_WITHIN = late_pattern(r"[\w/\\]")
+_WITHIN = re.compile(r"[\w/\\]")
 """A character that continues a name: a token does not end before it."""
 
 

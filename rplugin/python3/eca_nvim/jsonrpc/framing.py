@@ -16,8 +16,6 @@ import re
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from eca_nvim.patterns import late_pattern
-
 MAX_MESSAGE_BYTES: Final = 256 * 1024 * 1024
 """Most bytes of a message; a header that announces more is a fault."""
 
@@ -28,11 +26,11 @@ _MAX_HEADER_LINE: Final = 64 * 1024  # bytes; only the end of a longer line is s
 _REACH: Final = 128  # bytes; a Content-Length field and its value are shorter
 _LONG_BODY: Final = 64 * 1024  # bytes; that much is not copied twice
 _FIELD: Final = b"content-length"
-_VALUE: Final = late_pattern(rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?")
-_LENGTH: Final = late_pattern(rb"\d{1,18}")
-_USUAL_HEADER: Final = late_pattern(rb"Content-Length: (\d{1,18})\r\n\r\n")
-_OTHER_FIELD: Final = late_pattern(rb"content-[a-z-]+[ \t]*:", re.IGNORECASE)
-_CHARSET: Final = late_pattern(rb"content-type[ \t]*:[^\r\n]*?charset=\"?([\w.-]+)", re.IGNORECASE)
+_VALUE: Final = re.compile(rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?")
+_LENGTH: Final = re.compile(rb"\d{1,18}")
+_USUAL_HEADER: Final = re.compile(rb"Content-Length: (\d{1,18})\r\n\r\n")
+_OTHER_FIELD: Final = re.compile(rb"content-[a-z-]+[ \t]*:", re.IGNORECASE)
+_CHARSET: Final = re.compile(rb"content-type[ \t]*:[^\r\n]*?charset=\"?([\w.-]+)", re.IGNORECASE)
 _CHARSETS: Final = (b"utf-8", b"utf8")
 _MESSAGE_ENDS: Final = b"}]\n"
 

@@ -13,6 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,7 +27,6 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eca_nvim.guardian import GRACE_S, end_sessions, signal_session, signal_sessions, strays
-from eca_nvim.patterns import late_pattern
 from eca_nvim.threads import run_in_thread
 from eca_nvim.transport.pipes import ReadPipe, WritePipe
 
@@ -37,7 +37,7 @@ MAX_LINE_BYTES: Final = 8 * 1024
 not recognise a key that is cut in two, or cut from its name."""
 
 
-_FAULT: Final = late_pattern(
+_FAULT: Final = re.compile(
     r"(?i)(?!\s).*?(error|fatal|cannot|unknown|invalid|unexpected|unrecogni[sz]ed)"
 )
 

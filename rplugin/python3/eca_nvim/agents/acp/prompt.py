@@ -11,6 +11,7 @@ Rules kept here:
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Hashable, Sequence
 from pathlib import PurePath
 from typing import Final, assert_never
@@ -33,7 +34,6 @@ from eca_nvim.chat.vocabulary.contexts import (
     WebContext,
 )
 from eca_nvim.paths import uri_of
-from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.acp.content import (
     ContentBlock,
     EmbeddedResource,
@@ -133,7 +133,7 @@ def _fragment(first: int | None, last: int | None) -> str:
     return f"#L{first or 1}" + ("" if last is None else f"-L{last}")
 
 
-_ADDED: Final = late_pattern(
+_ADDED: Final = re.compile(
     r"The cursor is in line \d{1,9}, column \d"
     r"|Selected in /[^\n:]{1,4096}: from line \d"
     r"|(?:\A|\n)/[^\n(]{1,4096}\(@[^\n)]{1,4096}\):\n"
@@ -146,7 +146,7 @@ _ADDED: Final = late_pattern(
 claude 0.101.0, codex 2.6.0 and 0.16.0, copilot 1.0.102.
 """
 
-_PLACE_IN_TITLE: Final = late_pattern(r"The cursor is in line \d|Selected in /")
+_PLACE_IN_TITLE: Final = re.compile(r"The cursor is in line \d|Selected in /")
 
 
 def typed_text(text: str) -> str:

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
@@ -33,16 +34,15 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent, UsageReported
-from eca_nvim.patterns import late_pattern
 
 _ALWAYS_LIVE: Final = (TurnEvent, UsageReported, ProgressChanged, QuestionAsked, OptionsChanged)
 
-_UNTYPED: Final = late_pattern(
+_UNTYPED: Final = re.compile(
     r"\s*(?:(?:I|A user hook) rejected one or more tool calls"
     r"|The conversation was compacted/summarized, consider this summary:)"
 )
 """How the server's own user messages without an id begin; a prompt has one."""
-_JOB_ENDED: Final = late_pattern(r"Background job job-\d{1,9} \(")
+_JOB_ENDED: Final = re.compile(r"Background job job-\d{1,9} \(")
 """How its messages about ended jobs begin, which have an id; their first line ends a sentence."""
 _BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
 """The ends of the blocks that the server adds to a message."""

@@ -15,6 +15,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 from eca_nvim.chat.model.blocks import ToolBlock
@@ -39,7 +40,6 @@ from eca_nvim.chat.vocabulary.call_details import (
     ToolCall,
     ToolKind,
 )
-from eca_nvim.patterns import late_pattern
 
 COMMAND_CELLS = 60
 ALIGNED_CELLS = 28
@@ -77,7 +77,7 @@ def _note(part: ShellPart, *, waits: bool) -> str:
 
 
 _NOT_ALLOWED = "this allows none of them to be read"
-_PLAIN_NAME = late_pattern(r"[\w.$-]+")
+_PLAIN_NAME = re.compile(r"[\w.$-]+")
 
 
 def argument_body(arguments: Mapping[str, object], limit: int | None) -> Body:

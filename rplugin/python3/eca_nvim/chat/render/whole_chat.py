@@ -24,7 +24,6 @@ from eca_nvim.chat.text.output import text_body
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.call_details import Subagent
 from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.patterns import late_pattern
 
 
 class Levels(NamedTuple):
@@ -37,7 +36,7 @@ class Levels(NamedTuple):
 ROOT_LEVELS = Levels(speech=2, call=3)
 SUBAGENT_LEVELS = Levels(speech=4, call=5)
 
-_FENCES = late_pattern("^ *(`{3,})", re.MULTILINE)
+_FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
 
 
 def transcript(chat: Chat, now: int) -> str:

@@ -14,6 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -22,7 +23,6 @@ from eca_nvim.chat.text.ansi import ColouredLines, Line, coloured_lines
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.safe_text import body_lines, literal, width
 from eca_nvim.chat.vocabulary.ops import Mark
-from eca_nvim.patterns import late_pattern
 
 TAIL_LINES = 50
 LONG = 1 << 12
@@ -125,7 +125,7 @@ COLUMNS = 2000
 SHORT = 72
 """Most characters of a value that stays on one line."""
 TOO_DEEP = "… nested too deeply to be shown"
-_ESCAPE = late_pattern(r"\\.")
+_ESCAPE = re.compile(r"\\.")
 
 
 def text_body(text: str, limit: int | None, language: str | None = "") -> Body:

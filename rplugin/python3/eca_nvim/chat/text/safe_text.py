@@ -24,8 +24,6 @@ import unicodedata
 from typing import Final
 from urllib.parse import urlsplit
 
-from eca_nvim.patterns import late_pattern
-
 ALWAYS = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U00016fe4"
@@ -48,10 +46,10 @@ MOST_MARKS = 4
 BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
 """Characters that look like a space but are not (inside of a character class)."""
 
-_always = late_pattern(f"[{ALWAYS}]")
-_sometimes = late_pattern(f"[{SOMETIMES}]")
-_joiner = late_pattern(f"[{JOINERS}]")
-_blanks = late_pattern(f"[{BLANKS}]")
+_always = re.compile(f"[{ALWAYS}]")
+_sometimes = re.compile(f"[{SOMETIMES}]")
+_joiner = re.compile(f"[{JOINERS}]")
+_blanks = re.compile(f"[{BLANKS}]")
 _WIDTHLESS = "\u200c\u200d"
 _KEYCAP = "\ufe0f\u20e3"
 
@@ -137,25 +135,25 @@ class Neighbours:
 
 _PLAIN = bytes((*b"\t\n", *range(0x20, 0x7F)))
 _SLICE = 1 << 16
-_DIRTY = late_pattern(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]")
+_DIRTY = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff{ALWAYS}{SOMETIMES}]")
 _CSI = r"[0-?]{0,64}[ -/]{0,8}"
-_ESCAPES = late_pattern(
+_ESCAPES = re.compile(
     rf"\x1b\[{_CSI}[@-~]"  # colours, cursor
     r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …: titles, links
     r"|\x1b(?![\[\]PX^_])[ -/]{0,8}[0-~]"
     rf"|\x9b{_CSI}[@-~]"
 )
-_UNFINISHED = late_pattern(
+_UNFINISHED = re.compile(
     f"(?:\r|[\ud800-\udbff]|\x1b(?:\\[{_CSI}|[\\]PX^_][^\x07\x1b\x9c]{{0,256}}|[ -/]{{0,8}})"
     f"|\x9b{_CSI})\\Z"
 )
 """A possible start of an escape; cut_characters, because it is searched again with each chunk."""
-_PAIRS = late_pattern("[\ud800-\udbff][\udc00-\udfff]")
+_PAIRS = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _CONTROLS |= {0x7F: 0x2421}
 _CONTROLS |= dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _CONTROLS |= dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
-_SPACES = late_pattern(r"[ \t\n\v\f\r]+")
+_SPACES = re.compile(r"[ \t\n\v\f\r]+")
 
 HIDDEN = "*****"
 """Shown instead of a secret."""
@@ -165,7 +163,7 @@ def _joined(pair: re.Match[str]) -> str:
     return pair.group().encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-IN_LINE = late_pattern(r"\x1b\[(?:([0-9;:]{0,64})m|([02]?)K)|(\r)")
+IN_LINE = re.compile(r"\x1b\[(?:([0-9;:]{0,64})m|([02]?)K)|(\r)")
 """What sets the colour, erases a part of the line, or goes back to its start. The groups hold the
 parameters of the colour, which part is erased, the carriage return."""
 

@@ -10,15 +10,14 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.patterns import late_pattern
-
-_COMMAND = late_pattern(r"\s*/[^\s/]*(?:\s|\Z)")
+_COMMAND = re.compile(r"\s*/[^\s/]*(?:\s|\Z)")
 
 
 class Command(Struct, frozen=True):

@@ -13,6 +13,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -36,7 +37,6 @@ from eca_nvim.chat.vocabulary.completion import (
     SetCompletions,
     Trigger,
 )
-from eca_nvim.patterns import late_pattern
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.fuzzy import matches, ranked
 from eca_nvim.session.completion.names import FolderIndex, typable
@@ -93,8 +93,8 @@ def matching(query: str, items: Iterable[CompletionItem]) -> list[CompletionItem
     return [by_name[rank[-1]] for rank in ranked(query, by_name, len(by_name))]
 
 
-_URL = late_pattern(r"https?://[!-~]*[A-Za-z0-9/]")
-_URI = late_pattern(r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]")
+_URL = re.compile(r"https?://[!-~]*[A-Za-z0-9/]")
+_URI = re.compile(r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]")
 
 
 def words(query: str) -> list[CompletionItem]:

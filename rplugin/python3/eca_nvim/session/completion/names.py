@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -26,7 +27,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from eca_nvim.patterns import late_pattern
 from eca_nvim.review.workspace import Check, ls_files, walk_folders
 from eca_nvim.session.completion.fuzzy import lowered
 from eca_nvim.threads import run_in_thread
@@ -43,8 +43,8 @@ _MOST_IN_ORDER: Final = 1500
 """Names that have the letters of the query apart, at most."""
 LONGEST: Final = 1000
 """Bytes of a name in a token, and characters of a query, at most."""
-_CONTROLS = late_pattern(rb"[\0-\x1f\x7f]")
-_UNTYPABLE = late_pattern("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROLS = re.compile(rb"[\0-\x1f\x7f]")
+_UNTYPABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Found(Struct, frozen=True):
@@ -118,7 +118,7 @@ class _Search:
     def __init__(self, query: str) -> None:
         self.found: list[str] = []
         self._needles = (*(mark + query for mark in _WORD_BREAKS), query)
-        self._in_order = late_pattern(_in_order(query)) if len(query) > 1 else None
+        self._in_order = re.compile(_in_order(query)) if len(query) > 1 else None
         self.room = [_MOST_OF_A_KIND] * len(self._needles) + [_MOST_IN_ORDER]
 
     def add(self, piece: str) -> None:

@@ -11,12 +11,11 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct
-
-from eca_nvim.patterns import late_pattern
 
 QUESTION: Final = "input"
 INLINE: Final = "file"
@@ -25,8 +24,8 @@ FENCED: Final = ("selection", "diff", "diagnostics")
 LONGEST: Final = 2_000_000
 """Characters that all fenced values of a prompt have together."""
 _OPEN, _CLOSE = "{{", "}}"
-_FENCES = late_pattern("`{3,}")
-_LANGUAGE = late_pattern(r"[\w+-]{1,30}")
+_FENCES = re.compile("`{3,}")
+_LANGUAGE = re.compile(r"[\w+-]{1,30}")
 
 
 class MalformedTemplate(ValueError):

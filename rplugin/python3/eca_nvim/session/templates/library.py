@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -25,7 +26,6 @@ from msgspec import Struct
 from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.path_risks import real_path
 from eca_nvim.paths import NotAFile, open_regular
-from eca_nvim.patterns import late_pattern
 from eca_nvim.session.templates.expansion import MalformedTemplate, parse
 
 PROJECT_FOLDER: Final = ".nvim/eca/templates"
@@ -41,8 +41,8 @@ class TemplateFolders(Struct, frozen=True):
 
 KEYS: Final = ("name", "description", "agent")
 FENCE: Final = "---"
-_LINE = late_pattern(r"([A-Za-z_-]{1,40})[ \t]*:(?:[ \t]+(.*))?")
-_NAME = late_pattern(r"\w[\w.-]{0,59}")
+_LINE = re.compile(r"([A-Za-z_-]{1,40})[ \t]*:(?:[ \t]+(.*))?")
+_NAME = re.compile(r"\w[\w.-]{0,59}")
 _OTHER_YAML: Final = ("|", ">", "[", "{", "&", "*", "!", "%", "@", "`")
 _QUOTES: Final = ("'", '"')
 

@@ -14,6 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -36,7 +37,6 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.call_details import ToolKind as CallKind
 from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId
 from eca_nvim.path_risks import real_path
-from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.tool_call import (
@@ -96,7 +96,7 @@ class Answers:
 LONGEST_SPLIT: Final = 4096
 """Characters of a shell line that is compared by its words: to split it takes quadratic time."""
 
-_PLAIN: Final = late_pattern(r"""(?:[\w@%+=:,./ \t-]|'[^']*'|"[^"$`\\!]*")*""")
+_PLAIN: Final = re.compile(r"""(?:[\w@%+=:,./ \t-]|'[^']*'|"[^"$`\\!]*")*""")
 """A shell line in which nothing is expanded, and that is one command."""
 
 

@@ -10,6 +10,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -27,14 +28,13 @@ from eca_nvim.chat.vocabulary.turn_events import (
     UsageCategory,
     UsageReported,
 )
-from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.content import ContextBreakdown, TextContent, UsageContent
 from eca_nvim.protocol.eca.draft import CodeBlock
 from eca_nvim.protocol.eca.tool_call import ToolCall
 
-_BACKTICKS: Final = late_pattern("`+")
-_NO_LANGUAGE: Final = late_pattern(r"[^\w+#.-]")
+_BACKTICKS: Final = re.compile("`+")
+_NO_LANGUAGE: Final = re.compile(r"[^\w+#.-]")
 """Characters that would change the meaning of the line that opens a fence."""
 
 
@@ -86,7 +86,7 @@ _ROLES: Final[Mapping[eca.Role, Role]] = {
 }
 _NO_MEDIA_TYPE: Final = "application/octet-stream"
 _INSTEAD: Final = "Tell ECA what to do differently for the rejected tool(s)"
-_RETRY: Final = late_pattern(r"\(attempt \d+/\d+\)")
+_RETRY: Final = re.compile(r"\(attempt \d+/\d+\)")
 """How the server's progress text says that it retries a failed model request."""
 
 

@@ -14,6 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, TypeAlias
 
@@ -40,11 +41,10 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.turn_events import TurnEvent
-from eca_nvim.patterns import late_pattern
 
 HEAD: Final = 2000
 _NAMES: Final = "path|command|pattern|question|source|symbol|agent|url|file|name"
-_MAIN_ARGUMENT = late_pattern(rf'"({_NAMES})"\s*:\s*("(?:[^"\\]|\\.)*")')
+_MAIN_ARGUMENT = re.compile(rf'"({_NAMES})"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
 def main_argument(arguments: Mapping[str, object]) -> str | None:

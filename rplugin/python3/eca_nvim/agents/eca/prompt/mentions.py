@@ -24,6 +24,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeAlias
 
@@ -44,15 +45,14 @@ from eca_nvim.chat.vocabulary.contexts import (
     Tokened,
     WebContext,
 )
-from eca_nvim.patterns import late_pattern
 from eca_nvim.protocol.eca.contexts import McpResourceContext
 
 Named: TypeAlias = FileContext | DirectoryContext
 
-_READABLE = late_pattern(r"/[^\s:]+")
+_READABLE = re.compile(r"/[^\s:]+")
 """Paths that the server recognises in a message."""
 
-_READ = late_pattern(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
+_READ = re.compile(r"@[/~.][^\s:]+(?::L\d+-L\d+)?")
 """Names whose files the server reads with a message."""
 
 
