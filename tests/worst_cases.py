@@ -274,7 +274,7 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(lambda it: title.argument_body({it: 1}, 200), repeated("a", after=" ")),
     ],
     "eca_nvim.chat.render.diff": [
-        Worst(lambda it: diff.diff_body(FileChange("/f", it, 1, 1), None), make)
+        Worst(lambda it: diff.changes_body((FileChange("/f", it, 1, 1),), None), make)
         for make in (
             lambda size: one_hunk(size)[1],
             lambda size: far_hunks(size)[1],

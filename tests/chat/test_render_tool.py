@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.chat.driver import Driver, call
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.display_settings import DEFAULT_ICONS, RenderSettings
-from eca_nvim.chat.render.diff import diff_body
+from eca_nvim.chat.render.diff import changes_body
 from eca_nvim.chat.render.tool import approval_body, tool_body
 from eca_nvim.chat.text.text_differences import hunks_between
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
+    FileName,
     JsonOutputs,
     ShellCommand,
     ShellPart,
@@ -21,6 +23,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     TaskList,
     TaskStatus,
     ToolCall,
+    ToolKind,
     UnknownDetails,
 )
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
@@ -162,18 +165,18 @@ def test_a_failed_edit_says_why_above_its_diff() -> None:
 
 def test_a_new_file_has_no_removed_line_47() -> None:
     change = FileChange("/workspace/n", "@@ -1,1 +1,2 @@\n-\n+hello\n+world", 2, 0)
-    assert list(diff_body(change, 40).lines) == ["+hello", "+world"]
-    assert list(diff_body(change, None).lines) == ["@@ -0,0 +1,2 @@", "+hello", "+world"]
+    assert list(changes_body((change,), 40).lines) == ["+hello", "+world"]
+    assert list(changes_body((change,), None).lines) == ["@@ -0,0 +1,2 @@", "+hello", "+world"]
 
 
 def test_a_long_diff_is_cut_and_whole_without_a_limit() -> None:
     change = FileChange("/n", "@@ -0,0 +1,100 @@\n" + "\n".join("+x" for _ in range(100)), 100, 0)
-    body = diff_body(change, 40)
+    body = changes_body((change,), 40)
     assert len(body.lines) == 41
     assert body.lines[-1] == "… 60 more lines"
     assert max(row for row, *_, group in body.marks if group != "EcaMore") == 39
     assert body.marks[-1] == (40, 0, -1, "EcaMore")
-    assert len(diff_body(change, None).lines) == 101
+    assert len(changes_body((change,), None).lines) == 101
 
 
 def test_the_user_chooses_how_many_lines_of_a_diff_are_shown() -> None:
@@ -190,7 +193,7 @@ def test_the_user_chooses_how_many_lines_of_a_diff_are_shown() -> None:
 
 def test_changed_words_are_marked_in_bytes() -> None:
     change = FileChange("/n", "@@ -1,2 +1,2 @@\n-grüße = old_name\n-x\n+grüße = new_name\n+y", 2, 2)
-    marks = diff_body(change, 40).marks
+    marks = changes_body((change,), 40).marks
     assert [mark for mark in marks if mark[3].endswith("Text")] == [
         (0, 11, 14, "EcaDiffDeleteText"),
         (2, 11, 14, "EcaDiffAddText"),
@@ -221,9 +224,9 @@ def test_a_block_shows_every_change_and_the_lines_next_to_it(
     before = "".join(letter + end for letter in LETTERS)
     after = "".join((it.upper() if it in changed else it) + end for it in LETTERS)
     change = FileChange("/w/a", *hunks_between(before, after))
-    body = diff_body(change, 40)
+    body = changes_body((change,), 40)
     assert body.lines == shown
-    whole = diff_body(change, None).lines
+    whole = changes_body((change,), None).lines
     assert [it for it in whole if it[0] in "+-"] == [it for it in shown if it[0] in "+-"]
     places = {row: after for row, _path, _before, after in body.places}
     for row, line in enumerate(shown):
@@ -236,11 +239,11 @@ def test_a_block_shows_every_change_and_the_lines_next_to_it(
 def test_changes_of_which_nobody_knows_the_place_are_counted() -> None:
     change = FileChange("/w/a", "@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d", 2, 2, placed=False)
     shown = ["change · 1/2", "-a", "+b", "change · 2/2", "-c", "+d"]
-    assert diff_body(change, 40).lines == shown
+    assert changes_body((change,), 40).lines == shown
 
 
 def test_a_diff_that_cannot_be_read_is_shown_as_it_came() -> None:
-    assert diff_body(FileChange("/n", "junk\r\nmore", 0, 0), 40).lines == ["junk␍", "more"]
+    assert changes_body((FileChange("/n", "junk\r\nmore", 0, 0),), 40).lines == ["junk␍", "more"]
 
 
 def test_icons_can_be_chosen_and_missing_ones_fall_back() -> None:
@@ -273,10 +276,37 @@ def test_lines_that_differ_only_in_their_end_are_not_shown_as_equal(
     before: str, after: str, shown: list[str]
 ) -> None:
     change = FileChange("/w/a", *hunks_between(before, after))
-    assert [it for it in diff_body(change, None).lines if not it.startswith("@@")] == shown
+    assert [it for it in changes_body((change,), None).lines if not it.startswith("@@")] == shown
 
 
 def test_two_diffs_of_one_file_are_one_file() -> None:
     changes = (FileChange(CALC, "", 1, 0), FileChange(CALC, "", 1, 2))
     assert shown(ToolCall("t", changes=changes))[0].endswith("+2 -2")
     assert "files" not in shown(ToolCall("t", changes=changes))[0]
+
+
+def test_several_diffs_of_one_file_are_shown_as_one() -> None:
+    one, other = (
+        FileChange(CALC, f"@@ -{line} +{line} @@\n-{old}\n+{old.upper()}", 1, 1)
+        for line, old in ((2, "b"), (12, "l"))
+    )
+    edit = call("t", "edit_file", details=one)
+    driver = Driver()
+    driver.hear(ToolRequested(replace(edit, changes=(one, other)), needs_approval=True))
+    hunks = ["line 2 · 1/2", "-b", "+B", "line 12 · 2/2", "-l", "+L"]
+    assert driver.items[0]["lines"] == hunks
+    aside = FileChange("/workspace/n", "@@ -0,0 +1 @@\n+x", 1, 0)
+    assert changes_body((one, aside, other), 40).lines == [CALC, *hunks, aside.path, "+x"]
+    bad = FileChange(CALC, "junk", 0, 0)
+    assert changes_body((one, bad), 40).lines == ["-b", "+B", "junk"]
+    whole = changes_body((one, other), None).lines
+    assert whole == ["@@ -2,1 +2,1 @@", "-b", "+B", "@@ -12,1 +12,1 @@", "-l", "+L"]
+
+
+def test_the_only_file_of_several_diffs_is_told_if_the_header_does_not_name_it() -> None:
+    change = FileChange("/workspace/n", "@@ -1 +1 @@\n-a\n+b", 1, 1)
+    named = ToolCall("t", kind=ToolKind.EDIT, title=(FileName(CALC),), changes=(change, change))
+    driver = Driver()
+    driver.hear_exactly(ToolRequested(named, needs_approval=True))
+    hunks = ["line 1 · 1/2", "-a", "+b", "line 1 · 2/2", "-a", "+b"]
+    assert driver.items[0]["lines"] == ["path: /workspace/n", *hunks]

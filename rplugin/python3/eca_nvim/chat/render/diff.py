@@ -24,39 +24,57 @@ COLUMNS = 500
 AROUND = 1
 """Lines before and after a change that are shown."""
 LEAST = 5
-"""Lines of each of several diffs that are shown, at least."""
+"""Lines of each of several files that are shown, at least."""
 
 _GROUPS = {LineKind.ADDED: "EcaDiffAdd", LineKind.REMOVED: "EcaDiffDelete"}
 _WORD_GROUPS = {LineKind.ADDED: "EcaDiffAddText", LineKind.REMOVED: "EcaDiffDeleteText"}
 
 
 def changes_body(changes: Sequence[FileChange], limit: int | None) -> Body:
-    """Return the diffs of changes; several share the `limit`, each below the name of its file."""
-    if len(changes) == 1:
-        return diff_body(changes[0], limit)
-    share = None if limit is None else max(LEAST, limit // len(changes))
-    return stacked(body for it in changes for body in (_file(it), diff_body(it, share)))
+    """Return the diffs of changes; several files share the `limit`, each below its path.
+
+    The path of the only file is not part of it: `arguments_not_shown` says it if the header does
+    not.
+    """
+    files: dict[str, list[FileChange]] = {}
+    for change in changes:
+        files.setdefault(change.path, []).append(change)
+    if len(files) < 2:
+        return _file_body(changes, limit)
+    share = None if limit is None else max(LEAST, limit // len(files))
+    return stacked(
+        body
+        for path, of_file in files.items()
+        for body in (_path_row(path), _file_body(of_file, share))
+    )
 
 
-def _file(change: FileChange) -> Body:
-    name = literal_name(change.path)
-    return Body([name], [(0, 0, -1, "EcaToolTarget")], "diff", places=[(0, change.path, 0, 0)])
+def _path_row(path: str) -> Body:
+    return Body(
+        [literal_name(path)], [(0, 0, -1, "EcaToolTarget")], "diff", places=[(0, path, 0, 0)]
+    )
 
 
-def diff_body(change: FileChange, limit: int | None) -> Body:
-    """Return the diff of a change, cut to `limit` lines and a note of how many are left out."""
+def _file_body(changes: Sequence[FileChange], limit: int | None) -> Body:
+    """Return the diffs of one file's changes as one, cut to `limit` lines and a note of the rest.
+
+    If one of several is malformed, each is shown for itself.
+    """
     try:
-        hunks = tuple(map(_without_line_ends, change_hunks(change)))
+        hunks = [(it, _without_line_ends(hunk)) for it in changes for hunk in change_hunks(it)]
     except MalformedDiff:
-        return cut(literal_lines(change.diff), limit, language="diff")
+        if len(changes) == 1:
+            return cut(literal_lines(changes[0].diff), limit, language="diff")
+        share = None if limit is None else max(LEAST, limit // len(changes))
+        return stacked(_file_body((it,), share) for it in changes)
     lines: list[str] = []
     marks: list[Mark] = []
     places: list[RowPlace] = []
     if limit is not None:
-        hunks = tuple(piece for hunk in hunks for piece in _narrowed(hunk))
-    headers = _headers(hunks, change, limit)
-    total = sum(len(hunk.lines) for hunk in hunks) + sum(map(bool, headers))
-    for hunk, header in zip(hunks, headers, strict=True):
+        hunks = [(it, piece) for it, hunk in hunks for piece in _narrowed(hunk)]
+    headers = _headers(hunks, limit)
+    total = sum(len(hunk.lines) for _, hunk in hunks) + sum(map(bool, headers))
+    for (change, hunk), header in zip(hunks, headers, strict=True):
         if limit is not None and len(lines) >= limit:
             break
         if header:
@@ -116,13 +134,13 @@ def _start(hunk: Hunk, change: FileChange) -> tuple[int, int]:
     return (hunk.start, hunk.target) if change.placed else (0, 0)
 
 
-def _headers(hunks: Sequence[Hunk], change: FileChange, limit: int | None) -> Sequence[str]:
+def _headers(hunks: Sequence[tuple[FileChange, Hunk]], limit: int | None) -> Sequence[str]:
     """Return the row before each hunk; one hunk needs none, unless the whole diff is shown."""
     if limit is None:
-        return [_numbers(hunk) if change.placed else "@@" for hunk in hunks]
+        return [_numbers(hunk) if change.placed else "@@" for change, hunk in hunks]
     if len(hunks) < 2:
         return [""] * len(hunks)
-    starts = [f"line {it.target + _lead(it)}" if change.placed else "change" for it in hunks]
+    starts = [f"line {it.target + _lead(it)}" if by.placed else "change" for by, it in hunks]
     return [f"{start} · {number}/{len(hunks)}" for number, start in enumerate(starts, 1)]
 
 

@@ -128,8 +128,9 @@ def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str
     """Return the arguments that neither the header nor the details in the body show in full."""
     arguments = call.arguments or {}
     left = {key: arguments[key] for key in arguments if not _said(call, key, settings)}
-    if call.changes is not None and len(call.changes) == 1:  # of several the body names each
-        path = call.changes[0].path
+    changed = {it.path for it in call.changes or ()}
+    if len(changed) == 1:  # of several the body names each
+        (path,) = changed
         if not names_file(call, path, settings) and path not in left.values():
             left = {"changes" if "path" in left else "path": path, **left}
     return left
