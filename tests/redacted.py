@@ -31,6 +31,9 @@ HIDDEN: Final = {
     r'"{\"apiKey\": \"abc\", \"n\": 1}"': r'"{\"apiKey\": \"[hidden]\", \"n\": 1}"',
     '{"Authorization":"Bearer abc","n":1}': '{"Authorization":"[hidden]","n":1}',
     '{:api-key "abc def" :n 1}': '{:api-key "[hidden]" :n 1}',
+    '{"z-ai" {:key "k", :keyRc "rc"}}': '{"z-ai" {:key "[hidden]", :keyRc "rc"}}',
+    '{:api-key\n "a b", "X_TOKEN"\n  "c"}': '{:api-key\n "[hidden]", "X_TOKEN"\n  "[hidden]"}',
+    r'"{:key\n \"abc\"}"': r'"{:key\n \"[hidden]\"}"',
     '"token": "never ends\nnext': '"token": "[hidden]\nnext',
     "API_KEY=one SECRET=two ghp_0123456": "API_KEY=[hidden] SECRET=[hidden] ghp_[hidden]",
     f"https://example.com/v1?key={LETTERS} 403": "https://example.com/v1?key=[hidden] 403",
@@ -94,6 +97,7 @@ KEPT: Final = (
     "no secret here, nor a bearer",
     '{"name":"read","arguments":{"value":"x"}}, {"name":1,"value":"x"}, {"value":"x","name":"a"}',
     '["token", "abc"], {"required":["--fast","key"]}',
+    '{"text":"the token\\n","a":1} the token\n"b"',
     "\u017fk-0123456789 \u212aEY=é",
 )
 """Texts in which nothing is hidden."""
@@ -104,6 +108,8 @@ WORST: Final = (
     "key",
     "token",
     'token "',
+    "token \\n ",
+    "token\n",
     '"token":"a",',
     "token='\\",
     "\\",

@@ -96,7 +96,8 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"|[\"']name(?=\\*[\"'])": AT_ONE_PLACE,
         r"""\\*["']""": AT_ONE_PLACE,
         r"""\\+["']?|["'\r\n]""": "a run of backslashes is taken whole",
-        r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*|[ \t]+(?=\\*[\"'])": AT_ONE_PLACE,
+        r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*"
+        r"|(?:[ \t]+|[ \t]*(?:\n|\\+n)[ \t]+)(?=\\*[\"'])": AT_ONE_PLACE,
         r"[^\r\n]+": AT_ONE_PLACE,
         r"\S+": AT_ONE_PLACE,
         r"[\w.~+/=%-]+": AT_ONE_PLACE,

@@ -81,6 +81,27 @@ async def test_what_is_not_chosen_is_left_to_the_server(
     assert params == {"chatId": "our-1", "message": "hello", "trust": False}
 
 
+async def test_what_config_answers_is_shown_without_keys(
+    scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    """The server prints its configuration with what is to be secret in it; other text stays."""
+    printed = '{:key "k1",\n :url "u"}'
+    said = [
+        *script.text("/config\n", role="user"),
+        *script.text(printed, role="system"),
+        *script.text(printed),
+        *script.text("show it\n", role="user"),
+        *script.text(printed, printed, role="system"),
+    ]
+    server = scripted_server(script.handshake(), script.turn(said))
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await prompted(client)
+        await client.until(lambda: len(client.all(TextReceived)) == 7)
+        texts = [it.text for it in client.all(TextReceived)][1:]
+    hidden = '{:key "[hidden]",\n :url "u"}'
+    assert texts == ["/config\n", hidden, printed, "show it\n", printed, printed]
+
+
 async def test_odd_text_arrives(scripted_server: PrepareScript, tmp_path: Path) -> None:
     odd = "日本 👩‍👧 \u2028 \x00 \x1b[31m \udcff"
     server = scripted_server(script.handshake(), script.turn())

@@ -9,7 +9,7 @@ local HIDDEN = '[hidden]'
 local SHORTEST_KEY = 6
 local SHORTEST_LETTERS = 16
 local KEY = '[%w_.~+/=%%-]+'
-local BEFORE_KEY = { '_', '-', 'api', 'api ', 'access', 'auth', 'private', 'secret', '?', '&' }
+local BEFORE_KEY = { '_', '-', ':', 'api', 'api ', 'access', 'auth', 'private', 'secret', '?', '&' }
 local LONGEST_OPTION, LONGEST_KIND = 24, 32
 
 ---@class eca.Anchor text that a secret follows
@@ -109,7 +109,8 @@ local function last_quoted(text, opening, start)
   return #text
 end
 
---- The first byte of the value after a name: `NAME=…`, `"name": "…"`, `:name "…"`.
+--- The first byte of the value after a name: `NAME=…`, `"name": "…"`, `:name "…"`. Before an
+--- indented quote a line may end: Clojure prints long values so.
 ---@param text string
 ---@param last integer of the name
 ---@return integer?
@@ -121,8 +122,18 @@ local function value_start(text, last)
     local _, quote = match_at(text, '%%22', blanks + 1)
     _, gap = match_at(text, '%%3[ADad][ \t]*', (quote or blanks) + 1)
   end
-  if gap or (blanks > (closing or last) and match_at(text, '\\*["\']', blanks + 1)) then
-    return (gap or blanks) + 1
+  if gap then
+    return gap + 1
+  end
+  local _, newline = match_at(text, '\n', blanks + 1)
+  if not newline then
+    _, newline = match_at(text, '\\+n', blanks + 1)
+  end
+  if newline then
+    _, blanks = match_at(text, '[ \t]*', newline + 1)
+  end
+  if blanks > (newline or closing or last) and match_at(text, '\\*["\']', blanks + 1) then
+    return blanks + 1
   end
 end
 

@@ -35,7 +35,7 @@ _WITH_LETTERS: Final = frozenset(
     | {"shpat_", *(f"{kind}k_{use}_" for kind in "prs" for use in ("live", "test"))}
 )
 """Prefixes of keys that ordinary words also have."""
-_BEFORE_KEY: Final = ("_", "-", "api", "api ", "access", "auth", "private", "secret", "?", "&")
+_BEFORE_KEY: Final = ("_", "-", ":", "api", "api ", "access", "auth", "private", "secret", "?", "&")
 """A name that ends with `key` is a secret's after one of these, or in camel case (`apiKey`)."""
 LONGEST_BEFORE_KEY: Final = max(map(len, _BEFORE_KEY))
 LONGEST_OPTION: Final = 24
@@ -48,7 +48,10 @@ _NAMES: Final = _WHOLE_LINES | frozenset(
 )
 _QUOTE = re.compile(r"""\\*["']""")
 _STOP = re.compile(r"""\\+["']?|["'\r\n]""")
-_TO_VALUE = re.compile(r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*|[ \t]+(?=\\*[\"'])")
+_TO_VALUE = re.compile(
+    r"[ \t]*(?:[=:]>?|(?:%22)?%3[ADad])[ \t]*"
+    r"|(?:[ \t]+|[ \t]*(?:\n|\\+n)[ \t]+)(?=\\*[\"'])"
+)
 _LINE = re.compile(r"[^\r\n]+")
 _WORD = re.compile(r"\S+")
 _KEY = re.compile(r"[\w.~+/=%-]+", re.ASCII)
@@ -177,6 +180,7 @@ def _value(text: str, name: re.Match[str]) -> tuple[int, int]:
     """Return the range of a name's value.
 
     Forms: `NAME=…`, `"name": "…"`, `name: …`, `:name "…"`, `--name …`, `"--name", "…"`.
+    Before an indented quote a line may end: Clojure prints long values so.
     """
     closing = _QUOTE.match(text, name.end())
     gap = _TO_VALUE.match(text, closing.end() if closing else name.end())

@@ -68,6 +68,7 @@ from eca_nvim.protocol.eca.lifecycle import (
 from eca_nvim.protocol.eca.providers import ProvidersUpdated
 from eca_nvim.protocol.eca.tools import Job as EcaJob
 from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerRemoved, ToolServerUpdated
+from eca_nvim.redaction import without_keys
 
 _T = TypeVar("_T")
 
@@ -169,6 +170,9 @@ def message_shown(shown: ShowMessage) -> MessageShown:
 _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
 """What a server says after it has replaced a chat's messages by a summary."""
 
+_CONFIG: Final = "/config"
+"""The command to which a server says its configuration, with the keys of providers in clear."""
+
 _TURNS: Final[Mapping[ChatStatus, ChatEvent]] = {
     ChatStatus.IDLE: EndReported(kind=EndKind.IDLE),
     ChatStatus.RUNNING: TurnBegan(),
@@ -207,6 +211,7 @@ class Inbox:
         self.jobs: tuple[EcaJob, ...] = ()
         """The commands in the background, as the server last listed them."""
         self._spent: dict[str, int] = {}  # tokens by chat, if the server does not add them up
+        self._show_keys: set[str | None] = set()  # chats whose last prompt was /config
         self._mentions = mentions
         self._replays = replays
         self._readiness = readiness
@@ -243,6 +248,7 @@ class Inbox:
     def forget(self, chat_id: str) -> None:
         """Forget a chat that the server no longer has, with the tokens it used."""
         self._spent.pop(chat_id, None)
+        self._show_keys.discard(chat_id)
         self._code_blocks.complete(chat_id)
 
     def _dispatch(self, message: object, method: str) -> Sequence[AgentEvent]:
@@ -280,11 +286,11 @@ class Inbox:
         """Turn content of a chat into events; replayed content changes no files."""
         event, server_id = content_event(received, self._calls), received.chat_id
         event, parent = self._peeks.peek(server_id or "", event), received.parent_chat_id
-        if type(event) is events.TextReceived and event.role is events.Role.USER:
-            event = replace(event, text=self._mentions.read(user_text(event.text)))
-        if server_id is None:
+        chat_id = None if server_id is None else self._chats.ours(server_id, adopt=parent is None)
+        if type(event) is events.TextReceived and event.role is not events.Role.ASSISTANT:
+            event = self._read_message(chat_id, event)
+        if chat_id is None:
             return (Addressed(None, event),)
-        chat_id = self._chats.ours(server_id, adopt=parent is None)
         parent_id = None if parent is None else self._chats.ours(parent)
         self._note(chat_id, received.role, event)
         addressed = Addressed(chat_id, event, parent_id)
@@ -293,6 +299,18 @@ class Inbox:
         if replayed or self._replays.claim(addressed):
             return (addressed,)
         return tuple(Addressed(chat_id, it) for it in self._drafted(chat_id, event, received))
+
+    def _read_message(self, chat_id: str | None, message: events.TextReceived) -> ChatEvent:
+        """Read a whole message: of the user without contexts, of the server without its keys."""
+        if message.role is events.Role.SYSTEM:
+            shows_keys = chat_id in self._show_keys
+            return replace(message, text=without_keys(message.text)) if shows_keys else message
+        text = self._mentions.read(user_text(message.text))
+        if text.split()[:1] == [_CONFIG]:
+            self._show_keys.add(chat_id)
+        else:
+            self._show_keys.discard(chat_id)
+        return replace(message, text=text)
 
     def _note(self, chat_id: str, role: Role, event: ChatEvent) -> None:
         """Note which contexts of prompts the model has: hot path."""
