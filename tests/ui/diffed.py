@@ -18,6 +18,9 @@ return {
 }
 """
 
+NO_FLOAT = "vim.api.nvim_win_get_config(0).relative == ''"
+"""The moment after an answer is over, in which the float has the focus."""
+
 
 def start_stage(start_nvim: StartNeovim, workspace: Path) -> Neovim:
     """Start Neovim with two windows of a file, no host, and no guard time."""

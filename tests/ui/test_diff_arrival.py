@@ -162,8 +162,12 @@ def test_a_terminal_is_typed_in_again(stage: Neovim, workspace: Path) -> None:
     stage.keys("<C-\\><C-n>")
 
 
-@pytest.mark.parametrize("leave", ["q", "a"])
-def test_through_the_float_the_way_leads_back_to_before_it(
+def in_float(nvim: Neovim) -> bool:
+    return bool(nvim.eval("nvim_win_get_config(0).relative") != "")
+
+
+@pytest.mark.parametrize("leave", ["q", "a", ":q<CR>", ":Eca approve<CR>"])
+def test_the_way_back_goes_through_the_float_to_before_it(
     stage: Neovim, workspace: Path, leave: str
 ) -> None:
     stage.command("inoremap <F6> <Cmd>Eca approval<CR>")
@@ -174,9 +178,33 @@ def test_through_the_float_the_way_leads_back_to_before_it(
     answer(stage, workspace)
     stage.wait_screen("q close")
     stage.keys(leave)
+    stage.wait_for(lambda: in_float(stage), "the float")
+    assert stage.mode == "n"
+    if "q" in leave:
+        stage.keys("a")
+        assert wait_sent(stage, "decide")
     stage.wait_for(lambda: stage.mode == "i", "insert mode again")
     stage.keys("X")
     assert stage.buffer_lines()[0] == "# Sums moreX"
+
+
+@pytest.mark.parametrize("follows", [False, True], ids=["nothing follows", "another follows"])
+@pytest.mark.parametrize("way", ["", ":Eca approval<CR>"], ids=["from a file", "from the float"])
+def test_keys_too_many_after_an_answer_type_nothing(
+    stage: Neovim, workspace: Path, way: str, *, follows: bool
+) -> None:
+    if follows:
+        paths = [str(workspace / "code.txt")]
+        draw(stage, ["pending", [approval(paths=paths), approval("t2")]])
+    stage.keys(way)
+    show(stage, workspace)
+    stage.keys("r")
+    set_guard(stage, NEVER)
+    stage.keys("aaA")
+    assert len(wait_sent(stage, "decide")) == 1
+    assert in_float(stage)
+    assert stage.mode == "n"
+    assert stage.eval("bufwinid('README.md')") != stage.eval("win_getid()")
 
 
 def test_a_diff_from_normal_mode_leads_back_to_it(stage: Neovim, workspace: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
-from tests.ui.diffed import AFTER, BEFORE, LAYOUT, diff_rows, show, start_stage
+from tests.ui.diffed import AFTER, BEFORE, LAYOUT, NO_FLOAT, diff_rows, show, start_stage
 from tests.ui.staged import BLOCK, CHAT, answer_to, approval, draw, request, sent, wait_sent
 
 OPTIONS = ["diff", "foldmethod", "foldenable", "wrap", "scrollbind", "cursorbind"]
@@ -112,6 +112,7 @@ def test_answering_brings_the_layout_back(
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     if intent:
         assert wait_sent(stage, intent) == [payload]
+        stage.wait_until(NO_FLOAT)
         assert "allow this?" not in stage.screen
     else:
         assert sent(stage, "decide") == []
@@ -144,6 +145,7 @@ def test_comes_back_from_between_other_tab_pages(stage: Neovim, workspace: Path)
     stage.wait_screen("q close")
     stage.keys("a")
     stage.wait_until("vim.fn.tabpagenr('$') == 2")
+    stage.wait_until(NO_FLOAT)
     assert stage.lua(LAYOUT) == before
 
 
@@ -319,6 +321,7 @@ def test_opened_from_the_chats_own_windows(stage: Neovim, workspace: Path) -> No
     assert "> line" not in screen
     stage.keys("a")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
+    stage.wait_until(NO_FLOAT)
     assert stage.lua(LAYOUT) == before
 
 

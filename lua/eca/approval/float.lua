@@ -192,7 +192,8 @@ local function entered()
   end
   local inserting = mode:find('^[iRt]') ~= nil or mode:find('^n[it]') ~= nil
   local cursor = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_cursor(win) or { 1, 0 }
-  shown.origin = { win = win, inserting = inserting and mode ~= 'nt', cursor = cursor }
+  inserting = inserting and mode ~= 'nt'
+  shown.origin = { win = win, inserting = inserting, cursor = cursor, in_float = true }
   vim.cmd.stopinsert()
 end
 
@@ -376,8 +377,9 @@ return_window.add_float(function()
 end)
 
 --- Enter the float; returns false if there is none.
+---@param origin? eca.Origin where to return to, default: the current window
 ---@return boolean
-function M.focus()
+function M.focus(origin)
   local visible = M.state()
   if visible and shown then
     local selecting = vim.api.nvim_get_mode().mode:find('^[vV\22]') ~= nil
@@ -386,6 +388,7 @@ function M.focus()
     end
     vim.api.nvim_set_current_win(shown.win)
     shown.selecting = selecting
+    shown.origin = origin or shown.origin
   end
   return visible
 end

@@ -4,6 +4,7 @@
 --- - The host sends the list. A request that is answered, stopped or gone leaves it, and so leaves
 ---   the screen. Only requests in the list can be answered.
 --- - A user who answers in the float stays in it for a moment, and the next request is shown there.
+---   One who answers in the diff goes to the float for that, and so does one who came from it.
 --- - A request that was answered here is not shown again while the answer is on its way to the
 ---   host.
 --- - `q` hides a request and leaves it pending, until the user asks for it.
@@ -83,10 +84,26 @@ local function hide(item, why)
   draw(true)
 end
 
+---@param origin eca.Origin
+local function enter(origin)
+  draw()
+  float.focus(origin)
+end
+
+diff.on_returned(function(origin)
+  if origin.in_float then
+    enter(origin)
+  end
+end)
+
 decide.on_answered(function(item)
+  local origin = diff.leave(item)
+  if origin then
+    hidden[key_of(item)] = nil
+    enter(origin)
+  end
   float.pause(true)
   hide(item, 'answered') -- the next request takes its place
-  diff.leave(item)
 end)
 
 decide.refuse_if(diff.refusal)

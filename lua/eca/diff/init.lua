@@ -50,6 +50,14 @@ local M = {}
 
 local tabs = {} ---@type table<string, eca.DiffTab> by chat and `diff.id`
 local asked ---@type eca.Asked? when the user last asked for a diff
+local pressed ---@type eca.DiffTab? whose key is being done
+local returned = function(_) end ---@type fun(origin: eca.Origin)
+
+--- Call a function when the user has returned from a diff.
+---@param listener fun(origin: eca.Origin)
+function M.on_returned(listener)
+  returned = listener
+end
 
 ---@param diff eca.Diff
 ---@return string
@@ -117,6 +125,7 @@ local function go_home(tab)
   if vim.api.nvim_tabpage_is_valid(tab.home) then
     others.go_to_tab(tab.home)
     return_window.go_back(tab.origin)
+    returned(tab.origin)
   end
 end
 
@@ -145,12 +154,14 @@ end
 
 --- Close the tab page of a request that was answered, here or elsewhere.
 ---@param item eca.Request
+---@return eca.Origin? origin where its key has led the user back to
 function M.leave(item)
   local tab = tab_of(item)
   if tab then
     close(tab, is_inside(tab))
   end
   edits.discard(item.id)
+  return tab and tab == pressed and tab.origin or nil
 end
 
 ---@param diff eca.Diff
@@ -203,7 +214,9 @@ local function bind(tab)
     tab.keys[#tab.keys + 1] = action.key
     vim.keymap.set('n', action.key, function()
       if tab_guard_is_over(tab) then
+        pressed = tab
         action.run()
+        pressed = nil
       end
     end, { buffer = tab.sides.bound, nowait = true, silent = true })
   end

@@ -14,6 +14,7 @@ local M = {}
 ---@field win integer
 ---@field inserting boolean in insert mode, or typing in a terminal
 ---@field cursor [integer, integer]
+---@field in_float? boolean they have entered the approval float from there
 
 ---@class eca.Asked
 ---@field typed boolean a key was pressed since
