@@ -97,9 +97,8 @@ function M.send(text, opts)
   opts = opts or {}
   join()
   local id = opts.chat or (opts.server and require('eca.text.uuid').new()) or M.current()
-  require('eca.chat.buffers').ensure(id)
   local sent = { contexts = opts.contexts, queue = opts.queue, server = opts.server }
-  require('eca.input').send(id, text, sent)
+  require('eca.input').send_beside_draft(id, text, sent)
   return id
 end
 

@@ -170,6 +170,42 @@ def test_a_range_goes_with_the_next_prompt_alone(stage: Neovim, workspace: Path)
     assert [it["type"] for it in collected(stage)] == ["cursor"]
 
 
+def test_a_range_goes_with_a_prompt_that_is_not_typed_in_the_draft(stage: Neovim) -> None:
+    stage.keys(":2,3EcaChat<CR>ilater<Esc><C-w>h:4EcaChat<CR><C-w>h:EcaChat third done<CR>")
+    (prompt,) = wait_sent(stage, "prompt")
+    assert prompt["text"] == "third done\n@code.txt:4\n@code.txt:2-3"
+    assert [it.get("first") for it in prompt["contexts"]] == [None, 4, 2]
+    assert stage.eval("getline(1, '$')") == ["later"]
+    stage.keys(":Eca queue next<CR>u:Eca steer again<CR>")
+    prompts = wait_sent(stage, "prompt", 3)
+    assert [it["text"] for it in prompts[1:]] == ["next", "again\n@code.txt:4\n@code.txt:2-3"]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ":2,3EcaChat<CR>isee<Esc>:cd my\\ notes<CR><C-s>",
+        ":2,3EcaChat<CR>isee<Esc><C-w>h:cd my\\ notes<CR>:EcaChat see<CR>",
+        ":lcd my\\ notes<CR>:2,3EcaChat<CR>isee<Esc><C-s>",
+        ":lcd my\\ notes<CR>:2,3EcaChat<CR><C-w>h:EcaChat see<CR>",
+    ],
+)
+def test_a_range_means_the_same_lines_in_any_folder(
+    stage: Neovim, workspace: Path, keys: str
+) -> None:
+    (workspace / "my notes" / "code.txt").write_text("other")
+    stage.keys(keys)
+    (prompt,) = wait_sent(stage, "prompt")
+    lines = [(it["path"], it["first"]) for it in prompt["contexts"] if "first" in it]
+    assert lines == [(str(workspace / "code.txt"), 2)]
+    assert prompt["text"].startswith("see\n@")
+
+
+def test_a_range_is_named_though_a_longer_one_is(stage: Neovim) -> None:
+    stage.keys(":2,4EcaChat<CR>jA0<Esc><C-w>h:2,4EcaChat<CR><C-w>h:2,4EcaChat<CR>")
+    assert stage.eval("getline(1, '$')") == ["", "@code.txt:2-40", "@code.txt:2-4"]
+
+
 def test_a_range_with_a_prompt_goes_with_that_alone(stage: Neovim) -> None:
     stage.keys(":Eca add<CR>:2,3EcaChat why?<CR>")
     (prompt,) = wait_sent(stage, "prompt")

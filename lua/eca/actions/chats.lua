@@ -10,9 +10,9 @@ local M = {}
 --- Go to the chat. In visual mode the next prompt names the selected lines.
 function M.open()
   local first, last = require('eca.context.selection').lines()
-  local named = first and require('eca.actions.contexts').tokens_here(first, last) or ''
+  local items = first and require('eca.actions.contexts').meant_here(first, last) or {}
   local id = eca.open()
-  require('eca.input.field').put_below(require('eca.chat.buffers').get(id).input, named)
+  require('eca.input.field').put_below(require('eca.chat.buffers').get(id).input, items)
 end
 
 --- Hide the chat if it is shown, else open it.

@@ -17,20 +17,12 @@ local M = {}
 ---@param first? integer
 ---@param last? integer
 ---@return eca.Context[]
-local function meant_here(first, last)
+function M.meant_here(first, last)
   local items, fault = here.items(first, last)
   if fault then
     notify.info(fault)
   end
   return items
-end
-
---- The tokens for what is meant in the current window: they name it in one prompt.
----@param first? integer
----@param last? integer
----@return string names separated by blanks
-function M.tokens_here(first, last)
-  return table.concat(vim.tbl_map(tokens.write, meant_here(first, last)), ' ')
 end
 
 --- Add what is meant in the current window: its file, the selected lines, an entry of a list.
@@ -45,7 +37,7 @@ end
 ---@param last? integer
 function M.add_named(name, first, last)
   if not name then
-    vim.tbl_map(eca.add_context, meant_here(first, last))
+    vim.tbl_map(eca.add_context, M.meant_here(first, last))
     return
   end
   local item = tokens.named(name)
@@ -61,7 +53,7 @@ end
 ---@param first? integer
 ---@param last? integer
 function M.remove_named(name, first, last)
-  for _, what in ipairs(name and { name } or meant_here(first, last)) do
+  for _, what in ipairs(name and { name } or M.meant_here(first, last)) do
     if not eca.remove_context(what) then
       local shown = name or contexts.label(what)
       notify.warn(('%s is not on the context line'):format(shown))

@@ -384,14 +384,14 @@ end
 ---@param call eca.Call
 function M.chat(call)
   require('eca.view') -- joins the host with what draws
-  local actions = call.range > 0 and require('eca.actions.contexts')
-  local named = actions and actions.tokens_here(lines_of(call)) or ''
-  local id = call.bang and chats.new() or nil
-  id = eca.open({ chat = id, mods = call.smods })
+  local ranged = call.range > 0
+  local items = ranged and require('eca.actions.contexts').meant_here(lines_of(call)) or {}
+  local id = eca.open({ chat = call.bang and chats.new() or nil, mods = call.smods })
   if not call.args:find('%S') then
-    return require('eca.input.field').put_below(chats.get(id).input, named)
+    return require('eca.input.field').put_below(chats.get(id).input, items)
   end
-  local prompt = named == '' and call.args or ('%s %s'):format(call.args, named)
+  local named = require('eca.context.tokens').write_all(items)
+  local prompt = call.args .. (named == '' and '' or ' ') .. named
   if send(prompt, { chat = id }) then
     require('eca.input.history').add(id, prompt)
   end

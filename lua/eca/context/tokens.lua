@@ -240,9 +240,11 @@ end
 
 --- A path as a token has it, without the sign. A name that means something else gets `./`.
 ---@param path string
+---@param whole? boolean
 ---@return string
-local function written_path(path)
-  local name = paths.as_typed(path):gsub(' ', '\\ ')
+local function written_path(path, whole)
+  local typed = whole and vim.fn.fnamemodify(path, ':~') or paths.as_typed(path)
+  local name = typed:gsub(' ', '\\ ')
   local is_other = M.NAMED[name] or M.reads_as_buffer(name) or name:find('^%a[%w+.-]*://')
   return is_other and './' .. name or name
 end
@@ -283,18 +285,39 @@ local WRITE = {
 
 --- Write a context as its token. Raises an error for one that has none.
 ---@param item eca.Context
+---@param whole? boolean with its whole path, which does not depend on the working folder
 ---@return string
-function M.write(item)
+function M.write(item, whole)
   if M.NAMED[item.type] then
     return '@' .. item.type
   elseif WRITE[item.type] then
     return '@' .. WRITE[item.type](item)
   end
-  local name = (item.type == 'mention' and '#' or '@') .. written_path(item.path)
+  local name = (item.type == 'mention' and '#' or '@') .. written_path(item.path, whole)
   if item.type == 'directory' then
     return (name:gsub('/?$', '/', 1))
   end
   return name .. written_lines(item)
+end
+
+--- Write contexts as tokens.
+---@param items eca.Context[]
+---@return string names separated by blanks
+function M.write_all(items)
+  return table.concat(vim.tbl_map(M.write, items), ' ')
+end
+
+--- Write the tokens of a line with their whole paths.
+---@param line string with `@` as their only sign
+---@return string
+function M.whole(line)
+  for token in vim.iter(M.find_in_line(line)):rev() do
+    if token.context.path then
+      local name = M.write(token.context, true)
+      line = line:sub(1, token.first - 1) .. name .. line:sub(token.last + 1)
+    end
+  end
+  return line
 end
 
 return M

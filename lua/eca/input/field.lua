@@ -8,12 +8,16 @@ local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
 local keys = require('eca.ui.keys')
 local winbar = require('eca.window.winbar')
+local tokens = require('eca.context.tokens')
 local window_options = require('eca.window.options')
 local windows = require('eca.window')
 
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.input')
+
+--- Its marks are on the tokens that go with the next prompt, typed here or not.
+local RANGES = vim.api.nvim_create_namespace('eca.input.ranges')
 
 local PLACEHOLDERS = {
   insert = 'type here',
@@ -169,16 +173,73 @@ function M.put_back(buf, text)
   M.changed(buf)
 end
 
---- Name contexts in the draft, in a line below it, unless they are named there already. The cursor
---- stays where the user types.
 ---@param buf integer
----@param names string tokens
-function M.put_below(buf, names)
-  if names == '' or M.draft(buf):find(names, 1, true) then
+---@param row integer 0-based
+---@param column integer 0-based
+---@param names string
+local function mark_range(buf, row, column, names)
+  local options = { end_row = row, end_col = column + #names, invalidate = true }
+  vim.api.nvim_buf_set_extmark(buf, RANGES, row, column, options)
+end
+
+--- Replace the marked tokens of a draft; what is typed beside them stays.
+---@param buf integer
+---@param replacement fun(names: string): string
+---@return string[] names of each, the last one first
+local function replace_ranges(buf, replacement)
+  local found = {} ---@type string[]
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, RANGES, -1, 0, { details = true })) do
+    local row, column, details = mark[2], mark[3], mark[4]
+    if not details.invalid then -- deleted with its text, until the user undoes that
+      local last, stop = details.end_row, details.end_col
+      local names = table.concat(vim.api.nvim_buf_get_text(buf, row, column, last, stop, {}), ' ')
+      local new = replacement(names)
+      vim.api.nvim_buf_set_text(buf, row, column, last, stop, { new })
+      if new ~= '' then
+        mark_range(buf, row, column, new)
+      elseif vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] == '' then
+        vim.api.nvim_buf_set_lines(buf, row, row + 1, false, {})
+      end
+      found[#found + 1] = names
+    end
+  end
+  return found
+end
+
+--- Name contexts in the draft, in a line below it, unless they are named there already. The cursor
+--- stays where the user types. They go with the next prompt, and mean the same in any folder.
+---@param buf integer
+---@param items eca.Context[]
+function M.put_below(buf, items)
+  local names = tokens.write_all(items)
+  local words = (' %s '):format(M.draft(buf):gsub('\n', ' '))
+  if names == '' or words:find((' %s '):format(names), 1, true) then
     return
   end
   vim.api.nvim_buf_set_lines(buf, -1, -1, false, { names })
+  mark_range(buf, vim.api.nvim_buf_line_count(buf) - 1, 0, names)
+  vim.api.nvim_create_autocmd('DirChangedPre', {
+    group = vim.api.nvim_create_augroup('eca.input.ranges.' .. buf, {}),
+    callback = function()
+      return not vim.api.nvim_buf_is_loaded(buf) or #replace_ranges(buf, tokens.whole) == 0
+    end,
+  })
   M.changed(buf)
+end
+
+--- A prompt that was not typed in the draft, with the ranges that wait there for the next one.
+---@param buf integer
+---@param prompt string
+---@return string
+function M.with_ranges(buf, prompt)
+  local function nothing()
+    return ''
+  end
+  for _, names in ipairs(replace_ranges(buf, nothing)) do
+    prompt = vim.endswith(prompt, names) and prompt or ('%s\n%s'):format(prompt, names)
+    M.changed(buf)
+  end
+  return prompt
 end
 
 return M

@@ -129,6 +129,14 @@ function M.send(chat, text, opts)
   offer_project()
 end
 
+--- Send a prompt that is not the draft, with the ranges that wait in the draft for the next prompt.
+---@param chat string
+---@param text string
+---@param opts? eca.InputSendOptions
+function M.send_beside_draft(chat, text, opts)
+  M.send(chat, field.with_ranges(buffers.ensure(chat).input, text), opts)
+end
+
 --- Scroll the visible transcript of a chat to its end, so that the user sees the answer.
 ---@param chat string
 function M.show_end(chat)

@@ -375,7 +375,7 @@ function M.send()
     notify.info('no comments to send')
     return
   end
-  input.send(chat, comment_text.prompt(comments))
+  input.send_beside_draft(chat, comment_text.prompt(comments))
   notes.sent(chat)
   local keys = vim.tbl_map(function(comment)
     return comment.change.key
