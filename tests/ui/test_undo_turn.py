@@ -166,12 +166,13 @@ def test_rows_of_other_turns_are_right_after_an_undo(stage: Neovim, workspace: P
     other = change(path, key="other", line=9)
     undone = change(path, key="undone", turn=2, line=1)
     covered = change(path, key="covered", turn=3)
-    show(stage, other, undone, covered)
-    stage.keys("Gk")
-    listed = rows(stage)
+    again_changed = change(path, key="again", turn=4, added=3, line=2)
+    show(stage, other, undone, covered, again_changed)
+    stage.keys("Gkkk")
+    listed, lost = rows(stage), "+3 -1  changed again  LINE 5"
     for again, line, texts in (
-        (False, 6, [listed[1], f"undone  {listed[3]}", f"gone  {listed[5]}"]),
-        (True, 9, [listed[1], listed[3], listed[5]]),
+        (False, 6, [listed[1], f"undone  {listed[3]}", f"gone  {listed[5]}", lost]),
+        (True, 9, listed[1::2]),
     ):
         ask(stage, planned(path), again=again, turn="2")
         stage.wait_screen("redo turn 2" if again else "undo turn 2")
@@ -179,7 +180,11 @@ def test_rows_of_other_turns_are_right_after_an_undo(stage: Neovim, workspace: P
         wait_sent(stage, "undo_turn", 2 if again else 1)
         answer(stage, [str(path)], again=again)
         asked = wait_sent(stage, "changes", 3 if again else 2)[-1]
-        left = [{**other, "line": line}, *([undone, covered] if again else [])]
+        left = [
+            {**other, "line": line},
+            *([undone, covered] if again else []),
+            {**again_changed, "lost": not again},
+        ]
         draw(stage, ["answer", asked["request"], left])
         stage.wait_until(f"vim.fn.getqflist()[2].lnum == {line}")
         assert rows(stage)[1::2] == texts

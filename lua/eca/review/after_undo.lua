@@ -18,7 +18,7 @@ function M.mark(review, plan, files)
   end
 end
 
---- Compare the changes of a list with those that the host lists now.
+--- Take over what the host lists now into the changes of a list.
 ---@param review eca.Review
 ---@param listed eca.Change[]
 ---@return table<string, integer> lines where they are now, by key
@@ -26,7 +26,13 @@ local function compare(review, listed)
   local words = notes.of(review.chat).words
   local lines = {} ---@type table<string, integer>
   for _, change in ipairs(listed) do
-    lines[change.key] = review.changes[change.key] and change.line
+    local known = review.changes[change.key]
+    if known then
+      lines[change.key] = change.line
+      for field, value in pairs(change) do
+        known[field] = value
+      end
+    end
   end
   for key, change in pairs(review.changes) do
     if change.kind ~= 'turn' and not lines[key] then
