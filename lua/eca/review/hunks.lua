@@ -7,7 +7,6 @@
 ---   written.
 local files = require('eca.files')
 local paths = require('eca.files.paths')
-local undo_options = require('eca.review.undo_options')
 local undo_tree = require('eca.review.undo_tree')
 
 local M = {}
@@ -188,7 +187,7 @@ function M.begin(changes)
   for _, change in ipairs(changes) do
     local buf = paths.buffer_of(change.path)
     if buf then
-      undo_options.settle(buf)
+      undo_tree.settle(buf)
       undo_tree.part(buf)
     end
   end
@@ -205,7 +204,7 @@ function M.revert(change, near)
     return false
   end
   vim.bo[buf].buflisted = true
-  undo_options.remember(buf, function()
+  undo_tree.remember(buf, function()
     put_back(buf, change, first)
   end)
   return true

@@ -7,7 +7,6 @@
 ---   they work on the whole turn.
 --- - The user's notes on changes are kept separately and outlive the list.
 local after_undo = require('eca.review.after_undo')
-local comment_text = require('eca.review.comments')
 local host = require('eca.host')
 local hunks = require('eca.review.hunks')
 local input = require('eca.input')
@@ -375,7 +374,7 @@ function M.send()
     notify.info('no comments to send')
     return
   end
-  input.send_beside_draft(chat, comment_text.prompt(comments))
+  input.send_beside_draft(chat, notes.worded(comments))
   notes.sent(chat)
   local keys = vim.tbl_map(function(comment)
     return comment.change.key

@@ -1,15 +1,92 @@
---- The user's notes on the changes of a chat: what was done with each, and comments.
+--- The user's notes on the changes of a chat: what was done with each, and comments, worded as one
+--- prompt.
 ---
 --- Rules kept here:
 --- - Notes outlive the list: the host's key identifies a change in the next list, too.
 --- - A comment is removed only when it is sent, deleted, or its chat is deleted.
 --- - The host's list takes precedence: a listed change counts as neither kept nor reverted.
+--- - Code is quoted in a fence that none of its lines can close.
 local chats = require('eca.chat.buffers')
-local comment_text = require('eca.review.comments')
 local drafts = require('eca.input.drafts')
 local notify = require('eca.ui.notify')
+local paths = require('eca.files.paths')
+local rows = require('eca.review.rows')
 
 local M = {}
+
+local MOST_LINES = 40
+
+---@class eca.Comment
+---@field change eca.Change
+---@field line integer 1-based, as it is now
+---@field text string
+
+---@param sign string
+---@param lines string[]
+---@param into string[]
+local function quote(sign, lines, into)
+  for index, line in ipairs(lines) do
+    if index > MOST_LINES then
+      into[#into + 1] = ('… %d more lines'):format(#lines - MOST_LINES)
+      return
+    end
+    into[#into + 1] = sign .. line:gsub('\r$', '')
+  end
+end
+
+---@param lines string[]
+---@return string
+local function fence_for(lines)
+  local longest = 2
+  for _, line in ipairs(lines) do
+    for run in line:gmatch('`+') do
+      longest = math.max(longest, #run)
+    end
+  end
+  return ('`'):rep(longest + 1)
+end
+
+---@param comment eca.Comment
+---@return string
+local function place(comment)
+  local path = paths.short(comment.change.path)
+  local count = comment.change.count or 0
+  local last = count > 1 and ('-%d'):format(comment.line + count - 1) or ''
+  return ('%s:%d%s'):format(path, comment.line, last)
+end
+
+---@param turn eca.Change of kind `turn`
+---@return string
+local function name_of(turn)
+  local name = turn.prompt ~= '' and ('“%s”'):format(turn.prompt)
+    or ('number %d'):format(turn.turn)
+  return ('all changes of the turn %s: %s'):format(name, turn.text)
+end
+
+---@param comment eca.Comment
+---@return string
+local function paragraph(comment)
+  local change, quoted = comment.change, {}
+  if change.kind == 'turn' then
+    return ('%s\n\n%s'):format(name_of(change), comment.text)
+  end
+  quote('-', change.before or {}, quoted)
+  quote('+', change.after or {}, quoted)
+  if #quoted == 0 then
+    local subject = rows.subject(change)
+    return ('%s (%s)\n\n%s'):format(place(comment), subject, comment.text)
+  end
+  local fence = fence_for(quoted)
+  local code = table.concat(quoted, '\n')
+  return ('%s\n\n%sdiff\n%s\n%s\n\n%s'):format(place(comment), fence, code, fence, comment.text)
+end
+
+--- The prompt with all comments.
+---@param comments eca.Comment[]
+---@return string
+function M.worded(comments)
+  return table.concat(vim.tbl_map(paragraph, comments), '\n\n')
+end
 
 ---@class eca.ReviewNotes
 ---@field words table<string, string> what was done with a change, by key
@@ -53,7 +130,7 @@ function M.prompt(chat)
     end
     return left.path == right.path and one.line < other.line or left.path < right.path
   end)
-  return comment_text.prompt(comments)
+  return M.worded(comments)
 end
 
 --- The number of unsent comments of a chat, in words; nil if there is none.

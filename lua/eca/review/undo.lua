@@ -9,15 +9,53 @@
 --- - The float opens only if the user has pressed no key since the request.
 local conflicts = require('eca.editor.conflicts')
 local diff = require('eca.diff')
+local display_width = require('eca.ui.display_width')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
 local paths = require('eca.files.paths')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
-local undo_rows = require('eca.review.undo_rows')
 
 local M = {}
+
+--- Cells of a name at most.
+local MOST_NAME = 40
+
+---@param row eca.UndoRow
+---@return string
+local function name_of(row)
+  return row.path and paths.short(row.path) or row.name
+end
+
+---@param row eca.UndoRow
+---@param width integer of the column of names
+---@param signs boolean a sign stands before rows that stay as they are
+---@return eca.Segment[]
+local function segments_of(row, width, signs)
+  local pad = row.path and display_width.pad_path or display_width.pad
+  local segments = {
+    { signs and (row.take and '  ' or '! ') or '', 'EcaToolWaiting' },
+    { pad(name_of(row), width), 'EcaToolTarget' },
+  }
+  return vim.list_extend(segments, row.take and row.taken or row.kept)
+end
+
+--- The text of the float.
+---@param rows eca.UndoRow[]
+---@return eca.PanelText
+local function text_of(rows)
+  local width = 0
+  for _, row in ipairs(rows) do
+    width = math.min(MOST_NAME, math.max(width, vim.api.nvim_strwidth(name_of(row))))
+  end
+  local signs = vim.iter(rows):any(function(row)
+    return row.kept ~= nil
+  end)
+  return panel.text(vim.tbl_map(function(row)
+    return segments_of(row, width, signs)
+  end, rows))
+end
 
 --- A file, or a turn of which no file was kept.
 ---@class eca.UndoRow
@@ -168,7 +206,7 @@ local function choose(undo, take)
       row.take = take
     end
   end
-  undo.panel.write(undo_rows.text(undo.plan.rows))
+  undo.panel.write(text_of(undo.plan.rows))
 end
 
 ---@param undo eca.Undo
@@ -210,7 +248,7 @@ local function show(undo, asked)
   for _, row in ipairs(plan.rows) do
     row.take = row.kept == nil
   end
-  local text = undo_rows.text(plan.rows)
+  local text = text_of(plan.rows)
   undo.panel = panel.show({
     title = plan.title,
     lines = text.lines,
