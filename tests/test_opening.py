@@ -53,7 +53,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "nvim_buf_set_name": {HOME},
     "nvim_cmd": {"ui/others.lua"},  # a constant, which calls that file back
     "nvim_feedkeys": {
-        "context/selection.lua",
+        "context/places.lua",
         "approval/pause.lua",
         "commands/palette.lua",
     },  # <Esc>, keys of a list of its own, and the beginning of a command

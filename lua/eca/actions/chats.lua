@@ -9,7 +9,7 @@ local M = {}
 
 --- Go to the chat. In visual mode the next prompt names the selected lines.
 function M.open()
-  local first, last = require('eca.context.selection').lines()
+  local first, last = require('eca.context.places').selected_lines()
   local items = first and require('eca.actions.contexts').meant_here(first, last) or {}
   local id = eca.open()
   require('eca.input.field').put_below(require('eca.chat.buffers').get(id).input, items)

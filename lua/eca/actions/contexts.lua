@@ -6,9 +6,9 @@ local eca = require('eca')
 local field = require('eca.input.field')
 local here = require('eca.context.here')
 local notify = require('eca.ui.notify')
+local places = require('eca.context.places')
 local requests = require('eca.host.requests')
 local sanitize = require('eca.ui.sanitize')
-local selection = require('eca.context.selection')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -27,7 +27,7 @@ end
 
 --- Add what is meant in the current window: its file, the selected lines, an entry of a list.
 function M.add()
-  M.add_named(nil, selection.lines())
+  M.add_named(nil, places.selected_lines())
 end
 
 --- Add what is named: a file, some of its lines, a folder, a web page; without a name, what is

@@ -3,10 +3,9 @@
 --- Rules kept here: nothing is read before the template is used. If there is nothing to read, the
 --- reason is a message; only diagnostics may be missing.
 local buffer_text = require('eca.context.buffer_text')
-local diagnostics = require('eca.context.diagnostics')
-local diff = require('eca.context.diff')
 local paths = require('eca.files.paths')
 local places = require('eca.context.places')
+local reports = require('eca.context.reports')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -57,12 +56,12 @@ local readers = {
     take(token and value({ label = '', content = token }), 'there is no file in a code window')
   end,
   diff = function(_, take)
-    diff.read(function(read, fault)
+    reports.read_diff(function(read, fault)
       take(read and value(read, 'diff'), fault)
     end)
   end,
   diagnostics = function(_, take)
-    local read = diagnostics.read()
+    local read = reports.read_diagnostics()
     take(read and value(read))
   end,
 }

@@ -6,8 +6,8 @@
 --- - Only the last `LONGEST` bytes before the cursor are read: a key costs the same in any line.
 --- - Nothing is completed while the input takes an answer or a secret.
 local buffers = require('eca.chat.buffers')
-local code_rows = require('eca.context.code_rows')
 local input_mode = require('eca.state.input_mode')
+local words = require('eca.context.words')
 
 local M = {}
 
@@ -73,7 +73,7 @@ function M.at(buf, row, column)
   end
   local line = vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1] or ''
   local trigger, start = M.find(line, column, row)
-  if trigger and start and not code_rows.of(buf)[row] then
+  if trigger and start and not words.code_rows_of(buf)[row] then
     local query = line:sub(start + 1, column)
     return { chat = chat.id, trigger = trigger, query = query, row = row, start = start }
   end

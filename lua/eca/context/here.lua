@@ -138,10 +138,10 @@ local LISTS = {
   minifiles = entry(mini_files_entry),
   snacks_picker_list = entry(snacks_entry),
   qf = function(row)
-    local quickfix = require('eca.context.quickfix') -- late: rarely needed
+    local reports = require('eca.context.reports') -- late: rarely needed
     local is_local = vim.fn.win_gettype() == 'loclist'
-    local item = quickfix.item(row, is_local and vim.api.nvim_get_current_win() or nil)
-    return item and quickfix.context(item) or nil
+    local item = reports.item(row, is_local and vim.api.nvim_get_current_win() or nil)
+    return item and reports.context(item) or nil
   end,
 }
 

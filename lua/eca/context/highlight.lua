@@ -3,11 +3,11 @@
 --- line. A note also names the buffers that are meant by their numbers.
 ---
 --- Rules kept here: nothing is stored, so nothing can differ from the text. The cost depends on the
---- rows on the screen alone, and once per change on the length of the text (`code_rows`).
-local code_rows = require('eca.context.code_rows')
+--- rows on the screen alone, and once per change on the length of the text (`words`).
 local missing = require('eca.context.missing')
 local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
+local words = require('eca.context.words')
 
 local namespace = vim.api.nvim_create_namespace('eca.context.highlight')
 
@@ -64,7 +64,7 @@ vim.api.nvim_set_decoration_provider(namespace, {
   end,
   on_line = function(_, _, buf, row)
     local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
-    if line:find('[@#]') and not code_rows.of(buf)[row + 1] then
+    if line:find('[@#]') and not words.code_rows_of(buf)[row + 1] then
       draw(buf, row, line)
     end
   end,

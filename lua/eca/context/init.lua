@@ -82,10 +82,10 @@ local READERS = {
     return require('eca.context.buffer_text').selection()
   end,
   diagnostics = function()
-    return require('eca.context.diagnostics').read()
+    return require('eca.context.reports').read_diagnostics()
   end,
   quickfix = function()
-    return require('eca.context.quickfix').read()
+    return require('eca.context.reports').read_quickfix()
   end,
 }
 
@@ -96,7 +96,7 @@ local READERS = {
 local function read(item, notices)
   local reader = READERS[item.type]
   if item.type == 'diff' then
-    return require('eca.context.diff').described(item)
+    return require('eca.context.reports').described_diff(item)
   elseif not reader then
     return item
   end

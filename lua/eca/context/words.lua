@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - A token follows a blank or `(`, so an e-mail address has none.
 --- - Fenced code blocks have no tokens: `@property` in pasted code is code. A block that is not
----   closed ends with the text, as in Markdown.
+---   closed ends with the text, as in Markdown. Those of an input are found once per change of it.
 --- - Of each sign the first words of a text count, so that pasted text with 100,000 of them costs
 ---   no more than a frame.
 local M = {}
@@ -101,6 +101,24 @@ function M.of_text(text, sign, take)
     end
     start = start + #line + 1
   end
+end
+
+---@class eca.KnownCode
+---@field tick integer
+---@field rows table<integer, true>
+
+local known = {} ---@type table<integer, eca.KnownCode> by buffer
+
+--- The rows of a buffer in code blocks.
+---@param buf integer
+---@return table<integer, true> rows 1-based
+function M.code_rows_of(buf)
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
+  if not known[buf] or known[buf].tick ~= tick then
+    local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+    known[buf] = { tick = tick, rows = M.code_rows(lines) }
+  end
+  return known[buf].rows
 end
 
 return M

@@ -1,0 +1,153 @@
+--- What tools report, as text: the quickfix list and the diagnostics of this Neovim, an item a
+--- line, and git's diff. Items of lists also as contexts.
+---
+--- Rules kept here:
+--- - Items are read one by one, up to what is sent; a list may have 100,000.
+--- - Diagnostics are those of files in the workspace; errors come first within a file. Nothing is
+---   loaded or asked for.
+--- - The host reads the diff in the background.
+local bounded = require('eca.context.bounded')
+local paths = require('eca.files.paths')
+local requests = require('eca.host.requests')
+local sanitize = require('eca.ui.sanitize')
+
+local M = {}
+
+local TYPES = { E = 'error: ', W = 'warning: ', I = 'info: ', N = 'note: ' }
+
+--- An item of the quickfix list, or of the location list of a window.
+---@param index integer 1-based
+---@param win? integer
+---@return table? item as `getqflist` has it
+function M.item(index, win)
+  local what = { idx = index, items = 0 }
+  local found = win and vim.fn.getloclist(win, what) or vim.fn.getqflist(what)
+  return (found.items or {})[1]
+end
+
+--- The file of an item; nil if it has none.
+---@param item table
+---@return string?
+local function file_of(item)
+  return item.bufnr > 0 and paths.of_buffer(item.bufnr) or nil
+end
+
+---@param item table
+---@return string
+local function place_of(item)
+  local path = file_of(item)
+  local name = path and paths.as_typed(path) or item.module
+  local line = item.lnum > 0 and (':%d'):format(item.lnum) or ''
+  local column = line ~= '' and item.col > 0 and (':%d'):format(item.col) or ''
+  return name .. line .. column
+end
+
+--- An item as one line: place, type and text, as compilers write it.
+---@param item table
+---@return string
+local function line_of(item)
+  local place = place_of(item)
+  local text = (TYPES[item.type:upper()] or '') .. item.text
+  return sanitize.line(place ~= '' and ('%s: %s'):format(place, text) or text)
+end
+
+--- The list as text, an item a line.
+---@return eca.ReadText? read
+---@return string? fault why there is nothing to send, in one line
+function M.read_quickfix()
+  local list = vim.fn.getqflist({ size = 0, title = 0 })
+  if list.size == 0 then
+    return nil, 'the quickfix list is empty'
+  end
+  local found = bounded.of_list(list.size, function(index)
+    return line_of(assert(M.item(index)))
+  end)
+  local title = sanitize.line(list.title)
+  local label = title ~= '' and ('quickfix list: %s'):format(title) or 'quickfix list'
+  return { label = label, content = found.text, cut = found.cut }
+end
+
+--- The context for an item: its line in its file, or the whole file.
+---@param item table
+---@return eca.Context?
+function M.context(item)
+  local path = file_of(item)
+  local line = item.lnum > 0 and item.lnum or nil
+  local last = line and math.max(item.end_lnum or 0, line)
+  return path and { type = 'file', path = path, first = line, last = last } or nil
+end
+
+local NAMES = { 'error', 'warning', 'info', 'hint' }
+
+---@param path string
+---@param found vim.Diagnostic
+---@return string
+local function line_of_diagnostic(path, found)
+  local place = ('%s:%d:%d'):format(paths.as_typed(path), found.lnum + 1, found.col + 1)
+  local source = found.source and (' [%s]'):format(found.source) or ''
+  return sanitize.line(('%s: %s: %s%s'):format(place, NAMES[found.severity], found.message, source))
+end
+
+---@param one vim.Diagnostic
+---@param other vim.Diagnostic
+---@return boolean
+local function comes_first(one, other)
+  if one.severity ~= other.severity then
+    return one.severity < other.severity
+  end
+  return one.lnum < other.lnum
+end
+
+--- All diagnostics of files in some folders, each with its file.
+---@param folders string[] absolute
+---@return { path: string, found: vim.Diagnostic }[]
+local function collect(folders)
+  local all = {} ---@type { path: string, found: vim.Diagnostic }[]
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local found = vim.diagnostic.get(buf)
+    local path = #found > 0 and paths.of_buffer(buf)
+    if path and paths.inside(path, folders) then
+      table.sort(found, comes_first)
+      for _, diagnostic in ipairs(found) do
+        all[#all + 1] = { path = path, found = diagnostic }
+      end
+    end
+  end
+  return all
+end
+
+--- The diagnostics as text, one a line.
+---@return eca.ReadText? read
+---@return string? fault why there is nothing to send, in one line
+function M.read_diagnostics()
+  local all = collect(require('eca.host').folders())
+  if #all == 0 then
+    return nil, 'there are no diagnostics in the workspace'
+  end
+  local found = bounded.of_list(#all, function(index)
+    return line_of_diagnostic(all[index].path, all[index].found)
+  end)
+  return { label = 'diagnostics', content = found.text, cut = found.cut }
+end
+
+--- The context for the diff of the repository that the working folder is in. The host reads it when
+--- the prompt goes to the agent.
+---@param item eca.Context
+---@return eca.Context
+function M.described_diff(item)
+  return vim.tbl_extend('keep', item, { folder = vim.fn.getcwd() })
+end
+
+--- Read the diff.
+---@param done fun(read?: eca.ReadText, fault?: string) fault: why there is nothing, in one line
+function M.read_diff(done)
+  requests.ask('read_diff', { folder = vim.fn.getcwd() }, function(answer)
+    if not answer or answer.fault then
+      done(nil, answer and answer.fault or 'the diff was not read: see :Eca log')
+    else
+      done({ label = answer.label, content = answer.content, cut = answer.cut })
+    end
+  end)
+end
+
+return M
