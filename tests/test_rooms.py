@@ -145,4 +145,4 @@ def test_only_one_file_creates_buffers_that_are_not_listed() -> None:
     creating = {
         name for name, path in FILES.items() if "create_buf(false" in path.read_text("utf-8")
     }
-    assert creating == {"ui.our_buffers"}
+    assert creating == {"ui.others"}

@@ -55,7 +55,7 @@ function M.open(opts)
   local is_first = require('eca.chat.buffers').latest() == nil
   local is_for_new = is_first or opts.server ~= nil
   local here = not is_for_new and require('eca.window').current_chat() or nil
-  local id = opts.chat or here or require('eca.text.uuid').new()
+  local id = opts.chat or here or require('eca.chat.buffers').new_id()
   require('eca.chat.open').chat(id, opts.mods, opts.chat == nil, opts.server)
   return id
 end
@@ -96,7 +96,7 @@ end
 function M.send(text, opts)
   opts = opts or {}
   join()
-  local id = opts.chat or (opts.server and require('eca.text.uuid').new()) or M.current()
+  local id = opts.chat or (opts.server and require('eca.chat.buffers').new_id()) or M.current()
   local sent = { contexts = opts.contexts, queue = opts.queue, server = opts.server }
   require('eca.input').send_beside_draft(id, text, sent)
   return id

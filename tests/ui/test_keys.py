@@ -294,6 +294,6 @@ def test_a_long_chat_is_jumped_through(view: View) -> None:
 
 def test_a_buffer_that_comes_up_gets_the_keys_of_its_kind(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim)
-    view.nvim.lua("require('eca.ui.our_buffers').announce(0, 'input')")
+    view.nvim.lua("require('eca.ui.others').announce(0, 'input')")
     assert view.nvim.eval("maparg('<C-s>', 'i')") == "<Plug>(EcaSubmit)"
     assert view.nvim.eval("maparg('i', 'n')") == ""

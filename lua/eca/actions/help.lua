@@ -1,7 +1,6 @@
 --- The list of keys, as they are mapped in the current buffer.
 local abilities = require('eca.state.abilities')
 local actions = require('eca.keymaps.actions')
-local key_list = require('eca.ui.key_list')
 local keys = require('eca.ui.keys')
 local windows = require('eca.window')
 
@@ -110,12 +109,12 @@ end
 local function content()
   local lines, marks = {}, {}
   local sections = vim.tbl_map(rows_of, SECTIONS)
-  local columns = math.max(unpack(vim.tbl_map(key_list.widest, sections)))
+  local columns = math.max(unpack(vim.tbl_map(keys.widest, sections)))
   for index, rows in ipairs(sections) do
     if #rows > 0 then
       marks[#marks + 1] = { #lines, 0, -1, 'EcaFloatTitle' }
       lines[#lines + 1] = SECTIONS[index].title
-      key_list.write(rows, columns, lines, marks)
+      keys.write_rows(rows, columns, lines, marks)
     end
   end
   return lines, marks
@@ -131,7 +130,7 @@ end
 --- Show the keys in a float; `q`, `<Esc>` or leaving it closes it.
 function M.keys()
   local lines, marks = content()
-  key_list.show(lines, marks)
+  keys.show(lines, marks)
 end
 
 return M

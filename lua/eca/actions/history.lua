@@ -4,9 +4,9 @@
 --- - "Here" is the block under the cursor in a transcript. Elsewhere the user chooses one of their
 ---   prompts first.
 --- - A rollback names the prompt before it asks what to undo.
+local abilities = require('eca.state.abilities')
 local attention = require('eca.chat.attention')
 local blocks = require('eca.actions.blocks')
-local abilities = require('eca.state.abilities')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
@@ -304,7 +304,7 @@ function M.add_flag(text)
   if text then
     add(text)
   else
-    require('eca.ui.ask').line({ prompt = 'Flag: ' }, add)
+    require('eca.ui.choose').line({ prompt = 'Flag: ' }, add)
   end
 end
 

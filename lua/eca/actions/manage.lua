@@ -127,7 +127,7 @@ function M.rename(title)
     send(title)
   else
     local known = mirror.status(id).title
-    require('eca.ui.ask').line({ prompt = 'Title: ', default = known }, send)
+    require('eca.ui.choose').line({ prompt = 'Title: ', default = known }, send)
   end
 end
 

@@ -8,9 +8,9 @@
 --- - Nothing is sent before all questions are answered; a draft stays in the input until then.
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
-local here = require('eca.context.here')
 local eca = require('eca')
 local field = require('eca.input.field')
+local here = require('eca.context.here')
 local history = require('eca.input.history')
 local input = require('eca.input')
 local input_mode = require('eca.state.input_mode')
@@ -157,7 +157,7 @@ local function ask(use, prepared, answers)
     return fill(use, prepared, answers)
   end
   local options = { prompt = sanitize.line(question) .. ' ', default = unsent[question] }
-  require('eca.ui.ask').line(options, function(answer)
+  require('eca.ui.choose').line(options, function(answer)
     if answer then
       unsent[question], use.asked = answer, return_window.asked()
       answers[#answers + 1] = answer

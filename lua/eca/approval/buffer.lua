@@ -4,7 +4,7 @@
 --- margin: blank before our own rows, a bar before the agent's, an arrow where a line wraps.
 local consent_window = require('eca.consent.window')
 local notify = require('eca.ui.notify')
-local our_buffers = require('eca.ui.our_buffers')
+local others = require('eca.ui.others')
 
 local M = {}
 
@@ -95,7 +95,7 @@ end
 ---@param content eca.PromptContent
 ---@return integer buf
 function M.write(content)
-  local buf = our_buffers.create()
+  local buf = others.create_buf()
   vim.bo[buf].bufhidden = 'wipe'
   M.fill(buf, content)
   map_edits(buf)

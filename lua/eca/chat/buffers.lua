@@ -8,7 +8,6 @@
 --- - A buffer that was wiped out is created again. One that was emptied (`:edit`) is filled again:
 ---   the transcript by the host, the input with the draft.
 local others = require('eca.ui.others')
-local our_buffers = require('eca.ui.our_buffers')
 
 local M = {}
 
@@ -56,7 +55,7 @@ end
 ---@param chat eca.Chat
 ---@return integer
 local function make_buffer(kind, chat)
-  local buf = our_buffers.create()
+  local buf = others.create_buf()
   require('eca.files').name(buf, ('%s/%d'):format(kind, chat.number))
   vim.b[buf].eca_title = require('eca.state.mirror').title(chat.id)
   return buf
@@ -91,7 +90,7 @@ local function add(chat, kind, gone)
   by_buffer[buf] = chat
   listener.created(chat, kind, gone)
   others.set('FileType', buf, 'filetype', 'eca-' .. kind)
-  our_buffers.announce(buf, kind)
+  others.announce(buf, kind)
   watch_unload(chat, kind, buf)
 end
 
@@ -130,7 +129,7 @@ end
 --- Create a chat without showing it.
 ---@return string id
 function M.new()
-  return M.ensure(require('eca.text.uuid').new()).id
+  return M.ensure(M.new_id()).id
 end
 
 --- The chat of an id, if there is one.
@@ -209,6 +208,16 @@ end
 ---@return string[]
 function M.ids()
   return vim.deepcopy(order)
+end
+
+--- A new id of a chat: a random UUID (version 4), in the usual form of 36 characters.
+---@return string
+function M.new_id()
+  local bytes = { assert(vim.uv.random(16)):byte(1, 16) }
+  bytes[7] = bytes[7] % 16 + 0x40
+  bytes[9] = bytes[9] % 64 + 0x80
+  local digits = ('%02x'):rep(16):format(unpack(bytes))
+  return (digits:gsub('^(%x%x%x%x%x%x%x%x)(%x%x%x%x)(%x%x%x%x)(%x%x%x%x)', '%1-%2-%3-%4-'))
 end
 
 return M

@@ -5,7 +5,6 @@ local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')
 local others = require('eca.ui.others')
-local our_buffers = require('eca.ui.our_buffers')
 local to_code = require('eca.window.to_code')
 
 local M = {}
@@ -27,7 +26,7 @@ local SYNTAX = { json = 'json', diff = 'diff' }
 ---@param output eca.Output
 ---@return integer buf
 local function write(output)
-  local buf = our_buffers.create()
+  local buf = others.create_buf()
   last = last + 1
   files.name(buf, ('output/%d'):format(last))
   vim.bo[buf].bufhidden, vim.bo[buf].modeline, vim.bo[buf].undolevels = 'wipe', false, -1

@@ -70,7 +70,7 @@ function M.ask(chat, item)
     end
     local about = argument.description ~= '' and (' (%s)'):format(argument.description) or ''
     local prompt = sanitize.line(('%s%s: '):format(argument.name, about))
-    require('eca.ui.ask').line({ prompt = prompt }, function(text)
+    require('eca.ui.choose').line({ prompt = prompt }, function(text)
       if not text then
         return finish()
       end

@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - They have a window of their own, so that the sides and these lines never hide each other.
 local consent_window = require('eca.consent.window')
-local our_buffers = require('eca.ui.our_buffers')
+local others = require('eca.ui.others')
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
@@ -68,7 +68,7 @@ function M.open(diff, warnings)
   if #lines == 0 then
     return nil
   end
-  local buf = our_buffers.create()
+  local buf = others.create_buf()
   vim.bo[buf].bufhidden = 'wipe'
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   for row, line in ipairs(lines) do

@@ -9,7 +9,6 @@ local comfort = require('eca.host.comfort')
 local edits = require('eca.diff.edits')
 local files = require('eca.files')
 local others = require('eca.ui.others')
-local our_buffers = require('eca.ui.our_buffers')
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
@@ -97,7 +96,7 @@ end
 ---@param text string
 ---@return integer buf
 local function scratch(diff, side, text)
-  local buf = our_buffers.create()
+  local buf = others.create_buf()
   local lines, format, ends = decode(text)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].undolevels = -1

@@ -207,7 +207,7 @@ end
 --- Reject and send what to do instead. If nothing is typed the request stays pending.
 ---@param item eca.Request
 function M.reject_with_reason(item)
-  require('eca.ui.ask').line({ prompt = 'What to do instead: ' }, function(reason)
+  require('eca.ui.choose').line({ prompt = 'What to do instead: ' }, function(reason)
     local fault = fault_of(item)
     if not reason or not reason:find('%S') then
       return

@@ -6,7 +6,6 @@
 ---   reacts to it.
 --- - The group is looked up once per word or sign, not once per column.
 local others = require('eca.ui.others')
-local our_buffers = require('eca.ui.our_buffers')
 
 local M = {}
 
@@ -18,7 +17,7 @@ local names = {} ---@type table<integer, string> of syntax groups
 local function buffer_of(language)
   local buf = buffers[language]
   if not buf or not vim.api.nvim_buf_is_valid(buf) then
-    buf = our_buffers.create()
+    buf = others.create_buf()
     vim.bo[buf].undolevels = -1
     buffers[language] = buf
     others.set('Syntax', buf, 'syntax', language)

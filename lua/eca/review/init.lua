@@ -12,7 +12,7 @@ local hunks = require('eca.review.hunks')
 local input = require('eca.input')
 local notes = require('eca.review.notes')
 local notify = require('eca.ui.notify')
-local our_buffers = require('eca.ui.our_buffers')
+local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
@@ -59,7 +59,7 @@ local function attach()
   local found = vim.fn.getqflist({ qfbufnr = 0 }).qfbufnr
   if found ~= 0 and vim.b[found].eca_review == nil then
     vim.b[found].eca_review = true
-    our_buffers.announce(found, 'changes')
+    others.announce(found, 'changes')
   end
 end
 
@@ -335,7 +335,7 @@ function M.comment()
   local place = turn and key or ('%s:%d'):format(name, target.line)
   local before = notes.of(chat).comments[key]
   local options = { prompt = ('Comment on %s: '):format(place), default = before and before.text }
-  require('eca.ui.ask').line(options, function(text)
+  require('eca.ui.choose').line(options, function(text)
     if text then
       local comment = { change = target.change, line = target.line, text = text }
       notes.comment(chat, key, text:find('%S') and comment or nil)
@@ -359,11 +359,11 @@ local function unsent_comments(chat)
       comments[#comments + 1] = vim.tbl_extend('force', comment, { line = found.lnum })
     end
   end
-  local others = vim.tbl_values(left)
-  table.sort(others, function(one, other)
+  local rest = vim.tbl_values(left)
+  table.sort(rest, function(one, other)
     return one.change.turn < other.change.turn
   end)
-  return vim.list_extend(comments, others)
+  return vim.list_extend(comments, rest)
 end
 
 --- Send all comments as one prompt.

@@ -1,5 +1,6 @@
---- Lets the user choose from a list (`vim.ui.select`).
-local builtin = require('eca.ui.builtin')
+--- Lets the user choose from a list (`vim.ui.select`), or type a line (`vim.ui.input`). A plugin
+--- may show either.
+local message = require('eca.ui.message')
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
 
@@ -33,7 +34,25 @@ end
 --- Does Neovim's own list show the items? It has no more room than the screen.
 ---@return boolean
 function M.is_builtin()
-  return builtin.is(vim.ui.select)
+  return message.is_neovims(vim.ui.select)
+end
+
+--- Ask. If the plugin fails, a message says so, and there is no answer.
+---@param options { prompt: string, default?: string, completion?: string }
+---@param on_answer fun(text?: string)
+function M.line(options, on_answer)
+  local answered = false
+  local shown, fault = pcall(vim.ui.input, options, function(text)
+    answered = true
+    on_answer(text)
+  end)
+  if shown then
+    return
+  elseif answered then
+    error(fault, 0)
+  end
+  notify.warn('vim.ui.input has failed, nothing was asked: ' .. others.words(tostring(fault)))
+  on_answer(nil)
 end
 
 return M

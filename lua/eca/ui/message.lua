@@ -9,11 +9,19 @@
 --- - While the user types a command, answers a dialog, selects or inserts text, messages are held
 ---   back, because they could not be read.
 --- - This file reads no options, because the options themselves report errors by it.
-local builtin = require('eca.ui.builtin')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
 
 local M = {}
+
+--- Is a function Neovim's own? Then its source is in the program or its runtime, or unknown.
+---@param candidate fun(...: any)
+---@return boolean
+function M.is_neovims(candidate)
+  local source = debug.getinfo(candidate, 'S').source
+  local runtime = ('@%s/'):format(vim.env.VIMRUNTIME)
+  return source:sub(-1) == '?' or vim.startswith(source, '@vim/') or vim.startswith(source, runtime)
+end
 
 local LEVELS = {
   error = vim.log.levels.ERROR,
@@ -66,7 +74,7 @@ end
 --- Does Neovim's own `vim.notify` show messages?
 ---@return boolean
 local function is_builtin()
-  return builtin.is(vim.notify)
+  return M.is_neovims(vim.notify)
 end
 
 --- Show a line as Neovim does: a plugin that has replaced `vim.notify` may fail.

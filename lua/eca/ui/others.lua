@@ -1,11 +1,14 @@
 --- Calls functions in which autocommands and plugins of the user run, such as those for `FileType`:
---- if one of them fails, ours goes on.
+--- if one of them fails, ours goes on. Creates our own buffers so, and announces some.
 ---
 --- Rules kept here:
 --- - What they raise neither ends the call nor shows a traceback, for which Neovim would wait.
 --- - One message for each failure says what it was. Errors of Vim script may have been silenced by
 ---   them: these are not shown.
 --- - Errors of the call itself are raised as ever.
+--- - Every unlisted buffer is created here. It can be changed, also in `nvim -M`.
+--- - The announcement is an event of Neovim, `User eca.buffer`, so that `plugin/eca.lua` can listen
+---   before anything of the plugin is loaded. Code that creates a buffer knows no listener.
 local notify = require('eca.ui.notify')
 local sanitize = require('eca.ui.sanitize')
 
@@ -148,6 +151,31 @@ end
 ---@param value any
 function M.set(event, buf, name, value)
   M.call(event, vim.api.nvim_set_option_value, name, value, { buf = buf })
+end
+
+---@alias eca.BufferKind 'chat'|'input'|'changes'
+
+---@class eca.OurBuffer data of the event `User eca.buffer`
+---@field buf integer
+---@field kind eca.BufferKind
+
+--- Create an unlisted buffer without a file.
+---@return integer buf
+function M.create_buf()
+  local buf = M.call('BufNew', function()
+    return vim.api.nvim_create_buf(false, true)
+  end)
+  vim.bo[buf].modifiable = true
+  return buf
+end
+
+--- Announce a new buffer that has its name and file type. All listeners have run when this returns.
+---@param buf integer
+---@param kind eca.BufferKind
+function M.announce(buf, kind)
+  local data = { buf = buf, kind = kind } ---@type eca.OurBuffer
+  local options = { pattern = 'eca.buffer', modeline = false, data = data }
+  M.call('User eca.buffer', vim.api.nvim_exec_autocmds, 'User', options)
 end
 
 return M

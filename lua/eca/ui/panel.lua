@@ -10,7 +10,6 @@ local consent_window = require('eca.consent.window')
 local footer = require('eca.ui.footer')
 local guard = require('eca.consent.guard')
 local others = require('eca.ui.others')
-local our_buffers = require('eca.ui.our_buffers')
 local return_window = require('eca.ui.return_window')
 local seen_rows = require('eca.consent.seen_rows')
 
@@ -200,7 +199,7 @@ end
 ---@param panel eca.Panel
 ---@return eca.PanelHandle
 function M.show(panel)
-  local buf = our_buffers.create()
+  local buf = others.create_buf()
   vim.bo[buf].bufhidden = 'wipe'
   write(buf, panel)
   local origin = panel.origin or return_window.here()
