@@ -46,7 +46,7 @@ EXPECTED = re.compile("E5601|E21: ")
 """Errors of Neovim: `:only` in a float, a key that edits in a transcript."""
 
 OPENS = re.compile(
-    r"nvim_open_win|\bothers\.open_win|\b(?:panel|key_list)\.show\(|\blopen\b"
+    r"nvim_open_win|\bothers\.open_win|\b(?:panel|keys)\.show\(|\blopen\b"
     r"|\bcmd\.(?:tabnew|copen|new|vnew|split|vsplit|help|pedit|tabedit|sbuffer)\b"
 )
 """How a file of ours opens a window."""
@@ -192,7 +192,7 @@ USES["files"] = [{"path": str(REPOSITORY / "LICENSE"), "heat": [["#", ""]], "use
 PREPARED = {"digest": "d", "kinds": [], "questions": []}
 PROMPT = {"text": "Review.", "own": "Review.", "title": "review", "lines": ["Review."]}
 HITS = {"hits": [{"block": 1, "shown": 1, "text": "hello", "row": 0}], "more": 0}
-HELP = ("actions/help", "ui/key_list", "ui/panel")
+HELP = ("actions/help", "ui/keys", "ui/panel")
 A_FILE = "vim.bo.buftype == '' and vim.fn.expand('%:t') == 'README.md'"
 FLOATING = {"layout": "float"}
 
@@ -228,12 +228,12 @@ OPENED: dict[str, Opened] = {
     ),
     "export": Opened(
         answered("Eca export", "transcript", "# chat\n"),
-        ["chat/export"],
+        ["chat/output"],
         "vim.bo.filetype == 'markdown' and vim.bo.bufhidden == 'wipe'",
     ),
     "log": Opened(log, ["commands/init"], A_FILE),
     "help": Opened(
-        lambda nvim, _: nvim.command("Eca help"), ["commands/help"], "vim.bo.buftype == 'help'"
+        lambda nvim, _: nvim.command("Eca help"), ["commands/plugin"], "vim.bo.buftype == 'help'"
     ),
     "login": Opened(
         login,

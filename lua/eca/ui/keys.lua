@@ -86,13 +86,8 @@ end
 ---@param marks eca.Mark[]
 ---@param origin? eca.Origin where closing it returns to, default: where the user is
 function M.show(lines, marks, origin)
-  require('eca.ui.panel').show({
-    title = 'keys',
-    lines = lines,
-    marks = marks,
-    key = 'g?',
-    origin = origin,
-  })
+  local panel = require('eca.ui.panel') -- late: keys are spelled long before
+  panel.show({ title = 'keys', lines = lines, marks = marks, key = 'g?', origin = origin })
 end
 
 --- Show the keys of a float; closing the list returns to the float.
