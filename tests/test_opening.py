@@ -73,8 +73,8 @@ COMMANDS = set(
     """.split()  # noqa: SIM905 (a list of words)
 )
 COMMANDS_WITH_NAMES = {
-    "help": "commands/help.lua",
-    "helptags": "commands/help.lua",
+    "help": "commands/plugin.lua",
+    "helptags": "commands/plugin.lua",
     "split": "commands/init.lua",  # the log
     "buffer": HOME,
     "edit!": HOME,

@@ -206,7 +206,7 @@ def test_an_export_opens_beside_the_code_and_can_be_written(start_nvim: StartNeo
     view = open_view(start_nvim, "README.md")
     view.nvim.lua("""
         require('eca.host.requests').transcript = function(_, done) done('# All of it\\n') end
-        require('eca.chat.export').run()""")
+        require('eca.chat.output').export()""")
     assert view.windows() == ["", "README.md", "chat", "input"]
     view.nvim.keys(":write exported.md<CR>")
     assert view.windows()[0] == "exported.md"

@@ -110,7 +110,7 @@ def test_a_bang_starts_a_new_chat(view: View) -> None:
 
 def test_completion_offers_what_works(view: View) -> None:
     completed = view.nvim.eval("getcompletion('Eca ', 'cmdline')")
-    planned = view.nvim.lua("return require('eca.commands.names').planned")
+    planned = view.nvim.lua("return require('eca.commands.checks').planned")
     assert sorted([*completed, *planned]) == sorted([*CONTRACT, *BEYOND])
     assert view.nvim.eval("getcompletion('Eca appr', 'cmdline')") == [
         "approval",

@@ -9,7 +9,7 @@ local code, told = ...
 require('eca.host').revive = function() return 'stopped' end
 vim.system = function(_, _, ended) ended({ code = code, stdout = told, stderr = '' }) end
 vim.fn.executable = function() return 1 end
-require('eca.commands.install').run()
+require('eca.commands.plugin').install()
 """
 
 

@@ -1,4 +1,7 @@
---- Opens a chat: notifies the host, opens the windows, and puts the cursor in the input.
+--- Opens chats, shows those that the host has added, and closes those that it has removed.
+---
+--- Rules kept here: for a chat that the host adds, such as a fork, the focus moves only if the user
+--- is still in the chat's windows, so that no key ends up elsewhere.
 local buffers = require('eca.chat.buffers')
 local host = require('eca.host')
 local mirror = require('eca.state.mirror')
@@ -38,6 +41,35 @@ function M.chat(id, mods, is_new, server)
   if is_unknown then
     host.send('resume', { chat = id, quiet = true, server = server })
   end
+end
+
+--- Show a chat that the user asked for. A user who has left the chat's windows gets a message.
+---@param id string
+function M.show(id)
+  buffers.ensure(id)
+  local here = vim.api.nvim_get_current_win()
+  local transcript, input = require('eca.window').shown()
+  local inside = here == transcript or here == input
+  if inside and vim.api.nvim_get_mode().mode == 'n' then
+    M.chat(id)
+  else
+    local title = mirror.title(id)
+    require('eca.ui.notify').info(('new chat: "%s"'):format(title))
+  end
+end
+
+--- Remove a chat. Its windows show the latest of the others, or are closed if there is none.
+---@param id string
+function M.forget(id)
+  local other ---@type string?
+  for _, each in ipairs(buffers.ids()) do
+    other = each ~= id and each or other
+  end
+  require('eca.window').replace(id, other)
+  buffers.forget(id)
+  mirror.forget(id)
+  require('eca.state.files_used').forget(id)
+  require('eca.chat.attention').forget(id)
 end
 
 return M

@@ -1,6 +1,9 @@
---- Shows all of a block's text in a buffer of its own (file type `eca-output`).
+--- A block's whole text in a buffer of its own (file type `eca-output`); and the chat as Markdown,
+--- in a buffer or a file.
 ---
---- Rules kept here: the text is only to read. It is not saved, never run, and gone with its window.
+--- Rules kept here:
+--- - The text of a block is only to read. It is not saved, never run, and gone with its window.
+--- - An existing file is overwritten only if the user says so.
 local decoration = require('eca.transcript.decoration')
 local files = require('eca.files')
 local highlights = require('eca.ui.highlights')
@@ -48,6 +51,49 @@ function M.show(output)
   vim.api.nvim_win_set_cursor(win, { output.row + 1, 0 })
   vim.cmd('normal! zz')
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = 0, nowait = true, desc = 'eca: close' })
+end
+
+---@param lines string[]
+local function show_lines(lines)
+  to_code.enter()
+  vim.cmd.new()
+  vim.bo.modifiable = true -- it is not in `nvim -M`
+  vim.bo.bufhidden, vim.bo.swapfile, vim.bo.modeline = 'wipe', false, false
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
+  vim.bo.filetype, vim.bo.modified = 'markdown', false
+end
+
+---@param lines string[]
+---@param path string
+local function write_file(lines, path)
+  local written, fault = pcall(files.write, path, lines)
+  if written then
+    require('eca.ui.notify').info(('%d lines written to %s'):format(#lines, path))
+  else
+    require('eca.ui.notify').warn((tostring(fault):gsub('^.-E%d+: ', '')))
+  end
+end
+
+--- Export the current chat.
+---@param file? string default: a buffer
+---@param overwrite? boolean
+function M.export(file, overwrite)
+  local path = file and vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(file), ':p'))
+  if path and vim.uv.fs_stat(path) and not overwrite then
+    require('eca.ui.notify').warn(
+      ('%s already exists; :Eca export! … overwrites it'):format(file)
+    )
+    return
+  end
+  local chat = require('eca.window').current_chat() or require('eca.chat.buffers').new()
+  require('eca.host.requests').transcript(chat, function(markdown)
+    local lines = vim.split((markdown:gsub('\n$', '')), '\n', { plain = true })
+    if path then
+      write_file(lines, path)
+    else
+      show_lines(lines)
+    end
+  end)
 end
 
 return M

@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - What begins with the typed text is offered, else what contains it.
 --- - Names of files are listed without expanding them: a `*` or a backtick in one is only a letter.
-local names = require('eca.commands.names')
+local checks = require('eca.commands.checks')
 local scan = require('eca.text.scan')
 
 local M = {}
@@ -113,7 +113,7 @@ end
 function M.eca(lead, line, subcommands)
   local bang, name, typed = line:match('Eca(!?)%s+(%S+)%s(.*)$')
   if not name then
-    return names.beginning(lead, subcommands)
+    return checks.beginning(lead, subcommands)
   end
   local found = subcommands[name:gsub('!$', '')]
   local banged = bang == '!' or vim.endswith(name, '!')

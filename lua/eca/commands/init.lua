@@ -3,13 +3,12 @@
 --- Rules kept here:
 --- - A prompt is passed on as it was typed: `|`, quotes, `%` and `#` have no meaning in it.
 --- - Completion (`completion.lua`) offers only what works; for any other name a message helps.
---- - A wrong argument does nothing but show a message (`arguments.lua`).
+--- - A wrong argument does nothing but show a message (`checks.lua`).
 --- - The first chat waits for this file to load: what other subcommands need is loaded late.
-local arguments = require('eca.commands.arguments')
 local chats = require('eca.chat.buffers')
+local checks = require('eca.commands.checks')
 local eca = require('eca')
 local host = require('eca.host')
-local names = require('eca.commands.names')
 local scan = require('eca.text.scan')
 
 local M = {}
@@ -232,11 +231,11 @@ M.subcommands = {
   changes = {
     text = 'list what tools changed',
     run = function(rest)
-      local act = vim.list_contains(arguments.CHANGE_ACTS, rest) and rest or 'changes'
+      local act = vim.list_contains(checks.CHANGE_ACTS, rest) and rest or 'changes'
       require('eca.actions.review')[act](act == 'changes' and tonumber(rest) or nil)
     end,
     choices = function()
-      return arguments.CHANGE_ACTS
+      return checks.CHANGE_ACTS
     end,
   },
   ['undo-turn'] = {
@@ -295,7 +294,7 @@ M.subcommands = {
   export = {
     text = 'show the chat as Markdown',
     run = function(rest, call)
-      require('eca.chat.export').run(given(rest), call.bang)
+      require('eca.chat.output').export(given(rest), call.bang)
     end,
     choices = function(lead)
       return vim.fn.getcompletion(lead, 'file')
@@ -327,7 +326,7 @@ M.subcommands = {
   install = {
     text = "build the plugin's Python environment",
     run = function()
-      require('eca.commands.install').run()
+      require('eca.commands.plugin').install()
     end,
   },
   health = {
@@ -339,10 +338,10 @@ M.subcommands = {
   help = {
     text = 'open the help',
     run = function(rest)
-      require('eca.commands.help').open(given(rest))
+      require('eca.commands.plugin').help(given(rest))
     end,
     choices = function()
-      return require('eca.commands.help').topics()
+      return require('eca.commands.plugin').topics()
     end,
   },
 }
@@ -361,13 +360,13 @@ function M.run(call)
     require('eca.commands.palette').choose(M.subcommands)
     return
   end
-  local found = names.find(name, M.subcommands)
+  local found = checks.find(name, M.subcommands)
   if not found then
-    require('eca.ui.notify').warn(names.complaint(name, M.subcommands))
+    require('eca.ui.notify').warn(checks.complaint(name, M.subcommands))
     return
   end
   call.bang = call.bang or bang == '!'
-  local fault = arguments.fault(name, call.bang, rest)
+  local fault = checks.fault(name, call.bang, rest)
   if fault then
     require('eca.ui.notify').warn(fault)
   else

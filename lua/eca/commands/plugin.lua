@@ -1,9 +1,17 @@
---- `:Eca help`: the plugin's own pages of Neovim's help.
+--- What `:Eca` does with the plugin itself: `help` opens its own pages of Neovim's help, `install`
+--- builds its own Python environment.
 ---
---- Rules kept here: help tags are generated first if no plugin manager did so. A message of one
---- line says if there is no page.
+--- Rules kept here:
+--- - Help tags are generated first if no plugin manager did so. A message of one line says if there
+---   is no page.
+--- - The build step of the installation runs in the plugin's folder, without blocking Neovim. Its
+---   output goes to the log; the user gets one line at its start and one at its end.
+--- - A host that has failed is started again, and gets everything that was held for it.
+local host = require('eca.host')
+local log = require('eca.host.log')
 local notify = require('eca.ui.notify')
 local python = require('eca.host.python')
+local scan = require('eca.text.scan')
 
 local M = {}
 
@@ -44,7 +52,7 @@ end
 
 --- Open the help, at a topic if one is given: `events`, `:Eca-diff`, `eca-option-layout`.
 ---@param topic? string
-function M.open(topic)
+function M.help(topic)
   make_tags()
   -- `:help` opens the nearest page for an unknown word, so only existing tags are asked for.
   for _, tag in ipairs(topic and { 'eca-' .. topic, ':Eca-' .. topic, topic } or { 'eca.txt' }) do
@@ -53,6 +61,52 @@ function M.open(topic)
     end
   end
   notify.warn(('no help on %s; :Eca help shows the contents'):format(topic or 'eca'))
+end
+
+local BUILD = { 'python3', '-m', 'scripts.setup', 'plugin' }
+
+--- The message when the environment is ready, by the state of the host.
+local READY = {
+  failed = 'the environment is ready: starting the host',
+  stopped = 'the environment is ready: the first prompt will use it',
+  running = 'the environment is ready: restart Neovim to use it',
+}
+READY.shared, READY.ended = READY.running, READY.failed
+
+local running = false
+
+---@param text string
+---@return string
+local function last_line(text)
+  local trim = scan.trim
+  local lines = vim.split(trim(text), '\n', { plain = true })
+  return trim(lines[#lines])
+end
+
+---@param result vim.SystemCompleted
+local function ended(result)
+  running = false
+  local output = (result.stdout or '') .. (result.stderr or '')
+  log.write(output, result.code == 0 and 'INFO' or 'ERROR')
+  if result.code == 0 then
+    notify.info(READY[host.revive()])
+  else
+    notify.error(('cannot install: %s (see :Eca log)'):format(last_line(output)))
+  end
+end
+
+--- Build the environment, once at a time.
+function M.install()
+  if running then
+    notify.info('the environment is already being built')
+    return
+  elseif vim.fn.executable(BUILD[1]) == 0 then
+    notify.error('no python3 on PATH: install Python 3.11 or newer and try again')
+    return
+  end
+  running = true
+  notify.info('building the environment in ' .. python.root())
+  vim.system(BUILD, { cwd = python.root(), text = true }, vim.schedule_wrap(ended))
 end
 
 return M

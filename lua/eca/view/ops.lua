@@ -207,11 +207,11 @@ function draw.output(chat, block, title, lines, marks, language, row)
 end
 
 function draw.show(chat)
-  require('eca.chat.switching').show(chat)
+  require('eca.chat.open').show(chat)
 end
 
 function draw.forget(chat)
-  require('eca.chat.switching').forget(chat)
+  require('eca.chat.open').forget(chat)
   stale[chat] = nil
   draw_winbars()
 end
