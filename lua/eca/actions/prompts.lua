@@ -42,9 +42,9 @@ end
 --- no more keys follow, and would then open a menu for the empty input.
 ---@param buf? integer
 local function end_typing(buf)
-  local drivers = package.loaded['eca.completion.drivers']
+  local place = package.loaded['eca.completion.place']
   local typing = buf == vim.api.nvim_get_current_buf() and vim.api.nvim_get_mode().mode:find('^i')
-  if typing and drivers and drivers.active(buf) then
+  if typing and place and place.driver(buf) then
     others.call('TextChangedI', vim.api.nvim_exec_autocmds, 'TextChangedI', { buffer = buf })
   end
 end

@@ -9,7 +9,6 @@ local arguments = require('eca.completion.arguments')
 local client = require('eca.completion.client')
 local comfort = require('eca.host.comfort')
 local config = require('eca.config')
-local drivers = require('eca.completion.drivers')
 local menu = require('eca.completion.menu')
 local places = require('eca.completion.place')
 
@@ -26,7 +25,7 @@ local token ---@type string? the token that the user is typing: its chat and whe
 local function is_automatic(buf)
   local options = config.get().completion
   local auto = type(options) ~= 'table' or options.auto
-  return auto and not drivers.active(buf)
+  return auto and not places.driver(buf)
 end
 
 --- Note which token the user is in. In another one, the host is asked again about what it was asked

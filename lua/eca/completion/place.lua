@@ -1,10 +1,12 @@
---- Where in the input something can be completed: after `@`, `#`, and a `/` that begins the prompt.
+--- Where in the input our menu opens: after `@`, `#`, and a `/` that begins the prompt, unless a
+--- plugin with a menu of its own asks our language client.
 ---
 --- Rules kept here:
 --- - `@` and `#` count where a context token may begin (`eca.context.tokens`): after a blank or a
 ---   `(`, and not in a code block. A blank written `\ ` is part of the name.
 --- - Only the last `LONGEST` bytes before the cursor are read: a key costs the same in any line.
 --- - Nothing is completed while the input takes an answer or a secret.
+--- - A plugin counts only once it is loaded and would be active in the buffer.
 local buffers = require('eca.chat.buffers')
 local input_mode = require('eca.state.input_mode')
 local words = require('eca.context.words')
@@ -84,6 +86,53 @@ end
 function M.at_cursor()
   local cursor = vim.api.nvim_win_get_cursor(0)
   return M.at(vim.api.nvim_get_current_buf(), cursor[1], cursor[2])
+end
+
+---@param name string
+---@return any? module nil if it is not loaded
+local function loaded(name)
+  return package.loaded[name]
+end
+
+--- Call a function of a plugin; one that fails counts as "not active".
+---@param ask fun(): any
+---@return boolean
+local function holds(ask)
+  local worked, answer = pcall(ask)
+  return worked and answer and true or false
+end
+
+---@type table<string, fun(buf: integer): boolean>
+local DRIVERS = {
+  ['nvim-cmp'] = function()
+    local config = loaded('cmp') and loaded('cmp.config')
+    return config ~= nil
+      and holds(function()
+        return config.enabled()
+          and vim.iter(config.get().sources):any(function(source)
+            return source.name == 'nvim_lsp'
+          end)
+      end)
+  end,
+  ['blink.cmp'] = function()
+    local config = loaded('blink.cmp') and loaded('blink.cmp.config')
+    return config ~= nil and holds(config.enabled)
+  end,
+  ['mini.completion'] = function(buf)
+    local off = vim.g.minicompletion_disable == true or vim.b[buf].minicompletion_disable == true
+    return rawget(_G, 'MiniCompletion') ~= nil and not off
+  end,
+}
+
+--- The plugin that opens a menu in a buffer, if there is one.
+---@param buf integer the current one
+---@return string? name
+function M.driver(buf)
+  for name, is_active in pairs(DRIVERS) do
+    if is_active(buf) then
+      return name
+    end
+  end
 end
 
 return M

@@ -89,7 +89,7 @@ end
 --- Who opens the menu in the input.
 local function check_completion()
   health.start('Completion')
-  local plugin = require('eca.completion.drivers').active(vim.api.nvim_get_current_buf())
+  local plugin = require('eca.completion.place').driver(vim.api.nvim_get_current_buf())
   local setting = config.get().completion
   if not setting then
     health.info("off: the option 'completion' is false")
