@@ -42,7 +42,7 @@ def test_an_unknown_function_is_answered_as_a_failure(calls: Neovim) -> None:
 
 
 def test_a_function_that_fails_is_answered_with_the_reason(calls: Neovim) -> None:
-    calls.lua("require('eca.editor.diagnostics').collect = function() error('no luck') end")
+    calls.lua("require('eca.editor.lookups').diagnostics = function() error('no luck') end")
     answer = call(calls, "diagnostics", {})
     assert answer["ok"] is False
     assert "no luck" in answer["value"]

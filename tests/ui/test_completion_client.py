@@ -141,7 +141,7 @@ def test_it_harms_nothing(start_nvim: StartNeovim, workspace: Path) -> None:
     found = nvim.lua("""
         local path = vim.fn.getcwd() .. '/code.txt'
         _G.answer = nil
-        require('eca.editor.locations').find('definition', path, 1, 1, function(found)
+        require('eca.editor.lookups').locations('definition', path, 1, 1, function(found)
           _G.answer = found
         end)
         return _G.answer""")

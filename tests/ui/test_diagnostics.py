@@ -10,7 +10,7 @@ from tests.support.screen import Value
 
 COLLECT = """
 local path, folders = ...
-return require('eca.editor.diagnostics').collect(path ~= vim.NIL and path or nil, folders)
+return require('eca.editor.lookups').diagnostics(path ~= vim.NIL and path or nil, folders)
 """
 SET = """
 local path, found = ...

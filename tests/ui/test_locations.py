@@ -50,7 +50,7 @@ end })
 FIND = """
 local kind, path, line, column = ...
 package.loaded.found = nil
-require('eca.editor.locations').find(kind, path, line, column, function(found)
+require('eca.editor.lookups').locations(kind, path, line, column, function(found)
   package.loaded.found = { found = found }
 end)
 """

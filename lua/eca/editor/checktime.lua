@@ -10,7 +10,6 @@ local files = require('eca.files')
 local follow_agent = require('eca.editor.follow_agent')
 local notify = require('eca.ui.notify')
 local paths = require('eca.files.paths')
-local reload = require('eca.editor.reload')
 
 local M = {}
 
@@ -86,7 +85,7 @@ function M.now(buf, new_path)
       decide(buf, vim.v.fcs_reason, new_path)
     end,
   })
-  reload.undoably(function()
+  conflicts.undoably(function()
     files.check_time(buf)
   end)
   vim.api.nvim_del_autocmd(answer)

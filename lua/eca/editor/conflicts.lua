@@ -1,11 +1,29 @@
---- Files that changed on disk while their buffers have unsaved changes.
+--- Reloads files that changed on the disk into their buffers, and keeps those of which a buffer has
+--- unsaved changes.
 ---
---- Rules kept here: such a buffer is not changed before the user decides. Taking the version on
---- disk can be undone.
+--- Rules kept here:
+--- - A buffer with unsaved changes is not changed before the user decides.
+--- - A reload can be undone, however long the file is; so can taking the version on the disk. The
+---   user's value of Neovim's own limit, 'undoreload', is always restored.
 local files = require('eca.files')
-local reload = require('eca.editor.reload')
+local notify = require('eca.ui.notify')
 
 local M = {}
+
+--- Run a function that reloads buffers. A message says if it fails.
+---@param read fun()
+---@return boolean worked
+function M.undoably(read)
+  local most = vim.o.undoreload
+  vim.o.undoreload = -1
+  local worked, fault = pcall(read)
+  vim.o.undoreload = most
+  if not worked then
+    local line = tostring(fault):match('[^\n]*'):gsub('^%S+:%d+: ', '') -- without our file and line
+    notify.warn(line)
+  end
+  return worked
+end
 
 local found = {} ---@type table<integer, true>
 
@@ -42,7 +60,7 @@ end
 --- Reload a buffer from disk over its unsaved changes; `u` brings them back.
 ---@param buf integer
 function M.take(buf)
-  local taken = reload.undoably(function()
+  local taken = M.undoably(function()
     files.reload(buf)
   end)
   found[buf] = not taken or nil

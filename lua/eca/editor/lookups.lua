@@ -1,7 +1,13 @@
---- Asks this Neovim's language servers where something is defined or used.
+--- What the agent asks of this Neovim: where something is defined or used, by its language servers;
+--- its diagnostics; and the files that are open.
 ---
---- Rules kept here: lines and columns are 1-based, columns in UTF-16 code units, in requests and
---- answers. A file that is not open is loaded without a window, so that its language server starts.
+--- Rules kept here:
+--- - For locations lines and columns are 1-based, in requests and answers; for diagnostics 0-based,
+---   the end exclusive. Columns are in UTF-16 code units.
+--- - "The whole workspace" means files inside its folders: the agent learns nothing about others.
+--- - Nothing is loaded, opened or changed, but for locations: a file that is not open is loaded
+---   without a window, so that its language server starts.
+--- - Only files count as open: no terminal, no help, no chat.
 local files = require('eca.files')
 local paths = require('eca.files.paths')
 local utf16 = require('eca.text.utf16')
@@ -94,7 +100,7 @@ end
 ---@param line integer
 ---@param column integer
 ---@param callback fun(found: eca.Location[]|'starting'|'no-server')
-function M.find(kind, path, line, column, callback)
+function M.locations(kind, path, line, column, callback)
   local buf, added = files.load(path)
   if added then
     loaded[buf] = vim.uv.now()
@@ -119,6 +125,91 @@ function M.find(kind, path, line, column, callback)
   vim.lsp.buf_request_all(buf, method, request, function(results)
     callback(gather(results))
   end)
+end
+
+---@class eca.Diagnostic
+---@field path string
+---@field start_line integer
+---@field start_column integer
+---@field end_line integer
+---@field end_column integer
+---@field severity 'error'|'warning'|'information'|'hint'
+---@field message string
+---@field source? string
+---@field code? string
+
+local SEVERITIES = {
+  [vim.diagnostic.severity.ERROR] = 'error',
+  [vim.diagnostic.severity.WARN] = 'warning',
+  [vim.diagnostic.severity.INFO] = 'information',
+  [vim.diagnostic.severity.HINT] = 'hint',
+}
+
+---@param found vim.Diagnostic
+---@param path string
+---@param line_at fun(row: integer): string
+---@return eca.Diagnostic
+local function export_diagnostic(found, path, line_at)
+  local end_line = found.end_lnum or found.lnum
+  return {
+    path = path,
+    start_line = found.lnum,
+    start_column = utf16.from_byte(line_at(found.lnum), found.col),
+    end_line = end_line,
+    end_column = utf16.from_byte(line_at(end_line), found.end_col or found.col),
+    severity = SEVERITIES[found.severity] or 'error',
+    message = found.message,
+    source = found.source,
+    code = found.code and tostring(found.code) or nil,
+  }
+end
+
+--- Collect the diagnostics of one file, or of all files in some folders, in any order.
+---@param path? string absolute
+---@param folders string[] absolute
+---@return eca.Diagnostic[]
+function M.diagnostics(path, folders)
+  local wanted = path and paths.normalize(path)
+  local all = {} ---@type eca.Diagnostic[]
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local found = vim.diagnostic.get(buf)
+    local file = #found > 0 and paths.of_buffer(buf)
+    if file and (file == wanted or (not wanted and paths.inside(file, folders))) then
+      local line_at = utf16.reader(file, buf)
+      for _, diagnostic in ipairs(found) do
+        all[#all + 1] = export_diagnostic(diagnostic, file, line_at)
+      end
+    end
+  end
+  return all
+end
+
+---@class eca.OpenBuffer
+---@field path string
+---@field line integer of the cursor, 1-based
+---@field modified boolean
+---@field visible boolean in a window
+
+--- The open files, the one used last first.
+---@return eca.OpenBuffer[]
+function M.open_buffers()
+  local listed = vim.fn.getbufinfo({ buflisted = 1 })
+  table.sort(listed, function(left, right)
+    return left.lastused > right.lastused
+  end)
+  local open = {} ---@type eca.OpenBuffer[]
+  for _, info in ipairs(listed) do
+    local path = paths.of_buffer(info.bufnr)
+    if path then
+      open[#open + 1] = {
+        path = path,
+        line = math.max(1, info.lnum),
+        modified = info.changed == 1,
+        visible = #info.windows > 0,
+      }
+    end
+  end
+  return open
 end
 
 return M

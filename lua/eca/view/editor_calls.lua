@@ -16,7 +16,7 @@ local QUIET_MS = 500
 ---@param path? string
 ---@return eca.Diagnostic[]
 local function diagnostics(path)
-  return require('eca.editor.diagnostics').collect(path, require('eca.host').folders())
+  return require('eca.editor.lookups').diagnostics(path, require('eca.host').folders())
 end
 
 ---@class eca.FileDiagnostics
@@ -69,10 +69,10 @@ local functions = {
     done(diagnostics(args.path))
   end,
   locations = function(args, done)
-    require('eca.editor.locations').find(args.kind, args.path, args.line, args.column, done)
+    require('eca.editor.lookups').locations(args.kind, args.path, args.line, args.column, done)
   end,
   open_buffers = function(_, done)
-    done(require('eca.editor.open_buffers').list())
+    done(require('eca.editor.lookups').open_buffers())
   end,
   unsaved = function(args, done)
     done(require('eca.editor.agent_files').unsaved(args.paths))
