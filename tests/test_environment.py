@@ -28,7 +28,7 @@ LUA_STARTERS = re.compile(
     r"|os\.execute|cmd\.terminal|cmd\.make|cmd\.grep|cmd\(?\s*['\"](?:ter|!)"
 )
 LUA_MAY_START = {
-    "host/process.lua": {"jobstart"},  # the host
+    "host/python.lua": {"jobstart"},  # the host
     "commands/install.lua": {"vim.system"},  # the build step
     "health/init.lua": {"vim.system"},  # asks the host's Python for its modules
     "health/probes.lua": {"vim.system"},  # the probes, which start the servers

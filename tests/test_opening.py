@@ -49,7 +49,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "filename": {"diff/sides.lua", "context/missing.lua"},  # for file types; lists use buffers
     "fs_open": OWN_FILES,
     "io": {HOME, "commands/headless.lua", "host/draft_file.lua", "context/checks.lua"},
-    "jobstart": {"host/process.lua", "panels/login_terminal.lua"},
+    "jobstart": {"host/python.lua", "panels/login_terminal.lua"},
     "nvim_buf_set_name": {HOME},
     "nvim_cmd": {"ui/others.lua"},  # a constant, which calls that file back
     "nvim_feedkeys": {
@@ -61,7 +61,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},
     "termopen": {"panels/login_terminal.lua"},  # of Neovim 0.10, what the user has agreed to
-    "uri_to_fname": {"editor/locations.lua"},  # a path to answer with
+    "uri_to_fname": {"editor/lookups.lua"},  # a path to answer with
     "writefile": {HOME},
 }
 """Where a function that takes a file's name, or runs a command, may be called."""

@@ -7,13 +7,40 @@
 ---   it.
 --- - A file that a plugin reads in its own way (an archive, or compressed) is loaded only by the
 ---   user.
+--- - Where Neovim can make no swap file, files are loaded without one: else it would stop at "Press
+---   ENTER" (E303), and not only in a key of the user. A folder counts only if a file can be made
+---   in it, because permissions do not tell all. A buffer that is loaded already keeps its option.
 --- - Only this file passes names of files to Neovim. A test checks all others.
 local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
-local swap = require('eca.files.swap')
 
 local M = {}
+
+---@param folder string of 'directory'
+---@return boolean
+local function is_usable(folder)
+  if vim.startswith(folder, '.') then -- beside the file
+    return true
+  end
+  pcall(vim.fn.mkdir, folder, 'p') -- as Neovim would
+  local file, path = vim.uv.fs_mkstemp(vim.fs.joinpath(folder, 'eca-XXXXXX'))
+  if not file then
+    return false
+  end
+  vim.uv.fs_close(file)
+  vim.uv.fs_unlink(path)
+  return true
+end
+
+--- Turn the swap file of a buffer off that is about to be loaded, if none can be made.
+---@param buf integer
+local function prepare_swap(buf)
+  if vim.api.nvim_buf_is_loaded(buf) or not vim.bo[buf].swapfile then
+    return
+  end
+  vim.bo[buf].swapfile = vim.iter(vim.opt.directory:get()):any(is_usable)
+end
 
 local MIB = 1024 * 1024
 
@@ -219,7 +246,7 @@ function M.load(path)
   end
   local before = vim.api.nvim_list_bufs()
   local buf = assert(M.add(name))
-  swap.prepare(buf)
+  prepare_swap(buf)
   local loaded, why = bufload(buf)
   if not loaded then -- an autocommand of the user has failed
     loaded, why = load_again(buf)
@@ -240,7 +267,7 @@ function M.show(path)
   end
   local buf = assert(M.add(name))
   vim.bo[buf].buflisted = true
-  swap.prepare(buf)
+  prepare_swap(buf)
   vim.cmd.buffer(buf)
 end
 

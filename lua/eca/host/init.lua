@@ -11,7 +11,6 @@
 local held_intents = require('eca.host.held_intents')
 local intents = require('eca.host.intents')
 local log = require('eca.host.log')
-local process = require('eca.host.process')
 local python = require('eca.host.python')
 local servers = require('eca.state.servers')
 local workspace = require('eca.host.workspace')
@@ -214,7 +213,7 @@ local function start()
     state = 'shared'
   else
     local started ---@type integer?
-    started, fault = process.start(head_start(server), function(end_of_it, could_start)
+    started, fault = python.start(head_start(server), function(end_of_it, could_start)
       if started == channel then -- else we have given it up already
         fail(end_of_it, could_start and 'ended' or nil)
       end

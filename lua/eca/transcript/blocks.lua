@@ -1,5 +1,5 @@
 --- Keeps track of where the blocks of a chat are: a linked list, each block with an extmark on its
---- first row.
+--- first row; and splits their text into lines, without blank rows at either end of a block.
 ---
 --- Rules kept here:
 --- - The host assigns the ids. A new host counts from the beginning: its blocks take over the ids,
@@ -8,6 +8,8 @@
 --- - A block ends where the margin of the next begins; the last one ends at the end of the buffer.
 --- - Marks have left gravity, and rows are added only after the end of a row before them, so that a
 ---   mark never leaves its row.
+--- - Line breaks at the end of a block's text are held back until more text follows. Text is never
+---   joined with what is in the buffer, so the cost depends only on the new text.
 --- - Rows are 0-based, last rows inclusive.
 local M = {}
 
@@ -192,6 +194,63 @@ function M.margin(previous, block)
     return 0
   end
   return 1
+end
+
+local BREAK = 10
+
+--- Split a part of a text at its line breaks. The part is not copied before.
+---@param text string
+---@param first integer byte
+---@param last integer byte, inclusive
+---@param breaks integer line breaks to put before it
+---@return string[] at least one
+local function lines_of(text, first, last, breaks)
+  local lines, count, from = {}, 0, first
+  while count < breaks do
+    count = count + 1
+    lines[count] = ''
+  end
+  while true do
+    local at = text:find('\n', from, true)
+    count = count + 1
+    if not at or at > last then
+      lines[count] = text:sub(from, last)
+      return lines
+    end
+    lines[count] = text:sub(from, at - 1)
+    from = at + 1
+  end
+end
+
+---@param text string
+---@return integer length without the line breaks at its end
+local function content_length(text)
+  local length = #text
+  while length > 0 and text:byte(length) == BREAK do
+    length = length - 1
+  end
+  return length
+end
+
+--- The lines to write when text is appended to a block; nil if there is nothing to write yet.
+---@param block eca.Block
+---@param text string
+---@return string[]? lines the first continues the block's last row
+---@return integer held number of line breaks to hold back
+function M.take_lines(block, text)
+  local length = content_length(text)
+  local breaks = #text - length
+  if block.empty then
+    local start = text:find('[^\n]')
+    if not start then
+      return nil, 0
+    end
+    return lines_of(text, start, length, block.headed and 1 or 0), breaks
+  end
+  if length == 0 then
+    return nil, block.held + breaks
+  end
+  return lines_of(text, 1, length, block.held), breaks
 end
 
 return M

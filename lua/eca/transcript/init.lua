@@ -8,7 +8,6 @@
 --- - The buffer is modifiable only between `unlock` and `lock`.
 --- - Rows are 0-based, last rows inclusive.
 local block_openings = require('eca.transcript.openings')
-local block_text = require('eca.transcript.text')
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
@@ -135,7 +134,7 @@ end
 function M.append(buf, id, text)
   local chain = chains[buf]
   local block = known(chain, id)
-  local lines, held = block_text.take(block, text)
+  local lines, held = blocks.take_lines(block, text)
   if not lines then
     block.held = held
     return

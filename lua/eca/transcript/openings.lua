@@ -4,7 +4,6 @@
 --- - Consecutive blocks are written by one edit, however many there are.
 --- - The edit comes first: if it fails, nothing here has changed.
 --- - Rows are 0-based, last rows inclusive.
-local block_text = require('eca.transcript.text')
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
@@ -52,7 +51,7 @@ local function add_rows(rows, block, opening)
     rows[#rows + 1] = ''
   end
   local offset = #rows
-  local lines, held = block_text.take(block, opening.text or '')
+  local lines, held = blocks.take_lines(block, opening.text or '')
   rows[offset + 1] = decoration.header_text(opening.header)
   if lines then
     lines[1] = block.headed and rows[offset + 1] or lines[1]

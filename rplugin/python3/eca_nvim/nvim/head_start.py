@@ -1,7 +1,7 @@
 """Head start: starts the server before the rest of the host is imported, as both take a while.
 
 Rules kept here:
-- Neovim describes the server in the environment (`lua/eca/host/process.lua`): messages can be read
+- Neovim describes the server in the environment (`lua/eca/host/python.lua`): messages can be read
   only after pynvim has been imported, which is too late.
 - The session's first agent uses this process. If the server cannot be started here, nothing is
   said: the agent tries again and reports why.
