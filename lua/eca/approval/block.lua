@@ -4,7 +4,7 @@
 --- - A block stands in for the float's text only if all of that is on the screen, in the same
 ---   lines: no cell beyond an edge, in a fold, concealed, or under another float. The float alone
 ---   marks tabs and blanks at the end of a line, so these never count.
-local drawn_rows = require('eca.consent.drawn_rows')
+local seen_rows = require('eca.consent.seen_rows')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
@@ -84,7 +84,7 @@ end
 ---@param float? integer that makes way for them
 ---@return boolean
 local function is_drawn(win, first, last, float)
-  local drawn = drawn_rows.of(win, float)
+  local drawn = seen_rows.drawn(win, float)
   for lnum = first + 1, last + 1 do
     local line = drawn[lnum]
     if not line or line.first > 1 or line.last < line.rows then
