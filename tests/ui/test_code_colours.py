@@ -12,21 +12,21 @@ CODE = {
 
 COLOUR = """
 local language, text = ...
-local parsed, queries = require('eca.markdown.parsed'), require('eca.markdown.queries')
+local languages = require('eca.markdown.languages')
 local lines = vim.split(text, '\\n')
 local function set()
   local found = {}
-  for _, region in ipairs(parsed.regions(language, lines, 0)) do
+  for _, region in ipairs(languages.regions(language, lines, 0)) do
     found[#found + 1] = ('%d %d %d %d %s'):format(
       region.row, region.first, region.end_row, region.last, region.group)
   end
   return found
 end
-local in_parts, parts = set(), #queries.of(language)
-local of = queries.of
-queries.of = function() return { vim.treesitter.query.get(language, 'highlights') } end
+local in_parts, parts = set(), #languages.queries(language)
+local queries = languages.queries
+languages.queries = function() return { vim.treesitter.query.get(language, 'highlights') } end
 local whole = set()
-queries.of = of
+languages.queries = queries
 return { in_parts, whole, parts }
 """
 
@@ -37,7 +37,7 @@ for _, path in ipairs(vim.treesitter.query.get_files(language, 'highlights')) do
   texts[#texts + 1] = table.concat(vim.fn.readfile(path), '\\n')
 end
 local text = table.concat(texts, '\\n')
-local parts = require('eca.markdown.queries').cut(text)
+local parts = require('eca.markdown.languages').cut(text)
 for _, part in ipairs(parts) do
   vim.treesitter.query.parse(language, part)
 end
@@ -62,7 +62,7 @@ def test_every_part_is_a_query_and_nothing_is_lost(nvim: Neovim, language: str) 
 def test_brackets_in_strings_and_comments_cut_nothing(nvim: Neovim) -> None:
     pattern = '("\\"(" @a ; (\n (b "[") @c)\n'
     text = pattern * 100
-    parts = nvim.lua("return require('eca.markdown.queries').cut(...)", text)
+    parts = nvim.lua("return require('eca.markdown.languages').cut(...)", text)
     assert "".join(parts) == text
     assert len(parts) > 1
     assert all(part.count(";") * len(pattern) == len(part) for part in parts)

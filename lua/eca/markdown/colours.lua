@@ -116,8 +116,7 @@ local function colour(job)
   end
   local lines = vim.api.nvim_buf_get_lines(job.buf, from, last, false)
   -- late: not needed by a chat without code
-  local reader = language.parsed and require('eca.markdown.parsed')
-    or require('eca.markdown.syntaxed')
+  local reader = language.parsed and languages or require('eca.markdown.syntaxed')
   place_regions(job.buf, from, reader.regions(language.name, lines, first - from))
 end
 

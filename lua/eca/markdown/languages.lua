@@ -1,12 +1,115 @@
---- Finds how to highlight the code of a fence by its info word: a tree-sitter parser or a syntax
---- file.
+--- How the code of a fence is highlighted, by its info word: by a tree-sitter parser, whose queries
+--- are compiled and applied here, or by a syntax file.
 ---
 --- Rules kept here:
 --- - The word is data from the model: it is only looked up. Only the syntax files in the list below
 ---   are used, because others may do more than highlight.
-local queries = require('eca.markdown.queries')
+--- - A whole query takes 10 to 30 ms to compile, in which Neovim would not react to keys. So it is
+---   cut between its patterns, which are independent; the order of the parts is the order of the
+---   patterns. A part that does not compile (a query for another version of the parser) is left
+---   out.
+--- - Code is parsed as a string, and no buffer is attached to a parser. Of several captures of one
+---   range the last wins, as in Neovim's own highlighter.
+local host = require('eca.host')
 
 local M = {}
+
+--- Bytes after which a part ends, with the pattern that reaches them.
+local PART = 1200
+
+---@class eca.markdown.Parts
+---@field sources string[] parts not compiled yet, last first
+---@field queries vim.treesitter.Query[]
+
+local parts_of = {} ---@type table<string, eca.markdown.Parts> by language
+
+--- Skip a string or a comment, whose brackets do not count.
+---@param text string
+---@param at integer
+---@return integer last byte of what is at that place
+local function skip(text, at)
+  local character = text:sub(at, at)
+  if character == ';' then
+    return (text:find('\n', at, true) or #text + 1) - 1
+  elseif character == '"' then
+    local last = at + 1
+    while text:find('^[^"]', last) do
+      last = last + (text:sub(last, last) == '\\' and 2 or 1)
+    end
+    return last
+  end
+  return at
+end
+
+local DEPTHS = { ['('] = 1, ['['] = 1, [')'] = -1, [']'] = -1 }
+
+--- Cut a query between patterns; a pattern begins with a bracket or a quote at the start of a line.
+---@param text string
+---@return string[]
+function M.cut(text)
+  local parts, from, depth = {}, 1, 0 ---@type string[], integer, integer
+  local at = text:find('[%[%]();"\n]')
+  while at do
+    depth = depth + (DEPTHS[text:sub(at, at)] or 0)
+    if depth == 0 and at - from >= PART and text:find('^\n[%(%["]', at) then
+      parts[#parts + 1] = text:sub(from, at)
+      from = at + 1
+    end
+    at = text:find('[%[%]();"\n]', skip(text, at) + 1)
+  end
+  parts[#parts + 1] = text:sub(from)
+  return parts
+end
+
+---@param language string
+---@return string
+local function source(language)
+  local texts = {} ---@type string[]
+  for index, path in ipairs(vim.treesitter.query.get_files(language, 'highlights')) do
+    texts[index] = table.concat(vim.fn.readfile(path), '\n')
+  end
+  return table.concat(texts, '\n')
+end
+
+--- Is there a highlights query for a language?
+---@param language string
+---@return boolean
+function M.has_query(language)
+  return #vim.treesitter.query.get_files(language, 'highlights') > 0
+end
+
+--- Compile the next part.
+---@param language string
+---@return boolean complete
+function M.compile(language)
+  local parts = parts_of[language]
+  if not parts then
+    parts = { sources = {}, queries = {} }
+    for _, text in ipairs(M.cut(source(language))) do
+      table.insert(parts.sources, 1, text)
+    end
+    parts_of[language] = parts
+    return false
+  end
+  local text = table.remove(parts.sources)
+  local worked, query = pcall(vim.treesitter.query.parse, language, text or '')
+  if not worked then
+    host.log(('highlights query of %s: %s'):format(language, query))
+  elseif text then
+    parts.queries[#parts.queries + 1] = query
+  end
+  return #parts.sources == 0
+end
+
+--- All parts of a language's query.
+---@param language string
+---@return vim.treesitter.Query[]
+function M.queries(language)
+  while not (parts_of[language] and #parts_of[language].sources == 0) do
+    M.compile(language)
+  end
+  return parts_of[language].queries
+end
 
 --- File types for other names that models use.
 local ALIASES = {
@@ -64,7 +167,7 @@ local function parser_of(name)
   if not loaded or known == false or (known == nil and vim.fn.has('nvim-0.11') == 1) then
     return nil
   end
-  return queries.exist(language) and language or nil
+  return M.has_query(language) and language or nil
 end
 
 ---@type table<string, eca.markdown.Language|false>
@@ -79,7 +182,7 @@ function M.prepare(word)
     return true
   elseif found[word] == nil then
     M.find(word)
-  elseif not found[word] or not found[word].parsed or queries.compile(found[word].name) then
+  elseif not found[word] or not found[word].parsed or M.compile(found[word].name) then
     ready[word] = true
   end
   return false
@@ -98,6 +201,61 @@ function M.find(word)
       or false
   end
   return found[word] or nil
+end
+
+---@class eca.markdown.CodeRegion
+---@field row integer
+---@field first integer byte
+---@field end_row integer
+---@field last integer byte, exclusive
+---@field group string
+
+--- Captures that are not highlights.
+local NO_COLOUR = { spell = true, nospell = true, none = true, conceal = true }
+
+---@param name string of a capture
+---@param language string
+---@return string? group
+local function group_of(name, language)
+  if name:sub(1, 1) ~= '_' and not NO_COLOUR[name] then
+    return ('@%s.%s'):format(name, language)
+  end
+end
+
+--- Sort outer regions before inner ones: the last one set is visible.
+---@param a eca.markdown.CodeRegion
+---@param b eca.markdown.CodeRegion
+---@return boolean
+local function comes_first(a, b)
+  if a.row ~= b.row or a.first ~= b.first then
+    return a.row < b.row or (a.row == b.row and a.first < b.first)
+  end
+  return a.end_row > b.end_row or (a.end_row == b.end_row and a.last > b.last)
+end
+
+--- Find the highlights of some rows.
+---@param language string
+---@param lines string[]
+---@param from integer first row wanted; the rows before it are context for the parser
+---@return eca.markdown.CodeRegion[]
+function M.regions(language, lines, from)
+  local text = table.concat(lines, '\n')
+  local root = vim.treesitter.get_string_parser(text, language):parse()[1]:root()
+  local regions, places = {}, {} ---@type eca.markdown.CodeRegion[], table<string, integer>
+  for _, query in ipairs(M.queries(language)) do
+    for id, node in query:iter_captures(root, text, from, #lines) do
+      local group = group_of(query.captures[id], language)
+      local row, first, end_row, last = node:range()
+      if group and row >= from then
+        local place = ('%d %d %d %d'):format(row, first, end_row, last)
+        places[place] = places[place] or #regions + 1
+        regions[places[place]] =
+          { row = row, first = first, end_row = end_row, last = last, group = group }
+      end
+    end
+  end
+  table.sort(regions, comes_first)
+  return regions
 end
 
 return M
