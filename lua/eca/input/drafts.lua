@@ -1,8 +1,11 @@
---- Sends the drafts to the host, which saves them.
+--- Sends the drafts to the host, which saves them; and copies the inputs' text for that.
 ---
 --- Rules kept here:
 --- - A draft is sent at the latest `LONGEST` after its first unsent change, even if the user keeps
 ---   typing; and at once when the user leaves the input, its window or Neovim.
+--- - The lines of an input are copied as they change, at a cost that depends on the change alone: a
+---   buffer can be unloaded at any time, and a Neovim that is ended by a signal frees all buffers
+---   before `VimLeavePre`.
 --- - When Neovim exits, drafts are also in a file (`draft_file`), in case the host could not write
 ---   them.
 --- - A saved draft is restored once per input, above what is typed already. It is not restored into
@@ -14,9 +17,47 @@ local draft_file = require('eca.host.draft_file')
 local field = require('eca.input.field')
 local history = require('eca.input.history')
 local host = require('eca.host')
-local texts = require('eca.input.texts')
 
 local M = {}
+
+local lines = {} ---@type table<integer, string[]> by buffer
+
+---@param buf integer
+local function copy(buf)
+  lines[buf] = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+end
+
+--- Copy the lines of a buffer from now on.
+---@param buf integer
+---@param changed fun() called during each change: it must not change text itself
+function M.watch_text(buf, changed)
+  copy(buf)
+  vim.api.nvim_buf_attach(buf, false, {
+    on_lines = function(_, _, _, first, last, new_last)
+      if new_last == last and lines[buf][last] then
+        for index, line in ipairs(vim.api.nvim_buf_get_lines(buf, first, last, false)) do
+          lines[buf][first + index] = line
+        end
+      else
+        copy(buf)
+      end
+      changed()
+    end,
+  })
+end
+
+--- The last known text of a buffer.
+---@param buf integer
+---@return string
+function M.last_text(buf)
+  return table.concat(lines[buf] or {}, '\n')
+end
+
+--- Called when a buffer is gone for good.
+---@param buf integer
+function M.forget_text(buf)
+  lines[buf] = nil
+end
 
 --- Milliseconds until a change is sent, at most. With the host's own delay before it writes, a
 --- change is saved within a second.
@@ -40,7 +81,7 @@ end
 ---@param chat eca.Chat
 ---@return string
 function M.text(chat)
-  local input = texts.text(chat.input)
+  local input = M.last_text(chat.input)
   local draft, older_prompt = history.draft_before(chat.id)
   local parts = vim.tbl_map(function(source)
     return source(chat.id)
@@ -95,15 +136,15 @@ end
 ---@param chat eca.Chat
 ---@param gone? integer the input that is gone or was emptied: its text is restored
 function M.follow(chat, gone)
-  local text = gone and texts.text(gone) or ''
+  local text = gone and M.last_text(gone) or ''
   if text ~= '' then
     filled[chat.input] = true
     field.set_draft(chat.input, text)
   end
   if gone and gone ~= chat.input then
-    texts.forget(gone)
+    M.forget_text(gone)
   end
-  texts.watch(chat.input, function()
+  M.watch_text(chat.input, function()
     M.changed(chat.id)
   end)
 end

@@ -8,7 +8,6 @@ local input = require('eca.input')
 local mirror = require('eca.state.mirror')
 local open = require('eca.chat.open')
 local servers = require('eca.state.servers')
-local texts = require('eca.input.texts')
 local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
 
@@ -65,7 +64,7 @@ return {
     drafts.flush()
   end,
   gone = function(chat)
-    texts.forget(chat.input)
+    drafts.forget_text(chat.input)
     local answers = package.loaded['eca.completion.answers'] -- late: not before something is typed
     if answers then
       answers.forget(chat.id)
