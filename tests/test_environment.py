@@ -31,7 +31,7 @@ LUA_MAY_START = {
     "host/python.lua": {"jobstart"},  # the host
     "commands/install.lua": {"vim.system"},  # the build step
     "health/init.lua": {"vim.system"},  # asks the host's Python for its modules
-    "health/probes.lua": {"vim.system"},  # the probes, which start the servers
+    "health/servers.lua": {"vim.system"},  # the probes, which start the servers
     "ui/external.lua": {"vim.system"},  # listens to what `vim.ui.open` starts
     "panels/login_terminal.lua": {"jobstart", "termopen"},  # a login that the user has agreed to
 }

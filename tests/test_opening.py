@@ -57,7 +57,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
         "approval/pause.lua",
         "commands/palette.lua",
     },  # <Esc>, keys of a list of its own, and the beginning of a command
-    "readfile": {"markdown/queries.lua", "state/servers.lua"},  # Neovim's own, and the plugin's
+    "readfile": {"markdown/languages.lua", "state/servers.lua"},  # Neovim's own, and the plugin's
     "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},
     "termopen": {"panels/login_terminal.lua"},  # of Neovim 0.10, what the user has agreed to

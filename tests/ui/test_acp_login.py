@@ -80,7 +80,7 @@ def test_an_agent_logs_in_by_itself(start_nvim: StartNeovim, tmp_path: Path) -> 
 
     nvim.keys(":Eca login <Tab>")  # asks for the ways, and does not wait for them
     assert nvim.eval("getcmdline()") == "Eca login "
-    nvim.wait_until("#require('eca.actions.login').names() > 0")
+    nvim.wait_until("#require('eca.actions.servers').logins() > 0")
     nvim.keys("<Tab>")
     assert nvim.eval("getcmdline()") == "Eca login key"
     nvim.keys("<C-c>")

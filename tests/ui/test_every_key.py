@@ -208,7 +208,7 @@ OPENED: dict[str, Opened] = {
     ),
     "keys of the chat": Opened(typed("g?"), HELP),
     "keys of the input": Opened(lambda nvim, _: nvim.keys("g?"), HELP),
-    "usage": Opened(usage, ["panels/usage"]),
+    "usage": Opened(usage, ["actions/chats"]),
     "files": Opened(answered("Eca files", "files", USES), ["review/files"]),
     "undo": Opened(answered("Eca undo-turn", "plan_undo", PLAN), ["review/undo"]),
     "template": Opened(template, ["actions/templates"]),

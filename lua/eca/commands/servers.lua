@@ -36,10 +36,10 @@ local function login(text, act)
       if lack then
         return require('eca.ui.notify').warn(lack)
       end
-      require('eca.actions.login')[act](given(rest))
+      require('eca.actions.servers')[act](given(rest))
     end,
     choices = function()
-      return require('eca.actions.login').names()
+      return require('eca.actions.servers').logins()
     end,
   }
 end
@@ -48,9 +48,9 @@ end
 local function folder(rest)
   local act, path = rest:match('^(%l*)%s*(.*)$')
   if rest == '' then
-    require('eca.actions.folders').list()
+    require('eca.actions.servers').list_folders()
   elseif act == 'add' or act == 'remove' then
-    require('eca.actions.folders')[act](given((path:gsub('\\ ', ' '))))
+    require('eca.actions.servers')[act .. '_folder'](given((path:gsub('\\ ', ' '))))
   else
     require('eca.ui.notify').warn("folder takes 'add' or 'remove', and a folder")
   end
