@@ -29,7 +29,7 @@ LUA_STARTERS = re.compile(
 )
 LUA_MAY_START = {
     "host/python.lua": {"jobstart"},  # the host
-    "commands/install.lua": {"vim.system"},  # the build step
+    "commands/plugin.lua": {"vim.system"},  # the build step
     "health/init.lua": {"vim.system"},  # asks the host's Python for its modules
     "health/servers.lua": {"vim.system"},  # the probes, which start the servers
     "ui/external.lua": {"vim.system"},  # listens to what `vim.ui.open` starts
