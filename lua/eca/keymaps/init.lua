@@ -8,13 +8,54 @@
 ---   the request, so that one `a` too many does not begin to type. If no request is pending it does
 ---   what Vim does.
 --- - An action is loaded when its key is pressed: the first chat opens without it.
+--- - <C-c> while Neovim is busy is an interrupt, and no mapping gets it. It runs our own action if
+---   it is mapped to that in the current buffer, and nothing otherwise. Vim may report one press
+---   both as an interrupt and as a key, in either order: the action runs once.
 local actions = require('eca.keymaps.actions')
 local config = require('eca.config')
-local interrupt = require('eca.input.interrupt')
 local keys = require('eca.ui.keys')
 local plugs = require('eca.keymaps.plugs')
 
 local M = {}
+
+local namespace = vim.api.nvim_create_namespace('eca.keymaps.interrupt')
+
+local INTERRUPT = '\3'
+
+--- Is this a <C-c> that has passed its mapping?
+---@param key string the key after mappings
+---@param plug string
+---@return boolean
+local function passed(key, plug)
+  return key == INTERRUPT
+    and vim.api.nvim_get_mode().mode == 'n'
+    and vim.fn.maparg('<C-c>', 'n') == plug
+end
+
+--- Milliseconds in which two reports are one press.
+local SAME_PRESS = 30
+
+--- Begin to watch. Calling it again replaces the watch before.
+---@param plug string what <C-c> is mapped to in our buffers
+---@param act fun()
+local function watch_interrupt(plug, act)
+  local mapped_at, waiting = -math.huge, nil
+  vim.on_key(function(key, typed)
+    local now = vim.uv.hrtime() / 1e6
+    if passed(key, plug) and now - mapped_at > SAME_PRESS then
+      local press = {}
+      waiting = press
+      vim.defer_fn(function()
+        if waiting == press then
+          waiting = nil
+          act()
+        end
+      end, SAME_PRESS)
+    elseif typed == INTERRUPT and key ~= INTERRUPT then
+      mapped_at, waiting = now, nil
+    end
+  end, namespace)
+end
 
 ---@class eca.KeyPlace
 ---@field mode string
@@ -89,7 +130,7 @@ function M.attach(buf, kind)
   if not config.get().keymaps then
     return
   end
-  interrupt.watch(keys.plug('Stop'), function()
+  watch_interrupt(keys.plug('Stop'), function()
     plugs.run('Stop')
   end)
   local by_user = { n = is_mapped(buf, 'n', '<Plug>(Eca'), i = is_mapped(buf, 'i', '<Plug>(Eca') }
