@@ -17,7 +17,6 @@ local place = require('eca.approval.place')
 local prompt_content = require('eca.approval.prompt_content')
 local return_window = require('eca.ui.return_window')
 local seen_rows = require('eca.consent.seen_rows')
-local title = require('eca.approval.title')
 
 local M = {}
 
@@ -43,7 +42,7 @@ local shown = nil ---@type eca.PromptFloat?
 ---@return integer
 local function wanted_columns(content)
   local keys = footer.width(footer.of(footer.keys(content.choices)))
-  local named = vim.api.nvim_strwidth(content.title) + title.WAY_CELLS
+  local named = vim.api.nvim_strwidth(content.title) + prompt_content.WAY_CELLS
   return math.max(math.max(keys, named) + 2, float_buffer.columns(content))
 end
 
@@ -70,7 +69,7 @@ local function draw_title(float)
     end
   end
   local where = is_short and not float.paused and float.content.quoted[1] > 0
-  local text = title.of(float.content, where and 'in chat' or more, focused, room)
+  local text = prompt_content.title(float.content, where and 'in chat' or more, focused, room)
   vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
 end
 

@@ -21,8 +21,8 @@ local diff_screen = require('eca.diff.screen')
 local float = require('eca.approval.float')
 local guard = require('eca.consent.guard')
 local notify = require('eca.ui.notify')
+local prompt_content = require('eca.approval.prompt_content')
 local question = require('eca.approval.question')
-local title = require('eca.approval.title')
 local windows = require('eca.window')
 
 local M = {}
@@ -208,7 +208,7 @@ local function content_of(item, index)
   local content = item.kind == 'question' and question.content(item)
     or choices.content(item, allowing_all(item.chat))
   content.key, content.chat = key_of(item), item.chat
-  content.title, content.gone = title.question(item, index, #items), gone(item)
+  content.title, content.gone = prompt_content.question(item, index, #items), gone(item)
   content.read = function()
     read[content.key] = not item.cut or nil
   end
