@@ -335,7 +335,8 @@ def test_the_title_of_the_narrowest_float_counts_what_is_left_out(
     stage: Neovim, focused: bool
 ) -> None:
     content = {"title": "allow this? (1/2)", "rest": "d shows all"}
-    of = "return require('eca.approval.prompt_content').title(..., 5, " + str(focused).lower() + ", {})"
+    title_of = "return require('eca.approval.prompt_content').title(..., 5, {}, {})"
+    of = title_of.format(str(focused).lower(), "{}")
     for room in range(9, 60):
         title = stage.lua(of.format(room), content)
         assert re.search(r" · (\+5|… 5 more lines)", title)
