@@ -258,9 +258,47 @@ async def test_an_mcp_server_is_logged_in_to_in_the_servers_browser(
             with pytest.raises(AgentRefused, match="not logged in: the MCP server notes"):
                 await client.agent.login("mcp:notes", user)
         assert user.waits.is_set()
-        await client.agent.logout("mcp:notes")
-        await client.until(lambda: client.all(ToolServerChanged)[-1].status == "requires-auth")
+        assert await client.agent.logout("mcp:notes") is None
+        assert client.all(ToolServerChanged)[-1].status == "requires-auth"
+        with pytest.raises(AgentRefused, match=r"you are not logged in: .* is requires-auth"):
+            await client.agent.logout("mcp:notes")
     assert server.received("mcp/connectServer")[0]["params"] == {"name": "notes"}
+
+
+REMOVED: script.Steps = script.send("tool/serverRemoved", {"name": "notes"})
+
+
+@pytest.mark.parametrize(
+    ("reported", "told"),
+    [
+        ([*server_state("stopped"), *server_state("requires-auth")], None),
+        ([*server_state("stopping"), *REMOVED], None),
+        ([*server_state("starting"), *server_state("running")], "reports running."),
+        (server_state("stopping"), "reports stopping."),
+        ([], "has reported nothing since."),
+    ],
+)
+async def test_a_logout_of_an_mcp_server_says_what_is_reported_after_it(
+    reported: script.Steps,
+    told: str | None,
+    scripted_server: PrepareScript,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(login, "LOGOUT_SECONDS", 2.0)
+    other = script.send("tool/serverUpdated", {"name": "other", "status": "running"})
+    server = scripted_server(
+        *(script.handshake(), server_state("running", has_auth=True)),
+        *(script.expect("mcp/logoutServer"), other, reported, answers(LIST, recorded(LIST))),
+    )
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(lambda: client.all(ToolServerChanged))
+        still = await client.agent.logout("mcp:notes")
+        ways = {way.id: way.logged_in for way in await client.agent.login_ways()}
+    assert still == (told and f"You may still be logged in: the MCP server notes {told}")
+    assert ways.get("mcp:notes", False) is (
+        told in ("reports running.", "has reported nothing since.")
+    )
 
 
 async def test_a_cancelled_login_does_not_leave_an_mcp_server_waiting(

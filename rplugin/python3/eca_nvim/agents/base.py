@@ -251,7 +251,7 @@ class Agent(ABC):
     async def logout(self, way_id: str | None = None) -> str | None:  # noqa: ARG002 - optional
         """Log out; `way_id`: of one that has several logins. Raises AgentRefused.
 
-        Returns why the user is still logged in, in one line; None if he is not.
+        Returns why the user is, or may be, still logged in, in one line; None if he is not.
         """
         raise AgentLacks("this server cannot log out: use its own program for that")
 

@@ -221,8 +221,7 @@ class EcaAgent(ProcessAgent[_Life]):
     async def logout(self, way_id: str | None = None) -> str | None:
         """Log out of a provider or an MCP server. Raises AgentRefused."""
         if way_id is not None and self._running.tool_servers.has(way_id):
-            self._running.tool_servers.log_out(way_id)
-            return None
+            return await self._running.tool_servers.log_out(way_id)
         return await self._running.logins.log_out(way_id)
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002

@@ -43,12 +43,17 @@ LONGEST_LINK: Final = 8000
 """Characters of a link that is shown."""
 BROWSER_SECONDS: Final = 900.0
 """Time for the user to log in in a browser."""
+LOGOUT_SECONDS: Final = 15.0
+"""Time for an MCP server to stop, and to start again without credentials."""
 REQUEST_SECONDS: Final = 120.0
 """Time for the server to answer."""
 
 _LOGGED_IN: Final = frozenset({"authenticated", "expiring", "local"})
 _MCP: Final = "mcp:"
 _REQUIRES, _STARTING, _RUNNING = "requires-auth", "starting", "running"
+_LEAVING: Final = "logging out"
+_PASSING: Final = frozenset({_LEAVING, "stopping", "stopped", _STARTING})
+"""States of an MCP server that logs out: others say how that ended."""
 _PLAIN: Final = "text"
 _STRANGE: Final = "the server wants a step that this client cannot do: send the prompt /login"
 
@@ -190,12 +195,16 @@ class ToolServerLogins:
         if isinstance(server.status, str):
             if server.status == _REQUIRES or server.has_auth is True or way in self._states:
                 self._states[way] = server.status
-            self._changed.set()
-            self._changed = anyio.Event()
+            self._note_change()
+
+    def _note_change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
 
     def removed(self, name: str) -> None:
         """Forget an MCP server."""
         self._states.pop(f"{_MCP}{name}", None)
+        self._note_change()
 
     def has(self, way: str) -> bool:
         """Return whether a way leads to an MCP server with a login."""
@@ -204,7 +213,7 @@ class ToolServerLogins:
     def ways(self) -> Sequence[LoginWay]:
         """Return the MCP servers with a login."""
         return [
-            LoginWay(way, f"{way.removeprefix(_MCP)} (MCP server)", state, state != _REQUIRES)
+            LoginWay(way, f"{way.removeprefix(_MCP)} (MCP server)", state, state == _RUNNING)
             for way, state in self._states.items()
         ]
 
@@ -220,14 +229,34 @@ class ToolServerLogins:
                     await self._changed.wait()
         finally:
             if self._states.get(way) == _STARTING:
-                self.log_out(way)  # or it would wait for the browser for ever
+                self._tell(name, connect=False)  # or it would wait for the browser for ever
         if self._states.get(way) != _RUNNING:
             raise AgentRefused(f"not logged in: the MCP server {one_line(name)} did not start")
         return LoginEnd.DONE
 
-    def log_out(self, way: str) -> None:
-        """Forget the credentials of an MCP server (mcp/logoutServer)."""
-        self._tell(way.removeprefix(_MCP), connect=False)
+    async def log_out(self, way: str) -> str | None:
+        """Forget the credentials of an MCP server (mcp/logoutServer). Raises AgentRefused.
+
+        Returns why the user may still be logged in, as the server reports after that.
+        """
+        name, before = way.removeprefix(_MCP), self._states[way]
+        shown = f"the MCP server {one_line(name)}"
+        if before in (_REQUIRES, _LEAVING):
+            raise AgentRefused(f"you are not logged in: the state of {shown} is {before}")
+        self._tell(name, connect=False)
+        self._states[way] = _LEAVING
+        try:
+            with anyio.move_on_after(LOGOUT_SECONDS):
+                while self._states.get(way) in _PASSING:
+                    await self._changed.wait()
+            state = self._states.get(way)
+        finally:
+            if self._states.get(way) == _LEAVING:
+                self._states[way] = before
+        if state in (_REQUIRES, None):  # None: it was removed
+            return None
+        told = "has reported nothing since" if state == _LEAVING else f"reports {one_line(state)}"
+        return f"You may still be logged in: {shown} {told}."
 
     def _tell(self, name: str, *, connect: bool) -> None:
         from eca_nvim.protocol.eca.tools import McpConnect, McpLogout  # noqa: PLC0415 - rare
