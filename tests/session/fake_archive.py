@@ -22,6 +22,7 @@ class FakeArchive:
         self.page = Page()
         self.fault: AgentRefused | None = None
         self.faults: dict[str, AgentRefused] = {}
+        self.left: str | None = None
         self.gate: anyio.Event | None = None
         self.gates: dict[str, anyio.Event] = {}
         self.forked: Callable[[str, str], None] = lambda _chat, _copy: None
@@ -44,8 +45,9 @@ class FakeArchive:
     async def clear(self, chat_id: str) -> None:
         await self._hear("clear", chat_id)
 
-    async def delete(self, chat_id: str) -> None:
+    async def delete(self, chat_id: str) -> str | None:
         await self._hear("delete", chat_id)
+        return self.left
 
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
         await self._hear("rollback", chat_id, content_id, messages, tools)

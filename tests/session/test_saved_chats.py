@@ -328,6 +328,12 @@ class TestWhole:
         await rig.done()
         assert "title" not in rig.status("a")
 
+    async def test_what_a_deleted_chat_leaves_is_told(self, rig: Rig) -> None:
+        archive = await talking(rig)
+        archive.left = "a job may still run"
+        assert await warned(rig, asks.DeleteChat("a")) == archive.left
+        assert rig.view.of(ForgetChat) == [ForgetChat("a")]
+
     async def test_delete_is_told_once(self, rig: Rig) -> None:
         archive = await talking(rig)
         archive.gate = anyio.Event()

@@ -74,8 +74,8 @@ class Archive(Protocol):
     async def clear(self, chat_id: str) -> None:
         """Remove all messages of a chat."""
 
-    async def delete(self, chat_id: str) -> None:
-        """Delete a chat for good."""
+    async def delete(self, chat_id: str) -> str | None:
+        """Delete a chat for good; return in one line what of it may still run, None if nothing."""
 
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
         """Undo a chat from a user message on, including that message.

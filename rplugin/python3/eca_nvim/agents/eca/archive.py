@@ -13,7 +13,6 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Final, Literal, TypeVar
 
 import anyio
@@ -80,6 +79,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     eca.ChatForkParams.method: "cannot fork chats",
     eca.ChatAddFlagParams.method: "cannot set flags",
     eca.ChatRemoveFlagParams.method: "cannot remove flags",
+    JobKillParams.method: "cannot end it",
 }
 """What a server cannot do if it does not know a method."""
 
@@ -169,13 +169,9 @@ class EcaArchive:
             await self.delete(chat_id)
         self._mentions.emptied(chat_id)
 
-    async def delete(self, chat_id: str) -> None:
-        """Delete a chat for good (chat/delete), and end its jobs, which would run on."""
+    async def delete(self, chat_id: str) -> str | None:
+        """Delete a chat for good (chat/delete); then end its jobs, which would run on."""
         theirs = self._chats.theirs(chat_id)
-        for job in self._inbox.jobs:
-            if job.chat_id == theirs and job.status == "running":
-                with suppress(AgentRefused):
-                    await self._ask(JobKillParams(job_id=job.id))
         try:
             await self._ask(eca.ChatDeleteParams(chat_id=theirs))
         except AgentLacks:
@@ -184,6 +180,18 @@ class EcaArchive:
         self._chats.forgotten(chat_id)
         self._inbox.forget(chat_id)
         self._mentions.emptied(chat_id)
+        return await self._end_jobs(theirs)
+
+    async def _end_jobs(self, theirs: str) -> str | None:
+        """End the jobs of a chat (jobs/kill); return why some may still run."""
+        fault = None
+        for job in self._inbox.jobs:
+            if job.chat_id == theirs and job.status == "running":
+                try:
+                    await self._ask(JobKillParams(job_id=job.id))
+                except AgentRefused as refused:
+                    fault = f"what the chat runs in the background may still run: {refused}"
+        return fault
 
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
         """Undo a chat from a user message on (chat/rollback).

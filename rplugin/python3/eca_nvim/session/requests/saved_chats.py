@@ -231,7 +231,8 @@ class SavedChats:
 
     async def _delete(self, chat: Chat) -> None:
         if not chat.is_blank and not chat.deleted:
-            await (await self._archive(chat)).delete(chat.id)
+            left = await (await self._archive(chat)).delete(chat.id)
+            self._view.push([Notify("warn", left)] if left else [])
         announced = chat.deleted
         if not announced:
             self._chats.apply(chat, [ChatDeleted()])
