@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.support.launch import REPOSITORY
 
-from eca_nvim.environment import child_environment
+from eca_nvim.spawn import child_environment
 
 PACKAGE = REPOSITORY / "rplugin/python3/eca_nvim"
 SERVER = "demo"
@@ -73,7 +73,7 @@ def test_one_function_reads_our_environment() -> None:
         for name, node in parsed(besides=SERVER)
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "environb", "getenv")
     }
-    assert readers == {"environment.py"}
+    assert readers == {"spawn.py"}
 
 
 def test_every_process_is_given_its_environment() -> None:

@@ -198,7 +198,7 @@ OWN_NAMES = {
     "nvim/logs.py": {"open"},
     "review/workspace.py": {"read_text"},  # the kernel's file about a process
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
-    "server/known.py": {"read_bytes"},  # beside it
+    "server/find.py": {"read_bytes"},  # beside it
     "session/requests/images.py": {"write_bytes"},
     "transport/pipes.py": {"FileIO"},
     "transport/process.py": {"FileIO"},

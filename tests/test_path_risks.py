@@ -17,7 +17,7 @@ from eca_nvim.path_risks import (
     may_be_project,
     path_risks,
 )
-from eca_nvim.server.known import KNOWN
+from eca_nvim.server.find import KNOWN
 
 GIT = ("git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always")
 NAMED = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -167,7 +167,7 @@ OBEYED = {
 }
 ORDINARY = (
     "Makefile package.json conftest.py flake.nix .github/workflows/ci.yml .cargo/config.toml "
-    "src/config docs/HEAD environment.py envrc config/nvim/init.lua .gitignore .editorconfig "
+    "src/config docs/HEAD spawn.py envrc config/nvim/init.lua .gitignore .editorconfig "
     "local/bin/x .local/x mcp.py a.desktop.txt misex.toml .clang-format .prettierrc"
 )
 """What is code of the project: a build or a test runs it when the user runs that."""

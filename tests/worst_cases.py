@@ -50,7 +50,7 @@ from eca_nvim.chat.vocabulary.completion import is_command
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.jsonrpc import framing
 from eca_nvim.mcp.tools import Place, column_of
-from eca_nvim.protocol.base import body
+from eca_nvim.protocol.base import codec
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
 from eca_nvim.review import text_changes
@@ -303,8 +303,8 @@ WORST: dict[str, Sequence[Worst]] = {
             repeated("x", "Content-Length: 99999999\r\n\r\n"),
         )
     ],
-    "eca_nvim.protocol.base.body": [
-        Worst(lambda it: refused(body.decode_body, it), as_bytes(make))
+    "eca_nvim.protocol.base.codec": [
+        Worst(lambda it: refused(codec.decode_body, it), as_bytes(make))
         for make in (nested, repeated("9", '{"id":', "}"), repeated("\\ud83d", '{"id":"', '"}'))
     ],
     "eca_nvim.mcp.tools": [

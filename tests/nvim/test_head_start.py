@@ -14,7 +14,7 @@ from tests.support.launch import REPOSITORY
 from tests.support.processes import wait_gone
 from tests.ui.talk import wait_line
 
-from eca_nvim.environment import HEAD_START
+from eca_nvim.spawn import HEAD_START
 
 PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 PATIENCE_S = 60

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from eca_nvim.protocol.base.decode import decode_as
+from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.base.types import UnknownPart, Wire
 from eca_nvim.protocol.eca import content, contexts, encode, tool_call
 from eca_nvim.protocol.eca import content as contents

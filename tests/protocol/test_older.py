@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from eca_nvim.protocol.base.decode import decode_as
+from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.chat import (
     ChatConfig,

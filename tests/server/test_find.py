@@ -17,12 +17,12 @@ from eca_nvim.server.find import (
     DEMO_INSTEAD,
     DEMO_LABEL,
     ECA,
+    KNOWN,
     BadServerOption,
     ServerCommand,
     ServerOptions,
     find_server,
 )
-from eca_nvim.server.known import KNOWN
 
 NOWHERE = {"PATH": "/nowhere"}
 

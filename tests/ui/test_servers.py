@@ -12,7 +12,7 @@ from tests.support.factories import StartNeovim
 from tests.support.processes import command_line
 from tests.ui.talk import LINES, lines_of, say, wait_line
 
-from eca_nvim.server.known import KNOWN
+from eca_nvim.server.find import KNOWN
 
 ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
 DEMO = """

@@ -31,8 +31,7 @@ from eca_nvim.protocol.acp.options import OptionsResult
 from eca_nvim.protocol.acp.sessions import NewSessionResult, StopReason
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
-from eca_nvim.protocol.base.body import Body, decode_body
-from eca_nvim.protocol.base.decode import decode_as
+from eca_nvim.protocol.base.codec import Body, decode_as, decode_body
 from eca_nvim.review.snapshots import Blob, Snapshot
 from eca_nvim.session.files.whole_writes import with_actual_diff
 

@@ -24,7 +24,7 @@ from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.jsonrpc import Envelope, JsonCodec, MessageId, NotAMessage, Request
-from eca_nvim.protocol.base.body import decode_body
+from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
     Connection,

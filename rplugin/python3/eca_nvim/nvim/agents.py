@@ -16,8 +16,7 @@ from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.head_start import HeadStart
 from eca_nvim.nvim.settings import Settings
-from eca_nvim.server.find import BadServerOption, ServerCommand, ServerOptions, find_server
-from eca_nvim.server.known import ACP
+from eca_nvim.server.find import ACP, BadServerOption, ServerCommand, ServerOptions, find_server
 from eca_nvim.session import Candidate, KeptSessions
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import sys
 from functools import cache
 
 from eca_nvim import guardian as program
-from eca_nvim.environment import child_environment
+from eca_nvim.spawn import child_environment
 
 log = logging.getLogger(__name__)
 

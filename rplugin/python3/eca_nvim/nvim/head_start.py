@@ -16,12 +16,11 @@ import subprocess
 from functools import cache
 from typing import NamedTuple
 
-from eca_nvim.environment import take_head_start
 from eca_nvim.guardian import marked
 from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.settings import read_settings
 from eca_nvim.server.find import BadServerOption, ServerCommand, find_server
-from eca_nvim.spawn import StartError, spawn
+from eca_nvim.spawn import StartError, spawn, take_head_start
 
 
 class HeadStart(NamedTuple):

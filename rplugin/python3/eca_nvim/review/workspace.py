@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.environment import child_environment
+from eca_nvim.spawn import child_environment
 
 CHECK_INTERVAL = 0.05
 """Seconds between two checks while git runs."""

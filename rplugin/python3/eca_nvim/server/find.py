@@ -1,8 +1,11 @@
-"""Finds the program of a server: the user's own command, else what its name says.
+"""Find: the program of a server: the user's own command, else what its name says (`known.json`).
 
 `eca` is the ECA server on PATH, else the demo agent, which says so; `claude`, `gemini` … are known.
 
 Rules kept here:
+- This saves typing and nothing else. An agent that is not in the list works as well, by its command
+  and `protocol = 'acp'`.
+- The list has one owner: `lua/eca/state/servers.lua` reads the same file.
 - A command that the user has set is used or refused, never replaced by another one.
 - The demo agent runs on our own Python and finds this package by its path: it need not be
   installed. `-I` keeps the user's Python settings and the project's files out of it.
@@ -10,6 +13,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,9 +22,38 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from eca_nvim.digests import name_digest
-from eca_nvim.environment import child_environment
-from eca_nvim.server.known import ACP, KNOWN
-from eca_nvim.spawn import find_program, is_file, program_name
+from eca_nvim.spawn import child_environment, find_program, is_file, program_name
+
+ACP: Final = "acp"
+
+
+class KnownServer(NamedTuple):
+    """A server: its command line, and the command that installs it or a page about that.
+
+    protocol: 'acp' or 'eca'.
+    """
+
+    command: tuple[str, ...]
+    install: str
+    protocol: str = ACP
+
+    @property
+    def remedy(self) -> str:
+        """How to install it, for the end of a sentence."""
+        is_page = self.install.startswith("https:")
+        return f"install it{', see' if is_page else ' by'} {self.install}"
+
+
+def _read() -> dict[str, KnownServer]:
+    listed = json.loads(Path(__file__).with_name("known.json").read_bytes())
+    return {
+        name: KnownServer(**{**it, "command": (*it["command"],)}) for name, it in listed.items()
+    }
+
+
+KNOWN: Final[Mapping[str, KnownServer]] = _read()
+"""Servers by their names."""
+
 
 ECA: Final = "eca"
 """The name of the server that the option `server` describes if it is a table."""

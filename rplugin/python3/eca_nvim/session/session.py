@@ -47,8 +47,7 @@ from eca_nvim.disk.private import sweep
 from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.session.chat_intents import ChatIntent, apply_intent
-from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.chats import ChatIntent, Chats, apply_intent, now
 from eca_nvim.session.files.call_warnings import NamedFiles
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor

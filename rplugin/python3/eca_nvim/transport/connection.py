@@ -20,7 +20,6 @@ from typing import Final, NamedTuple, TypeAlias, assert_never
 
 import anyio
 
-from eca_nvim.environment import child_environment
 from eca_nvim.guardian import GRACE_S, MARK, mark_of, marked
 from eca_nvim.jsonrpc import (
     LANGUAGE_SERVER_CANCEL,
@@ -38,7 +37,7 @@ from eca_nvim.jsonrpc import (
     Response,
     UnexpectedAnswer,
 )
-from eca_nvim.spawn import spawn
+from eca_nvim.spawn import child_environment, spawn
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, log_received, log_sent
 from eca_nvim.transport.process import ChildProcess, Exit
 

@@ -23,11 +23,10 @@ from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.options import Ability
-from eca_nvim.environment import child_environment
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.lifecycle import AuthenticateParams, AuthMeta, AuthMethod, LogoutParams
 from eca_nvim.protocol.base.types import Request
-from eca_nvim.spawn import program_name
+from eca_nvim.spawn import child_environment, program_name
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
 
 AUTHENTICATE_SECONDS: Final = 600.0

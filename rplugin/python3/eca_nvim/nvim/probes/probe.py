@@ -30,8 +30,15 @@ from eca_nvim.protocol.acp.lifecycle import VERSION, InitializeParams, Initializ
 from eca_nvim.protocol.eca.lifecycle import Exit, Shutdown
 from eca_nvim.protocol.eca.lifecycle import InitializeParams as EcaInitializeParams
 from eca_nvim.redaction import without_keys
-from eca_nvim.server.find import ECA, BadServerOption, ServerCommand, ServerOptions, find_server
-from eca_nvim.server.known import ACP, KNOWN
+from eca_nvim.server.find import (
+    ACP,
+    ECA,
+    KNOWN,
+    BadServerOption,
+    ServerCommand,
+    ServerOptions,
+    find_server,
+)
 from eca_nvim.session.files.late_contexts import run_bounded
 from eca_nvim.threads import run_in_thread
 from eca_nvim.transport import (

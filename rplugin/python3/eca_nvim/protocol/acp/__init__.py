@@ -9,8 +9,7 @@ Rule: members that nothing here uses, `_meta` above all, have no field: they are
 """
 
 from eca_nvim.protocol.acp.messages import decode_agent_request, decode_notification
-from eca_nvim.protocol.base.decode import DecodeError, decode_result
-from eca_nvim.protocol.base.encode import encode
+from eca_nvim.protocol.base.codec import DecodeError, decode_result, encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart
 
 __all__ = [

@@ -16,7 +16,7 @@ from eca_nvim.protocol.acp.elicitation import CreateElicitation, ElicitationComp
 from eca_nvim.protocol.acp.lifecycle import CancelRequest
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
-from eca_nvim.protocol.base.decode import decode_as
+from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.base.types import Unknown
 
 AgentNotification: TypeAlias = SessionUpdated | CancelRequest | ElicitationCompleted

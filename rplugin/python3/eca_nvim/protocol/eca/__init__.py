@@ -8,9 +8,7 @@ messages of the server, `decode` reads them; what any protocol's messages share 
 Rule: names of older protocols end here. The rest of the program sees today's.
 """
 
-from eca_nvim.protocol.base.body import decode_body
-from eca_nvim.protocol.base.decode import DecodeError, decode_result
-from eca_nvim.protocol.base.encode import encode
+from eca_nvim.protocol.base.codec import DecodeError, decode_body, decode_result, encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart
 from eca_nvim.protocol.eca.lifecycle import Failure, read_failure
 from eca_nvim.protocol.eca.messages import decode_notification, decode_server_request

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeAlias, cast, get_args
 
-from eca_nvim.protocol.base.decode import decode_as
+from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.base.types import Unknown
 
 from . import chat, code, content, editor, lifecycle, providers, tools

@@ -29,7 +29,7 @@ from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.contexts import Context, DiffContext, TextContext
 from eca_nvim.chat.vocabulary.effects import TellPrompt
-from eca_nvim.environment import child_environment
+from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_in_thread
 
 _CHUNK: Final = 1 << 16

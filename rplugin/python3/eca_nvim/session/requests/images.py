@@ -25,9 +25,9 @@ from eca_nvim.chat.vocabulary.effects import ShowImage
 from eca_nvim.chat.vocabulary.ops import Answer, Notify, OpenExternal, ViewOp
 from eca_nvim.chat.vocabulary.query_intents import PasteImage
 from eca_nvim.disk.private import PrivateFolder
-from eca_nvim.environment import child_environment
 from eca_nvim.session.files.late_contexts import run_bounded
 from eca_nvim.session.view import View, isolated
+from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_in_thread
 
 SECONDS: Final = 5.0

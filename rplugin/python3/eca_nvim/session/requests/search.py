@@ -41,11 +41,11 @@ from eca_nvim.chat.vocabulary.query_intents import (
     RequestTranscript,
     Reveal,
 )
-from eca_nvim.environment import child_environment
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import pattern_process
 from eca_nvim.session.requests.images import Images, StrangeImage
 from eca_nvim.session.view import View, isolated
+from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_in_thread
 
 TOO_LONG: Final = f"no result within {pattern_process.SECONDS} s: try a simpler pattern"

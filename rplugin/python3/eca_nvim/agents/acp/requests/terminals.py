@@ -28,7 +28,6 @@ from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.environment import child_environment
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp.client_requests import (
@@ -42,7 +41,7 @@ from eca_nvim.protocol.acp.client_requests import (
 )
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from eca_nvim.protocol.acp.messages import TerminalRequest
-from eca_nvim.spawn import find_program
+from eca_nvim.spawn import child_environment, find_program
 from eca_nvim.transport import Guard, StartError
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
 

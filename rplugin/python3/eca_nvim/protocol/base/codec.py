@@ -1,0 +1,190 @@
+"""Codec: messages of any protocol: bodies, decoded and encoded.
+
+`decode` decodes these once, directly into their type. Rule: bad encoding never loses a text;
+invalid UTF-8, or half a surrogate pair (from servers that cut text anywhere), becomes U+FFFD.
+
+Rules kept here:
+- Any message becomes a value of its type, an `Unknown` with the original params, or a
+  `DecodeError` that names the method and the field. The input is the `params` or `result` of a
+  JSON-RPC message: decoded JSON, None, or, faster, the `msgspec.Raw` that `decode_body` returns.
+- A field that is UNSET or has its default is not sent; a field with an older name is sent
+  under both names; a part of an unknown kind is sent back unchanged.
+"""
+
+import enum
+import functools
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import NODEFAULT, UNSET, inspect
+
+from eca_nvim.protocol.base import lenient
+from eca_nvim.protocol.base.lenient import type_info
+from eca_nvim.protocol.base.types import (
+    Notification,
+    Request,
+    Unknown,
+    UnknownPart,
+    Wire,
+    result_type,
+)
+
+NOTHING = msgspec.Raw(b"")
+"""The value of `params` and `result` if the message has none."""
+
+
+MOST_DIGITS = 4000
+
+
+class Body(msgspec.Struct, frozen=True):
+    """A message: `id`, `method` and `error` are decoded, None if absent; the rest is raw."""
+
+    id: Any = None
+    method: Any = None
+    params: msgspec.Raw = NOTHING
+    result: msgspec.Raw = NOTHING
+    error: Any = None
+
+
+_body_decoder = msgspec.json.Decoder(Body)
+
+
+def decode_body(body: bytes) -> Body:
+    """Decode the outermost object of a message. Raises ValueError if it is not a JSON object."""
+    try:
+        return _body_decoder.decode(body)
+    except msgspec.ValidationError as fault:
+        raise ValueError("not a JSON object") from fault
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        mended = json.dumps(_mend(body)).encode()
+    try:
+        return _body_decoder.decode(mended)
+    except msgspec.DecodeError as fault:
+        raise ValueError(f"not a JSON object: {fault}") from fault
+
+
+def decode_raw(raw: msgspec.Raw) -> object:
+    """Decode a raw part to plain values. Raises ValueError if it is not JSON."""
+    try:
+        return msgspec.json.decode(raw) if raw else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _mend(bytes(raw))
+
+
+def _whole(digits: str) -> int | str:
+    """Read a whole number; one that is too long for Python stays text."""
+    return int(digits) if len(digits) <= MOST_DIGITS else digits
+
+
+def _mend(data: bytes) -> object:
+    try:
+        value = json.loads(data.decode(errors="replace"), strict=False, parse_int=_whole)
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError as fault:
+        raise ValueError("nested too deeply") from fault
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+ResultT = TypeVar("ResultT")
+
+
+class DecodeError(ValueError):
+    """Raised when a message lacks a required tag or id, or is not JSON.
+
+    `method` is the message's, `path` the field (`$.content.id`), `reason` what is wrong there.
+    """
+
+    def __init__(self, method: str, path: str, reason: str) -> None:
+        super().__init__(f"{method}: {path} {reason}")
+        self.method = method
+        self.path = path
+        self.reason = reason
+
+
+@functools.cache
+def _decoder(kind: object) -> Callable[[msgspec.Raw], object] | None:
+    """Return the function that reads today's form; None for a type that has older names."""
+    return None if lenient.has_older_names(kind) else msgspec.json.Decoder(kind).decode
+
+
+def decode_result(request: type[Request[ResultT]], result: object) -> ResultT:
+    """Read the response to a request of this type. Raises DecodeError."""
+    kind = result_type(request)
+    if kind is type(None):
+        return None
+    return cast(ResultT, decode_as(kind, result, request.method))
+
+
+def decode_as(kind: object | None, value: object, method: str) -> object:
+    """Read a value as a type of the protocol, in today's form or an older one: hot path.
+
+    kind: None for a method that the protocol does not have; its params become an `Unknown`. Raises
+    DecodeError.
+    """
+    if kind is None:
+        return Unknown(method, _plain(value, method))
+    decode = _decoder(kind)
+    if decode is not None:
+        try:
+            return decode(value) if type(value) is msgspec.Raw else msgspec.convert(value, kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass  # the lenient reader below repairs the value or says what is wrong
+    plain = _plain(value, method)
+    try:
+        return lenient.read(lenient.type_info(kind), {} if plain is None else plain)
+    except lenient.Misfit as fault:
+        raise DecodeError(method, fault.path, fault.reason) from fault
+
+
+def _plain(value: object, method: str) -> object:
+    if type(value) is not msgspec.Raw:
+        return value
+    try:
+        return decode_raw(value)
+    except ValueError as fault:
+        raise DecodeError(method, "$", str(fault)) from fault
+
+
+def encode(message: Wire) -> dict[str, Any] | None:
+    """Turn params or a result into plain JSON values; None for a method without params."""
+    if isinstance(message, Notification | Request) and message.without_params:
+        return None
+    return _object(message)
+
+
+def _encoded(value: object) -> object:
+    match value:
+        case UnknownPart():
+            return value.fields
+        case Wire():
+            return _object(value)
+        case tuple() | list():
+            return [_encoded(item) for item in value]
+        case dict():
+            return {key: _encoded(item) for key, item in value.items()}
+        case enum.Enum():
+            return value.value
+        case _:
+            return value
+
+
+def _object(message: Wire) -> dict[str, Any]:
+    info = type_info(type(message))
+    assert isinstance(info, inspect.StructType)
+    wire: dict[str, Any] = {} if info.tag_field is None else {info.tag_field: info.tag}
+    for field in info.fields:
+        value = getattr(message, field.name)
+        if value is not UNSET and value != _default(field):
+            wire[field.encode_name] = _encoded(value)
+    older = type(message).older_names
+    return wire | {old: wire[new] for new, old in older.items() if new in wire}
+
+
+def _default(field: inspect.Field) -> object:
+    """Return the default of a field; NODEFAULT, which equals no value, if it is required."""
+    if field.default_factory is not NODEFAULT:
+        factory: Callable[[], object] = field.default_factory
+        return factory()
+    return field.default
