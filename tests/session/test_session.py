@@ -9,7 +9,7 @@ import pytest
 from tests.session.rig import PATIENCE, Rig
 from tests.support.calls import eca_call
 
-from eca_nvim.agents.base import AgentExit
+from eca_nvim.agents.base import NO_FURTHER_FOLDERS, AgentExit
 from eca_nvim.agents.eca.chat_options import Announced, Selection
 from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.chat.vocabulary import call_details, events, intents
@@ -368,7 +368,7 @@ async def test_what_waits_is_told_whole_after_some_of_it_was_lost(rig: Rig) -> N
 
 
 async def test_a_folder_that_is_added_is_in_the_workspace_for_what_waits(
-    rig: Rig, tmp_path: Path
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig.folders.first = (str(tmp_path / "here"),)
     (tmp_path / "there").mkdir()
@@ -392,3 +392,6 @@ async def test_a_folder_that_is_added_is_in_the_workspace_for_what_waits(
     assert rig.asked("t")  # the answer was to what it looked like before
     assert await rig.ask(ChangeFolder(added[0], removed=True, request=3)) == []
     assert "outside the workspace" in str(rig.asked("t"))
+    monkeypatch.setattr(agent, "folder_changed", lambda *_, **__: NO_FURTHER_FOLDERS)
+    assert await rig.ask(ChangeFolder(added[0], removed=False, request=4)) == added
+    assert rig.lines()[-1] == "eca takes no further folders: only other agents get there"

@@ -14,6 +14,7 @@ from tests.agents.acp.session_turns import BOUND, OLD, opens, refuses
 from tests.support import acp_script as agent
 
 from eca_nvim.agents.acp.session_setup import McpOptions
+from eca_nvim.agents.base import NO_FURTHER_FOLDERS
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.protocol.acp.sessions import McpCapabilities
 from eca_nvim.redaction import without_keys
@@ -116,7 +117,9 @@ async def test_only_an_agent_that_takes_further_folders_gets_them(
         await client.say("hi")
         folder = made._workspace.folders.add(str(other))
         line = made.folder_changed(folder, removed=False)
-        assert line == ("with its next chat" if takes else "it does not take further folders")
+        assert line == ("opens its next chat with" if takes else NO_FURTHER_FOLDERS)
+        line = made.folder_changed(folder, removed=True)
+        assert line == ("opens its next chat without" if takes else None)
         await client.agent.archive.fork(CHAT, None)
     for way, added in (("new", None), ("fork", [str(other)] if takes else None)):
         [opened] = server.received(f"session/{way}")

@@ -165,6 +165,9 @@ Emit = Callable[[Sequence[AgentEvent]], None]
 """Called with all events of one read, in order."""
 
 
+NO_FURTHER_FOLDERS = "takes no further folders: only other agents get"
+
+
 class Agent(ABC):
     """A connection to an agent, from start to exit."""
 
@@ -268,7 +271,7 @@ class Agent(ABC):
     def folder_changed(self, folder: str, *, removed: bool) -> str | None:  # noqa: ARG002 - optional
         """Tell a ready agent that a folder was added to the workspace, or removed.
 
-        Returns a line for the user if it does not work there yet.
+        If that is not so at once, returns what is, as words between the names of agent and folder.
         """
         return None
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import chain
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import anyio
@@ -282,12 +283,13 @@ class Session:
             self._view.push([Notify("warn", one_line(str(fault))), Answer(intent.request, None)])
             return
         self._chats.folders_changed()
-        told = [f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"]
+        name, told = one_line(PurePath(folder).name), list[str]()
         for server in self._servers:
             agent = server.process.agent
             if agent and (line := agent.folder_changed(folder, removed=intent.removed)):
-                told.append(f"{server.name}: {line}")
-        self._view.push([Notify("info", "; ".join(told))])
+                told.append(f"{server.name} {line} {name}")
+        done = f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"
+        self._view.push([Notify("info", "; ".join(told) or done)])
         self._view.push([Answer(intent.request, [*self._folders.added])])
 
     def _open(self, opened: intents.OpenChat) -> None:

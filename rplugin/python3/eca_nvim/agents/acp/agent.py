@@ -19,7 +19,14 @@ from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.life import KeptOfChats, Life, first_folder
 from eca_nvim.agents.acp.login import Program
 from eca_nvim.agents.acp.session_setup import McpOptions
-from eca_nvim.agents.base import AgentFault, EditorServices, Emit, Prompt, Workspace
+from eca_nvim.agents.base import (
+    NO_FURTHER_FOLDERS,
+    AgentFault,
+    EditorServices,
+    Emit,
+    Prompt,
+    Workspace,
+)
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, RawCodec
 from eca_nvim.chat.vocabulary.call_details import ToolCall
@@ -111,8 +118,9 @@ class AcpAgent(ProcessAgent[Life]):
         An answer that covers all files of the workspace was given for fewer of them.
         """
         self._options.kept.granted.workspace_changed()
-        takes = self._running.setup.takes_folders
-        return "with its next chat" if takes else "it does not take further folders"
+        if not self._running.setup.takes_folders:
+            return None if removed else NO_FURTHER_FOLDERS
+        return f"opens its next chat {'without' if removed else 'with'}"
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.archive import Archive
 from eca_nvim.agents.base import (
+    NO_FURTHER_FOLDERS,
     EditorServices,
     Emit,
     Prompt,
@@ -246,7 +247,7 @@ class EcaAgent(ProcessAgent[_Life]):
     def folder_changed(self, folder: str, *, removed: bool) -> str | None:
         """Tell the server (workspace/didChangeWorkspaceFolders)."""
         if self._running.dialect.generation < Generation.AGENTS:
-            return "it does not take further folders"
+            return None if removed else NO_FURTHER_FOLDERS
         self._tell_folders(self._running.connection, (folder,), removed=removed)
         return None
 
