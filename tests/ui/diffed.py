@@ -1,6 +1,6 @@
 """A diff tab page, drawn with ops as the host sends them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.support.editor import Neovim
@@ -43,10 +43,12 @@ def show(
     pending: bool = True,
     remember: bool = True,
     file: Mapping[str, Value] | None = None,
+    choices: Sequence[Mapping[str, Value]] | None = None,
 ) -> Screen:
     """Draw what the host sends for a diff of call t1."""
     remembered = ["edit_file"] if remember else []
-    items = [approval(paths=[str(path)], remember=remembered)] if pending else []
+    listed: Mapping[str, Value] = {"choices": choices, "listed": True} if choices else {}
+    items = [approval(paths=[str(path)], remember=remembered, **listed)] if pending else []
     shown = [
         "diff",
         CHAT,

@@ -96,3 +96,20 @@ def test_keys_say_what_they_do_where_there_is_room(
     stage.resize(columns, 40)
     screen = show(stage, workspace / "code.txt")
     assert any(line.rstrip().endswith(f"  {keys}") for line in screen.lines())
+
+
+@pytest.mark.parametrize(
+    ("columns", "keys"),
+    [
+        (120, "1 allow  2 always  3 reject  R + reason  q close"),
+        (80, "1 allow  2  3 reject  R  q"),
+    ],
+)
+def test_where_room_is_scarce_reject_says_what_it_does_before_always(
+    stage: Neovim, workspace: Path, columns: int, keys: str
+) -> None:
+    kinds = ("allow_once", "allow_always", "reject_once")
+    choices = [{"id": kind, "name": kind, "kind": kind} for kind in kinds]
+    stage.resize(columns, 40)
+    screen = show(stage, workspace / "code.txt", choices=choices)
+    assert any(line.rstrip().endswith(f"  {keys}") for line in screen.lines())

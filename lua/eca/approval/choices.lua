@@ -160,7 +160,7 @@ local function numbered(request, now)
         key = tostring(number),
         text = decide.WORDS[choice.kind],
         about = choice.name,
-        main = true,
+        main = choice.kind == 'allow_always' and 'later' or true,
         run = function()
           decide.choose(request, choice)
         end,

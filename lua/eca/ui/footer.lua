@@ -7,12 +7,12 @@ local M = {}
 ---@field text? string what it does, for the border; nil: the border does not list it
 ---@field about? string what it does, for the list of keys, default: `text`
 ---@field label? string name of the key, default: `key`
----@field main? boolean a narrow border shows its text longer than others
+---@field main? true|'later' a narrow border shows its text longer than others
 
 ---@class eca.FooterKey
 ---@field [1] string key
 ---@field [2] string what it does
----@field main? boolean
+---@field main? true|'later'
 ---@alias eca.Segment [string, string] text and highlight group
 
 --- The key of a float that lists all keys.
@@ -41,7 +41,7 @@ function M.width(segments)
   return width
 end
 
---- The keys with what they do, as far as there is room: main keys first.
+--- The keys with what they do, as far as there is room: main keys first, `later` ones after them.
 ---@param keys eca.FooterKey[]
 ---@param room number cells
 ---@param alone boolean keys without room for their text stand alone; else only main ones do
@@ -64,7 +64,7 @@ local function filled(keys, room, alone)
       put_key(index)
     end
   end
-  for _, main in ipairs({ true, false }) do
+  for _, main in ipairs({ true, 'later', false }) do
     for index, key in ipairs(keys) do
       local bare = footer[2 * index - 1][1] == ''
       local cells = vim.api.nvim_strwidth((bare and '  ' .. key[1] or '') .. ' ' .. key[2])

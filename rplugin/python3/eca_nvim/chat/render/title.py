@@ -165,7 +165,8 @@ def verb_and_target(block: ToolBlock, settings: RenderSettings) -> tuple[str, st
     word = "" if call.kind in _SAYS_LITTLE else call.kind or ""
     if title:
         first, _, rest = title.partition(" ")
-        if not word or first.casefold().startswith(word):
+        stem = word.removesuffix("e")  # "Moving a.md" is a move, and "movie.mp4" is not
+        if not word or first.casefold().startswith((word, f"{stem}ing", f"{stem}ed")):
             return truncate(first, TARGET_CELLS), rest
         return word, title
     is_named = block.replayed or call.origin not in (None, "unknown")
