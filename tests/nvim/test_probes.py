@@ -17,7 +17,7 @@ from eca_nvim.nvim.probes.probe import MOST_CELLS, acp_rows
 from eca_nvim.protocol.acp import decode_result
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
 
-LUA = (REPOSITORY / "lua" / "eca" / "health" / "probes.lua").read_text()
+LUA = (REPOSITORY / "lua" / "eca" / "health" / "servers.lua").read_text()
 RUN = "".join(re.findall(r"""(?:RUN = |\.\. )(['"])(.*)\1""", LUA)[i][1] for i in range(2))
 """The code that Neovim passes to Python."""
 HANGS = 'echo $$ > "$0"; exec sleep 1000'

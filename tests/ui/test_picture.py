@@ -48,7 +48,8 @@ def test_the_picture_is_what_is_drawn(
     nvim.wait_until("require('eca').status().server == 'ready'")
     nvim.command("wincmd h | edit greet.py | wincmd p")
     nvim.keys("ifix the greeting<C-s><Esc>")
-    nvim.wait_screen("allow this?")
+    for words in ("allow this?", "Waiting for tool call approval"):
+        nvim.wait_screen(words)
     drawn = svg(timeless(nvim.wait_screen(TIMES[0])), DESCRIPTION)
     if updating():
         PICTURE.write_text(drawn, encoding="utf-8")
