@@ -23,7 +23,6 @@ from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca import archive
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary.agent_events import JobsChanged
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -274,51 +273,6 @@ async def test_plain_requests(scripted_server: PrepareScript, tmp_path: Path) ->
         {"chatId": CHAT},
         {"chatId": CHAT, "contentId": "f1"},
     ]
-
-
-@pytest.mark.parametrize(
-    ("answer", "left"),
-    [
-        (script.reply("jobs/kill", {"killed": True}), None),
-        (script.reply("jobs/kill", {"killed": False}), None),
-        (script.fail("jobs/kill", -32601, "?"), "this server cannot end it: it does not know"),
-        (script.fail("jobs/kill", -32603, "no way"), "jobs/kill failed: no way"),
-    ],
-)
-async def test_a_deleted_chat_ends_its_jobs(
-    answer: script.Steps, left: str | None, scripted_server: PrepareScript, tmp_path: Path
-) -> None:
-    jobs = [
-        {"id": "job-1", "status": "completed", "chatId": CHAT},
-        {"id": "job-2", "status": "running", "chatId": "other"},
-        {"id": "job-3", "status": "running", "chatId": CHAT},
-    ]
-    server = scripted_server(
-        *(script.handshake(), script.send("jobs/updated", {"jobs": jobs})),
-        [*script.expect("chat/delete"), *script.reply("chat/delete", {})],
-        [*script.expect("jobs/kill"), *answer],
-    )
-    async with running(make_agent(server.command, tmp_path)) as client:
-        await client.until(lambda: client.all(JobsChanged))
-        told = await client.agent.archive.delete(CHAT)
-    assert [it["params"] for it in server.received("jobs/kill")] == [{"jobId": "job-3"}]
-    assert server.received("chat/delete")
-    assert (told is None) if left is None else f"may still run: {left}" in str(told)
-
-
-async def test_the_jobs_of_a_chat_that_stays_run_on(
-    scripted_server: PrepareScript, tmp_path: Path
-) -> None:
-    jobs = [{"id": "job-1", "status": "running", "chatId": CHAT}]
-    server = scripted_server(
-        *(script.handshake(), script.send("jobs/updated", {"jobs": jobs})),
-        [*script.expect("chat/delete"), *script.fail("chat/delete", -32603, "no way")],
-    )
-    async with running(make_agent(server.command, tmp_path)) as client:
-        await client.until(lambda: client.all(JobsChanged))
-        with pytest.raises(AgentRefused):
-            await client.agent.archive.delete(CHAT)
-    assert not server.received("jobs/kill")
 
 
 def test_each_method_has_words_for_a_server_without_it() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from itertools import count
 from pathlib import Path
 
 import anyio
@@ -23,13 +22,6 @@ from eca_nvim.chat.vocabulary.completion import (
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.intents import OpenChat, QuitServer, SendPrompt
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
-from eca_nvim.session.completion.completion import (
-    LONGEST_DETAIL,
-    LONGEST_NAME,
-    MOST_ARGUMENTS,
-    MOST_COMMANDS,
-    command_items,
-)
 
 pytestmark = pytest.mark.anyio
 
@@ -333,17 +325,6 @@ async def test_commands_of_the_agent(desk: Desk) -> None:
     )
     assert greet["arguments"] == [{"name": "who", "description": "Who is it", "required": True}]
     assert (greet["kind"], skill["kind"]) == (ItemKind.PROMPT, ItemKind.SKILL)
-
-
-def test_what_an_agent_announces_is_limited() -> None:
-    endless = (FoundCommand(f"c{number}") for number in count())
-    assert len(list(command_items(endless))) == MOST_COMMANDS
-    argument = Argument("n" * 9999, "d" * 9999)
-    long = FoundCommand("a", description="d" * 9999, arguments=(argument,) * 999)
-    (item,) = command_items([long, FoundCommand("n" * (LONGEST_NAME + 1))])
-    assert len(item.detail) == LONGEST_DETAIL
-    assert len(item.arguments) == MOST_ARGUMENTS
-    assert len(item.arguments[0].name) == len(item.arguments[0].description) == LONGEST_DETAIL
 
 
 async def test_commands_come_from_a_cache_until_the_menu_opens_again(desk: Desk) -> None:

@@ -6,10 +6,20 @@ import subprocess
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from eca_nvim.agents.queries import FoundCommand
+from eca_nvim.chat.vocabulary.completion import Argument
+from eca_nvim.session.completion.completion import (
+    LONGEST_DETAIL,
+    LONGEST_NAME,
+    MOST_ARGUMENTS,
+    MOST_COMMANDS,
+    command_items,
+)
 from eca_nvim.session.completion.fuzzy import ranked
 from eca_nvim.session.completion.names import Names, list_files, with_folders
 
@@ -156,3 +166,14 @@ def test_a_search_can_be_ended() -> None:
         names.find("a", end)
     with pytest.raises(Ended):
         names.below("", 1, end)
+
+
+def test_what_an_agent_announces_is_limited() -> None:
+    endless = (FoundCommand(f"c{number}") for number in count())
+    assert len(list(command_items(endless))) == MOST_COMMANDS
+    argument = Argument("n" * 9999, "d" * 9999)
+    long = FoundCommand("a", description="d" * 9999, arguments=(argument,) * 999)
+    (item,) = command_items([long, FoundCommand("n" * (LONGEST_NAME + 1))])
+    assert len(item.detail) == LONGEST_DETAIL
+    assert len(item.arguments) == MOST_ARGUMENTS
+    assert len(item.arguments[0].name) == len(item.arguments[0].description) == LONGEST_DETAIL
