@@ -1,11 +1,9 @@
 --- Actions on servers: choosing one for the chats to come, starting, restarting and ending them,
---- logging in and out, and the folders that they work in.
+--- logging in and out.
 ---
 --- Rules kept here:
 --- - Without a name the server of the current chat is meant.
 --- - What a login asks, it asks in the chat.
---- - A folder is added only if the user says so; the host refuses one that is too much, as the home
----   folder.
 local choose = require('eca.ui.choose')
 local config = require('eca.config')
 local display_width = require('eca.ui.display_width')
@@ -13,14 +11,11 @@ local eca = require('eca')
 local host = require('eca.host')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
-local paths = require('eca.files.paths')
-local places = require('eca.context.places')
 local requests = require('eca.host.requests')
 local sanitize = require('eca.ui.sanitize')
 local servers = require('eca.state.servers')
 local similar = require('eca.config.did_you_mean')
 local windows = require('eca.window')
-local workspace = require('eca.host.workspace')
 
 local M = {}
 
@@ -254,47 +249,6 @@ function M.logout(id)
       end)
     end
   end)
-end
-
----@param path string
----@param removed boolean
-local function change(path, removed)
-  path = vim.fs.normalize(vim.fn.fnamemodify(path, ':p'), { expand_env = false })
-  local payload = { path = path, removed = removed }
-  requests.ask('change_folder', payload, function(folders)
-    if folders then
-      workspace.set_added(folders)
-    end
-  end)
-end
-
---- Add a folder.
----@param path? string default: the project of the file or of the working folder
-function M.add_folder(path)
-  path = path or places.other_project()
-  if path then
-    change(path, false)
-  else
-    notify.info('add which folder? this project is in the workspace')
-  end
-end
-
---- Remove a folder that was added.
----@param path? string default: the last one added
-function M.remove_folder(path)
-  local added = workspace.added()
-  path = path or added[#added]
-  if path then
-    change(path, true)
-  else
-    notify.info('no folder was added')
-  end
-end
-
---- List the folders.
-function M.list_folders()
-  local names = vim.tbl_map(paths.short, workspace.folders())
-  notify.info('the workspace: ' .. table.concat(names, ', '))
 end
 
 return M

@@ -48,9 +48,9 @@ end
 local function folder(rest)
   local act, path = rest:match('^(%l*)%s*(.*)$')
   if rest == '' then
-    require('eca.actions.servers').list_folders()
+    require('eca.actions.folders').list()
   elseif act == 'add' or act == 'remove' then
-    require('eca.actions.servers')[act .. '_folder'](given((path:gsub('\\ ', ' '))))
+    require('eca.actions.folders')[act](given((path:gsub('\\ ', ' '))))
   else
     require('eca.ui.notify').warn("folder takes 'add' or 'remove', and a folder")
   end

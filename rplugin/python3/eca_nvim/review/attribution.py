@@ -1,5 +1,7 @@
 """Attribution: which turn's calls changed files without naming them, as a shell command does.
 
+Two surveys, S1 and S2, two changes of one file, `*` and `+`, and the calls of three turns:
+
     surveys   S1├────┤                    S2├────────────┤
     changes               *                    +    └─ S2 reads the file
     turn 1         A────────────────────────────────────    gets * and +; before: as S1 read it

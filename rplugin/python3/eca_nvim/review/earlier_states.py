@@ -1,7 +1,8 @@
 """Earlier states: the files before each call of a turn, and what the turn changed.
 
 An agent reports a call and runs it at once. When we observe a file because of a call, that call and
-some after it may have run already. Rules kept here:
+some after it may have run already:
+
 - The state after the last call was observed. From there each call is undone in thought, the last
   one first: a move is reversed, the state before a change is computed from its diff.
 - An observation before a call is trusted only if it does not match any later state.

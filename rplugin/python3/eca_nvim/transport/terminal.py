@@ -1,6 +1,7 @@
 """Terminal: a command with a terminal of its own, whose output we read and which gets no input.
 
-There is no event for it, and silence alone says nothing: a compiler is silent, too. What tells:
+No event says that a command waits for input, which it never gets here, and silence alone says
+nothing: a compiler is silent, too. What tells:
 - A program has set its terminal up for single keys or for a password, as editors and `sudo` do.
 - A process in the foreground sleeps in a read of its terminal, as the kernel shows in /proc.
 - Where the kernel does not show that: what was printed last is a line without an end, as a

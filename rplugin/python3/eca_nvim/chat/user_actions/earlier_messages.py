@@ -93,7 +93,7 @@ def _of_user(addressed: Addressed, chat_id: str) -> bool:
 
 
 FOLLOWS: Final = ""
-"""The cursor of older messages that are here already, and shown soon (`history_parts`)."""
+"""The cursor of older messages that are here already, and shown soon, part by part."""
 
 
 class Page(Struct, frozen=True):

@@ -1,8 +1,8 @@
 """The Agent Client Protocol (ACP, version 1) as types: each message between client and agent.
 
-Each theme has a file (`lifecycle`, `sessions`, `prompt`, `permission`, `updates`, `content` …). A
+Each theme has a file (`lifecycle`, `sessions`, `tool_call`, `updates`, `content` …). A
 message's type carries the name of its method, a request's type names the type of its answer.
-`registry` lists the messages of the agent, `decode` reads them; what any protocol's messages share
+`messages` lists those of the agent and reads them; what any protocol's messages share
 is in `protocol/base`.
 
 Rule: members that nothing here uses, `_meta` above all, have no field: they are skipped unread.

@@ -1,6 +1,6 @@
 """Updates: session/update and its variants.
 
-Rule: this is the hot path, so the usual forms are decoded directly; `decode.py` handles the rest.
+Rule: this is the hot path, so the usual forms are decoded directly; `base/codec.py` has the rest.
 """
 
 from typing import ClassVar, TypeAlias

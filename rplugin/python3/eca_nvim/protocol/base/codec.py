@@ -1,9 +1,11 @@
 """Codec: messages of any protocol: bodies, decoded and encoded.
 
-`decode` decodes these once, directly into their type. Rule: bad encoding never loses a text;
-invalid UTF-8, or half a surrogate pair (from servers that cut text anywhere), becomes U+FFFD.
+Of a body only the outermost object is decoded at first; `params` and `result` once, directly into
+their type.
 
 Rules kept here:
+- Bad encoding never loses a text; invalid UTF-8, or half a surrogate pair (from servers that cut
+  text anywhere), becomes U+FFFD.
 - Any message becomes a value of its type, an `Unknown` with the original params, or a
   `DecodeError` that names the method and the field. The input is the `params` or `result` of a
   JSON-RPC message: decoded JSON, None, or, faster, the `msgspec.Raw` that `decode_body` returns.

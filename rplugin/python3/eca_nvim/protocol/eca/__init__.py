@@ -1,8 +1,8 @@
 """The ECA protocol as types: every message between this client and an ECA server.
 
 Each theme has a file (`lifecycle`, `content`, `tool_call`, `chats`, `editor` …). A message's type
-carries the name of its method, a request's type names the type of its answer. `registry` lists the
-messages of the server, `decode` reads them; what any protocol's messages share is in
+carries the name of its method, a request's type names the type of its answer. `messages` lists
+those of the server and reads them; what any protocol's messages share is in
 `protocol/base`.
 
 Rule: names of older protocols end here. The rest of the program sees today's.

@@ -1,9 +1,7 @@
 """Content: chat/contentReceived and its kinds: texts, reasoning, hooks, usage; questions.
 
-Questions of the server to the user.
-
 Rules kept here:
-- This is the hot path, so the usual forms are decoded directly; `decode.py` handles the rest.
+- This is the hot path, so the usual forms are decoded directly; `base/codec.py` handles the rest.
 """
 
 from typing import ClassVar, TypeAlias

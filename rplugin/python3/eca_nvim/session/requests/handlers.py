@@ -1,7 +1,4 @@
-"""Handlers: who handles each request of the user; loaded with the first one. Logins.
-
-The handler of each request; the session loads this file with the first request.
-"""
+"""Handlers: who handles each request of the user; loaded with the first one. Logins."""
 
 from __future__ import annotations
 

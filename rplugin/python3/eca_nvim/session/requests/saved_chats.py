@@ -3,7 +3,7 @@
 Rules kept here:
 - Each request goes to the agent first, which is started if needed. If the agent refuses, one line
   says why and nothing has changed.
-- A history changes only between turns, and prompts wait for that (`changing_history`).
+- A history changes only between turns, and prompts wait for that (`history_edits`).
 - A chat that was never prompted is unknown to the agent: it is handled without asking it.
 - A chat is resumed once, however often the user asks for it before it is shown.
 """

@@ -1,7 +1,9 @@
 """Proposals: makes the file changes that a server of the protocol's first draft proposes.
 
 That draft has neither tool calls nor approvals: the server tells the client what to change, and
-whether to ask the user first. Rules kept here:
+whether to ask the user first.
+
+Rules kept here:
 - A proposal is shown as a tool call, and the user is asked. A change is made without asking only
   if the server says that it needs no approval, while it answers a prompt, and only to an ordinary
   file of the workspace: not one reached by a link, nor one that git or the editor obey
@@ -9,9 +11,8 @@ whether to ask the user first. Rules kept here:
 - The change is applied to the file as it is at the time of the approval, in the place that was
   shown. If it no longer fits, or a link is in the way, the file stays and the call fails.
 - A complete answer ends the turn once none of its proposals waits for the user.
-
-Rules kept here:
-- Pure. Line numbers are 1-based, and those of the unchanged file for all changes of a proposal.
+- The text after a change is computed without any I/O. Line numbers are 1-based, and those of the
+  unchanged file for all changes of a proposal.
   Both ends of a range are included.
 - A change that does not fit is an error; it is never made in part.
 """

@@ -1,0 +1,53 @@
+--- Actions on the folders of the workspace: adding another project, removing it, listing them.
+---
+--- Rules kept here: a folder is added only if the user says so; the host refuses one that is too
+--- much, as the home folder.
+local notify = require('eca.ui.notify')
+local paths = require('eca.files.paths')
+local places = require('eca.context.places')
+local workspace = require('eca.host.workspace')
+
+local M = {}
+
+---@param path string
+---@param removed boolean
+local function change(path, removed)
+  path = vim.fs.normalize(vim.fn.fnamemodify(path, ':p'), { expand_env = false })
+  local payload = { path = path, removed = removed }
+  require('eca.host.requests').ask('change_folder', payload, function(folders)
+    if folders then
+      workspace.set_added(folders)
+    end
+  end)
+end
+
+--- Add a folder.
+---@param path? string default: the project of the file or of the working folder
+function M.add(path)
+  path = path or places.other_project()
+  if path then
+    change(path, false)
+  else
+    notify.info('add which folder? this project is in the workspace')
+  end
+end
+
+--- Remove a folder that was added.
+---@param path? string default: the last one added
+function M.remove(path)
+  local added = workspace.added()
+  path = path or added[#added]
+  if path then
+    change(path, true)
+  else
+    notify.info('no folder was added')
+  end
+end
+
+--- List the folders.
+function M.list()
+  local names = vim.tbl_map(paths.short, workspace.folders())
+  notify.info('the workspace: ' .. table.concat(names, ', '))
+end
+
+return M
