@@ -22,13 +22,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.chat.vocabulary.contexts import (
-    Context,
-    DirectoryContext,
-    FileContext,
-    ImageContext,
-    TextContext,
-)
+from eca_nvim.chat.vocabulary import contexts
 from eca_nvim.paths import NotAFile, open_regular
 
 logger = logging.getLogger(__name__)
@@ -48,22 +42,22 @@ _PROBE: Final = 8192
 class Fitted(Struct, frozen=True):
     """A context as it is sent, None if it is not; and what the user should know about it."""
 
-    context: Context | None
+    context: contexts.Context | None
     message: str | None = None
 
 
-def fit(context: Context) -> Fitted:
+def fit(context: contexts.Context) -> Fitted:
     """Return what of a context is sent now."""
     match context:
-        case FileContext(first=None, last=None):
+        case contexts.FileContext(first=None, last=None):
             return _fit_file(context)
-        case FileContext():
+        case contexts.FileContext():
             return _fit_lines(context)
-        case DirectoryContext(path):
+        case contexts.DirectoryContext(path):
             return (
                 _by_name(context, "is too large a folder") if _is_large(path) else Fitted(context)
             )
-        case ImageContext(path):
+        case contexts.ImageContext(path):
             found = _stat(path)
             is_large = found is not None and found.st_size > MOST_IMAGE_BYTES
             return _by_name(context, "is larger than 20 MB") if is_large else Fitted(context)
@@ -71,25 +65,27 @@ def fit(context: Context) -> Fitted:
             return Fitted(context)
 
 
-def state(context: Context) -> Hashable:
+def state(context: contexts.Context) -> Hashable:
     """Return a value that differs once a context's file has changed; None for folders."""
-    if not isinstance(context, FileContext | ImageContext):
+    if not isinstance(context, contexts.FileContext | contexts.ImageContext):
         return None
-    if isinstance(context, FileContext) and (lines := _lines(context)) is not None:
+    if isinstance(context, contexts.FileContext) and (lines := _lines(context)) is not None:
         return tuple(lines)
     found = _stat(context.path)
     return found and (found.st_mtime_ns, found.st_size)
 
 
-def as_text(context: FileContext | DirectoryContext) -> TextContext:
+def as_text(context: contexts.FileContext | contexts.DirectoryContext) -> contexts.TextContext:
     """Return a context's content as text, for paths that a message cannot name."""
-    if isinstance(context, DirectoryContext) or (text := text_of(context)) is None:
+    if isinstance(context, contexts.DirectoryContext) or (text := text_of(context)) is None:
         return _named(context)
     is_part = context.first is not None or context.last is not None
-    return TextContext(context.path + (f":{context.first}-{context.last}" if is_part else ""), text)
+    return contexts.TextContext(
+        context.path + (f":{context.first}-{context.last}" if is_part else ""), text
+    )
 
 
-def text_of(context: FileContext) -> str | None:
+def text_of(context: contexts.FileContext) -> str | None:
     """Return the text of a file, or of its lines; None if it cannot be sent as text."""
     lines = _lines(context)
     found = _stat(context.path) if lines is None else None
@@ -98,7 +94,7 @@ def text_of(context: FileContext) -> str | None:
     return None if lines is None else "\n".join(lines)
 
 
-def bytes_of(context: ImageContext) -> bytes | None:
+def bytes_of(context: contexts.ImageContext) -> bytes | None:
     """Return the bytes of an image; None if it cannot be sent."""
     try:
         with open_regular(context.path) as file:
@@ -112,7 +108,7 @@ def bytes_of(context: ImageContext) -> bytes | None:
 # --- fitting ------------------------------------------------------------------------------------
 
 
-def _fit_file(context: FileContext) -> Fitted:
+def _fit_file(context: contexts.FileContext) -> Fitted:
     found = _stat(context.path)
     why = found and _is_unfit(context.path, found)
     return _by_name(context, why) if why else Fitted(context)
@@ -129,7 +125,7 @@ def _is_unfit(path: str, found: os.stat_result) -> str | None:
         return None
 
 
-def _fit_lines(context: FileContext) -> Fitted:
+def _fit_lines(context: contexts.FileContext) -> Fitted:
     found = _stat(context.path)
     if found is not None and found.st_size > _MOST_READ_BYTES:
         return _by_name(context, "is larger than 50 MB")
@@ -159,19 +155,25 @@ def _within(lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def _by_name(context: FileContext | DirectoryContext | ImageContext, why: str) -> Fitted:
+def _by_name(
+    context: contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext, why: str
+) -> Fitted:
     return Fitted(_named(context), f"only the name is sent: {_shown(context)} {why}")
 
 
-def _shown(context: FileContext | DirectoryContext | ImageContext) -> str:
+def _shown(
+    context: contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext,
+) -> str:
     """Return how a message names a context: as the user did, if he did."""
     return context.token or context.path
 
 
-def _named(context: FileContext | DirectoryContext | ImageContext) -> TextContext:
-    kind = "folder" if isinstance(context, DirectoryContext) else "file"
+def _named(
+    context: contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext,
+) -> contexts.TextContext:
+    kind = "folder" if isinstance(context, contexts.DirectoryContext) else "file"
     text = f"A {kind}: use your tools to read what you need of it."
-    return TextContext(context.path, text, context.token)
+    return contexts.TextContext(context.path, text, context.token)
 
 
 # --- the disk -----------------------------------------------------------------------------------
@@ -211,7 +213,7 @@ def _stat(path: str) -> os.stat_result | None:
     return found if stat.S_ISREG(found.st_mode) else None
 
 
-def _lines(context: FileContext) -> list[str] | None:
+def _lines(context: contexts.FileContext) -> list[str] | None:
     """Return the lines a context wants; None if it wants all, or they cannot be read."""
     if (context.first is None and context.last is None) or _stat(context.path) is None:
         return None

@@ -19,11 +19,8 @@ from msgspec import Struct
 from eca_nvim.agents.archive import AgentLacks, Archive
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.queries import Queries
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary import agent_events, call_details, options, requests
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.options import OptionValue
-from eca_nvim.chat.vocabulary.requests import Value
 from eca_nvim.path_risks import Folders
 
 
@@ -161,7 +158,7 @@ class KeptProjects(Protocol):
         """Note that the user says so of a folder; its path is real."""
 
 
-Emit = Callable[[Sequence[AgentEvent]], None]
+Emit = Callable[[Sequence[agent_events.AgentEvent]], None]
 """Called with all events of one read, in order."""
 
 
@@ -227,7 +224,11 @@ class Agent(ABC):
 
     @abstractmethod
     def decide(
-        self, chat_id: str, call_id: str, choice_id: str | None, shown: ToolCall | None = None
+        self,
+        chat_id: str,
+        call_id: str,
+        choice_id: str | None,
+        shown: call_details.ToolCall | None = None,
     ) -> None:
         """Answer a waiting tool call by a choice it was requested with; None rejects it.
 
@@ -237,7 +238,7 @@ class Agent(ABC):
     def answer(self, question_id: str, text: str | None) -> None:  # noqa: B027 - some ask nothing
         """Answer a question of the agent; None cancels it."""
 
-    def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:  # noqa: B027
+    def answer_form(self, question_id: str, content: Mapping[str, requests.Value] | None) -> None:  # noqa: B027
         """Answer a form, or consent to a link; None declines it."""
 
     def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
@@ -259,7 +260,7 @@ class Agent(ABC):
         raise AgentLacks("this server cannot log out: use its own program for that")
 
     def set_option(  # noqa: B027 - some have none
-        self, chat_id: str, option_id: str, value: OptionValue, *, is_chosen: bool = True
+        self, chat_id: str, option_id: str, value: options.OptionValue, *, is_chosen: bool = True
     ) -> None:
         """Set an option of a chat; its answer follows: OptionsChanged or OptionRefused.
 

@@ -31,26 +31,9 @@ from eca_nvim.chat.render.block import body, header, lost_header
 from eca_nvim.chat.render.panel_rows import set_files_used, usage_rows
 from eca_nvim.chat.render.status import option_rows, queue_lines, status, task_list_line
 from eca_nvim.chat.text.output import LONGEST, break_rows
-from eca_nvim.chat.vocabulary.effects import Effect, FindFiles
-from eca_nvim.chat.vocabulary.ops import (
-    AppendText,
-    CloseBlock,
-    Emit,
-    OpenBlock,
-    RemoveBlock,
-    Segment,
-    SetBody,
-    SetHeader,
-    SetQueue,
-    SetStatus,
-    SetTaskList,
-    SetUsage,
-    ViewOp,
-)
-from eca_nvim.chat.vocabulary.options import SetOptions
-from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.chat.vocabulary import effects, ops, options, states
 
-UNDRAWN: Sequence[Segment] = (("…", "EcaMuted"),)
+UNDRAWN: Sequence[ops.Segment] = (("…", "EcaMuted"),)
 """The header of a call until the events that came with it are applied: the frame has the last."""
 
 
@@ -94,9 +77,9 @@ class Update:
         self.chat = chat
         self.lane = lane
         self.now = now
-        self.ops: list[ViewOp] = []
-        self.effects: list[Effect] = []
-        self.events: list[Emit] = []
+        self.ops: list[ops.ViewOp] = []
+        self.effects: list[effects.Effect] = []
+        self.events: list[ops.Emit] = []
         self.dirty = Dirty.NOTHING
         self.after: Block | None = None
         self.about: ToolBlock | None = None
@@ -109,19 +92,19 @@ class Update:
         """Whether there are effects or autocommands, which do not wait for further events."""
         return bool(self.effects or self.events)
 
-    def tell(self, effect: Effect) -> None:
+    def tell(self, effect: effects.Effect) -> None:
         """Add an effect for the agent."""
         self.effects.append(effect)
 
     def emit(self, event: str, data: Mapping[str, object]) -> None:
         """Fire a `User` autocommand about this chat."""
-        self.events.append(Emit(event, {"chat": self.chat.id, **data}))
+        self.events.append(ops.Emit(event, {"chat": self.chat.id, **data}))
 
     def withdraw_rejection(self) -> None:
         """Forget a rejection, because the model went on: it will not be why the turn ends."""
         turn = self.chat.turn
-        if self.lane is self.chat.root and turn.expected_end is TurnEnd.REJECTED:
-            turn.expected_end = TurnEnd.DONE
+        if self.lane is self.chat.root and turn.expected_end is states.TurnEnd.REJECTED:
+            turn.expected_end = states.TurnEnd.DONE
             self.overruled_rejection = True
 
     def request_changed(self, block_id: int) -> None:
@@ -173,9 +156,9 @@ class Update:
         opening = (self.chat.id, block.id, block.kind, block.drawn, depth, after, lost)
         if isinstance(block, StreamedBlock) and block.fold is Fold.FIXED:
             text, block.column = break_rows(block.text)
-            self.ops.append(OpenBlock(*opening, text, block.complete))
+            self.ops.append(ops.OpenBlock(*opening, text, block.complete))
             return
-        self.ops.append(OpenBlock(*opening))
+        self.ops.append(ops.OpenBlock(*opening))
         if block.is_open:
             self.draw_body(block)
 
@@ -183,7 +166,7 @@ class Update:
         """Draw the whole body, or none if it is collapsed, of a block in the view."""
         content = body(block, self.chat.settings)
         self.ops.append(
-            SetBody(self.chat.id, block.id, content.lines, content.marks, content.language)
+            ops.SetBody(self.chat.id, block.id, content.lines, content.marks, content.language)
         )
         if _is_whole(block) and block.is_open:
             self._close(block)
@@ -194,7 +177,7 @@ class Update:
         if opening is not None and not opening.text:
             self.ops[-1] = replace(opening, text=text)
         else:
-            self.ops.append(AppendText(self.chat.id, block.id, text))
+            self.ops.append(ops.AppendText(self.chat.id, block.id, text))
 
     def _close(self, block: Block) -> None:
         """End a block in the view."""
@@ -202,12 +185,12 @@ class Update:
         if opening is not None:
             self.ops[-1] = replace(opening, closed=True)
         else:
-            self.ops.append(CloseBlock(self.chat.id, block.id))
+            self.ops.append(ops.CloseBlock(self.chat.id, block.id))
 
-    def _opening(self, block: Block) -> OpenBlock | None:
+    def _opening(self, block: Block) -> ops.OpenBlock | None:
         """Return the last op if it is the one that opens a block."""
         last = self.ops[-1] if self.ops else None
-        return last if isinstance(last, OpenBlock) and last.block == block.id else None
+        return last if isinstance(last, ops.OpenBlock) and last.block == block.id else None
 
     def redraw(self, block: Block, lane: Lane, *, with_body: bool = False) -> None:
         """Redraw the header if it has changed, and the body on request."""
@@ -229,7 +212,7 @@ class Update:
         if fresh != block.drawn:
             block.drawn = fresh
             lost = lost_header(block, self.chat.settings)
-            self.ops.append(SetHeader(self.chat.id, block.id, fresh, lost))
+            self.ops.append(ops.SetHeader(self.chat.id, block.id, fresh, lost))
 
     def draw_stale(self) -> None:
         """Redraw the postponed headers of blocks that are still in the view."""
@@ -267,7 +250,7 @@ class Update:
     def remove(self, block: Block, lane: Lane) -> None:
         """Remove a block that another one has replaced."""
         if lane.shows(block):
-            self.ops.append(RemoveBlock(self.chat.id, block.id))
+            self.ops.append(ops.RemoveBlock(self.chat.id, block.id))
         lane.blocks.remove(block)
         del self.chat.blocks[block.id]
         if isinstance(block, ToolBlock) and lane.calls.get(block.call.id) is block:
@@ -311,13 +294,13 @@ class Update:
         """Remove all blocks of a lane from the view."""
         for block in lane.blocks:
             if block.group is None or block.group.is_open:
-                self.ops.append(RemoveBlock(self.chat.id, block.id))
+                self.ops.append(ops.RemoveBlock(self.chat.id, block.id))
 
     def _members(self, group: GroupBlock, lane: Lane) -> None:
         if group.is_open:
             self.draw_members(group, lane)
         else:
-            self.ops += [RemoveBlock(self.chat.id, block.id) for block in group.members]
+            self.ops += [ops.RemoveBlock(self.chat.id, block.id) for block in group.members]
 
     def draw_members(self, group: GroupBlock, lane: Lane) -> None:
         """Draw the calls of a group that has just opened."""
@@ -369,17 +352,17 @@ class Update:
             self.ops.append(set_files_used(self.chat))
         if self.chat.used.named or self.chat.used.ended:
             folders = tuple(self.chat.settings.folders)
-            self.tell(FindFiles(self.chat.id, *self.chat.used.take_named(), folders))
+            self.tell(effects.FindFiles(self.chat.id, *self.chat.used.take_named(), folders))
 
     def _draw_dirty(self) -> None:
         if Dirty.QUEUE in self.dirty:
-            self.ops.append(SetQueue(self.chat.id, queue_lines(self.chat)))
+            self.ops.append(ops.SetQueue(self.chat.id, queue_lines(self.chat)))
         if Dirty.TASK_LIST in self.dirty:
-            self.ops.append(SetTaskList(self.chat.id, task_list_line(self.chat)))
+            self.ops.append(ops.SetTaskList(self.chat.id, task_list_line(self.chat)))
         if Dirty.USAGE in self.dirty:
-            self.ops.append(SetUsage(self.chat.id, usage_rows(self.chat.usage)))
+            self.ops.append(ops.SetUsage(self.chat.id, usage_rows(self.chat.usage)))
         if Dirty.OPTIONS in self.dirty:
-            self.ops.append(SetOptions(self.chat.id, option_rows(self.chat.options)))
+            self.ops.append(options.SetOptions(self.chat.id, option_rows(self.chat.options)))
         self._draw_status()  # it counts pending requests: any of these may change it
 
     def _draw_status(self) -> None:
@@ -387,7 +370,7 @@ class Update:
         fresh = status(self.chat, self.now)
         if fresh != self.chat.shown_status:
             self.chat.shown_status = fresh
-            self.ops.append(SetStatus(self.chat.id, fresh))
+            self.ops.append(ops.SetStatus(self.chat.id, fresh))
 
 
 def _is_whole(block: Block) -> bool:

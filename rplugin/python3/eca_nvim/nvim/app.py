@@ -20,14 +20,7 @@ from typing import TYPE_CHECKING
 
 from eca_nvim.agents.base import Workspace
 from eca_nvim.chat.model.display_settings import DIFF_LINES, RenderSettings
-from eca_nvim.chat.vocabulary.intents import (
-    Attach,
-    CallReturned,
-    FrameDrawn,
-    Intent,
-    MalformedIntent,
-    parse_intent,
-)
+from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.ops import Notify, SetPending, Unwritable, ViewOp
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.editor import Editor
@@ -70,23 +63,23 @@ class App:
         self._received += 1
         try:
             self._dispatch(_parse(arguments))
-        except MalformedIntent as fault:
+        except intents.MalformedIntent as fault:
             self._report(f"the two halves of the plugin do not match, restart Neovim: {fault}")
 
-    def _dispatch(self, intent: Intent) -> None:
+    def _dispatch(self, intent: intents.Intent) -> None:
         match intent:
-            case FrameDrawn():
+            case intents.FrameDrawn():
                 self._frames.drawn(intent.frame, intent.ms)
-            case CallReturned():
+            case intents.CallReturned():
                 self._calls.returned(intent)
-            case Attach():
+            case intents.Attach():
                 self._attach(intent)
             case _ if self._session is not None:
                 self._session.receive(intent)
             case _:
-                raise MalformedIntent(f"{intent.name!r} came before 'attach'")
+                raise intents.MalformedIntent(f"{intent.name!r} came before 'attach'")
 
-    def _attach(self, intent: Attach) -> None:
+    def _attach(self, intent: intents.Attach) -> None:
         """Start the session; a later `attach` changes the settings of the view and the next server.
 
         Neovim sends it again before a restart and waits for `ALIVE`, to see whether we hang.
@@ -166,7 +159,7 @@ def _store(settings: Settings, workspace: Workspace) -> Store | None:
     return Store(Path(settings.store_path), "\n".join(workspace.folders.first))
 
 
-def _folders(intent: Attach) -> Folders:
+def _folders(intent: intents.Attach) -> Folders:
     """Return the folders of the workspace; those that are not fit any more are left out."""
     folders = Folders(intent.folders)
     for path in intent.added:
@@ -175,15 +168,15 @@ def _folders(intent: Attach) -> Folders:
     return folders
 
 
-def _parse(arguments: Sequence[object]) -> Intent:
+def _parse(arguments: Sequence[object]) -> intents.Intent:
     """Parse an intent; an empty Lua table arrives as a list. Raises MalformedIntent."""
     match arguments:
         case [str(name), Mapping() as payload]:
-            return parse_intent(name, payload)
+            return intents.parse_intent(name, payload)
         case [str(name), []]:
-            return parse_intent(name, {})
+            return intents.parse_intent(name, {})
         case _:
-            raise MalformedIntent(f"not an intent: {arguments!r}")
+            raise intents.MalformedIntent(f"not an intent: {arguments!r}")
 
 
 def _template_folders(settings: Settings) -> TemplateFolders:

@@ -21,19 +21,7 @@ from eca_nvim.chat.model.blocks import TextBlock, ToolBlock
 from eca_nvim.chat.model.calls import changed_paths, may_change, paths_so_far
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.call_details import FileUsed, Use
-from eca_nvim.chat.vocabulary.events import (
-    AgentGone,
-    ChatEvent,
-    ToolFinished,
-    ToolPreparing,
-    ToolRejected,
-    ToolRequested,
-    ToolRunning,
-)
-from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS
-from eca_nvim.chat.vocabulary.turn_events import TurnEvent
+from eca_nvim.chat.vocabulary import call_details, events, ops, states, turn_events
 from eca_nvim.disk.replacing import NEW_MODE
 from eca_nvim.review.attribution import Attribution, FoundChange
 from eca_nvim.review.earlier_states import CallOutcome, Observation, TrackedCall, TurnChanges
@@ -84,7 +72,7 @@ class Ledger:
 
     # --- events ---------------------------------------------------------------------------------
 
-    def record(self, chat: Chat, event: ChatEvent, block: ToolBlock | None) -> None:
+    def record(self, chat: Chat, event: events.ChatEvent, block: ToolBlock | None) -> None:
         """Observe the files that an event concerns; `block`: the call it is about, if any.
 
         To be called after the chat has applied the event and before its effects are performed.
@@ -93,28 +81,28 @@ class Ledger:
             self._record_call(chat, event, block)
             return
         match event:
-            case TurnEvent():
+            case turn_events.TurnEvent():
                 self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
-            case FileUsed(path, Use.WRITTEN, True, unsaved):
+            case call_details.FileUsed(path, call_details.Use.WRITTEN, True, unsaved):
                 self._written(chat.id, os.path.realpath(path), unsaved)
-            case AgentGone():
+            case events.AgentGone():
                 for chat_id, block_id in [key for key in self._open if key[0] == chat.id]:
                     self._ended(chat_id, block_id, CallOutcome.STOPPED)
             case _:
                 pass
 
-    def _record_call(self, chat: Chat, event: ChatEvent, block: ToolBlock) -> None:
+    def _record_call(self, chat: Chat, event: events.ChatEvent, block: ToolBlock) -> None:
         match event:
-            case ToolPreparing():
+            case events.ToolPreparing():
                 self._preparing(chat, block)
-            case ToolRequested(needs_approval=waits):
+            case events.ToolRequested(needs_approval=waits):
                 self._requested(chat, block, waits=waits)
-            case ToolRunning():
+            case events.ToolRunning():
                 self._running(chat, block)
-            case ToolFinished(failed=failed):
+            case events.ToolFinished(failed=failed):
                 self._ended(chat.id, block.id, CallOutcome.FAILED if failed else CallOutcome.DONE)
-            case ToolRejected():
+            case events.ToolRejected():
                 self._ended(chat.id, block.id, CallOutcome.STOPPED)
             case _:
                 pass
@@ -235,7 +223,7 @@ class Ledger:
     def _end_settled(self, chat: Chat) -> None:
         """End the calls that the chat has ended with its turn: the agent may never report that."""
         for (chat_id, block_id), opened in list(self._open.items()):
-            is_settled = chat_id == chat.id and opened.block.state in ENDED_CALLS
+            is_settled = chat_id == chat.id and opened.block.state in states.ENDED_CALLS
             if opened.tracked.is_watched and is_settled:
                 self._ended(chat_id, block_id, CallOutcome.STOPPED)
 
@@ -303,6 +291,6 @@ class Ledger:
 
 def _prompt(chat: Chat) -> str:
     for block in reversed(chat.root.blocks):
-        if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
+        if isinstance(block, TextBlock) and block.kind is ops.BlockKind.USER:
             return truncate(one_line(block.text), PROMPT_CELLS)
     return ""

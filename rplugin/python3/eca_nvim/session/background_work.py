@@ -9,9 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged, WorkChanged
-from eca_nvim.chat.vocabulary.ops import Notify, SetWork
-from eca_nvim.chat.vocabulary.turn_events import Job, JobState
+from eca_nvim.chat.vocabulary import agent_events, ops, turn_events
 
 NAME_CELLS = 30
 _TOLD: Final[Mapping[str | None, str]] = {
@@ -28,7 +26,7 @@ class ToolServers:
     def __init__(self) -> None:
         self._states: dict[str, str | None] = {}
 
-    def update(self, event: ToolServerChanged) -> list[Notify]:
+    def update(self, event: agent_events.ToolServerChanged) -> list[ops.Notify]:
         """Record a server's new state; returns a warning if it has just come to need the user."""
         log.info("%s", event)
         before = self._states.get(event.name)
@@ -37,7 +35,9 @@ class ToolServers:
         if told is None or before == event.status:
             return []
         return [
-            Notify("warn", f"the MCP server {truncate(one_line(event.name), NAME_CELLS)} {told}")
+            ops.Notify(
+                "warn", f"the MCP server {truncate(one_line(event.name), NAME_CELLS)} {told}"
+            )
         ]
 
     def clear(self) -> None:
@@ -56,14 +56,14 @@ class BackgroundWork:
         self._server = server
         self._home = home
         self._titles: dict[str, str] = {}  # by id, oldest first
-        self._jobs: tuple[Job, ...] = ()
+        self._jobs: tuple[turn_events.Job, ...] = ()
 
     @property
     def is_running(self) -> bool:
         """Whether there is any."""
         return bool(self._titles or self._jobs)
 
-    def update_task(self, event: WorkChanged) -> SetWork:
+    def update_task(self, event: agent_events.WorkChanged) -> ops.SetWork:
         """Add or remove a task."""
         if event.done:
             self._titles.pop(event.id, None)
@@ -71,21 +71,21 @@ class BackgroundWork:
             self._titles[event.id] = one_line(event.title)
         return self._shown()
 
-    def update_jobs(self, jobs: Sequence[Job]) -> SetWork:
+    def update_jobs(self, jobs: Sequence[turn_events.Job]) -> ops.SetWork:
         """Replace the jobs with those of them that run."""
-        self._jobs = tuple(job for job in jobs if job.state is JobState.RUNNING)
+        self._jobs = tuple(job for job in jobs if job.state is turn_events.JobState.RUNNING)
         return self._shown()
 
-    def clear(self) -> tuple[Sequence[Job], SetWork]:
+    def clear(self) -> tuple[Sequence[turn_events.Job], ops.SetWork]:
         """Remove all tasks and jobs, as their agent has ended; return the jobs that ran."""
-        killed = [replace(job, state=JobState.KILLED) for job in self._jobs]
+        killed = [replace(job, state=turn_events.JobState.KILLED) for job in self._jobs]
         self._titles.clear()
         return killed, self.update_jobs(())
 
-    def _shown(self) -> SetWork:
+    def _shown(self) -> ops.SetWork:
         names = tuple(
             (self._home(job.chat_id or ""), truncate(one_line(job.title), JOB_CELLS))
             for job in self._jobs
         )
         titles = (*self._titles.values(), *(f"job: {name}" for _, name in names))
-        return SetWork(titles, self._server, names)
+        return ops.SetWork(titles, self._server, names)

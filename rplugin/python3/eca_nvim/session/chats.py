@@ -27,12 +27,9 @@ from eca_nvim.chat.user_actions.answers import answer_question, previous_field
 from eca_nvim.chat.user_actions.approvals import PendingList, decide, pending_item
 from eca_nvim.chat.user_actions.folding import act, toggle
 from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
-from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary import effects, intents, ops, options
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.events import ChatEvent
-from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, Emit, ForgetChat, SetPending
-from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
 from eca_nvim.session.files.call_warnings import disk_warnings
 from eca_nvim.session.files.whole_writes import FileBefore, with_actual_diff
 from eca_nvim.session.view import SHOW, View, isolated, report_fault
@@ -49,7 +46,7 @@ def now() -> int:
 class _ServerState(NamedTuple):
     state: str = "stopped"
     folder: str | None = None
-    abilities: frozenset[Ability] = ALL_ABILITIES
+    abilities: frozenset[options.Ability] = options.ALL_ABILITIES
 
 
 class Chats:
@@ -59,7 +56,7 @@ class Chats:
         self,
         view: View,
         settings: RenderSettings,
-        perform: Callable[[Effect, str], None],
+        perform: Callable[[effects.Effect, str], None],
         record_event: Callable[[Chat, ChatEvent, ToolBlock | None], None],
         file_before: FileBefore,
     ) -> None:
@@ -73,7 +70,7 @@ class Chats:
         self._shown = PendingList()
         self._in_batch = False
         self.table: dict[str, Chat] = {}
-        self.default_server: str = DEFAULT_SERVER
+        self.default_server: str = ops.DEFAULT_SERVER
         """The name of the server of a chat that names none."""
 
     def __iter__(self) -> Iterator[Chat]:
@@ -93,7 +90,7 @@ class Chats:
         chat = self.table.get(chat_id)
         if chat is None:
             chat = self.table[chat_id] = Chat(chat_id)
-            self._view.push([Emit("EcaChatOpened", {"chat": chat_id})])
+            self._view.push([ops.Emit("EcaChatOpened", {"chat": chat_id})])
             self.assign(chat, server or self.default_server)
         return chat
 
@@ -109,9 +106,9 @@ class Chats:
         chat = self.table.pop(chat_id, None)
         if chat is not None:
             chat.forgotten = True
-            self._view.push([self._pending(), ForgetChat(chat_id)])
+            self._view.push([self._pending(), ops.ForgetChat(chat_id)])
             if not announced:
-                self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
+                self._view.push([ops.Emit("EcaChatClosed", {"chat": chat_id})])
 
     def apply(self, chat: Chat, events: Iterable[ChatEvent], child: str | None = None) -> None:
         """Apply events to a chat and show what they changed; a fault in one loses only that one.
@@ -172,7 +169,7 @@ class Chats:
         """Send all pending requests whole with the next change, not only what is new."""
         self._shown = PendingList()
 
-    def _pending(self) -> SetPending:
+    def _pending(self) -> ops.SetPending:
         return self._shown.update(self, disk_warnings)
 
     def render_with(self, *, follow: bool, diff_lines: int) -> None:
@@ -199,7 +196,7 @@ class Chats:
         for chat in self:
             self.show(reducer.settings_changed(chat, self._settings_of(chat.server_name), now()))
 
-    def abilities_changed(self, server: str, abilities: frozenset[Ability]) -> None:
+    def abilities_changed(self, server: str, abilities: frozenset[options.Ability]) -> None:
         """Note what a server can do."""
         self._servers[server] = self._of(server)._replace(abilities=abilities)
         for chat in self.of(server):

@@ -26,16 +26,7 @@ from eca_nvim.chat.handlers.questions import find_question
 from eca_nvim.chat.model.chat import Chat, owner, route
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.agent_events import (
-    AgentEvent,
-    JobsChanged,
-    MessageShown,
-    ToolServerChanged,
-    TrustWanted,
-    Welcomed,
-    WorkChanged,
-)
-from eca_nvim.chat.vocabulary.effects import AskTurn
+from eca_nvim.chat.vocabulary import agent_events, effects, login, ops, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatCleared,
@@ -46,15 +37,12 @@ from eca_nvim.chat.vocabulary.events import (
     QuestionAsked,
     QuestionClosed,
 )
-from eca_nvim.chat.vocabulary.login import LoginNeeded
-from eca_nvim.chat.vocabulary.ops import Emit, Notify
 from eca_nvim.chat.vocabulary.options import (
     ALL_ABILITIES,
     AbilitiesChanged,
     OptionRefused,
     OptionsChanged,
 )
-from eca_nvim.chat.vocabulary.turn_events import Job, TurnEvent, TurnLapsed, UsageReported
 from eca_nvim.session.background_work import BackgroundWork, ToolServers
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import Options
@@ -73,9 +61,11 @@ class TurnChecks:
     def __init__(self, chats: Chats, agent_of: Callable[[str], Agent | None]) -> None:
         self._chats = chats
         self._agent_of = agent_of
-        self._questions_in, self._questions = anyio.create_memory_object_stream[AskTurn](math.inf)
+        self._questions_in, self._questions = anyio.create_memory_object_stream[effects.AskTurn](
+            math.inf
+        )
 
-    def request(self, question: AskTurn) -> None:
+    def request(self, question: effects.AskTurn) -> None:
         """Ask once the earlier questions are answered."""
         self._questions_in.send_nowait(question)
 
@@ -85,13 +75,15 @@ class TurnChecks:
             async for question in self._questions:
                 await self._ask(question)
 
-    async def _ask(self, question: AskTurn) -> None:
+    async def _ask(self, question: effects.AskTurn) -> None:
         agent = self._agent_of(question.chat)
         running = None if agent is None else await _is_running(agent, question.chat)
         log.info("the turn of %s is silent; the agent reports running=%s", question, running)
         chat = self._chats.table.get(question.chat)
         if chat is not None and not running:
-            lapsed = TurnLapsed(question.number, question.times_asked, is_idle=running is False)
+            lapsed = turn_events.TurnLapsed(
+                question.number, question.times_asked, is_idle=running is False
+            )
             self._chats.apply(chat, [lapsed])
 
 
@@ -114,8 +106,8 @@ _CREATES_NO_CHAT = (
     OptionsChanged,
     ProgressChanged,
     QuestionClosed,
-    TurnEvent,
-    UsageReported,
+    turn_events.TurnEvent,
+    turn_events.UsageReported,
 )
 """Events that are ignored when their chat is unknown."""
 
@@ -133,7 +125,7 @@ class IncomingEvents:
         options: Options,
         trust: Trust,
         view: View,
-        login_needed: Callable[[LoginNeeded], None],
+        login_needed: Callable[[login.LoginNeeded], None],
     ) -> None:
         self._server = server
         self._chats = chats
@@ -147,7 +139,7 @@ class IncomingEvents:
         self.last_used_chat: str | None = None
         """The chat the user last used."""
 
-    def receive(self, events: Sequence[AgentEvent]) -> None:
+    def receive(self, events: Sequence[agent_events.AgentEvent]) -> None:
         """Handle events in order; a fault in one of them never ends the agent's connection."""
         with self._chats.batch():
             for run in _runs(join_text(events)):
@@ -168,30 +160,30 @@ class IncomingEvents:
         self._view.push([nothing])
         self._show_jobs(killed)
 
-    def _handle(self, run: Sequence[AgentEvent]) -> None:
+    def _handle(self, run: Sequence[agent_events.AgentEvent]) -> None:
         match event := run[0]:
             case Addressed():
                 told = [it.event for it in run if isinstance(it, Addressed)]
                 self._apply_to_chat(event, told)
             case AbilitiesChanged(abilities):
                 self._chats.abilities_changed(self._server, abilities)
-            case TrustWanted(wanted):
+            case agent_events.TrustWanted(wanted):
                 self._trust.server_wants(self.last_used_chat, wanted=wanted)
-            case LoginNeeded():
+            case login.LoginNeeded():
                 self._login_needed(event)
-            case Welcomed(text):
+            case agent_events.Welcomed(text):
                 self._welcome(text)
-            case MessageShown(level, text):
-                self._view.push([Notify(level, one_line(text))])
-            case WorkChanged():
+            case agent_events.MessageShown(level, text):
+                self._view.push([ops.Notify(level, one_line(text))])
+            case agent_events.WorkChanged():
                 self._view.push([self._background_work.update_task(event)])
-            case JobsChanged(jobs):
+            case agent_events.JobsChanged(jobs):
                 self._show_jobs(jobs)
                 self._view.push([self._background_work.update_jobs(jobs)])
-            case ToolServerChanged():
+            case agent_events.ToolServerChanged():
                 self._view.push(self._tool_servers.update(event))
 
-    def _show_jobs(self, jobs: Sequence[Job]) -> None:
+    def _show_jobs(self, jobs: Sequence[turn_events.Job]) -> None:
         """Show jobs at the calls that have started them."""
         for job in jobs:
             chat_id, child = route(self._chats.table, Addressed(job.chat_id, job))
@@ -223,7 +215,7 @@ class IncomingEvents:
                 self._chats.apply(chat, events, child)
         match events:
             case [ChatDeleted()] if child is None:
-                self._view.push([Emit("EcaChatClosed", {"chat": chat_id})])
+                self._view.push([ops.Emit("EcaChatClosed", {"chat": chat_id})])
 
     def _chat_for(self, event: ChatEvent) -> str | None:
         """Return the chat for an event that names none."""
@@ -253,7 +245,7 @@ class IncomingEvents:
         self._trust.chat_created(chat)
 
 
-def _runs(events: Iterable[AgentEvent]) -> Iterator[Sequence[AgentEvent]]:
+def _runs(events: Iterable[agent_events.AgentEvent]) -> Iterator[Sequence[agent_events.AgentEvent]]:
     """Yield neighbours that are for the same chat together, and all other events alone."""
     for address, run in groupby(events, _address):
         if address is None:
@@ -262,7 +254,7 @@ def _runs(events: Iterable[AgentEvent]) -> Iterator[Sequence[AgentEvent]]:
             yield [*run]
 
 
-def _address(event: AgentEvent) -> object:
+def _address(event: agent_events.AgentEvent) -> object:
     """Return a key of the chat that an event is for; None for an event that comes alone."""
     if type(event) is not Addressed or type(event.event) in _ALONE:
         return None

@@ -24,13 +24,7 @@ from eca_nvim.agents.base import AgentFault
 from eca_nvim.agents.login import LoginEnd
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import clean, one_line, truncate
-from eca_nvim.chat.vocabulary.agent_events import WorkChanged
-from eca_nvim.chat.vocabulary.effects import Effect, TellPrompt
-from eca_nvim.chat.vocabulary.events import NoticeReceived
-from eca_nvim.chat.vocabulary.login import LoginNeeded, TerminalEnded
-from eca_nvim.chat.vocabulary.ops import Notify, SetInput
-from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.chat.vocabulary import agent_events, effects, events, login, ops, states, turn_events
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.outgoing import HeldEffects
 from eca_nvim.session.persistence import Persistence
@@ -70,9 +64,9 @@ class Login:
         held: HeldEffects,
         process: Callable[[], Server],
         start: Callable[[Job], None],
-        perform: Callable[[Effect, str], None],
+        perform: Callable[[effects.Effect, str], None],
         open_again: Callable[[], None],
-        work: Callable[[WorkChanged], None],
+        work: Callable[[agent_events.WorkChanged], None],
     ) -> None:
         self._name = name
         self._chats = chats
@@ -86,7 +80,7 @@ class Login:
         self._work = work
         self._dialog: LoginDialog | None = None
         self._waiting: set[str] = set()  # chats whose prompt is held until the login
-        self._sent_again: dict[str, TellPrompt] = {}  # by chat, prompts sent after a login
+        self._sent_again: dict[str, effects.TellPrompt] = {}  # by chat, prompts sent after a login
         self._may_repeat = True  # the saved way, since the agent has started
 
     @property
@@ -96,12 +90,12 @@ class Login:
 
     # --- what the agent and the user want ---------------------------------------------------------
 
-    def needed(self, event: LoginNeeded) -> None:
+    def needed(self, event: login.LoginNeeded) -> None:
         """Hold the prompt that the agent has refused, and log in unless that runs already."""
         known = self._chats.table.get(event.chat)  # None: a saved chat that is not shown yet
         chat = known or next(iter(self._chats.of(self._name)), None)
         if chat is None:
-            self._view.push([Notify("warn", f"{_line(event.reason)}: :Eca login")])
+            self._view.push([ops.Notify("warn", f"{_line(event.reason)}: :Eca login")])
             return
         if event.prompt is not None and known is not None:
             again = self._sent_again.pop(chat.id, None) == event.prompt
@@ -113,14 +107,14 @@ class Login:
         if self._dialog is None:
             self._begin(chat, None, _line(event.reason))
         elif event.prompt is not None and self._dialog.chat is not chat:
-            self._chats.apply(chat, [NoticeReceived(ELSEWHERE)])
+            self._chats.apply(chat, [events.NoticeReceived(ELSEWHERE)])
 
     def log_in(self, chat: Chat, way: str | None) -> None:
         """Log in because the user wants to; without a way he is asked for it."""
         if self._dialog is not None and way is not None and self._dialog.take_way(way):
             return
         if self._dialog is not None:
-            self._view.push([Notify("warn", RUNS)])
+            self._view.push([ops.Notify("warn", RUNS)])
         else:
             self._begin(chat, way, "")
 
@@ -129,9 +123,9 @@ class Login:
         still = await (await self._process().ready()).logout(way)
         if self._persistence.login_way(self._process().identity) is not None:
             self._persistence.keep_login(self._process().identity, None)
-        self._chats.apply(chat, [NoticeReceived(_line(still or LOGGED_OUT))])
+        self._chats.apply(chat, [events.NoticeReceived(_line(still or LOGGED_OUT))])
 
-    def sending(self, prompt: TellPrompt) -> None:
+    def sending(self, prompt: effects.TellPrompt) -> None:
         """Note that a prompt goes to the agent: another one than was sent again is a new try."""
         if self._sent_again.get(prompt.chat) is not prompt:
             self._sent_again.pop(prompt.chat, None)
@@ -142,7 +136,7 @@ class Login:
         """Handle an answer to a question of a login; returns False if it is another question's."""
         return self._dialog is not None and self._dialog.answered(question, text)
 
-    def terminal_ended(self, ended: TerminalEnded) -> None:
+    def terminal_ended(self, ended: login.TerminalEnded) -> None:
         """Handle the end of a program, which may be that of a login of another server."""
         if self._dialog is not None:
             self._dialog.terminal_ended(ended.number, ended.code)
@@ -236,9 +230,9 @@ class Login:
             self._may_repeat = False
             self._persistence.keep_login(self._process().identity, chosen)
         for effect in self._held.effects:
-            if isinstance(effect, TellPrompt) and effect.chat in self._waiting:
+            if isinstance(effect, effects.TellPrompt) and effect.chat in self._waiting:
                 self._sent_again[effect.chat] = effect
-        self._chats.apply(chat, [NoticeReceived(LOGGED_IN)])
+        self._chats.apply(chat, [events.NoticeReceived(LOGGED_IN)])
 
     def _logged_in(self, end: LoginEnd) -> None:
         """Send what waited for the login, now or once the agent has started again."""
@@ -253,7 +247,9 @@ class Login:
     def _not_logged_in(self, chat: Chat, fault: str) -> None:
         """Give back what waited for the login, and say how it ended; without a fault: cancelled."""
         if chat.id not in self._waiting and chat.id in self._chats.table:
-            self._chats.apply(chat, [NoticeReceived(fault or CANCELLED, is_error=bool(fault))])
+            self._chats.apply(
+                chat, [events.NoticeReceived(fault or CANCELLED, is_error=bool(fault))]
+            )
         for chat_id in sorted(self._waiting):
             if (waiting := self._chats.table.get(chat_id)) is not None:
                 self._give_back(waiting, f"{fault or CANCELLED}: {BACK}")
@@ -262,10 +258,10 @@ class Login:
     def _give_back(self, chat: Chat, line: str) -> None:
         """Put the held prompt of a chat into the input and end its turn, if it is still held."""
         self._waiting.discard(chat.id)
-        prompts = [it for it in self._held.take(chat.id) if isinstance(it, TellPrompt)]
+        prompts = [it for it in self._held.take(chat.id) if isinstance(it, effects.TellPrompt)]
         if prompts:
-            self._view.push([SetInput(chat.id, clean(prompt.text)) for prompt in prompts])
-            self._chats.apply(chat, [TurnEnded(TurnEnd.FAILED, line)])
+            self._view.push([ops.SetInput(chat.id, clean(prompt.text)) for prompt in prompts])
+            self._chats.apply(chat, [turn_events.TurnEnded(states.TurnEnd.FAILED, line)])
 
 
 def _line(text: str) -> str:

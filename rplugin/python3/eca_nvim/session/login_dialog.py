@@ -22,9 +22,7 @@ from eca_nvim.agents.login import LoginCommand, LoginWay
 from eca_nvim.chat.handlers.questions import withdraw_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal, one_line, truncate
-from eca_nvim.chat.vocabulary.agent_events import WorkChanged
-from eca_nvim.chat.vocabulary.events import NoticeReceived, QuestionAsked
-from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
+from eca_nvim.chat.vocabulary import agent_events, events, login
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.view import View
 
@@ -55,7 +53,7 @@ class LoginDialog:
     """The dialog of one login, in one chat; cancelling `scope` ends the login."""
 
     def __init__(
-        self, chat: Chat, chats: Chats, view: View, work: Callable[[WorkChanged], None]
+        self, chat: Chat, chats: Chats, view: View, work: Callable[[agent_events.WorkChanged], None]
     ) -> None:
         self.chat = chat
         self._id = str(uuid4())
@@ -112,7 +110,7 @@ class LoginDialog:
         self._terminal = uuid4().int >> 97
         title = truncate(one_line(command.title), LONGEST_TEXT)
         what = (command.command, command.environment, command.folder)
-        self._view.push([RunLogin(self._terminal, title, *what)])
+        self._view.push([login.RunLogin(self._terminal, title, *what)])
         self.wait(IN_TERMINAL)
         await self._ended.wait()
         assert self._code is not None
@@ -120,7 +118,7 @@ class LoginDialog:
 
     def tell(self, text: str) -> None:
         """Show a text in the chat."""
-        self._chats.apply(self.chat, [NoticeReceived(text)])
+        self._chats.apply(self.chat, [events.NoticeReceived(text)])
 
     def wait(self, text: str) -> None:
         """Show what the login waits for, in the chat and until the next step in the winbar.
@@ -173,13 +171,13 @@ class LoginDialog:
     def failed(self, fault: str) -> None:
         """End a try that failed, and say why."""
         self.close()
-        self._chats.apply(self.chat, [NoticeReceived(fault, is_error=True)])
+        self._chats.apply(self.chat, [events.NoticeReceived(fault, is_error=True)])
 
     def close(self) -> None:
         """End what is open: a question, a wait, the terminal."""
         self._close_question()
         if self._terminal is not None and self._code is None:
-            self._view.push([EndLogin(self._terminal)])
+            self._view.push([login.EndLogin(self._terminal)])
         self._terminal, self._code, self._ended = None, None, anyio.Event()
 
     def _ask(
@@ -195,7 +193,7 @@ class LoginDialog:
         labels = tuple(label for label, _ in options)
         opened = self._open = _Question(str(uuid4()), labels, ways)
         self._asked.add(opened.id)
-        asked = QuestionAsked(
+        asked = events.QuestionAsked(
             *(opened.id, question, options),
             allow_freeform=not options,
             by_agent=False,
@@ -216,7 +214,7 @@ class LoginDialog:
         """Show in the winbar what the login waits for; None: nothing any more."""
         if text is not None or self._waits:
             self._waits = text is not None
-            self._work(WorkChanged(self._id, text or "", done=text is None))
+            self._work(agent_events.WorkChanged(self._id, text or "", done=text is None))
 
 
 class QuietUser:

@@ -19,14 +19,7 @@ from typing import TypeAlias
 
 import anyio
 
-from eca_nvim.chat.vocabulary.ops import (
-    DEFAULT_SERVER,
-    Notify,
-    RestoreDraft,
-    SetPrompts,
-    Unwritable,
-)
-from eca_nvim.chat.vocabulary.options import OptionValue
+from eca_nvim.chat.vocabulary import ops, options
 from eca_nvim.session.view import View
 from eca_nvim.store import (
     LONGEST_PROMPT,
@@ -87,7 +80,7 @@ class Persistence:
                 self._set_aside(self._store, damaged)
             except OSError as fault:
                 self._report(fault)
-        self._view.push([SetPrompts(self._offered_prompts())])
+        self._view.push([ops.SetPrompts(self._offered_prompts())])
 
     async def keep_writing(self) -> None:
         """Write changes until cancelled."""
@@ -156,7 +149,7 @@ class Persistence:
             same = [chat for chat in orphans if self._saved.drafts[chat].text == text]
             self._change(StoreChanges({text: time.time()}, dict.fromkeys(same)))
 
-    def keep_choice(self, server: str, option: str, value: OptionValue) -> None:
+    def keep_choice(self, server: str, option: str, value: options.OptionValue) -> None:
         """Save the value of an option, by its id, for later chats of a server, by its name."""
         saved = value if isinstance(value, str) else ON if value else OFF
         self._change(StoreChanges(choices={_choice_key(server, option): saved}))
@@ -274,7 +267,7 @@ class Persistence:
         may_adopt, self._may_adopt = self._may_adopt, False
         draft = self._saved.drafts.get(chat)
         if draft is not None and draft.changed < self._since:
-            self._view.push([RestoreDraft(chat, draft.text)])
+            self._view.push([ops.RestoreDraft(chat, draft.text)])
         elif may_adopt and self._store is not None and self._orphans(self._saved):
             self._adopt(self._store, chat)
 
@@ -291,11 +284,11 @@ class Persistence:
         if adopted:
             self._changes.drafts.pop(chat, None)  # the adopted text is above it now
         self._set_saved(merge(saved, self._changes))
-        self._view.push([RestoreDraft(chat, text, adopted=True) for text in adopted])
+        self._view.push([ops.RestoreDraft(chat, text, adopted=True) for text in adopted])
         if left := len(self._orphans(self._saved)):
             drafts = "draft" if left == 1 else "drafts"
             line = f"{left} more {drafts} of this project can be restored: see :Eca prompts"
-            self._view.push([Notify("info", line)])
+            self._view.push([ops.Notify("info", line)])
 
     def _move_newest(self, saved: SavedState, chat: str, adopted: list[str]) -> StoreChanges:
         """Return the changes that move the newest orphan to a chat; adds its text to `adopted`."""
@@ -345,7 +338,7 @@ class Persistence:
         else:
             if aside is not None:  # else another Neovim has done it
                 line = f"this project's history was damaged; the file was moved to {aside}"
-                self._view.push([Notify("warn", line)])
+                self._view.push([ops.Notify("warn", line)])
 
     def _report(self, fault: OSError) -> None:
         """Report the first failure since the last write that succeeded; the changes are kept."""
@@ -359,7 +352,7 @@ class Persistence:
             self._is_reported = fault is not None
             words = "" if fault is None else fault.strerror or str(fault)
             text = f"cannot save prompts and drafts: {fault}"
-            self._view.push([Unwritable(str(store.path), words, text)])
+            self._view.push([ops.Unwritable(str(store.path), words, text)])
 
     def _offered_prompts(self) -> tuple[str, ...]:
         """Return the prompts, and after them the texts of orphan drafts."""
@@ -371,7 +364,7 @@ class Persistence:
         before = self._offered_prompts()
         self._saved = saved
         if self._offered_prompts() != before:
-            self._view.push([SetPrompts(self._offered_prompts())])
+            self._view.push([ops.SetPrompts(self._offered_prompts())])
 
 
 def _choice_key(server: str, option: str) -> str:
@@ -380,5 +373,5 @@ def _choice_key(server: str, option: str) -> str:
     The first options had their own names as keys, and those of the default server still have.
     """
     if option in _FIRST_OPTIONS:
-        return option if server == DEFAULT_SERVER else f"{option} {server}"
+        return option if server == ops.DEFAULT_SERVER else f"{option} {server}"
     return f"option {server}\n{option}"

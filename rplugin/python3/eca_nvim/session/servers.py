@@ -20,20 +20,8 @@ from msgspec.structs import replace
 from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.effects import (
-    Effect,
-    TellAnswer,
-    TellForm,
-    TellPrompt,
-    TellStop,
-    TellTrust,
-)
+from eca_nvim.chat.vocabulary import agent_events, effects, ops, options, states, turn_events
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
-from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetServer
-from eca_nvim.chat.vocabulary.options import OptionsChanged, OptionValue
-from eca_nvim.chat.vocabulary.states import History
-from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.late_contexts import is_late, read_late, without_late
@@ -47,7 +35,7 @@ from eca_nvim.session.server import MakeAgent, Server, ServerRequest, ServerStat
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 
-Perform = Callable[[Effect, str], None]
+Perform = Callable[[effects.Effect, str], None]
 """Performs an effect for a server, by its name."""
 
 Job = Callable[[], Coroutine[None, None, None]]
@@ -89,7 +77,7 @@ class NamedServer:
         )
         self.process = Server(name, servers.make_agent, self, self._receive)
 
-    def _receive(self, events: Sequence[AgentEvent]) -> None:
+    def _receive(self, events: Sequence[agent_events.AgentEvent]) -> None:
         self.incoming.receive(without_typed(events, self._servers.redactor))
 
     def begin(self, chat: Chat) -> None:
@@ -106,40 +94,42 @@ class NamedServer:
         """Forget a chat that goes to another server, and take what is ours out of it."""
         self.forget(chat)
         self.trust.forget(chat)
-        self._chats.apply(chat, [OptionsChanged(()), ChatCleared(usage=True)])
+        self._chats.apply(chat, [options.OptionsChanged(()), ChatCleared(usage=True)])
         chat.trust = False
 
-    def deliver(self, effect: Effect) -> None:
+    def deliver(self, effect: effects.Effect) -> None:
         """Send an effect to the agent, or hold it until the agent is ready.
 
         A prompt is also held while contexts of it are read, and with it what follows in its chat.
         It is queued if the chat would ask less than was set in it.
         """
-        if isinstance(effect, TellPrompt) and not self.options.sending(effect):
+        if isinstance(effect, effects.TellPrompt) and not self.options.sending(effect):
             return
         agent, waits = self.process.agent, self.held.precedes(effect)
         self.process.used()
-        if isinstance(effect, TellPrompt):
+        if isinstance(effect, effects.TellPrompt):
             self.login.sending(effect)
         match effect:
-            case TellTrust(chat):
+            case effects.TellTrust(chat):
                 self.options.tell_trust(self._chats.get(chat))
-            case TellPrompt() if agent is not None and is_late(effect):
+            case effects.TellPrompt() if agent is not None and is_late(effect):
                 self.held.hold(effect)
                 self._servers.start(partial(self._read_late, effect))
-            case TellAnswer() | TellForm() if (asking := self.process.asking) is not None:
+            case effects.TellAnswer() | effects.TellForm() if (
+                asking := self.process.asking
+            ) is not None:
                 deliver(asking, effect)
             case _ if agent is not None and not waits:
                 deliver(agent, effect)
-            case TellPrompt():
+            case effects.TellPrompt():
                 self.held.hold(effect)
                 self.process.ensure()
-            case TellStop(chat):
+            case effects.TellStop(chat):
                 self._cancel_unsent(chat)
             case _:
                 self.held.hold(effect)
 
-    async def _read_late(self, prompt: TellPrompt) -> None:
+    async def _read_late(self, prompt: effects.TellPrompt) -> None:
         """Read the contexts of a held prompt; then send it and what waits for it.
 
         If that fails the prompt goes without them, and a line in the chat says why. Nothing is done
@@ -158,17 +148,19 @@ class NamedServer:
     def _cancel_unsent(self, chat_id: str) -> None:
         """End a turn whose prompt was never sent."""
         if self._return_prompts(chat_id):
-            self._chats.apply(self._chats.get(chat_id), [TurnEnded()])
+            self._chats.apply(self._chats.get(chat_id), [turn_events.TurnEnded()])
 
     def _return_prompts(self, chat_id: str | None = None) -> bool:
         """Put the held prompts of a chat, or of all chats, back into the input."""
-        prompts = [effect for effect in self.held.take(chat_id) if isinstance(effect, TellPrompt)]
-        self._view.push([SetInput(prompt.chat, prompt.text) for prompt in prompts])
+        prompts = [
+            effect for effect in self.held.take(chat_id) if isinstance(effect, effects.TellPrompt)
+        ]
+        self._view.push([ops.SetInput(prompt.chat, prompt.text) for prompt in prompts])
         return bool(prompts)
 
     def server_changed(self, state: ServerState, label: str) -> None:
         """Show the state; when the agent is ready, send what was held for it."""
-        self._view.push([SetServer(state.value, label, self.name)])
+        self._view.push([ops.SetServer(state.value, label, self.name)])
         self._chats.server_changed(self.name, state.value, self.process.folder)
         self.login.state_changed(state)
         if state is ServerState.STARTING:
@@ -205,7 +197,8 @@ class NamedServer:
             return False
         chats = self._chats.of(self.name)
         return not any(
-            it.pending or it.queue or it.has_turn or it.history is History.CHANGING for it in chats
+            it.pending or it.queue or it.has_turn or it.history is states.History.CHANGING
+            for it in chats
         )
 
     def server_ended(self, ending: AgentExit, request: ServerRequest | None) -> None:
@@ -230,7 +223,7 @@ class NamedServer:
                 tail = () if ending.expected else ending.stderr_tail
                 self._chats.apply(chat, [AgentGone(ending.reason, tail)])
         if not chats and not is_asleep:
-            self._view.push([Notify("error", ending.reason)])
+            self._view.push([ops.Notify("error", ending.reason)])
 
 
 class Servers:
@@ -251,7 +244,7 @@ class Servers:
         self.persistence = persistence
         self.redactor = redactor
         self.perform = perform
-        self.configured: Mapping[str, Mapping[str, OptionValue]] = {}
+        self.configured: Mapping[str, Mapping[str, options.OptionValue]] = {}
         """The options of new chats, as the user's options say, by server."""
         self.has_started = anyio.Event()
         """Set once a server has started, or could not."""

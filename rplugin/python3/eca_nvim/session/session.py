@@ -26,24 +26,18 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.call_details import FileUsed, Use
-from eca_nvim.chat.vocabulary.effects import (
-    AskTurn,
-    Effect,
-    FindFiles,
-    ShowImage,
-    TellAnswer,
-    TellDecision,
-    TellPrompt,
+from eca_nvim.chat.vocabulary import (
+    call_details,
+    effects,
+    events,
+    intents,
+    login,
+    ops,
+    query_intents,
+    states,
 )
-from eca_nvim.chat.vocabulary.events import ChatEvent, NoticeReceived
 from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
-from eca_nvim.chat.vocabulary.login import TerminalEnded
-from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.chat.vocabulary.options import OptionValue
-from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, ContentRequest, FileWritten
-from eca_nvim.chat.vocabulary.states import History, Turn
 from eca_nvim.disk.private import sweep
 from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
@@ -121,7 +115,7 @@ class Session:
         """Show an error in a chat; returns whether the chat exists."""
         chat = self._chats.table.get(chat_id)
         if chat is not None:
-            self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
+            self._chats.apply(chat, [events.NoticeReceived(line, is_error=True)])
         return chat is not None
 
     def kill(self) -> None:
@@ -139,7 +133,7 @@ class Session:
         """Save the prompts that no agent has received: held, queued, or still an intent."""
         unsent: dict[str, list[str]] = {}
         for effect in chain.from_iterable(server.held.take() for server in self._servers):
-            if isinstance(effect, TellPrompt):
+            if isinstance(effect, effects.TellPrompt):
                 unsent.setdefault(effect.chat, []).append(effect.text)
         for chat in self._chats:
             unsent.setdefault(chat.id, []).extend(entry.text for entry in chat.queue)
@@ -170,7 +164,7 @@ class Session:
                 with isolated(self._view, f"do {intent.name}", intent):
                     self._handle(intent, tasks)
                 if isinstance(intent, intents.AnsweredIntent) and intent.request is not None:
-                    self._view.push([Answer(intent.request, None)])
+                    self._view.push([ops.Answer(intent.request, None)])
 
     async def _after_start(self) -> None:
         """Remove folders of killed hosts, and list the templates; a start must not wait for it."""
@@ -182,16 +176,16 @@ class Session:
     # --- the user -------------------------------------------------------------------------------
 
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
-        if isinstance(intent, ContentRequest):
+        if isinstance(intent, query_intents.ContentRequest):
             self._requests.answer(intent)
             return
         if isinstance(intent, intents.SlowIntent):
             tasks.start_soon(self._requests.handle, intent)
             return
         match intent:
-            case FileWritten():
+            case query_intents.FileWritten():
                 self._ledger.attribution.user_writes(intent)
-            case intents.StartServer() | intents.QuitServer() | TerminalEnded():
+            case intents.StartServer() | intents.QuitServer() | login.TerminalEnded():
                 self._handle_for_server(intent)
             case intents.Choose():
                 self._choose(self._chat(intent.chat), intent)
@@ -208,13 +202,13 @@ class Session:
                 raise TypeError(f"not for the session: {intent.name}")
             case intents.OpenChat():
                 self._open(intent)
-            case ChangeFolder():
+            case query_intents.ChangeFolder():
                 self._change_folder(intent)
             case _:
                 self._apply(intent)
 
     def _handle_for_server(
-        self, intent: intents.StartServer | intents.QuitServer | TerminalEnded
+        self, intent: intents.StartServer | intents.QuitServer | login.TerminalEnded
     ) -> None:
         match intent:
             case intents.StartServer(restart, server):
@@ -222,7 +216,7 @@ class Session:
                 self._servers.get(server).process.request(request)
             case intents.QuitServer(server):
                 self._servers.get(server).process.request(ServerRequest.QUIT)
-            case TerminalEnded():
+            case login.TerminalEnded():
                 for each in self._servers:
                     each.login.terminal_ended(intent)
 
@@ -234,7 +228,7 @@ class Session:
         hide_answers(chat, intent, self._redactor)
         is_stop = isinstance(intent, intents.StopTurn)
         was_login = is_stop and self._servers.of(chat).login.cancel(chat.id)
-        if not was_login or chat.turn.state is not Turn.IDLE:
+        if not was_login or chat.turn.state is not states.Turn.IDLE:
             self._chats.show(apply_intent(chat, intent, self._chats, self._contexts.read))
 
     def default_server(self, name: str) -> None:
@@ -274,13 +268,15 @@ class Session:
             self._view,
         )
 
-    def _change_folder(self, intent: ChangeFolder) -> None:
+    def _change_folder(self, intent: query_intents.ChangeFolder) -> None:
         """Add a folder to the workspace or remove it, for all who ask what is in it."""
         change = self._folders.remove if intent.removed else self._folders.add
         try:
             folder = change(intent.path)
         except UnfitFolder as fault:
-            self._view.push([Notify("warn", one_line(str(fault))), Answer(intent.request, None)])
+            self._view.push(
+                [ops.Notify("warn", one_line(str(fault))), ops.Answer(intent.request, None)]
+            )
             return
         self._chats.folders_changed()
         name, told = one_line(PurePath(folder).name), list[str]()
@@ -289,8 +285,8 @@ class Session:
             if agent and (line := agent.folder_changed(folder, removed=intent.removed)):
                 told.append(f"{server.name} {line} {name}")
         done = f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"
-        self._view.push([Notify("info", "; ".join(told) or done)])
-        self._view.push([Answer(intent.request, [*self._folders.added])])
+        self._view.push([ops.Notify("info", "; ".join(told) or done)])
+        self._view.push([ops.Answer(intent.request, [*self._folders.added])])
 
     def _open(self, opened: intents.OpenChat) -> None:
         chat = self._chats.table.get(opened.chat)
@@ -301,7 +297,7 @@ class Session:
         server.incoming.last_used_chat = chat.id
         if opened.server not in (None, server.name):
             line = f"this chat stays with {server.name}: :Eca new starts one with {opened.server}"
-            self._view.push([Notify("info", one_line(line))])
+            self._view.push([ops.Notify("info", one_line(line))])
         self._persistence.restore(chat.id)
         server.process.ensure()
 
@@ -319,11 +315,11 @@ class Session:
         try:
             self._servers.of(chat).options.set(chat, intent.option, intent.value)
         except NotOffered as fault:
-            self._view.push([Notify("warn", str(fault))])
+            self._view.push([ops.Notify("warn", str(fault))])
 
     # --- the agents -----------------------------------------------------------------------------
 
-    def _record_event(self, chat: Chat, event: ChatEvent, call: ToolBlock | None) -> None:
+    def _record_event(self, chat: Chat, event: events.ChatEvent, call: ToolBlock | None) -> None:
         """Record in the ledger what an event says about files."""
         self._ledger.record(chat, event, call)
         attribution = self._ledger.attribution
@@ -332,42 +328,42 @@ class Session:
             self.surveyor.request()
 
     def _command_changed(self, chat_id: str, path: str) -> None:
-        self._files_used(chat_id, [FileUsed(path, Use.WRITTEN)])
+        self._files_used(chat_id, [call_details.FileUsed(path, call_details.Use.WRITTEN)])
 
-    def _files_used(self, chat_id: str, files: Sequence[FileUsed]) -> None:
+    def _files_used(self, chat_id: str, files: Sequence[call_details.FileUsed]) -> None:
         """Count files that only a look at the disk has found."""
         chat = self._chats.table.get(chat_id)
         if chat is not None:
             self._chats.apply(chat, files)
 
-    def _perform(self, effect: Effect, name: str) -> None:
+    def _perform(self, effect: effects.Effect, name: str) -> None:
         """Perform an effect of a chat; `name`: its server."""
         server = self._servers.get(name)
         match effect:
-            case AskTurn():
+            case effects.AskTurn():
                 self._checks.request(effect)
-            case FindFiles():
+            case effects.FindFiles():
                 self._named_files.request(effect)
-            case ShowImage():
+            case effects.ShowImage():
                 self._view.push([self._images.show(effect)])
-            case TellAnswer(question, text) if server.trust.handle_answer(question, text):
+            case effects.TellAnswer(question, text) if server.trust.handle_answer(question, text):
                 pass
-            case TellAnswer(question, text) if server.login.answered(question, text):
+            case effects.TellAnswer(question, text) if server.login.answered(question, text):
                 pass
-            case TellDecision(allows=True, home=home, block=block):
+            case effects.TellDecision(allows=True, home=home, block=block):
                 # An approval that does not wait for a survey must not overtake one that does.
                 if self._ledger.is_watched(home, block) or self.surveyor.has_waiting:
                     self.surveyor.after_survey(partial(self._send_approval, effect))
                 else:
                     self._ledger.approved(home, block)
                     server.deliver(effect)
-            case TellPrompt():
+            case effects.TellPrompt():
                 self.surveyor.request()
                 server.deliver(effect)
             case _:
                 server.deliver(effect)
 
-    def _send_approval(self, effect: TellDecision, surveyed: bool) -> None:
+    def _send_approval(self, effect: effects.TellDecision, surveyed: bool) -> None:
         """Approve a call after a survey, unless the turn was stopped or the call has changed."""
         chat = self._chats.table.get(effect.home)
         if chat is not None and is_still_approved(chat, effect):
@@ -378,4 +374,4 @@ class Session:
 
 def _is_empty(chat: Chat) -> bool:
     """Return whether a chat has no messages, and none are being loaded."""
-    return chat.is_blank and chat.history is History.SETTLED
+    return chat.is_blank and chat.history is states.History.SETTLED

@@ -34,13 +34,7 @@ from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.requests import Value
 from eca_nvim.jsonrpc import CancelForm, LineFraming
-from eca_nvim.protocol.acp import DecodeError, decode_result, encode
-from eca_nvim.protocol.acp.lifecycle import (
-    VERSION,
-    CancelRequest,
-    InitializeParams,
-    InitializeResult,
-)
+from eca_nvim.protocol.acp import DecodeError, decode_result, encode, lifecycle
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
     Connection,
@@ -56,7 +50,7 @@ INTRODUCTION_SECONDS: Final = 60.0
 EXIT_SECONDS: Final = 0.5
 """Time for an agent to exit after the end of its input: agents save their sessions then."""
 
-_CANCEL: Final = CancelForm(CancelRequest.method, "requestId")
+_CANCEL: Final = CancelForm(lifecycle.CancelRequest.method, "requestId")
 
 
 class AcpOptions(ProcessOptions, frozen=True, kw_only=True):
@@ -236,21 +230,21 @@ class AcpAgent(ProcessAgent[Life]):
         """Close the sessions; the end of input asks the agent to exit."""
         return life.sessions.goodbyes()
 
-    async def _introduce(self, life: Life) -> InitializeResult:
+    async def _introduce(self, life: Life) -> lifecycle.InitializeResult:
         """Send initialize. Raises AgentFault and ConnectionClosed."""
         params = introduction()
         try:
             with anyio.fail_after(INTRODUCTION_SECONDS):
                 raw = await life.connection.request(params.method, encode(params))
-            result = decode_result(InitializeParams, raw)
+            result = decode_result(lifecycle.InitializeParams, raw)
         except TimeoutError:
             raise self._fault(f"has not answered after {INTRODUCTION_SECONDS:.0f} s") from None
         except (RemoteError, DecodeError) as fault:
             raise self._fault(life.faults.line("refused to start", fault)) from fault
-        if result.protocol_version != VERSION:
+        if result.protocol_version != lifecycle.VERSION:
             raise AgentFault(
                 f"{program_name(self._options.command)} speaks version {result.protocol_version} "
-                f"of the Agent Client Protocol, and this client version {VERSION}: "
+                f"of the Agent Client Protocol, and this client version {lifecycle.VERSION}: "
                 "install a version that fits"
             )
         return result

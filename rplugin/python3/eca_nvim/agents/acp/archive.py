@@ -35,8 +35,7 @@ from eca_nvim.agents.archive import (
 )
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TitleChanged
-from eca_nvim.chat.vocabulary.options import Ability
+from eca_nvim.chat.vocabulary import events, options
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
@@ -60,9 +59,9 @@ NEWEST: Final = 100
 """Messages that are shown of a copy at first."""
 
 _CANNOT: Final = {
-    Ability.LIST: "list its saved chats",
-    Ability.DELETE: "delete chats",
-    Ability.RENAME: "rename chats",
+    options.Ability.LIST: "list its saved chats",
+    options.Ability.DELETE: "delete chats",
+    options.Ability.RENAME: "rename chats",
 }
 
 _ResultT = TypeVar("_ResultT")
@@ -136,8 +135,8 @@ class AcpArchive:
     async def rename(self, chat_id: str, title: str) -> None:
         """Rename a chat (session/set_title)."""
         session = await self._sessions.opened(chat_id)
-        named = await self._ask(Ability.RENAME, SetTitleParams(session.id, title))
-        self._emit([Addressed(chat_id, TitleChanged(named.title or title))])
+        named = await self._ask(options.Ability.RENAME, SetTitleParams(session.id, title))
+        self._emit([events.Addressed(chat_id, events.TitleChanged(named.title or title))])
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat for good (session/delete); its turn is stopped first."""
@@ -146,7 +145,9 @@ class AcpArchive:
         if session.turn_runs:
             self._stop(chat_id)
         if session_id or session.id:
-            await self._ask(Ability.DELETE, DeleteSessionParams(session.id or session_id or ""))
+            await self._ask(
+                options.Ability.DELETE, DeleteSessionParams(session.id or session_id or "")
+            )
         self._sessions.forget(chat_id)
 
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
@@ -190,8 +191,8 @@ class AcpArchive:
         listed = self._memory.listed.get(session.chat_id)
         replay = self._memory.replays.get(session.chat_id)
         page = replay.page(limit) if replay else Page()
-        notices = [*([] if replay else [NoticeReceived(NOT_SENT)]), *session.take_notices()]
-        below = [Addressed(session.chat_id, it) for it in notices]
+        notices = [*([] if replay else [events.NoticeReceived(NOT_SENT)]), *session.take_notices()]
+        below = [events.Addressed(session.chat_id, it) for it in notices]
         shown = replace(page, events=[*page.events, *below])
         title = None if listed is None else listed.title
         if self.remembers:  # else the list has the agent's own title
@@ -215,7 +216,7 @@ class AcpArchive:
         cursors: set[str | None] = {None}
         cursor: str | None = None
         while len(found) < MOST_LISTED and len(cursors) <= MOST_PAGES:
-            page = await self._ask(Ability.LIST, ListSessionsParams(self._cwd, cursor))
+            page = await self._ask(options.Ability.LIST, ListSessionsParams(self._cwd, cursor))
             found += page.sessions
             cursor = page.next_cursor
             if cursor in cursors:
@@ -224,7 +225,7 @@ class AcpArchive:
         logger.warning("the list of sessions goes on after %d of them", len(found))
         return found[:MOST_LISTED]
 
-    async def _ask(self, ability: Ability, params: Request[_ResultT]) -> _ResultT:
+    async def _ask(self, ability: options.Ability, params: Request[_ResultT]) -> _ResultT:
         """Send a request and return its result. Raises AgentRefused."""
         if not self._abilities.has(ability):
             raise AgentLacks(f"this agent cannot {_CANNOT[ability]}")

@@ -21,9 +21,7 @@ from eca_nvim.agents.acp.updates.messages import Compactions, Messages, unknown_
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.acp.updates.screens import Screens
 from eca_nvim.agents.acp.updates.tool_calls import ToolCalls
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus, ToolCall
-from eca_nvim.chat.vocabulary.completion import Command, CommandsChanged
+from eca_nvim.chat.vocabulary import agent_events, call_details, completion, requests, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatEvent,
@@ -32,12 +30,7 @@ from eca_nvim.chat.vocabulary.events import (
     TitleChanged,
     UnknownReceived,
 )
-from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
-from eca_nvim.chat.vocabulary.turn_events import UsageReported
-from eca_nvim.protocol.acp import updates
-from eca_nvim.protocol.acp.content import EntryStatus, PlanEntry, TextBlock
-from eca_nvim.protocol.acp.sessions import NewSessionResult, OpenedSession, StopReason
-from eca_nvim.protocol.acp.tool_call import OptionKind, PermissionOption, RequestPermission
+from eca_nvim.protocol.acp import content, sessions, tool_call, updates
 
 logger = logging.getLogger(__name__)
 
@@ -82,19 +75,23 @@ class Inbox:
             updates.UnknownUpdate: self._show_unknown,
         }
 
-    def opened(self, made: NewSessionResult | OpenedSession) -> Sequence[AgentEvent]:
+    def opened(
+        self, made: sessions.NewSessionResult | sessions.OpenedSession
+    ) -> Sequence[agent_events.AgentEvent]:
         """Read the answer that opened the session."""
         return self._events((self.options.opened(made.config_options, made.modes, made.models),))
 
-    def listed_options(self) -> Sequence[AgentEvent]:
+    def listed_options(self) -> Sequence[agent_events.AgentEvent]:
         """List the options again, for a view that does not have them."""
         return self._events((self.options.listed_last(),))
 
-    def receive(self, update: updates.SessionUpdate) -> Sequence[AgentEvent]:
+    def receive(self, update: updates.SessionUpdate) -> Sequence[agent_events.AgentEvent]:
         """Read an update; it may come before a turn, and after it."""
         return self._events(self._readers[type(update)](update))
 
-    def requested(self, request_id: str, params: RequestPermission) -> Sequence[AgentEvent]:
+    def requested(
+        self, request_id: str, params: tool_call.RequestPermission
+    ) -> Sequence[agent_events.AgentEvent]:
         """Read a request for permission. The last event is its ToolRequested.
 
         request_id: ours, unique in the life of the agent.
@@ -103,15 +100,17 @@ class Inbox:
         asked = self._calls.requested(request_id, params.tool_call, choices)
         return self._events([*self._messages.interrupted(), *asked])
 
-    def decided(self, request_id: str, choice: Choice | None) -> Sequence[AgentEvent]:
+    def decided(
+        self, request_id: str, choice: requests.Choice | None
+    ) -> Sequence[agent_events.AgentEvent]:
         """Note the answer to a request, None if it was answered `cancelled`."""
         return self._events(self._calls.decided(request_id, choice))
 
-    def withdrawn(self, request_id: str) -> Sequence[AgentEvent]:
+    def withdrawn(self, request_id: str) -> Sequence[agent_events.AgentEvent]:
         """Note that the agent no longer asks."""
         return self._events(self._calls.withdrawn(request_id))
 
-    def open_calls(self) -> Iterator[tuple[str, ToolCall]]:
+    def open_calls(self) -> Iterator[tuple[str, call_details.ToolCall]]:
         """Yield calls that have not ended, by the agent's ids, the newest first (`ToolCalls`)."""
         return self._calls.open_calls()
 
@@ -121,7 +120,7 @@ class Inbox:
 
     def wrote(
         self, call_id: str, path: str, old: str | None, new: str
-    ) -> Sequence[AgentEvent] | None:
+    ) -> Sequence[agent_events.AgentEvent] | None:
         """Show a write of ours in a call (the agent's id); None: it has ended meanwhile."""
         events = self._calls.wrote(call_id, path, old, new)
         return None if events is None else self._events(events)
@@ -131,30 +130,34 @@ class Inbox:
         """The terminals of ours that calls may embed."""
         return self._calls.screens
 
-    def show(self, terminal_id: str, call_id: str) -> Sequence[AgentEvent]:
+    def show(self, terminal_id: str, call_id: str) -> Sequence[agent_events.AgentEvent]:
         """Show a terminal of ours in a call; `call_id`: the agent's."""
         return self._events(self._calls.show(terminal_id, call_id))
 
     def printed(
         self, terminal_id: str, text: str, *, awaits_input: bool = False
-    ) -> Sequence[AgentEvent]:
+    ) -> Sequence[agent_events.AgentEvent]:
         """Add to what a terminal of ours has printed; no events if no call shows it."""
         return self._events(self._calls.printed(terminal_id, text, awaits_input=awaits_input))
 
-    def turn_began(self) -> Sequence[AgentEvent]:
+    def turn_began(self) -> Sequence[agent_events.AgentEvent]:
         """Note that a prompt was sent."""
         self._calls.turn_began()
         return self._events(self._messages.turn_began())
 
-    def turn_ended(self, _reason: StopReason | None) -> Sequence[AgentEvent]:
+    def turn_ended(self, _reason: sessions.StopReason | None) -> Sequence[agent_events.AgentEvent]:
         """Note the end of a turn, None if it failed: what is left open has ended, too."""
         return self._events([*self._messages.interrupted(), *self._calls.turn_ended()])
 
-    def _events(self, events: Iterable[ChatEvent]) -> Sequence[AgentEvent]:
+    def _events(self, events: Iterable[ChatEvent]) -> Sequence[agent_events.AgentEvent]:
         return [Addressed(self._chat_id, event) for event in events]
 
     def _answered(self, chunk: updates.AgentMessageChunk) -> Iterable[ChatEvent]:
-        mode = mode_in_text(chunk.content.text) if isinstance(chunk.content, TextBlock) else None
+        mode = (
+            mode_in_text(chunk.content.text)
+            if isinstance(chunk.content, content.TextBlock)
+            else None
+        )
         if mode is None or not self.options.text_may_set(mode):
             return self._messages.said(chunk)
         return (self.options.mode_changed(mode),)
@@ -167,7 +170,7 @@ class Inbox:
 
     def _plan(self, plan: updates.Plan) -> Iterable[ChatEvent]:
         tasks = tuple(_task(number, entry) for number, entry in enumerate(plan.entries, 1))
-        return (*self._messages.interrupted(), PlanChanged(TaskList(tasks)))
+        return (*self._messages.interrupted(), PlanChanged(call_details.TaskList(tasks)))
 
     def _titled(self, info: updates.SessionInfo) -> Iterable[ChatEvent]:
         if not info.title:
@@ -179,7 +182,7 @@ class Inbox:
         """Report tokens, and the cost that was named last: it only grows."""
         self._cost = usage.cost or self._cost
         amount = _amount(self._cost.amount) if self._cost.amount else None
-        reported = UsageReported(session_tokens=usage.used, context_limit=usage.size)
+        reported = turn_events.UsageReported(session_tokens=usage.used, context_limit=usage.size)
         return (replace(reported, session_cost=amount, currency=self._cost.currency),)
 
     def _show_unknown(self, update: updates.UnknownUpdate) -> Iterable[ChatEvent]:
@@ -192,22 +195,22 @@ class Inbox:
 
 
 _TASKS = {
-    EntryStatus.IN_PROGRESS: TaskStatus.IN_PROGRESS,
-    EntryStatus.COMPLETED: TaskStatus.DONE,
+    content.EntryStatus.IN_PROGRESS: call_details.TaskStatus.IN_PROGRESS,
+    content.EntryStatus.COMPLETED: call_details.TaskStatus.DONE,
 }
 
 
-def _task(number: int, entry: PlanEntry) -> Task:
-    status = _TASKS.get(entry.status, TaskStatus.PENDING)
-    return Task(str(number), entry.content, status, priority=entry.priority)
+def _task(number: int, entry: content.PlanEntry) -> call_details.Task:
+    status = _TASKS.get(entry.status, call_details.TaskStatus.PENDING)
+    return call_details.Task(str(number), entry.content, status, priority=entry.priority)
 
 
 def _commands(update: updates.AvailableCommands) -> Iterable[ChatEvent]:
     commands = (
-        Command(it.name, it.description or "", it.input.hint if it.input else None)
+        completion.Command(it.name, it.description or "", it.input.hint if it.input else None)
         for it in update.available_commands
     )
-    return (CommandsChanged(tuple(commands)),)
+    return (completion.CommandsChanged(tuple(commands)),)
 
 
 def _amount(amount: float) -> str:
@@ -221,14 +224,14 @@ def _notice(notice: updates.Notice) -> Iterable[ChatEvent]:
 
 
 _KINDS = {
-    OptionKind.ALLOW_ONCE: ChoiceKind.ALLOW_ONCE,
-    OptionKind.ALLOW_ALWAYS: ChoiceKind.ALLOW_ALWAYS,
-    OptionKind.REJECT_ONCE: ChoiceKind.REJECT_ONCE,
-    OptionKind.REJECT_ALWAYS: ChoiceKind.REJECT_ALWAYS,
+    tool_call.OptionKind.ALLOW_ONCE: requests.ChoiceKind.ALLOW_ONCE,
+    tool_call.OptionKind.ALLOW_ALWAYS: requests.ChoiceKind.ALLOW_ALWAYS,
+    tool_call.OptionKind.REJECT_ONCE: requests.ChoiceKind.REJECT_ONCE,
+    tool_call.OptionKind.REJECT_ALWAYS: requests.ChoiceKind.REJECT_ALWAYS,
 }
 
 
-def _choices(options: Iterable[PermissionOption]) -> Iterator[Choice]:
+def _choices(options: Iterable[tool_call.PermissionOption]) -> Iterator[requests.Choice]:
     """Yield the answers for the user, each id once: the agent learns no more than the id.
 
     Nobody knows whether an answer of an unknown kind allows.
@@ -240,4 +243,4 @@ def _choices(options: Iterable[PermissionOption]) -> Iterator[Choice]:
             logger.warning("an answer of an unknown kind or a used id is not offered: %r", option)
         else:
             offered.add(option.option_id)
-            yield Choice(option.option_id, option.name, kind)
+            yield requests.Choice(option.option_id, option.name, kind)

@@ -10,12 +10,7 @@ from typing import Any, Final
 
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
-from eca_nvim.protocol.acp.lifecycle import (
-    VERSION,
-    AgentCapabilities,
-    Implementation,
-    InitializeParams,
-)
+from eca_nvim.protocol.acp import lifecycle
 
 CAPABILITIES: Final[Mapping[str, str]] = {
     "fs.readTextFile": "fs/read_text_file",
@@ -41,13 +36,13 @@ _FLAGS: Final = frozenset(
 )
 """Capabilities that are true or false; the others are objects."""
 
-_CLIENT: Final = Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
+_CLIENT: Final = lifecycle.Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
 
 
-def introduction() -> InitializeParams:
+def introduction() -> lifecycle.InitializeParams:
     """Build the initialize request."""
-    return InitializeParams(
-        protocol_version=VERSION, client_info=_CLIENT, client_capabilities=_announced()
+    return lifecycle.InitializeParams(
+        protocol_version=lifecycle.VERSION, client_info=_CLIENT, client_capabilities=_announced()
     )
 
 
@@ -84,7 +79,7 @@ class Abilities:
         self.announce(self._offered - {ability})
 
 
-def of_sessions(can: AgentCapabilities) -> Iterator[Ability]:
+def of_sessions(can: lifecycle.AgentCapabilities) -> Iterator[Ability]:
     """Yield what an agent can do with its sessions.
 
     One that loads sessions and does not list them has a list: of those that this client remembers.

@@ -33,17 +33,20 @@ from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import gets_empty_text, sends_whole_prompts
 from eca_nvim.agents.base import EditorServices, Emit, KeptProjects, Workspace
 from eca_nvim.agents.process_agent import events_of
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown, Welcomed
+from eca_nvim.chat.vocabulary import agent_events, options
 from eca_nvim.chat.vocabulary.events import Addressed
-from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.jsonrpc import Notification, Request
-from eca_nvim.protocol.acp import DecodeError, Unknown, decode_notification
-from eca_nvim.protocol.acp.client_requests import ReadTextFile, WriteTextFile
-from eca_nvim.protocol.acp.elicitation import ElicitationCompleted
-from eca_nvim.protocol.acp.lifecycle import CancelRequest, Implementation, InitializeResult
-from eca_nvim.protocol.acp.messages import TerminalRequest
-from eca_nvim.protocol.acp.tool_call import RequestPermission
-from eca_nvim.protocol.acp.updates import SessionUpdated
+from eca_nvim.protocol.acp import (
+    DecodeError,
+    Unknown,
+    client_requests,
+    decode_notification,
+    elicitation,
+    lifecycle,
+    messages,
+    tool_call,
+    updates,
+)
 from eca_nvim.transport import Connection, Guard, Incoming
 
 logger = logging.getLogger(__name__)
@@ -91,10 +94,10 @@ class Life:
         self.elicitations = Elicitations(answers)
         self.terminals = Terminals(answers, self.consents, tasks, guard, tell)
         handlers: dict[type, Handler] = {
-            RequestPermission: permissions,
-            ReadTextFile: files,
-            WriteTextFile: files,
-            **dict.fromkeys(get_args(TerminalRequest), self.terminals),
+            tool_call.RequestPermission: permissions,
+            client_requests.ReadTextFile: files,
+            client_requests.WriteTextFile: files,
+            **dict.fromkeys(get_args(messages.TerminalRequest), self.terminals),
         }
         self.requests = AgentRequests(answers, self.sessions, self.elicitations, handlers)
         self.outbox = Outbox(
@@ -107,11 +110,11 @@ class Life:
         )
         self.options = OptionRequests(connection, self.sessions, self.faults, emit)
         self.title = ""
-        self._agent: Implementation | None = None
+        self._agent: lifecycle.Implementation | None = None
         self._mcp = mcp
         self._emit = emit
 
-    def introduced(self, result: InitializeResult) -> None:
+    def introduced(self, result: lifecycle.InitializeResult) -> None:
         """Note what the agent can do, and emit it."""
         can = result.agent_capabilities
         self.logins.methods = result.auth_methods
@@ -125,21 +128,21 @@ class Life:
         usable, left_out = self._mcp.usable(can.mcp_capabilities)
         self.setup.mcp_servers = usable
         self.setup.takes_folders = can.session_capabilities.additional_directories is not None
-        steer = {Ability.STEER} if result.meta.steering.supported else set()
+        steer = {options.Ability.STEER} if result.meta.steering.supported else set()
         self.abilities.announce({*of_sessions(can), *self.logins.abilities, *steer})
-        self._emit([MessageShown("warn", line) for line in left_out])
+        self._emit([agent_events.MessageShown("warn", line) for line in left_out])
         if result.meta.welcome:
-            self._emit([Welcomed(result.meta.welcome)])
+            self._emit([agent_events.Welcomed(result.meta.welcome)])
 
     def receive(self, batch: Sequence[Incoming]) -> None:
         """Emit the events of one read, as one batch."""
-        events: list[AgentEvent] = []
+        events: list[agent_events.AgentEvent] = []
         for message in batch:
             events += events_of(message, self._read, self.requests.fail)
         if events:
             self._emit(events)
 
-    def _read(self, message: Incoming) -> Sequence[AgentEvent]:
+    def _read(self, message: Incoming) -> Sequence[agent_events.AgentEvent]:
         if isinstance(message, Request):
             return self.requests.start(message)
         try:
@@ -148,17 +151,17 @@ class Life:
             logger.warning("skipped a notification: %s", fault)
             return ()
         match received:
-            case SessionUpdated():
+            case updates.SessionUpdated():
                 return self._update(received, message)
-            case CancelRequest(request_id):
+            case lifecycle.CancelRequest(request_id):
                 return self.requests.withdraw(request_id)
-            case ElicitationCompleted():
+            case elicitation.ElicitationCompleted():
                 return self.elicitations.completed(received)
             case Unknown(method):
                 logger.debug("skipped %s: it is not known here", method)
                 return ()
 
-    def _tell(self, events: Sequence[AgentEvent]) -> None:
+    def _tell(self, events: Sequence[agent_events.AgentEvent]) -> None:
         """Emit events about requests, which may end after their chat was forgotten."""
         has_chat = self.sessions.has_chat
         known = [it for it in events if not isinstance(it, Addressed) or has_chat(it.chat_id)]
@@ -169,7 +172,9 @@ class Life:
         agent = self._agent
         return agent is not None and gets_empty_text(agent.name, agent.version)
 
-    def _update(self, updated: SessionUpdated, message: Notification) -> Sequence[AgentEvent]:
+    def _update(
+        self, updated: updates.SessionUpdated, message: Notification
+    ) -> Sequence[agent_events.AgentEvent]:
         session = self.sessions.of_id(updated.session_id)
         if session is not None:
             events = session.receive(updated.update, size_of(message))
@@ -185,5 +190,5 @@ def first_folder(workspace: Workspace) -> str:
     return next(iter(workspace.folders), "/")
 
 
-def _title(agent: Implementation | None) -> str:
+def _title(agent: lifecycle.Implementation | None) -> str:
     return "" if agent is None else one_line(f"{agent.title or agent.name} {agent.version}")

@@ -23,8 +23,7 @@ from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.options import Ability
-from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.lifecycle import AuthenticateParams, AuthMeta, AuthMethod, LogoutParams
+from eca_nvim.protocol.acp import encode, lifecycle
 from eca_nvim.protocol.base.types import Request
 from eca_nvim.spawn import child_environment, program_name
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
@@ -61,7 +60,7 @@ class Logins:
     def __init__(self, connection: Connection, program: Program) -> None:
         self._connection = connection
         self._program = program
-        self.methods: Sequence[AuthMethod] = ()
+        self.methods: Sequence[lifecycle.AuthMethod] = ()
         self.can_log_out = False
 
     @property
@@ -99,11 +98,13 @@ class Logins:
         """Log out. Raises AgentRefused."""
         if not self.can_log_out:
             raise AgentLacks(f"{self._program.name} cannot log out: use its own program for that")
-        await self._ask(LogoutParams(), "the logout", LOGOUT_SECONDS)
+        await self._ask(lifecycle.LogoutParams(), "the logout", LOGOUT_SECONDS)
 
-    async def _authenticate(self, method: AuthMethod) -> None:
+    async def _authenticate(self, method: lifecycle.AuthMethod) -> None:
         try:
-            await self._ask(AuthenticateParams(method.id), method.name, AUTHENTICATE_SECONDS)
+            await self._ask(
+                lifecycle.AuthenticateParams(method.id), method.name, AUTHENTICATE_SECONDS
+            )
         except AgentRefused as refused:
             advice = f" ({method.description})" if method.description else ""
             raise AgentRefused(f"{refused}{advice}") from refused
@@ -119,7 +120,7 @@ class Logins:
         except ConnectionClosed as closed:
             raise AgentRefused(f"{what}: the agent has ended") from closed
 
-    def _require_variables(self, method: AuthMethod) -> None:
+    def _require_variables(self, method: lifecycle.AuthMethod) -> None:
         if missing := self._missing(method):
             names = " and ".join(f"${name}" for name in missing)
             raise AgentRefused(
@@ -127,7 +128,7 @@ class Logins:
                 "server in the option servers, or before Neovim starts; then :Eca restart"
             )
 
-    def _missing(self, method: AuthMethod) -> list[str]:
+    def _missing(self, method: lifecycle.AuthMethod) -> list[str]:
         environment = self._environment()
         return [it.name for it in method.vars if not it.optional and not environment.get(it.name)]
 
@@ -135,7 +136,7 @@ class Logins:
         given = self._program.environment
         return child_environment() if given is None else given
 
-    def _way(self, method: AuthMethod) -> LoginWay:
+    def _way(self, method: lifecycle.AuthMethod) -> LoginWay:
         command = self._command(method)
         if command is not None:
             about = f"runs {shlex.join(command.command)}"
@@ -145,9 +146,9 @@ class Logins:
             about = method.description or ""
         return LoginWay(method.id, one_line(method.name), one_line(about))
 
-    def _command(self, method: AuthMethod) -> LoginCommand | None:
+    def _command(self, method: lifecycle.AuthMethod) -> LoginCommand | None:
         """Return what a way runs in a terminal; None if it runs nothing."""
-        meta, whole = method.meta or AuthMeta(), self._program.command
+        meta, whole = method.meta or lifecycle.AuthMeta(), self._program.command
         if method.type == _TERMINAL:
             return self._run(method, (*whole, *method.args), method.env)
         if (older := meta.terminal_auth) is not None:
@@ -158,7 +159,7 @@ class Logins:
         return None
 
     def _run(
-        self, method: AuthMethod, command: Sequence[str], added: Mapping[str, str]
+        self, method: lifecycle.AuthMethod, command: Sequence[str], added: Mapping[str, str]
     ) -> LoginCommand:
         whole = {**self._environment(), **added, _TO_NEOVIM: ""}
         environment = {name: it for name, it in whole.items() if _is_text(name) and _is_text(it)}

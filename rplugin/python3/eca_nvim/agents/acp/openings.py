@@ -32,15 +32,7 @@ from eca_nvim.agents.acp.session_setup import SessionSetup
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
-from eca_nvim.protocol.acp import DecodeError, decode_result, encode
-from eca_nvim.protocol.acp.sessions import (
-    ForkSessionParams,
-    LoadSessionParams,
-    NewSessionParams,
-    NewSessionResult,
-    OpenedSession,
-    ResumeSessionParams,
-)
+from eca_nvim.protocol.acp import DecodeError, decode_result, encode, sessions
 from eca_nvim.transport import Connection, ConnectionClosed, Incoming, PendingRequest, RemoteError
 
 MOST_MESSAGES: Final = 50_000
@@ -102,7 +94,12 @@ _FAILED: Final[Mapping[Way, str]] = {
     Way.RESUME: "the chat could not be resumed",
 }
 
-_Opening: TypeAlias = NewSessionParams | LoadSessionParams | ResumeSessionParams | ForkSessionParams
+_Opening: TypeAlias = (
+    sessions.NewSessionParams
+    | sessions.LoadSessionParams
+    | sessions.ResumeSessionParams
+    | sessions.ForkSessionParams
+)
 _OnAnswer: TypeAlias = Callable[[PendingRequest], None]
 
 logger = logging.getLogger(__name__)
@@ -223,7 +220,7 @@ class Openings:
 
     def _params(
         self, session: Session, way: Way
-    ) -> NewSessionParams | LoadSessionParams | ResumeSessionParams:
+    ) -> sessions.NewSessionParams | sessions.LoadSessionParams | sessions.ResumeSessionParams:
         match way:
             case Way.NEW:
                 return self._setup.new()
@@ -238,7 +235,9 @@ class Openings:
         self,
         session: Session,
         way: Way,
-        params: NewSessionParams | LoadSessionParams | ResumeSessionParams,
+        params: sessions.NewSessionParams
+        | sessions.LoadSessionParams
+        | sessions.ResumeSessionParams,
         pending: PendingRequest,
     ) -> None:
         try:
@@ -251,8 +250,10 @@ class Openings:
             self._made(session, way, made)
         self._read_unclaimed()
 
-    def _made(self, session: Session, way: Way, made: OpenedSession | NewSessionResult) -> None:
-        if isinstance(made, NewSessionResult):
+    def _made(
+        self, session: Session, way: Way, made: sessions.OpenedSession | sessions.NewSessionResult
+    ) -> None:
+        if isinstance(made, sessions.NewSessionResult):
             # Else one chat would be asked about the other's calls.
             if self.by_id.get(made.session_id, session) is not session:
                 self._refuse(session, TAKEN)
@@ -268,7 +269,7 @@ class Openings:
     def _forked(self, copy: Session, pending: PendingRequest) -> None:
         """Take a copy, and what the agent has replayed of it; else have it loaded."""
         try:
-            made = decode_result(ForkSessionParams, pending.answer())
+            made = decode_result(sessions.ForkSessionParams, pending.answer())
         except (RemoteError, DecodeError) as fault:
             self._refuse(copy, self._line("the chat could not be copied", fault))
         except ConnectionClosed:
@@ -277,7 +278,7 @@ class Openings:
             self._read_copy(copy, made)
         self._read_unclaimed()
 
-    def _read_copy(self, copy: Session, made: NewSessionResult) -> None:
+    def _read_copy(self, copy: Session, made: sessions.NewSessionResult) -> None:
         if self.by_id.setdefault(made.session_id, copy) is not copy:
             self._refuse(copy, TAKEN)
             return
@@ -329,7 +330,9 @@ class Openings:
 
     # --- how it ends ----------------------------------------------------------------------------
 
-    def _opened(self, session: Session, way: Way, made: OpenedSession | NewSessionResult) -> None:
+    def _opened(
+        self, session: Session, way: Way, made: sessions.OpenedSession | sessions.NewSessionResult
+    ) -> None:
         session.state = SessionState.OPEN
         self._awaited.discard(session)
         self.by_id[session.id] = session
@@ -382,9 +385,10 @@ class Openings:
 
 
 def _read(
-    params: NewSessionParams | LoadSessionParams | ResumeSessionParams, answer: object
-) -> OpenedSession | NewSessionResult:
+    params: sessions.NewSessionParams | sessions.LoadSessionParams | sessions.ResumeSessionParams,
+    answer: object,
+) -> sessions.OpenedSession | sessions.NewSessionResult:
     """Read the answer that opens a session. Raises DecodeError."""
-    if isinstance(params, NewSessionParams):
-        return decode_result(NewSessionParams, answer)
+    if isinstance(params, sessions.NewSessionParams):
+        return decode_result(sessions.NewSessionParams, answer)
     return decode_result(type(params), answer)

@@ -24,17 +24,13 @@ from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session, login_needed
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import Emit, Prompt
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary import agent_events, call_details, login, states, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     NoticeReceived,
     SteerTaken,
     TitleChanged,
 )
-from eca_nvim.chat.vocabulary.login import LoginNeeded
-from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import REQUEST_CANCELLED
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
@@ -48,15 +44,17 @@ from eca_nvim.protocol.acp.sessions import (
 )
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
-_ENDS: Final[Mapping[StopReason, TurnEnded]] = {
-    StopReason.CANCELLED: TurnEnded(TurnEnd.STOPPED),
-    StopReason.MAX_TOKENS: TurnEnded(
-        TurnEnd.LIMIT, "The answer reached the limit of tokens: your next prompt goes on."
+_ENDS: Final[Mapping[StopReason, turn_events.TurnEnded]] = {
+    StopReason.CANCELLED: turn_events.TurnEnded(states.TurnEnd.STOPPED),
+    StopReason.MAX_TOKENS: turn_events.TurnEnded(
+        states.TurnEnd.LIMIT, "The answer reached the limit of tokens: your next prompt goes on."
     ),
-    StopReason.MAX_TURN_REQUESTS: TurnEnded(
-        TurnEnd.LIMIT, "The turn reached the limit of requests: your next prompt goes on."
+    StopReason.MAX_TURN_REQUESTS: turn_events.TurnEnded(
+        states.TurnEnd.LIMIT, "The turn reached the limit of requests: your next prompt goes on."
     ),
-    StopReason.REFUSAL: TurnEnded(TurnEnd.DECLINED, "The agent refused to go on."),
+    StopReason.REFUSAL: turn_events.TurnEnded(
+        states.TurnEnd.DECLINED, "The agent refused to go on."
+    ),
 }
 """How turns end; for other reasons they are done."""
 
@@ -104,7 +102,7 @@ class Outbox:
         session = self._sessions.of_chat(chat_id)
         if not session.is_open or session.next_prompt is not None:
             session.next_prompt = None
-            self._end(session, TurnEnded(TurnEnd.STOPPED))
+            self._end(session, turn_events.TurnEnded(states.TurnEnd.STOPPED))
             self._sessions.stop_waiting(session)
             return
         session.is_stopping = session.turn_runs
@@ -120,7 +118,7 @@ class Outbox:
         return prompt
 
     def decide(
-        self, chat_id: str, call_id: str, choice_id: str | None, shown: ToolCall | None
+        self, chat_id: str, call_id: str, choice_id: str | None, shown: call_details.ToolCall | None
     ) -> None:
         """Answer the request for permission of a call; None rejects it."""
         session = self._sessions.of_chat(chat_id)
@@ -134,7 +132,7 @@ class Outbox:
         if prompt is None:  # it was stopped
             return
         if fault is not None:
-            self._end(session, TurnEnded(TurnEnd.FAILED, fault))
+            self._end(session, turn_events.TurnEnded(states.TurnEnd.FAILED, fault))
             return
         title = one_line(prompt.text[:MOST_TITLE])
         if self._sessions.was_prompted(session, title) and session.inbox.title is None:
@@ -147,7 +145,9 @@ class Outbox:
         on_answer = partial(self._answered, session, session.turn, prompt)
         with suppress(ConnectionClosed):
             self._connection.start_request(params.method, encode(params), on_answer)
-        self._emit([*session.inbox.turn_began(), Addressed(session.chat_id, TurnBegan())])
+        self._emit(
+            [*session.inbox.turn_began(), Addressed(session.chat_id, turn_events.TurnBegan())]
+        )
 
     def _steer(self, prompt: Prompt, session: Session, _fault: str | None) -> None:
         if not session.turn_runs or session.is_stopping or prompt in session.steers:
@@ -186,10 +186,10 @@ class Outbox:
         if session.steers and not session.is_stopping:
             session.steers_answered = partial(self._answered, session, turn, prompt, pending)
             return
-        end: TurnEnded | LoginNeeded
+        end: turn_events.TurnEnded | login.LoginNeeded
         try:
             reason = decode_result(PromptParams, pending.answer()).stop_reason
-            end = _ENDS.get(reason, TurnEnded())
+            end = _ENDS.get(reason, turn_events.TurnEnded())
         except (RemoteError, DecodeError) as fault:
             reason, end = None, self._failure(session, prompt, fault)
         except ConnectionClosed:
@@ -202,26 +202,26 @@ class Outbox:
         session.turn_runs = session.is_stopping = False
         closed = self._requests.cancel(session)
         self._emit_all([*closed, *session.inbox.turn_ended(reason)])
-        self._emit([end if isinstance(end, LoginNeeded) else Addressed(session.chat_id, end)])
+        self._emit([end if isinstance(end, login.LoginNeeded) else Addressed(session.chat_id, end)])
 
     def _failure(
         self, session: Session, prompt: Prompt, fault: RemoteError | DecodeError
-    ) -> TurnEnded | LoginNeeded:
+    ) -> turn_events.TurnEnded | login.LoginNeeded:
         if needs_login(fault) and not session.is_stopping:
             session.prompts = PromptWriter()  # the agent has taken none of the contexts
             self._sessions.was_refused(session)
             return login_needed(session.chat_id, prompt, self._faults.line("", fault))
         if isinstance(fault, RemoteError) and fault.code == REQUEST_CANCELLED:
-            return TurnEnded(TurnEnd.STOPPED)
-        end = TurnEnd.STOPPED if session.is_stopping else TurnEnd.FAILED
-        return TurnEnded(end, self._faults.line("the prompt failed", fault))
+            return turn_events.TurnEnded(states.TurnEnd.STOPPED)
+        end = states.TurnEnd.STOPPED if session.is_stopping else states.TurnEnd.FAILED
+        return turn_events.TurnEnded(end, self._faults.line("the prompt failed", fault))
 
-    def _end(self, session: Session, end: TurnEnded) -> None:
+    def _end(self, session: Session, end: turn_events.TurnEnded) -> None:
         self._emit([Addressed(session.chat_id, end)])
 
     def _notice(self, session: Session, *lines: str) -> None:
         self._emit_all([Addressed(session.chat_id, NoticeReceived(line)) for line in lines])
 
-    def _emit_all(self, events: Sequence[AgentEvent]) -> None:
+    def _emit_all(self, events: Sequence[agent_events.AgentEvent]) -> None:
         if events:
             self._emit(events)

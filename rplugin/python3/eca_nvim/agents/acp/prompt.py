@@ -21,18 +21,7 @@ from msgspec import Struct
 from eca_nvim.agents import attached_files
 from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.typed_tokens import without_backslashes
-from eca_nvim.chat.vocabulary.contexts import (
-    Context,
-    CursorContext,
-    DiffContext,
-    DirectoryContext,
-    FileContext,
-    ImageContext,
-    PathMention,
-    ResourceContext,
-    TextContext,
-    WebContext,
-)
+from eca_nvim.chat.vocabulary import contexts
 from eca_nvim.paths import uri_of
 from eca_nvim.protocol.acp.content import (
     ContentBlock,
@@ -56,7 +45,7 @@ class PromptWriter:
     """Writes the prompts of one session."""
 
     def __init__(self) -> None:
-        self._sent: dict[Context, Hashable] = {}
+        self._sent: dict[contexts.Context, Hashable] = {}
         self._noticed: set[str] = set()
 
     def write(self, prompt: Prompt, can: PromptCapabilities) -> Written:
@@ -65,18 +54,20 @@ class PromptWriter:
         blocks: list[ContentBlock] = [TextBlock(text)]
         notices: list[str] = []
         for context in filter(self._is_news, prompt.contexts):
-            embeds = can.embedded_context and isinstance(context, FileContext)
+            embeds = can.embedded_context and isinstance(context, contexts.FileContext)
             fitted = attached_files.fit(context) if embeds else attached_files.Fitted(context)
             if fitted.message is not None and fitted.message not in self._noticed:
                 self._noticed.add(fitted.message)
                 notices.append(fitted.message)
-            if isinstance(context, FileContext) and isinstance(fitted.context, TextContext):
+            if isinstance(context, contexts.FileContext) and isinstance(
+                fitted.context, contexts.TextContext
+            ):
                 blocks += _blocks(context, PromptCapabilities())  # too large: only its name
             elif fitted.context is not None:
                 blocks += _blocks(fitted.context, can)
         return Written(tuple(blocks), tuple(notices))
 
-    def _is_news(self, context: Context) -> bool:
+    def _is_news(self, context: contexts.Context) -> bool:
         """Return whether a context must be sent: named by the prompt, new or changed."""
         if getattr(context, "token", None):
             return True
@@ -86,27 +77,27 @@ class PromptWriter:
         return is_news
 
 
-def _blocks(context: Context, can: PromptCapabilities) -> Sequence[ContentBlock]:
+def _blocks(context: contexts.Context, can: PromptCapabilities) -> Sequence[ContentBlock]:
     match context:
-        case FileContext():
+        case contexts.FileContext():
             return (_file(context, can),)
-        case ImageContext():
+        case contexts.ImageContext():
             return (_image(context, can),)
-        case DirectoryContext(path):
+        case contexts.DirectoryContext(path):
             return (_link(path),)
-        case ResourceContext(uri) | WebContext(uri):
+        case contexts.ResourceContext(uri) | contexts.WebContext(uri):
             return (ResourceLink(uri, uri),)
-        case PathMention() | DiffContext():  # only words of the text
+        case contexts.PathMention() | contexts.DiffContext():  # only words of the text
             return ()
-        case TextContext(label, content):
+        case contexts.TextContext(label, content):
             return (TextBlock(f"{label}:\n{content}"),)
-        case CursorContext(path):
+        case contexts.CursorContext(path):
             return TextBlock(_place(context)), _link(path, f"#L{context.start.line}")
         case _:
             assert_never(context)
 
 
-def _file(context: FileContext, can: PromptCapabilities) -> ContentBlock:
+def _file(context: contexts.FileContext, can: PromptCapabilities) -> ContentBlock:
     lines = _fragment(context.first, context.last)
     text = attached_files.text_of(context) if can.embedded_context else None
     if text is None:
@@ -114,7 +105,7 @@ def _file(context: FileContext, can: PromptCapabilities) -> ContentBlock:
     return EmbeddedResource(ResourceContents(uri_of(context.path) + lines, text))
 
 
-def _image(context: ImageContext, can: PromptCapabilities) -> ContentBlock:
+def _image(context: contexts.ImageContext, can: PromptCapabilities) -> ContentBlock:
     data = attached_files.bytes_of(context) if can.image else None
     if data is None:
         return _link(context.path)
@@ -161,7 +152,7 @@ def typed_title(title: str) -> str:
     return (title[: place.start()].rstrip() if place else title) or title
 
 
-def _place(cursor: CursorContext) -> str:
+def _place(cursor: contexts.CursorContext) -> str:
     start, end = cursor.start, cursor.end
     if start == end:
         return f"The cursor is in line {start.line}, column {start.column} of {cursor.path}."

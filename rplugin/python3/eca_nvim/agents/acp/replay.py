@@ -24,7 +24,7 @@ from eca_nvim.agents.acp.updates.changes import of_the_past
 from eca_nvim.agents.archive import CursorExpired
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary import agent_events, options, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatEvent,
@@ -42,8 +42,6 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
     UnknownReceived,
 )
-from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.chat.vocabulary.turn_events import ImageReceived, LinkReceived
 from eca_nvim.protocol.acp import updates
 
 MOST_BYTES: Final = 64 << 20
@@ -148,7 +146,7 @@ class Replay:
             raise CursorExpired("these messages are not kept any more")
         return int(before)
 
-    def _place(self, events: Iterable[AgentEvent]) -> None:
+    def _place(self, events: Iterable[agent_events.AgentEvent]) -> None:
         for event in filter(None, map(self._as_said, _addressed(events))):
             message = self._message_of(event.event)
             message.events.append(event)
@@ -167,9 +165,9 @@ class Replay:
                 typed = "" if goes_on else typed_text(text)
                 self._is_ours, self._prompt = typed != text, prompt
                 return replace(event, event=replace(event.event, text=typed)) if typed else None
-            case LinkReceived() | UnknownReceived() | ImageReceived():
+            case turn_events.LinkReceived() | UnknownReceived() | turn_events.ImageReceived():
                 return None if self._is_ours and self._is_users else event
-            case OptionsChanged():
+            case options.OptionsChanged():
                 return None
         return event
 
@@ -199,7 +197,7 @@ def _texts(message: _Message) -> list[str]:
     return [it.event.text for it in message.events if isinstance(it.event, TextReceived)]
 
 
-def _addressed(events: Iterable[AgentEvent]) -> Iterator[Addressed]:
+def _addressed(events: Iterable[agent_events.AgentEvent]) -> Iterator[Addressed]:
     return (event for event in events if isinstance(event, Addressed))
 
 

@@ -22,14 +22,9 @@ from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.replay import Replay, is_said
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Prompt
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.effects import TellPrompt
+from eca_nvim.chat.vocabulary import agent_events, effects, login, options
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
-from eca_nvim.chat.vocabulary.login import LoginNeeded
-from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.protocol.acp.lifecycle import AgentCapabilities
-from eca_nvim.protocol.acp.sessions import NewSessionResult
-from eca_nvim.protocol.acp.updates import Notice, SessionUpdate
+from eca_nvim.protocol.acp import lifecycle, sessions, updates
 from eca_nvim.transport import PendingRequest
 
 
@@ -47,7 +42,7 @@ class Ways:
     def __init__(self) -> None:
         self._offered = {Way.NEW}
 
-    def announced(self, can: AgentCapabilities) -> None:
+    def announced(self, can: lifecycle.AgentCapabilities) -> None:
         """Note what the agent says it can do."""
         if can.load_session:
             self._offered.add(Way.LOAD)
@@ -124,7 +119,7 @@ class Session:
         self.wants_text = False
         self.notices: list[NoticeReceived] = []
         """What the user must know once the text is shown."""
-        self.copied: NewSessionResult | None = None
+        self.copied: sessions.NewSessionResult | None = None
         """The answer that made it, if it is a copy."""
         self.next_prompt: Prompt | None = None
         """The prompt that waits until the session is open, and its options are set."""
@@ -209,12 +204,14 @@ class Session:
         notices, self.notices, self.wants_text = self.notices, [], False
         return notices
 
-    def receive(self, update: SessionUpdate, size: int) -> Sequence[AgentEvent]:
+    def receive(
+        self, update: updates.SessionUpdate, size: int
+    ) -> Sequence[agent_events.AgentEvent]:
         """Read an update of `size` bytes; what is replayed gives no events.
 
         Options have no event until the session is open: only then all of them are known.
         """
-        is_news = self.is_open and isinstance(update, Notice)
+        is_news = self.is_open and isinstance(update, updates.Notice)
         if not self.is_replayed or is_news or not is_said(update):
             events = self.inbox.receive(update)
             return events if self.is_open else [it for it in events if not _is_list(it)]
@@ -224,14 +221,16 @@ class Session:
         return ()
 
 
-def _is_list(event: AgentEvent) -> bool:
-    return isinstance(event, Addressed) and isinstance(event.event, OptionsChanged)
+def _is_list(event: agent_events.AgentEvent) -> bool:
+    return isinstance(event, Addressed) and isinstance(event.event, options.OptionsChanged)
 
 
-def login_needed(chat_id: str, prompt: Prompt | None, reason: str) -> LoginNeeded:
+def login_needed(chat_id: str, prompt: Prompt | None, reason: str) -> login.LoginNeeded:
     """Build the event for a request that was refused; `prompt`: if it was one or waited for it."""
-    told = None if prompt is None else TellPrompt(prompt.chat_id, prompt.text, prompt.contexts)
-    return LoginNeeded(chat_id, reason, told)
+    told = (
+        None if prompt is None else effects.TellPrompt(prompt.chat_id, prompt.text, prompt.contexts)
+    )
+    return login.LoginNeeded(chat_id, reason, told)
 
 
 Then = Callable[[Session, str | None], None]

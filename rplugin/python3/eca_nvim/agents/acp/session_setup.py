@@ -20,17 +20,7 @@ from msgspec import Struct, field
 
 from eca_nvim.agents.acp.faults import one_line
 from eca_nvim.path_risks import Folders
-from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.sessions import (
-    ForkSessionParams,
-    LoadSessionParams,
-    McpCapabilities,
-    McpRemote,
-    McpStdio,
-    NamedValue,
-    NewSessionParams,
-    ResumeSessionParams,
-)
+from eca_nvim.protocol.acp import encode, sessions
 from eca_nvim.spawn import find_program
 
 EDITOR: Final = "editor"
@@ -58,7 +48,7 @@ class McpOptions(Struct, frozen=True):
     path: str | None = None
     editor: Callable[[], Sequence[str]] | None = None
 
-    def usable(self, can: McpCapabilities) -> tuple[tuple[Wired, ...], list[str]]:
+    def usable(self, can: sessions.McpCapabilities) -> tuple[tuple[Wired, ...], list[str]]:
         """Return the servers that an agent can use, and a line about each other one."""
         usable, lines = list[Wired](), list[str]()
         for name, told in sorted(self.servers.items()):
@@ -69,8 +59,8 @@ class McpOptions(Struct, frozen=True):
         return tuple(usable), lines
 
     def _server(
-        self, name: str, told: object, can: McpCapabilities
-    ) -> Sequence[McpStdio | McpRemote]:
+        self, name: str, told: object, can: sessions.McpCapabilities
+    ) -> Sequence[sessions.McpStdio | sessions.McpRemote]:
         match told:
             case False:
                 return ()
@@ -84,7 +74,7 @@ class McpOptions(Struct, frozen=True):
 
     def _stdio(
         self, name: str, program: str, arguments: Sequence[object], more: Mapping[object, object]
-    ) -> McpStdio:
+    ) -> sessions.McpStdio:
         variables = _named(more.get("env"))
         path = next((it.value for it in variables if it.name == "PATH"), self.path)
         if program.startswith("~/"):
@@ -94,29 +84,31 @@ class McpOptions(Struct, frozen=True):
             raise _LeftOut(f"{program!r} was not found: install it or correct its command")
         if not found.startswith(os.sep):
             raise _LeftOut(f"{program!r} is not a program on PATH nor an absolute path: correct it")
-        return McpStdio(name, found, tuple(map(str, arguments)), variables)
+        return sessions.McpStdio(name, found, tuple(map(str, arguments)), variables)
 
 
-def _editor(start: Callable[[], Sequence[str]]) -> McpStdio:
+def _editor(start: Callable[[], Sequence[str]]) -> sessions.McpStdio:
     try:
         program, *arguments = start()
     except OSError as fault:
         raise _LeftOut(f"it does not start, {fault.strerror or fault}") from fault
-    return McpStdio(EDITOR, program, tuple(arguments), ())
+    return sessions.McpStdio(EDITOR, program, tuple(arguments), ())
 
 
-def _remote(name: str, url: str, more: Mapping[object, object], can: McpCapabilities) -> McpRemote:
+def _remote(
+    name: str, url: str, more: Mapping[object, object], can: sessions.McpCapabilities
+) -> sessions.McpRemote:
     kind: Literal["http", "sse"] = "sse" if more.get("type") == "sse" else "http"
     if not url.startswith(("http://", "https://")):
         raise _LeftOut("its url must begin with https:// or http://")
     if not (can.sse if kind == "sse" else can.http):
         raise _LeftOut(f"the agent takes none of the type {kind}")
-    return McpRemote(kind, name, url, _named(more.get("headers")))
+    return sessions.McpRemote(kind, name, url, _named(more.get("headers")))
 
 
-def _named(table: object) -> tuple[NamedValue, ...]:
+def _named(table: object) -> tuple[sessions.NamedValue, ...]:
     items = table.items() if isinstance(table, Mapping) else ()
-    return tuple(NamedValue(str(name), str(value)) for name, value in items)
+    return tuple(sessions.NamedValue(str(name), str(value)) for name, value in items)
 
 
 class SessionSetup(Struct):
@@ -134,18 +126,18 @@ class SessionSetup(Struct):
     def _added(self) -> tuple[str, ...] | None:
         return (self.folders.added or None) if self.takes_folders else None
 
-    def new(self) -> NewSessionParams:
+    def new(self) -> sessions.NewSessionParams:
         """Return the request for a new session."""
-        return NewSessionParams(self.cwd, self.mcp_servers, self._added)
+        return sessions.NewSessionParams(self.cwd, self.mcp_servers, self._added)
 
-    def load(self, session_id: str) -> LoadSessionParams:
+    def load(self, session_id: str) -> sessions.LoadSessionParams:
         """Return the request that opens a session and replays it."""
-        return LoadSessionParams(session_id, self.cwd, self.mcp_servers, self._added)
+        return sessions.LoadSessionParams(session_id, self.cwd, self.mcp_servers, self._added)
 
-    def resume(self, session_id: str) -> ResumeSessionParams:
+    def resume(self, session_id: str) -> sessions.ResumeSessionParams:
         """Return the request that opens a session without a replay."""
-        return ResumeSessionParams(session_id, self.cwd, self.mcp_servers, self._added)
+        return sessions.ResumeSessionParams(session_id, self.cwd, self.mcp_servers, self._added)
 
-    def fork(self, session_id: str) -> ForkSessionParams:
+    def fork(self, session_id: str) -> sessions.ForkSessionParams:
         """Return the request that copies a session."""
-        return ForkSessionParams(session_id, self.cwd, self.mcp_servers, self._added)
+        return sessions.ForkSessionParams(session_id, self.cwd, self.mcp_servers, self._added)

@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.dialect import Dialect, Generation
 from eca_nvim.agents.eca.turns import Turns
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent, TrustWanted, Welcomed
+from eca_nvim.chat.vocabulary import agent_events
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.options import (
     MODE,
@@ -100,7 +100,7 @@ class ChatOptions:
         self._had_trust = False  # at the last call of `changed`
         self._is_stale = False
 
-    def open_chat(self, chat_id: str) -> Sequence[AgentEvent]:
+    def open_chat(self, chat_id: str) -> Sequence[agent_events.AgentEvent]:
         """Return the options of a chat that exists from now on, or is shown again."""
         chat = self._chat(chat_id)
         lacks_models = self._models == () and not chat.is_open
@@ -133,7 +133,9 @@ class ChatOptions:
         model, agent, variant = (self._selected(chat, what) for what in SELECTABLE)
         return Selection(model, agent, variant, chat.trust)
 
-    def set(self, chat_id: str, option_id: str, value: OptionValue) -> Sequence[AgentEvent]:
+    def set(
+        self, chat_id: str, option_id: str, value: OptionValue
+    ) -> Sequence[agent_events.AgentEvent]:
         """Set an option; returns the list that follows."""
         chat = self._chat(chat_id)
         if option_id == "trust":
@@ -146,7 +148,7 @@ class ChatOptions:
             chat.own[option_id] = str(value)
         return [self._list(chat_id, chat, is_answer=True)]
 
-    def announce(self, news: Announced) -> Sequence[AgentEvent]:
+    def announce(self, news: Announced) -> Sequence[agent_events.AgentEvent]:
         """Read an announcement; returns what it says besides options (`changed`)."""
         self._is_stale = True
         self._read_offers(news)
@@ -156,8 +158,14 @@ class ChatOptions:
             self._defaults |= said
         elif news.chat_id in self._chats:
             self._chats[news.chat_id].own |= said
-        events: list[AgentEvent] = [Welcomed(news.welcome)] if news.welcome else []
-        return events if news.wants_trust is None else [*events, TrustWanted(news.wants_trust)]
+        events: list[agent_events.AgentEvent] = (
+            [agent_events.Welcomed(news.welcome)] if news.welcome else []
+        )
+        return (
+            events
+            if news.wants_trust is None
+            else [*events, agent_events.TrustWanted(news.wants_trust)]
+        )
 
     def answered(self, chat_id: str, model: str | None) -> None:
         """Note the model that answers a prompt, unless another was forced since."""
@@ -165,7 +173,7 @@ class ChatOptions:
             self.keep(chat_id, model)
         self._overruled.discard(chat_id)
 
-    def changed(self) -> Sequence[AgentEvent]:
+    def changed(self) -> Sequence[agent_events.AgentEvent]:
         """Return the options that changed since the last call: to be emitted after all else."""
         if not self._is_stale and self._had_trust is self._has_trust:
             return ()

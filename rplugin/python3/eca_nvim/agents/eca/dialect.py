@@ -18,18 +18,7 @@ from typing import Final
 from msgspec import UNSET
 
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
-from eca_nvim.protocol.eca import Unknown
-from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated, PromptResult, PromptStatus
-from eca_nvim.protocol.eca.content import (
-    ContentReceived,
-    FileChangeContent,
-    MetadataContent,
-    TextContent,
-    UnknownContent,
-)
-from eca_nvim.protocol.eca.lifecycle import InitializeResult, ShowMessage
-from eca_nvim.protocol.eca.tool_call import ToolCall
-from eca_nvim.protocol.eca.tools import ToolServerUpdated
+from eca_nvim.protocol.eca import Unknown, chat, content, lifecycle, tool_call, tools
 
 
 class Generation(IntEnum):
@@ -73,7 +62,7 @@ _ABLE_SINCE: Final[Mapping[Ability, Generation]] = {
 }
 """Abilities that servers before today's have."""
 
-_OLD_NOTICES: Final = (ToolServerUpdated, ShowMessage)
+_OLD_NOTICES: Final = (tools.ToolServerUpdated, lifecycle.ShowMessage)
 """Notifications that older servers sent, too."""
 
 
@@ -87,7 +76,7 @@ class Dialect:
         """Whether the server calls agents by their older name only."""
         self._reported: set[Lack] = set()
 
-    def read_introduction(self, result: InitializeResult) -> None:
+    def read_introduction(self, result: lifecycle.InitializeResult) -> None:
         """Learn from the response to initialize."""
         if result.agents is not None:
             self.speaks_of_behaviors = True
@@ -99,12 +88,12 @@ class Dialect:
 
     def read_notification(self, message: object) -> None:
         """Learn from a notification: a hot path, and most servers are known by now."""
-        if self.generation is Generation.AGENTS and type(message) is not ConfigUpdated:
+        if self.generation is Generation.AGENTS and type(message) is not chat.ConfigUpdated:
             return
         match message:
-            case ConfigUpdated(chat=config):
-                self._configured(config or ChatConfig())
-            case ContentReceived():
+            case chat.ConfigUpdated(chat=config):
+                self._configured(config or chat.ChatConfig())
+            case content.ContentReceived():
                 self._is_at_least(_of_content(message))
             case Unknown():
                 pass
@@ -113,9 +102,9 @@ class Dialect:
             case _:
                 self._is_at_least(Generation.AGENTS)
 
-    def read_answer(self, result: PromptResult) -> None:
+    def read_answer(self, result: chat.PromptResult) -> None:
         """Learn from the response to a prompt, which has no model in the first draft."""
-        if result.model is not None or result.status is PromptStatus.LOGIN:
+        if result.model is not None or result.status is chat.PromptStatus.LOGIN:
             self._is_at_least(Generation.BEHAVIORS)
         elif result.result_message is not None:
             self._is_at_least(Generation.DRAFT)
@@ -151,7 +140,7 @@ class Dialect:
         self._reported.add(lack)
         return first
 
-    def _configured(self, config: ChatConfig) -> None:
+    def _configured(self, config: chat.ChatConfig) -> None:
         if config.of_behaviors:
             self.speaks_of_behaviors = True
         elif config.agents is not UNSET or config.select_agent is not UNSET:
@@ -163,17 +152,17 @@ class Dialect:
         self.generation = max(self.generation, generation)
 
 
-def _of_content(received: ContentReceived) -> Generation:
+def _of_content(received: content.ContentReceived) -> Generation:
     if received.parent_chat_id is not None:
         return Generation.AGENTS
     match received.content:
         case _ if received.is_complete is not None:  # a piece of an answer, whatever its kind
             return Generation.DRAFT
-        case FileChangeContent():
+        case content.FileChangeContent():
             return Generation.DRAFT
-        case TextContent() | UnknownContent():
+        case content.TextContent() | content.UnknownContent():
             return Generation.UNKNOWN
-        case ToolCall(server=str()) | MetadataContent():
+        case tool_call.ToolCall(server=str()) | content.MetadataContent():
             return Generation.SERVERS
         case _:
             return Generation.BEHAVIORS

@@ -30,59 +30,34 @@ from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.replay import Replays, user_text
 from eca_nvim.agents.eca.turns import EndKind, EndReported
-from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.agent_events import (
-    AgentEvent,
-    JobsChanged,
-    MessageShown,
-    ToolServerChanged,
-    WorkChanged,
-)
+from eca_nvim.chat.vocabulary import agent_events, events, turn_events
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
-from eca_nvim.chat.vocabulary.turn_events import (
-    Job,
-    JobState,
-    LoginBegan,
-    TurnBegan,
-    TurnStopping,
-    UsageReported,
-)
-from eca_nvim.protocol.eca import DecodeError, Unknown, decode_notification
-from eca_nvim.protocol.eca.chat import (
-    ChatCleared,
-    ChatConfig,
-    ChatDeleted,
-    ChatOpened,
-    ChatStatus,
-    ConfigUpdated,
-    StatusChanged,
+from eca_nvim.protocol.eca import (
+    DecodeError,
+    Unknown,
+    chat,
+    decode_notification,
+    lifecycle,
+    providers,
 )
 from eca_nvim.protocol.eca.content import ContentReceived, FileChangeContent, Role, TextContent
-from eca_nvim.protocol.eca.lifecycle import (
-    InitializeResult,
-    NoticeLevel,
-    ProgressKind,
-    ShowMessage,
-    TaskProgress,
-)
-from eca_nvim.protocol.eca.providers import ProvidersUpdated
 from eca_nvim.protocol.eca.tools import Job as EcaJob
 from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerRemoved, ToolServerUpdated
 from eca_nvim.redaction import without_keys
 
 _T = TypeVar("_T")
 
-_JOB_STATES: Final = frozenset(JobState)
+_JOB_STATES: Final = frozenset(turn_events.JobState)
 
-_LEVELS: Final[Mapping[NoticeLevel, str]] = {
-    NoticeLevel.ERROR: "error",
-    NoticeLevel.WARNING: "warn",
-    NoticeLevel.INFO: "info",
-    NoticeLevel.UNKNOWN: "info",
+_LEVELS: Final[Mapping[lifecycle.NoticeLevel, str]] = {
+    lifecycle.NoticeLevel.ERROR: "error",
+    lifecycle.NoticeLevel.WARNING: "warn",
+    lifecycle.NoticeLevel.INFO: "info",
+    lifecycle.NoticeLevel.UNKNOWN: "info",
 }
 
 
-def initial_choices(result: InitializeResult) -> Announced:
+def initial_choices(result: lifecycle.InitializeResult) -> Announced:
     """Read the choices that an older server sends in its response to initialize."""
     return Announced(
         models=result.models,
@@ -94,12 +69,12 @@ def initial_choices(result: InitializeResult) -> Announced:
     )
 
 
-def changed_choices(update: ConfigUpdated, chat_id: str | None) -> Announced:
+def changed_choices(update: chat.ConfigUpdated, chat_id: str | None) -> Announced:
     """Read config/updated; `chat_id` is our id of the chat it applies to, None for all.
 
     The trust of a single chat is ignored: it only repeats the user's choice.
     """
-    config = update.chat or ChatConfig()
+    config = update.chat or chat.ChatConfig()
     selected = {"model": config.select_model, "agent": config.select_agent}
     forced = () if chat_id else tuple(what for what, name in selected.items() if _given(name))
     return Announced(
@@ -123,10 +98,10 @@ def _given(value: _T | UnsetType | None, otherwise: _T | UnsetType | None = UNSE
     return value
 
 
-def tool_server(update: ToolServerUpdated) -> ToolServerChanged:
+def tool_server(update: ToolServerUpdated) -> agent_events.ToolServerChanged:
     """Read tool/serverUpdated; null means the same as a missing value."""
     tools = _given(update.tools)
-    return ToolServerChanged(
+    return agent_events.ToolServerChanged(
         name=update.name,
         status=_given(update.status),
         kind=_given(update.type),
@@ -134,24 +109,24 @@ def tool_server(update: ToolServerUpdated) -> ToolServerChanged:
     )
 
 
-def removed_tool_server(removal: ToolServerRemoved) -> ToolServerChanged:
+def removed_tool_server(removal: ToolServerRemoved) -> agent_events.ToolServerChanged:
     """Read tool/serverRemoved."""
-    return ToolServerChanged(name=removal.name, removed=True)
+    return agent_events.ToolServerChanged(name=removal.name, removed=True)
 
 
-def work(progress: TaskProgress) -> WorkChanged:
+def work(progress: lifecycle.TaskProgress) -> agent_events.WorkChanged:
     """Read $/progress."""
-    done = progress.type is ProgressKind.FINISH
-    return WorkChanged(progress.task_id, progress.title or progress.task_id, done)
+    done = progress.type is lifecycle.ProgressKind.FINISH
+    return agent_events.WorkChanged(progress.task_id, progress.title or progress.task_id, done)
 
 
-def jobs(update: JobsUpdated, ours: Callable[[str], str]) -> JobsChanged:
+def jobs(update: JobsUpdated, ours: Callable[[str], str]) -> agent_events.JobsChanged:
     """Read jobs/updated; `ours` returns our id of a chat."""
-    return JobsChanged(
+    return agent_events.JobsChanged(
         tuple(
-            Job(
+            turn_events.Job(
                 title=job.label or job.summary or job.id,
-                state=JobState(job.status),
+                state=turn_events.JobState(job.status),
                 exit_code=job.exit_code,
                 chat_id=None if job.chat_id is None else ours(job.chat_id),
                 call_id=job.tool_call_id,
@@ -162,9 +137,9 @@ def jobs(update: JobsUpdated, ours: Callable[[str], str]) -> JobsChanged:
     )
 
 
-def message_shown(shown: ShowMessage) -> MessageShown:
+def message_shown(shown: lifecycle.ShowMessage) -> agent_events.MessageShown:
     """Read $/showMessage."""
-    return MessageShown(_LEVELS[shown.type], shown.message)
+    return agent_events.MessageShown(_LEVELS[shown.type], shown.message)
 
 
 _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
@@ -173,11 +148,11 @@ _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
 _CONFIG: Final = "/config"
 """The command to which a server says its configuration, with the keys of providers in clear."""
 
-_TURNS: Final[Mapping[ChatStatus, ChatEvent]] = {
-    ChatStatus.IDLE: EndReported(kind=EndKind.IDLE),
-    ChatStatus.RUNNING: TurnBegan(),
-    ChatStatus.STOPPING: TurnStopping(),
-    ChatStatus.LOGIN: LoginBegan(),
+_TURNS: Final[Mapping[chat.ChatStatus, ChatEvent]] = {
+    chat.ChatStatus.IDLE: EndReported(kind=EndKind.IDLE),
+    chat.ChatStatus.RUNNING: turn_events.TurnBegan(),
+    chat.ChatStatus.STOPPING: turn_events.TurnStopping(),
+    chat.ChatStatus.LOGIN: turn_events.LoginBegan(),
 }
 
 logger = logging.getLogger(__name__)
@@ -204,7 +179,7 @@ class Inbox:
         self._options = options
         self._logins = logins
         self._tool_servers = tool_servers
-        self._held: list[ContentReceived | StatusChanged] = []
+        self._held: list[ContentReceived | chat.StatusChanged] = []
         self._code_blocks = CodeBlocks()
         self._calls = ToolCallReader()
         self._peeks = Peeks()
@@ -215,22 +190,22 @@ class Inbox:
         self._mentions = mentions
         self._replays = replays
         self._readiness = readiness
-        self._readers: Mapping[type, Callable[[Any], Sequence[AgentEvent]]] = {
-            StatusChanged: self._status,
-            ChatOpened: self._opened,
-            ChatCleared: self._cleared,
-            ChatDeleted: self._deleted,
-            ConfigUpdated: self._config,
-            TaskProgress: self._progress,
+        self._readers: Mapping[type, Callable[[Any], Sequence[agent_events.AgentEvent]]] = {
+            chat.StatusChanged: self._status,
+            chat.ChatOpened: self._opened,
+            chat.ChatCleared: self._cleared,
+            chat.ChatDeleted: self._deleted,
+            chat.ConfigUpdated: self._config,
+            lifecycle.TaskProgress: self._progress,
             Unknown: self._unknown,
-            ShowMessage: lambda message: (message_shown(message),),
+            lifecycle.ShowMessage: lambda message: (message_shown(message),),
             JobsUpdated: self._jobs_updated,
             ToolServerUpdated: self._tool_server,
             ToolServerRemoved: self._tool_server_removed,
-            ProvidersUpdated: self._provider,
+            providers.ProvidersUpdated: self._provider,
         }
 
-    def read(self, method: str, params: object) -> Sequence[AgentEvent]:
+    def read(self, method: str, params: object) -> Sequence[agent_events.AgentEvent]:
         """Turn one notification into events, in order; replayed ones are kept apart."""
         try:
             message = decode_notification(method, params)
@@ -240,7 +215,7 @@ class Inbox:
         self._dialect.read_notification(message)
         return self._replays.sort(self._dispatch(message, method))
 
-    def read_held(self) -> Sequence[AgentEvent]:
+    def read_held(self) -> Sequence[agent_events.AgentEvent]:
         """Return the events of held messages whose chat is known by now."""
         held, self._held = self._held, []
         return [event for it in held for event in self._replays.sort(self._dispatch(it, it.method))]
@@ -251,8 +226,8 @@ class Inbox:
         self._show_keys.discard(chat_id)
         self._code_blocks.complete(chat_id)
 
-    def _dispatch(self, message: object, method: str) -> Sequence[AgentEvent]:
-        if type(message) is ContentReceived or type(message) is StatusChanged:
+    def _dispatch(self, message: object, method: str) -> Sequence[agent_events.AgentEvent]:
+        if type(message) is ContentReceived or type(message) is chat.StatusChanged:
             if self._chats.is_left(message.chat_id):
                 return ()
             if self._chats.is_doubtful(message.chat_id):
@@ -266,19 +241,19 @@ class Inbox:
             return ()
         return reader(message)
 
-    def _provider(self, message: ProvidersUpdated) -> Sequence[AgentEvent]:
+    def _provider(self, message: providers.ProvidersUpdated) -> Sequence[agent_events.AgentEvent]:
         self._logins.updated(message)
         return ()
 
-    def _jobs_updated(self, message: JobsUpdated) -> Sequence[AgentEvent]:
+    def _jobs_updated(self, message: JobsUpdated) -> Sequence[agent_events.AgentEvent]:
         self.jobs = message.jobs
         return (jobs(message, self._chats.ours),)
 
-    def _tool_server(self, message: ToolServerUpdated) -> Sequence[AgentEvent]:
+    def _tool_server(self, message: ToolServerUpdated) -> Sequence[agent_events.AgentEvent]:
         self._tool_servers.updated(message)
         return (tool_server(message),)
 
-    def _tool_server_removed(self, message: ToolServerRemoved) -> Sequence[AgentEvent]:
+    def _tool_server_removed(self, message: ToolServerRemoved) -> Sequence[agent_events.AgentEvent]:
         self._tool_servers.removed(message.name)
         return (removed_tool_server(message),)
 
@@ -330,7 +305,7 @@ class Inbox:
             self._code_blocks.add(chat_id, content)
         used = received.metadata.tokens_used if received.metadata else None
         if used is not None:
-            result.append(UsageReported(self._spent.get(chat_id, 0) + used))
+            result.append(turn_events.UsageReported(self._spent.get(chat_id, 0) + used))
         if received.is_complete:
             self._spent[chat_id] = self._spent.get(chat_id, 0) + (used or 0)
             code = self._code_blocks.complete(chat_id)
@@ -338,7 +313,7 @@ class Inbox:
             result += self._proposals.complete(chat_id)
         return result
 
-    def _status(self, message: StatusChanged) -> Sequence[AgentEvent]:
+    def _status(self, message: chat.StatusChanged) -> Sequence[agent_events.AgentEvent]:
         turn = _TURNS.get(message.status)
         if turn is None:
             logger.debug("unknown status of chat %s", message.chat_id)
@@ -346,33 +321,33 @@ class Inbox:
         chat_id = self._chats.ours(message.chat_id, adopt=True)
         return (Addressed(chat_id, self._peeks.peek(message.chat_id, turn)),)
 
-    def _opened(self, message: ChatOpened) -> Sequence[AgentEvent]:
+    def _opened(self, message: chat.ChatOpened) -> Sequence[agent_events.AgentEvent]:
         return self._about(message.chat_id, events.ChatOpened(message.title))
 
-    def _cleared(self, message: ChatCleared) -> Sequence[AgentEvent]:
+    def _cleared(self, message: chat.ChatCleared) -> Sequence[agent_events.AgentEvent]:
         return self._about(message.chat_id, events.ChatCleared(message.messages is not False))
 
-    def _deleted(self, message: ChatDeleted) -> Sequence[AgentEvent]:
+    def _deleted(self, message: chat.ChatDeleted) -> Sequence[agent_events.AgentEvent]:
         return self._about(message.chat_id, events.ChatDeleted())
 
-    def _about(self, server_id: str | None, event: ChatEvent) -> Sequence[AgentEvent]:
+    def _about(self, server_id: str | None, event: ChatEvent) -> Sequence[agent_events.AgentEvent]:
         """Address an event to a chat; without an id it is dropped."""
         if server_id is None:
             logger.debug("no chat is named: %r", event)
             return ()
         return (Addressed(self._chats.ours(server_id), event),)
 
-    def _config(self, message: ConfigUpdated) -> Sequence[AgentEvent]:
+    def _config(self, message: chat.ConfigUpdated) -> Sequence[agent_events.AgentEvent]:
         chat_id = None if message.chat_id is None else self._chats.ours(message.chat_id)
         changed = changed_choices(message, chat_id)
         self._readiness.models_known(changed.models)
         return self._options.announce(changed)
 
-    def _progress(self, message: TaskProgress) -> Sequence[AgentEvent]:
+    def _progress(self, message: lifecycle.TaskProgress) -> Sequence[agent_events.AgentEvent]:
         self._readiness.progressed(message)
         return (work(message),)
 
-    def _unknown(self, message: Unknown) -> Sequence[AgentEvent]:
+    def _unknown(self, message: Unknown) -> Sequence[agent_events.AgentEvent]:
         params = message.params
         if isinstance(params, dict) and isinstance(params.get("chatId"), str):
             shown = events.UnknownReceived(message.method, plain_text(params))

@@ -22,55 +22,44 @@ import anyio
 
 from eca_nvim.agents.base import Emit, Workspace
 from eca_nvim.agents.eca.dialect import Dialect, Generation
-from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary import options
 from eca_nvim.paths import uri_of
-from eca_nvim.protocol.eca.lifecycle import (
-    ChatCapabilities,
-    ClientCapabilities,
-    ClientInfo,
-    CodeAssistantCapabilities,
-    EditorCapabilities,
-    InitializationOptions,
-    InitializeParams,
-    ProgressKind,
-    TaskProgress,
-    WorkspaceFolder,
-)
+from eca_nvim.protocol.eca import lifecycle
 
-_CAPABILITIES: Final = ClientCapabilities(
-    code_assistant=CodeAssistantCapabilities(
+_CAPABILITIES: Final = lifecycle.ClientCapabilities(
+    code_assistant=lifecycle.CodeAssistantCapabilities(
         chat=True,
-        editor=EditorCapabilities(diagnostics=True, definition=True, references=True),
-        chat_capabilities=ChatCapabilities(ask_question=True),
+        editor=lifecycle.EditorCapabilities(diagnostics=True, definition=True, references=True),
+        chat_capabilities=lifecycle.ChatCapabilities(ask_question=True),
     )
 )
 
 
-def introduction(workspace: Workspace, agent: str | None = None) -> InitializeParams:
+def introduction(workspace: Workspace, agent: str | None = None) -> lifecycle.InitializeParams:
     """Build the initialize request; `agent` is the agent to select at the start.
 
     The server watches `process_id` and exits with it. It is the editor's, because our host may be
     restarted while the editor lives. Folders that the user adds are not in it: chats are kept for
     the folders named here.
     """
-    return InitializeParams(
+    return lifecycle.InitializeParams(
         process_id=workspace.process_id,
         client_info=_client(workspace.editor),
-        initialization_options=InitializationOptions(chat_agent=agent) if agent else None,
+        initialization_options=lifecycle.InitializationOptions(chat_agent=agent) if agent else None,
         capabilities=_CAPABILITIES,
         workspace_folders=tuple(map(workspace_folder, workspace.folders.first)),
     )
 
 
-def _client(editor: str) -> ClientInfo:
+def _client(editor: str) -> lifecycle.ClientInfo:
     """Split "Neovim 0.12.4" into name and version."""
     name, _, version = editor.partition(" ")
-    return ClientInfo(name=name, version=version or None)
+    return lifecycle.ClientInfo(name=name, version=version or None)
 
 
-def workspace_folder(path: str) -> WorkspaceFolder:
+def workspace_folder(path: str) -> lifecycle.WorkspaceFolder:
     """Return how a folder is named on the wire."""
-    return WorkspaceFolder(uri=uri_of(path), name=PurePath(path).name or path)
+    return lifecycle.WorkspaceFolder(uri=uri_of(path), name=PurePath(path).name or path)
 
 
 SILENCE_SECONDS: Final = 1.0
@@ -99,11 +88,11 @@ class Readiness:
         if models:
             self._settle()
 
-    def progressed(self, progress: TaskProgress) -> None:
+    def progressed(self, progress: lifecycle.TaskProgress) -> None:
         """Note the start or end of a start-up task."""
         if progress.task_id != _MODELS_TASK:
             return
-        if progress.type is ProgressKind.FINISH:
+        if progress.type is lifecycle.ProgressKind.FINISH:
             self._settle()
         else:
             self._loading.set()
@@ -139,15 +128,15 @@ class Abilities:
     def __init__(self, dialect: Dialect, emit: Emit) -> None:
         self._dialect = dialect
         self._emit = emit
-        self._refused: set[Ability] = set()
-        self._announced: frozenset[Ability] | None = None
+        self._refused: set[options.Ability] = set()
+        self._announced: frozenset[options.Ability] | None = None
 
     def ready(self) -> None:
         """Note that the server is ready: everything is offered until an event says otherwise."""
-        self._announced = ALL_ABILITIES
+        self._announced = options.ALL_ABILITIES
         self.update()
 
-    def refused(self, ability: Ability) -> None:
+    def refused(self, ability: options.Ability) -> None:
         """Note that a server of today does not know the method for something."""
         if self._dialect.generation is Generation.AGENTS:
             self._refused.add(ability)
@@ -158,4 +147,4 @@ class Abilities:
         able = self._dialect.abilities - self._refused
         if self._announced not in (None, able):
             self._announced = able
-            self._emit([AbilitiesChanged(able)])
+            self._emit([options.AbilitiesChanged(able)])

@@ -22,15 +22,8 @@ from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import host_of, one_line, truncate
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.base.types import Request
-from eca_nvim.protocol.eca import DecodeError, decode_result, encode
+from eca_nvim.protocol.eca import DecodeError, decode_result, encode, providers, tools
 from eca_nvim.protocol.eca import providers as eca
-from eca_nvim.protocol.eca.providers import (
-    Provider,
-    ProviderAuth,
-    ProvidersListParams,
-    ProvidersUpdated,
-)
-from eca_nvim.protocol.eca.tools import ToolServerUpdated
 from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
 
 MOST_STEPS: Final = 20
@@ -66,11 +59,11 @@ class ProviderLogins:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._logged_in: dict[str, anyio.Event] = {}  # by the provider of each login that runs
-        self._reported: dict[str, Provider] = {}  # the last report of each
+        self._reported: dict[str, providers.Provider] = {}  # the last report of each
 
     async def ways(self) -> Sequence[LoginWay]:
         """Return the providers with a login (providers/list). Raises AgentRefused."""
-        listed = await self._ask(ProvidersListParams())
+        listed = await self._ask(providers.ProvidersListParams())
         return [_way(provider) for provider in listed.providers if provider.login is not None]
 
     async def log_in(self, provider: str, user: LoginUser) -> LoginEnd:
@@ -104,7 +97,7 @@ class ProviderLogins:
             names = ", ".join(known) or "none"
             raise AgentRefused(f"there is no login {one_line(provider)!r}, but: {names}")
 
-    def updated(self, provider: ProvidersUpdated) -> None:
+    def updated(self, provider: providers.ProvidersUpdated) -> None:
         """Note that a provider has changed: the login that waits for it is over."""
         self._reported[provider.id] = provider
         if provider.id in self._logged_in and _is_logged_in(provider):
@@ -189,7 +182,7 @@ class ToolServerLogins:
         self._states: dict[str, str] = {}  # by way, of those with a login
         self._changed = anyio.Event()
 
-    def updated(self, server: ToolServerUpdated) -> None:
+    def updated(self, server: tools.ToolServerUpdated) -> None:
         """Note the state of an MCP server."""
         way = f"{_MCP}{server.name}"
         if isinstance(server.status, str):
@@ -266,18 +259,18 @@ class ToolServerLogins:
             self._connection.notify(message.method, encode(message))
 
 
-def _way(provider: Provider) -> LoginWay:
+def _way(provider: providers.Provider) -> LoginWay:
     return LoginWay(
         provider.id,
         provider.label or provider.id,
-        _about(provider.auth or ProviderAuth()),
+        _about(provider.auth or providers.ProviderAuth()),
         logged_in=_is_logged_in(provider),
     )
 
 
-def _source(provider: Provider) -> str:
+def _source(provider: providers.Provider) -> str:
     """Return where the credentials are that the server still uses."""
-    auth = provider.auth or ProviderAuth()
+    auth = provider.auth or providers.ProviderAuth()
     if auth.source == "config":
         return "its key stands in ECA's config file; remove it there"
     if auth.source == "env":
@@ -285,11 +278,11 @@ def _source(provider: Provider) -> str:
     return f"the server reports {_about(auth)}"
 
 
-def _about(auth: ProviderAuth) -> str:
+def _about(auth: providers.ProviderAuth) -> str:
     return one_line(", ".join(filter(None, (auth.status, auth.type, auth.source))))
 
 
-def _is_logged_in(provider: Provider) -> bool:
+def _is_logged_in(provider: providers.Provider) -> bool:
     return provider.auth is not None and provider.auth.status in _LOGGED_IN
 
 

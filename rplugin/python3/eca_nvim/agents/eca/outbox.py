@@ -35,8 +35,7 @@ from eca_nvim.agents.eca.prompt.message import (
     prompt_params,
 )
 from eca_nvim.agents.eca.turns import Turns
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.completion import is_command
+from eca_nvim.chat.vocabulary import agent_events, completion, turn_events
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -46,22 +45,8 @@ from eca_nvim.chat.vocabulary.events import (
     ProgressChanged,
 )
 from eca_nvim.chat.vocabulary.options import Ability, OptionValue
-from eca_nvim.chat.vocabulary.turn_events import LoginBegan, StopRefused, TurnEnded
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
-from eca_nvim.protocol.eca import DecodeError, Notification, decode_result, encode
-from eca_nvim.protocol.eca.chat import (
-    PromptParams,
-    PromptResult,
-    PromptStatus,
-    PromptSteer,
-    PromptSteerRemove,
-    PromptStop,
-    SelectedAgentChanged,
-    SelectedBehaviorChanged,
-    SelectedModelChanged,
-    ToolCallApprove,
-    ToolCallReject,
-)
+from eca_nvim.protocol.eca import DecodeError, Notification, chat, decode_result, encode
 from eca_nvim.protocol.eca.chats import ChatUpdateParams
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
@@ -111,7 +96,7 @@ class Outbox:
         """Send a prompt (chat/prompt); its response names the model."""
         chosen = self._possible(prompt.chat_id, self._options.selection(prompt.chat_id))
         self._report_lacks(prompt)
-        if is_command(prompt.text) and (line := message.with_command(prompt.contexts)):
+        if completion.is_command(prompt.text) and (line := message.with_command(prompt.contexts)):
             self._emit_event(prompt.chat_id, NoticeReceived(line))
         contexts = self._fit(prompt.chat_id, prompt.contexts)
         fitted = SelectedPrompt(prompt.chat_id, prompt.text, contexts, chosen)
@@ -145,7 +130,7 @@ class Outbox:
         self._ask(answer, login_params(answer, self._chats, self._dialect))
 
     def _ask(
-        self, prompt: SelectedPrompt, params: PromptParams, *, starts_chat: bool = False
+        self, prompt: SelectedPrompt, params: chat.PromptParams, *, starts_chat: bool = False
     ) -> None:
         with suppress(ConnectionClosed):
             on_answer = partial(self._report_answer, prompt, starts_chat)
@@ -161,12 +146,12 @@ class Outbox:
         if line := message.with_steer(contexts):
             self._emit_event(chat_id, NoticeReceived(line))
         written = self._mentions.write_steer(text, self._fit(chat_id, contexts))
-        self._notify(PromptSteer(chat_id=self._chats.theirs(chat_id), message=written))
+        self._notify(chat.PromptSteer(chat_id=self._chats.theirs(chat_id), message=written))
 
     def unsteer(self, chat_id: str) -> None:
         """Withdraw the steers the turn has not read (chat/promptSteerRemove)."""
         if Ability.STEER in self._dialect.abilities:
-            self._notify(PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
+            self._notify(chat.PromptSteerRemove(chat_id=self._chats.theirs(chat_id)))
 
     def stop(self, chat_id: str) -> None:
         """Ask the server to stop the turn (chat/promptStop).
@@ -177,10 +162,10 @@ class Outbox:
         self._stops[chat_id] = self._last.get(chat_id)
         self._send_stop(chat_id)
 
-    def send_due_stops(self, events: Sequence[AgentEvent]) -> None:
+    def send_due_stops(self, events: Sequence[agent_events.AgentEvent]) -> None:
         """Send the stops that had to wait, unless these events say that the turn is over."""
         for event in events if self._stops else ():
-            if isinstance(event, Addressed) and isinstance(event.event, TurnEnded):
+            if isinstance(event, Addressed) and isinstance(event.event, turn_events.TurnEnded):
                 self._stops.pop(event.chat_id or "", None)
         for chat_id, prompt in tuple(self._stops.items()):
             if prompt is self._last.get(chat_id):
@@ -193,14 +178,14 @@ class Outbox:
         if lacks or theirs is not None:
             del self._stops[chat_id]
         if lacks:
-            self._emit_event(chat_id, StopRefused(Lack.STOP.value))
+            self._emit_event(chat_id, turn_events.StopRefused(Lack.STOP.value))
         elif theirs is not None:
-            self._notify(PromptStop(chat_id=theirs))
+            self._notify(chat.PromptStop(chat_id=theirs))
 
     def approve(self, chat_id: str, call_id: str, *, remember: bool) -> None:
         """Let a call run (chat/toolCallApprove)."""
         saves = remember and not self._lacks(chat_id, Lack.REMEMBER)
-        approval = ToolCallApprove(
+        approval = chat.ToolCallApprove(
             chat_id=self._chats.theirs(chat_id),
             tool_call_id=call_id,
             save="session" if saves else None,
@@ -209,7 +194,7 @@ class Outbox:
 
     def reject(self, chat_id: str, call_id: str) -> None:
         """Reject a call (chat/toolCallReject)."""
-        self._notify(ToolCallReject(chat_id=self._chats.theirs(chat_id), tool_call_id=call_id))
+        self._notify(chat.ToolCallReject(chat_id=self._chats.theirs(chat_id), tool_call_id=call_id))
 
     def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:
         """Set an option of a chat, and send what has changed in its selection since then."""
@@ -228,7 +213,7 @@ class Outbox:
         is_other = (chosen.model, chosen.variant) != (sent.model, sent.variant)
         if chosen.model and is_other and not self._is_older:
             variant = chosen.variant or None
-            changed = SelectedModelChanged(chat_id=theirs, model=chosen.model, variant=variant)
+            changed = chat.SelectedModelChanged(chat_id=theirs, model=chosen.model, variant=variant)
             self._notify(changed)
         if chosen.trust != sent.trust:
             self._update_trust(chat_id, trust=chosen.trust)
@@ -242,9 +227,9 @@ class Outbox:
 
     def _send_agent(self, server_id: str, agent: str) -> None:
         if self._dialect.speaks_of_behaviors:
-            self._notify(SelectedBehaviorChanged(behavior=agent))
+            self._notify(chat.SelectedBehaviorChanged(behavior=agent))
         else:
-            self._notify(SelectedAgentChanged(chat_id=server_id, agent=agent))
+            self._notify(chat.SelectedAgentChanged(chat_id=server_id, agent=agent))
 
     def _update_trust(self, chat_id: str, *, trust: bool) -> None:
         params = ChatUpdateParams(chat_id=self._chats.theirs(chat_id), trust=trust)
@@ -266,10 +251,10 @@ class Outbox:
             self._leave_chat(chat_id, pending)
             return
         try:
-            result = decode_result(PromptParams, pending.answer())
+            result = decode_result(chat.PromptParams, pending.answer())
         except RemoteError as fault:
             self._chats.answered(chat_id, None)
-            answer = _Answer(fault=_line(PromptParams.method, fault), accepted=False)
+            answer = _Answer(fault=_line(chat.PromptParams.method, fault), accepted=False)
         except DecodeError as fault:
             logger.warning("unexpected answer to a prompt: %s", fault)
             self._chats.answered(chat_id, None)
@@ -280,8 +265,8 @@ class Outbox:
             self._dialect.read_answer(result)
             answer = self._read_answer(chat_id, prompt.selection, result)
             self._report_lacks(prompt)
-            if self._is_older and result.status is PromptStatus.LOGIN:
-                self._emit_event(chat_id, LoginBegan())
+            if self._is_older and result.status is chat.PromptStatus.LOGIN:
+                self._emit_event(chat_id, turn_events.LoginBegan())
             if answer.accepted and result.result_message:
                 self._emit_event(chat_id, ProgressChanged(result.result_message))
         held = self._inbox.read_held()
@@ -294,14 +279,14 @@ class Outbox:
     def _leave_chat(self, chat_id: str, pending: PendingRequest) -> None:
         """Stop the server's chat of a prompt that was stopped and replaced by a newer one."""
         try:
-            theirs = decode_result(PromptParams, pending.answer()).chat_id
+            theirs = decode_result(chat.PromptParams, pending.answer()).chat_id
         except (RemoteError, DecodeError):
             theirs = None
         except ConnectionClosed:
             return
         self._chats.leave(chat_id, theirs)
         if theirs is not None and not self._dialect.lacks(Lack.STOP):
-            self._notify(PromptStop(chat_id=theirs))
+            self._notify(chat.PromptStop(chat_id=theirs))
         self._emit(self._inbox.read_held())
 
     def _report_result(self, chat_id: str, answer: _Answer) -> None:
@@ -319,13 +304,13 @@ class Outbox:
         else:
             del self._stops[chat_id]
 
-    def _read_answer(self, chat_id: str, chosen: Selection, result: PromptResult) -> _Answer:
+    def _read_answer(self, chat_id: str, chosen: Selection, result: chat.PromptResult) -> _Answer:
         """Read the response to a prompt that was sent with the selection `chosen`.
 
         The server shows an error in the chat before the response, unless it refuses the chat id.
         The answering model is ignored if the user has selected another one meanwhile.
         """
-        failed = result.status is PromptStatus.ERROR
+        failed = result.status is chat.PromptStatus.ERROR
         is_refused = failed and not self._is_older
         silent = self._chats.answered(chat_id, None if is_refused else result.chat_id)
         if not failed:

@@ -19,8 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.agents.eca.content.known_tools import main_argument
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary import agent_events, call_details, options, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatOpened,
@@ -32,10 +31,14 @@ from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRejected,
 )
-from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.chat.vocabulary.turn_events import TurnEvent, UsageReported
 
-_ALWAYS_LIVE: Final = (TurnEvent, UsageReported, ProgressChanged, QuestionAsked, OptionsChanged)
+_ALWAYS_LIVE: Final = (
+    turn_events.TurnEvent,
+    turn_events.UsageReported,
+    ProgressChanged,
+    QuestionAsked,
+    options.OptionsChanged,
+)
 
 _UNTYPED: Final = re.compile(
     r"\s*(?:(?:I|A user hook) rejected one or more tool calls"
@@ -79,7 +82,7 @@ def original_event(addressed: Addressed) -> Addressed:
     """
     match addressed.event:
         case ToolFinished(
-            call=ToolCall(name=None, server=None) as call, failed=False, total_ms=None
+            call=call_details.ToolCall(name=None, server=None) as call, failed=False, total_ms=None
         ):
             return replace(addressed, event=ToolRejected(_named(call)))
         case TextReceived(role=Role.USER, text=text, content_id=id_) if _is_note(text, id_):
@@ -98,7 +101,7 @@ def _is_note(text: str, content_id: str | None) -> bool:
     return bool(_JOB_ENDED.match(first)) and first.endswith(".")
 
 
-def _named(call: ToolCall) -> ToolCall:
+def _named(call: call_details.ToolCall) -> call_details.ToolCall:
     """Return a call without a name with its main argument as summary."""
     return replace(call, summary=call.summary or main_argument(call.arguments or {}))
 
@@ -150,7 +153,7 @@ class Replays:
         """Claim an event for the replay it belongs to; return whether there is one."""
         return any(replay.claim(event, known) for replay, known in self._awaited)
 
-    def sort(self, events: Sequence[AgentEvent]) -> Sequence[AgentEvent]:
+    def sort(self, events: Sequence[agent_events.AgentEvent]) -> Sequence[agent_events.AgentEvent]:
         """Return the live events, and collect the replayed ones: a hot path."""
         if not self._awaited:
             return events
@@ -165,7 +168,7 @@ class Replays:
         finally:
             self._awaited.remove(entry)
 
-    def _keep(self, event: AgentEvent) -> bool:
+    def _keep(self, event: agent_events.AgentEvent) -> bool:
         """Collect an event if it is replayed; return whether it is."""
         if not isinstance(event, Addressed):
             return False

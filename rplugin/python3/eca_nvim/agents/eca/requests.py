@@ -28,16 +28,15 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, path_of, require_file, uri_of
-from eca_nvim.protocol.eca import DecodeError, Unknown, decode_server_request, encode
-from eca_nvim.protocol.eca import editor as eca
-from eca_nvim.protocol.eca.content import AnswerResult, AskQuestion
-from eca_nvim.protocol.eca.editor import (
-    GetDefinition,
-    GetDiagnostics,
-    GetReferences,
-    Position,
-    Range,
+from eca_nvim.protocol.eca import (
+    DecodeError,
+    Unknown,
+    content,
+    decode_server_request,
+    editor,
+    encode,
 )
+from eca_nvim.protocol.eca import editor as eca
 from eca_nvim.transport import Connection, ConnectionClosed
 
 Base: TypeAlias = Literal[0, 1]
@@ -94,9 +93,11 @@ def _diagnostic(found: Diagnostic, base: Base) -> eca.Diagnostic:
         uri=uri_of(found.path),
         severity=_SEVERITIES.get(found.severity, "info"),
         source=found.source or _NO_SOURCE,
-        range=Range(
-            start=Position(line=found.start_line + base, character=found.start_column + base),
-            end=Position(line=found.end_line + base, character=found.end_column + base),
+        range=editor.Range(
+            start=editor.Position(
+                line=found.start_line + base, character=found.start_column + base
+            ),
+            end=editor.Position(line=found.end_line + base, character=found.end_column + base),
         ),
         code=found.code,
         message=found.message + "\n",
@@ -106,9 +107,9 @@ def _diagnostic(found: Diagnostic, base: Base) -> eca.Diagnostic:
 def _location(found: Location) -> eca.Location:
     return eca.Location(
         uri=uri_of(found.path),
-        range=Range(
-            start=Position(line=found.start_line, character=found.start_column),
-            end=Position(line=found.end_line, character=found.end_column),
+        range=editor.Range(
+            start=editor.Position(line=found.start_line, character=found.start_column),
+            end=editor.Position(line=found.end_line, character=found.end_column),
         ),
     )
 
@@ -154,9 +155,9 @@ class ServerRequests:
             self._refuse(request.id, INVALID_PARAMS, str(fault))
             return ()
         match asked:
-            case AskQuestion():
+            case content.AskQuestion():
                 return (self._ask(request.id, asked),)
-            case GetDiagnostics() | GetDefinition() | GetReferences():
+            case editor.GetDiagnostics() | editor.GetDefinition() | editor.GetReferences():
                 self._tasks.start_soon(self._answer, request.id, asked)
             case Unknown():
                 self._refuse(request.id, METHOD_NOT_FOUND, f"{asked.method} is not known here")
@@ -178,7 +179,7 @@ class ServerRequests:
         if question is None:
             logger.debug("question %s is closed already", question_id)
             return None
-        result = AnswerResult(answer=text, cancelled=text is None)
+        result = content.AnswerResult(answer=text, cancelled=text is None)
         self._respond(question.request_id, result)
         return question.chat_id
 
@@ -188,7 +189,7 @@ class ServerRequests:
         for question_id in asked:
             self.answer(question_id, None)
 
-    def _ask(self, request_id: MessageId, asked: AskQuestion) -> Addressed:
+    def _ask(self, request_id: MessageId, asked: content.AskQuestion) -> Addressed:
         chat_id = None if asked.chat_id is None else self._chats.ours(asked.chat_id)
         question_id = self._new_id(asked.request_id or str(request_id))
         self._questions[question_id] = _OpenQuestion(request_id, chat_id)
@@ -208,7 +209,9 @@ class ServerRequests:
         return next(name for name in chain([wanted], names) if name not in self._questions)
 
     async def _answer(
-        self, request_id: MessageId, asked: GetDiagnostics | GetDefinition | GetReferences
+        self,
+        request_id: MessageId,
+        asked: editor.GetDiagnostics | editor.GetDefinition | editor.GetReferences,
     ) -> None:
         try:
             self._respond(request_id, await self._find(asked))
@@ -218,12 +221,14 @@ class ServerRequests:
             logger.exception("%s failed", asked.method)
             self._refuse(request_id, INTERNAL_ERROR, "the editor could not answer")
 
-    async def _find(self, asked: GetDiagnostics | GetDefinition | GetReferences) -> Result:
-        if isinstance(asked, GetDiagnostics):
+    async def _find(
+        self, asked: editor.GetDiagnostics | editor.GetDefinition | editor.GetReferences
+    ) -> Result:
+        if isinstance(asked, editor.GetDiagnostics):
             return await diagnostics(self._services, asked, self._base)
         return await navigation(self._services, asked)
 
-    def _respond(self, request_id: MessageId, result: Result | AnswerResult) -> None:
+    def _respond(self, request_id: MessageId, result: Result | content.AnswerResult) -> None:
         with suppress(ConnectionClosed):
             self._connection.respond(request_id, encode(result))
 

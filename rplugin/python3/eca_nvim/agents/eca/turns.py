@@ -20,16 +20,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary import agent_events, states, turn_events
 from eca_nvim.chat.vocabulary.events import Addressed, ChatDeleted, ChatEvent, NoticeReceived
-from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import (
-    LoginBegan,
-    LoginWaits,
-    TurnBegan,
-    TurnEnded,
-    TurnStopping,
-)
 
 REFUSED: Final = "The server refused the prompt."
 
@@ -41,7 +33,7 @@ class EndKind(Enum):
     FINISHED = "finished"
 
 
-class EndReported(TurnEnded, frozen=True):
+class EndReported(turn_events.TurnEnded, frozen=True):
     """One of the two reports of an end; `Turns.read` replaces it by TurnEnded, or drops it."""
 
     kind: EndKind = EndKind.IDLE
@@ -107,9 +99,9 @@ class Turns:
     def __init__(self) -> None:
         self._turns: defaultdict[str | None, _Turn] = defaultdict(_Turn)
         self._readers: Mapping[type, Callable[[_Turn, Any], ChatEvent | None]] = {
-            TurnBegan: _began,
-            TurnStopping: _stopping,
-            LoginBegan: _login_began,
+            turn_events.TurnBegan: _began,
+            turn_events.TurnStopping: _stopping,
+            turn_events.LoginBegan: _login_began,
             EndReported: _end_reported,
             ChatDeleted: _deleted,
         }
@@ -172,13 +164,13 @@ class Turns:
             return _accepted(turn)
         if turn.state in (_State.LOGIN, _State.ANSWERED):  # it goes on: the user may try again
             turn.state = _State.LOGIN
-            return (NoticeReceived(fault or REFUSED, is_error=True), LoginWaits())
+            return (NoticeReceived(fault or REFUSED, is_error=True), turn_events.LoginWaits())
         turn.state = _State.OVER
-        return (TurnEnded(TurnEnd.FAILED, fault or REFUSED),)
+        return (turn_events.TurnEnded(states.TurnEnd.FAILED, fault or REFUSED),)
 
-    def read(self, events: Sequence[AgentEvent]) -> Sequence[AgentEvent]:
+    def read(self, events: Sequence[agent_events.AgentEvent]) -> Sequence[agent_events.AgentEvent]:
         """Replace the two reports of an end by one TurnEnded: a hot path, most events pass."""
-        read: list[AgentEvent] = []
+        read: list[agent_events.AgentEvent] = []
         for event in events:
             if type(event) is not Addressed or type(event.event) not in self._readers:
                 read.append(event)
@@ -192,29 +184,29 @@ class Turns:
 def _accepted(turn: _Turn) -> Sequence[ChatEvent]:
     match turn.state:
         case _State.SENT | _State.ANSWERED:
-            return (TurnBegan(),)
+            return (turn_events.TurnBegan(),)
         case _State.CLOSING:
             turn.state = _State.RUNNING
             return (EndReported(kind=EndKind.FINISHED),)
         case _State.LEAVING:
             return (EndReported(kind=EndKind.IDLE),)
         case _State.LOGIN:
-            return (LoginWaits(),)
+            return (turn_events.LoginWaits(),)
         case _:
             return ()
 
 
-def _began(turn: _Turn, event: TurnBegan) -> ChatEvent | None:
+def _began(turn: _Turn, event: turn_events.TurnBegan) -> ChatEvent | None:
     was, turn.state, turn.owed = turn.state, _State.RUNNING, None
     return None if was is _State.RUNNING else event
 
 
-def _stopping(turn: _Turn, event: TurnStopping) -> ChatEvent:
+def _stopping(turn: _Turn, event: turn_events.TurnStopping) -> ChatEvent:
     turn.stop()
     return event
 
 
-def _login_began(turn: _Turn, event: LoginBegan) -> ChatEvent:
+def _login_began(turn: _Turn, event: turn_events.LoginBegan) -> ChatEvent:
     awaits_response = turn.state is _State.ANSWERED and turn.unanswered > 1
     turn.state, turn.owed = _State.ANSWERED if awaits_response else _State.LOGIN, None
     return event
@@ -232,6 +224,6 @@ def _end_reported(turn: _Turn, event: EndReported) -> ChatEvent | None:
     if event.kind is EndKind.FINISHED and turn.state in _NO_END:
         turn.state = _NO_END[turn.state]
         waits = turn.state is _State.LOGIN and not turn.unanswered
-        return LoginWaits() if waits else None
+        return turn_events.LoginWaits() if waits else None
     turn.end(event.kind)
-    return TurnEnded()
+    return turn_events.TurnEnded()

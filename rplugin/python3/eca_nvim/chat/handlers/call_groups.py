@@ -18,12 +18,9 @@ from eca_nvim.chat.model.blocks import Block, Fold, GroupBlock, Nested, ToolBloc
 from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.render.block import add_to_header
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.call_details import ToolKind
-from eca_nvim.chat.vocabulary.ops import BlockKind, RemoveBlock
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
-from eca_nvim.chat.vocabulary.turn_events import UsageReported
+from eca_nvim.chat.vocabulary import call_details, ops, states, turn_events
 
-_READ_ONLY = frozenset({ToolKind.READ, ToolKind.SEARCH})
+_READ_ONLY = frozenset({call_details.ToolKind.READ, call_details.ToolKind.SEARCH})
 
 
 def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
@@ -89,7 +86,9 @@ def _joins(block: Block) -> bool:
     if not isinstance(block, ToolBlock):
         return False
     read_only = block.call.kind in _READ_ONLY
-    ended = block.state is CallState.DONE and (block.fold is Fold.CLOSED or bool(block.group))
+    ended = block.state is states.CallState.DONE and (
+        block.fold is Fold.CLOSED or bool(block.group)
+    )
     return read_only and ended
 
 
@@ -112,7 +111,7 @@ def _run(lane: Lane, place: int) -> tuple[int, int]:
 
 def _new_group(update: Update, lane: Lane, members: list[ToolBlock]) -> GroupBlock:
     """Create a group in the place of its first call."""
-    group = GroupBlock(update.new_block_id(), BlockKind.TOOL, Fold.CLOSED, members=members)
+    group = GroupBlock(update.new_block_id(), ops.BlockKind.TOOL, Fold.CLOSED, members=members)
     for member in members:
         add_to_header(group, member, update.chat.settings)
     update.chat.blocks[group.id] = group
@@ -123,7 +122,7 @@ def _new_group(update: Update, lane: Lane, members: list[ToolBlock]) -> GroupBlo
 
 def _hide(update: Update, lane: Lane, blocks: Iterable[Block]) -> None:
     gone = (block.id for block in blocks if lane.shows(block))
-    update.ops += [RemoveBlock(update.chat.id, block_id) for block_id in gone]
+    update.ops += [ops.RemoveBlock(update.chat.id, block_id) for block_id in gone]
 
 
 def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:
@@ -162,7 +161,7 @@ def show_activity(update: Update, lane: Lane, words: Callable[[], str]) -> None:
     words: returns a few clean words; called only if they are shown.
     """
     anchor = lane.anchor
-    if anchor is None or anchor.nested is None or anchor.state in ENDED_CALLS:
+    if anchor is None or anchor.nested is None or anchor.state in states.ENDED_CALLS:
         return
     text = words()
     if text and anchor.nested.doing != text:
@@ -177,10 +176,17 @@ def show_progress(update: Update, lane: Lane, text: str) -> None:
         show_activity(update, lane, lambda: text)
 
 
-_BUSY = frozenset({CallState.PREPARING, CallState.APPROVED, CallState.RUNNING, CallState.WAITING})
+_BUSY = frozenset(
+    {
+        states.CallState.PREPARING,
+        states.CallState.APPROVED,
+        states.CallState.RUNNING,
+        states.CallState.WAITING,
+    }
+)
 
 
-def store_usage(update: Update, lane: Lane, usage: UsageReported) -> None:
+def store_usage(update: Update, lane: Lane, usage: turn_events.UsageReported) -> None:
     """Store the tokens and the cost of a subagent's chat."""
     anchor = lane.anchor
     if anchor is not None and anchor.nested is not None:

@@ -23,8 +23,7 @@ from eca_nvim.chat.model.chat import Lane
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.ops import Notify, SetInput
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, TurnEnd, may_become
+from eca_nvim.chat.vocabulary import ops, states
 
 INCOMPLETE = (
     "The model did not complete this call: its arguments are not valid JSON. Nothing was run. "
@@ -32,7 +31,9 @@ INCOMPLETE = (
 )
 
 
-def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE) -> None:
+def settle(
+    update: Update, only: Lane | None = None, end: states.TurnEnd = states.TurnEnd.GONE
+) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
     end: how the turn ended. Of an agent that is gone nothing runs any more; else the
@@ -40,13 +41,15 @@ def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE
     """
     for block, lane in list(update.chat.live.values()):
         question = open_question(block)
-        outlives = question is not None and not question.asked.of_turn and end is not TurnEnd.GONE
+        outlives = (
+            question is not None and not question.asked.of_turn and end is not states.TurnEnd.GONE
+        )
         if outlives or (only is not None and lane is not only):
             continue
         dismiss(update, block, lane)
         if isinstance(block, ToolBlock):
             state = _end_of(block, end)
-            if state is CallState.FAILED:
+            if state is states.CallState.FAILED:
                 block.outputs = (INCOMPLETE,)
             step(update, block, lane, state)
         elif isinstance(block, ReasoningBlock):
@@ -58,7 +61,7 @@ def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE
 
 def _is_incomplete(block: ToolBlock) -> bool:
     """Return whether the model began to write the arguments of a call, but they are not JSON."""
-    if block.state is not CallState.PREPARING or not block.arguments.size:
+    if block.state is not states.CallState.PREPARING or not block.arguments.size:
         return False
     try:
         msgspec.json.decode(block.arguments.text)
@@ -67,26 +70,26 @@ def _is_incomplete(block: ToolBlock) -> bool:
     return False
 
 
-def _end_of(block: ToolBlock, end: TurnEnd) -> CallState:
+def _end_of(block: ToolBlock, end: states.TurnEnd) -> states.CallState:
     match block.state:
-        case CallState.REFUSED:
-            return CallState.REJECTED
-        case CallState.PREPARING if end is TurnEnd.DONE:
-            return CallState.FAILED if _is_incomplete(block) else CallState.UNREPORTED
-        case CallState.APPROVED | CallState.RUNNING if end is TurnEnd.DONE:
-            return CallState.UNREPORTED
-        case CallState.APPROVED | CallState.RUNNING if end is not TurnEnd.GONE:
-            return CallState.LEFT
+        case states.CallState.REFUSED:
+            return states.CallState.REJECTED
+        case states.CallState.PREPARING if end is states.TurnEnd.DONE:
+            return states.CallState.FAILED if _is_incomplete(block) else states.CallState.UNREPORTED
+        case states.CallState.APPROVED | states.CallState.RUNNING if end is states.TurnEnd.DONE:
+            return states.CallState.UNREPORTED
+        case states.CallState.APPROVED | states.CallState.RUNNING if end is not states.TurnEnd.GONE:
+            return states.CallState.LEFT
         case _:
-            return CallState.STOPPED
+            return states.CallState.STOPPED
 
 
 def stop_left(update: Update) -> None:
     """Call stopped what went on after its turn: the agent's process has ended, and all its own."""
     for lane in update.chat.lanes.values():
         for block in lane.calls.values():
-            if block.state is CallState.LEFT:
-                step(update, block, lane, CallState.STOPPED)
+            if block.state is states.CallState.LEFT:
+                step(update, block, lane, states.CallState.STOPPED)
                 update.redraw(block, lane)
 
 
@@ -95,8 +98,8 @@ def settle_pending(update: Update) -> None:
     for block_id in list(update.chat.pending):
         block, lane = update.chat.live[block_id]
         dismiss(update, block, lane)
-        if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
-            step(update, block, lane, CallState.STOPPED)
+        if isinstance(block, ToolBlock) and block.state is states.CallState.WAITING:
+            step(update, block, lane, states.CallState.STOPPED)
 
 
 CHANGED = "this request has changed since you saw it, look again"
@@ -114,43 +117,43 @@ def check_answer(update: Update, block_id: int, digest: str, typed: str | None =
         return True
     is_typed = typed is not None and bool(typed.strip())
     if is_typed:
-        update.ops.append(SetInput(update.chat.id, clean(typed or "")))
+        update.ops.append(ops.SetInput(update.chat.id, clean(typed or "")))
     if request is not None:
-        update.ops.append(Notify("warn", CHANGED_TYPED if is_typed else CHANGED))
+        update.ops.append(ops.Notify("warn", CHANGED_TYPED if is_typed else CHANGED))
     elif is_typed:
-        update.ops.append(Notify("warn", TOO_LATE))
+        update.ops.append(ops.Notify("warn", TOO_LATE))
     return False
 
 
-_FOLDS: Mapping[CallState, Fold] = {
-    CallState.WAITING: Fold.OPEN,
-    CallState.DONE: Fold.CLOSED,
-    CallState.FAILED: Fold.OPEN,
-    CallState.REJECTED: Fold.CLOSED,
-    CallState.STOPPED: Fold.CLOSED,
-    CallState.UNREPORTED: Fold.CLOSED,
-    CallState.LEFT: Fold.CLOSED,
+_FOLDS: Mapping[states.CallState, Fold] = {
+    states.CallState.WAITING: Fold.OPEN,
+    states.CallState.DONE: Fold.CLOSED,
+    states.CallState.FAILED: Fold.OPEN,
+    states.CallState.REJECTED: Fold.CLOSED,
+    states.CallState.STOPPED: Fold.CLOSED,
+    states.CallState.UNREPORTED: Fold.CLOSED,
+    states.CallState.LEFT: Fold.CLOSED,
 }
 
-_OUTCOMES: Mapping[CallState, str] = {
-    CallState.APPROVED: "approved",
-    CallState.RUNNING: "approved",
-    CallState.DONE: "approved",
-    CallState.FAILED: "approved",
-    CallState.REFUSED: "rejected",
-    CallState.REJECTED: "rejected",
-    CallState.STOPPED: "stopped",
-    CallState.UNREPORTED: "approved",
-    CallState.LEFT: "approved",
+_OUTCOMES: Mapping[states.CallState, str] = {
+    states.CallState.APPROVED: "approved",
+    states.CallState.RUNNING: "approved",
+    states.CallState.DONE: "approved",
+    states.CallState.FAILED: "approved",
+    states.CallState.REFUSED: "rejected",
+    states.CallState.REJECTED: "rejected",
+    states.CallState.STOPPED: "stopped",
+    states.CallState.UNREPORTED: "approved",
+    states.CallState.LEFT: "approved",
 }
 
 
-def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None:
+def step(update: Update, block: ToolBlock, lane: Lane, state: states.CallState) -> None:
     """Move a call to a state if the transition is legal, else leave its state as it is.
 
     Header and body are redrawn either way, because the event may have brought new details.
     """
-    if may_become(block.state, state):
+    if states.may_become(block.state, state):
         block.state = state
         _follow(update, block, lane)
     update.auto_fold(block, lane, _FOLDS.get(block.state, block.fold))
@@ -160,21 +163,21 @@ def step(update: Update, block: ToolBlock, lane: Lane, state: CallState) -> None
 
 def _show_in_anchor(update: Update, block: ToolBlock, lane: Lane) -> None:
     """Show in the call that runs a subagent what this call of the subagent does."""
-    if block.state is CallState.WAITING:
+    if block.state is states.CallState.WAITING:
         reveal(update, lane)
     else:
         conceal(update, lane)
-    if block.state not in ENDED_CALLS:
+    if block.state not in states.ENDED_CALLS:
         show_activity(update, lane, lambda: call_title(block, update.chat.settings))
 
 
 def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:
     chat = update.chat
-    if block.state in ENDED_CALLS:
+    if block.state in states.ENDED_CALLS:
         chat.live.pop(block.id, None)
     else:
         chat.live[block.id] = (block, lane)
-    if block.state is CallState.WAITING:
+    if block.state is states.CallState.WAITING:
         chat.ask(block.id, update.now)
         update.dirty |= Dirty.STATUS
         announce_request(update, block)

@@ -18,19 +18,7 @@ from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.model.chat import Chat, Lane, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.completion import CommandsChanged
-from eca_nvim.chat.vocabulary.events import ChatCleared, ChatOpened, ProgressChanged, TitleChanged
-from eca_nvim.chat.vocabulary.ops import BlockKind, ClearChat
-from eca_nvim.chat.vocabulary.options import (
-    TRUST,
-    ChatOption,
-    OptionRefused,
-    OptionsChanged,
-    OptionValue,
-    find_option,
-)
-from eca_nvim.chat.vocabulary.states import Turn
-from eca_nvim.chat.vocabulary.turn_events import UsageReported
+from eca_nvim.chat.vocabulary import completion, events, ops, options, states, turn_events
 
 FORGOTTEN = (
     "A new server answers from here on. It does not know what was said above: "
@@ -38,7 +26,7 @@ FORGOTTEN = (
 )
 
 
-def title_changed(update: Update, event: TitleChanged) -> None:
+def title_changed(update: Update, event: events.TitleChanged) -> None:
     """Store the chat's title; ignore a subagent's."""
     chat = update.chat
     if update.lane is not chat.root or (chat.title_owner is TitleOwner.USER and chat.title):
@@ -47,14 +35,14 @@ def title_changed(update: Update, event: TitleChanged) -> None:
     update.dirty |= Dirty.STATUS
 
 
-def chat_opened(update: Update, event: ChatOpened) -> None:
+def chat_opened(update: Update, event: events.ChatOpened) -> None:
     """Note that the agent has the chat; without a title the chat is new to it. May repeat."""
     chat = update.chat
     if update.lane is not chat.root:
         return
     chat.deleted = False
     if event.title is not None:
-        title_changed(update, TitleChanged(event.title))
+        title_changed(update, events.TitleChanged(event.title))
     elif chat.title_owner is TitleOwner.UNSURE:
         chat.title_owner = TitleOwner.USER
         _warn_forgotten(update)
@@ -62,7 +50,7 @@ def chat_opened(update: Update, event: ChatOpened) -> None:
 
 def doubt_title(chat: Chat) -> None:
     """Note that the next agent process may not know this chat."""
-    if any(block.kind is BlockKind.ASSISTANT for block in chat.root.blocks):
+    if any(block.kind is ops.BlockKind.ASSISTANT for block in chat.root.blocks):
         chat.title_owner = TitleOwner.UNSURE
 
 
@@ -74,7 +62,7 @@ def _warn_forgotten(update: Update) -> None:
     note(update, FORGOTTEN)
 
 
-def options_changed(update: Update, event: OptionsChanged) -> None:
+def options_changed(update: Update, event: options.OptionsChanged) -> None:
     """Store the options of the chat; a subagent's are not shown."""
     chat = update.chat
     if update.lane is not chat.root:
@@ -83,16 +71,18 @@ def options_changed(update: Update, event: OptionsChanged) -> None:
     if before != chat.options:
         update.dirty |= Dirty.STATUS | Dirty.OPTIONS
     for option_id, value in tuple(chat.asked_options.items()):
-        option = find_option(chat.options, option_id)
+        option = options.find_option(chat.options, option_id)
         if option is not None and option.value == value:
             del chat.asked_options[option_id]
         elif option is None or not option.accepts(value):
             del chat.asked_options[option_id]
-            _complain(update, _not_offered(find_option(before, option_id), option, value))
+            _complain(update, _not_offered(options.find_option(before, option_id), option, value))
 
 
-def _not_offered(before: ChatOption | None, option: ChatOption | None, value: OptionValue) -> str:
-    listed = before or option or ChatOption("", "the option")
+def _not_offered(
+    before: options.ChatOption | None, option: options.ChatOption | None, value: options.OptionValue
+) -> str:
+    listed = before or option or options.ChatOption("", "the option")
     if option is None:
         return f"{listed.name} is not set: the server no longer has it"
     stays = f"{option.name} stays {option.name_of(option.value)}"
@@ -104,33 +94,33 @@ def _complain(update: Update, line: str) -> None:
     note(update, one_line(line), is_error=True)
 
 
-def option_refused(update: Update, event: OptionRefused) -> None:
+def option_refused(update: Update, event: options.OptionRefused) -> None:
     """Tell the user why an option keeps its value. Refused trust is switched off."""
     chat = update.chat
     if update.lane is not chat.root:
         return
     chat.asked_options.pop(event.option_id, None)
-    option = find_option(chat.options, event.option_id)
+    option = options.find_option(chat.options, event.option_id)
     if option is None:
         _complain(update, event.reason)
         return
-    if option.category == TRUST:
+    if option.category == options.TRUST:
         chat.trust = False
         update.dirty |= Dirty.STATUS
     _complain(update, f"{option.name} stays {option.name_of(option.value)}: {event.reason}")
 
 
-def progress_changed(update: Update, event: ProgressChanged) -> None:
+def progress_changed(update: Update, event: events.ProgressChanged) -> None:
     """Show what the agent says it is doing; ignored while no turn runs."""
     chat = update.chat
     if update.lane is not chat.root:
         show_progress(update, update.lane, one_line(event.text))
-    elif chat.turn.state is not Turn.IDLE:
+    elif chat.turn.state is not states.Turn.IDLE:
         chat.activity, chat.retrying = event.text or None, event.is_retry
         update.dirty |= Dirty.STATUS
 
 
-def usage_reported(update: Update, event: UsageReported) -> None:
+def usage_reported(update: Update, event: turn_events.UsageReported) -> None:
     """Store tokens and cost; a subagent's are shown with its call."""
     if update.lane is not update.chat.root:
         store_usage(update, update.lane, event)
@@ -139,7 +129,7 @@ def usage_reported(update: Update, event: UsageReported) -> None:
     update.dirty |= Dirty.STATUS | Dirty.USAGE
 
 
-def chat_cleared(update: Update, event: ChatCleared) -> None:
+def chat_cleared(update: Update, event: events.ChatCleared) -> None:
     """Remove all blocks; the turn and the queued prompts stay."""
     chat = update.chat
     if not event.messages or update.lane is not chat.root:
@@ -158,10 +148,10 @@ def chat_cleared(update: Update, event: ChatCleared) -> None:
         update.dirty |= Dirty.STATUS | Dirty.USAGE
     chat.lanes[chat.id] = Lane(chat.id)
     update.lane = chat.root
-    update.ops.append(ClearChat(chat.id))
+    update.ops.append(ops.ClearChat(chat.id))
 
 
-def commands_changed(update: Update, event: CommandsChanged) -> None:
+def commands_changed(update: Update, event: completion.CommandsChanged) -> None:
     """Store the commands that the agent knows in this chat."""
     if update.lane is update.chat.root:
         update.chat.commands = event.commands

@@ -25,37 +25,18 @@ from eca_nvim.chat.model.chat import Lane, QueueKind
 from eca_nvim.chat.render.block import hook_failed
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.events import (
-    FlagReceived,
-    InsteadWanted,
-    NoticeReceived,
-    ReasoningFinished,
-    ReasoningStarted,
-    ReasoningText,
-    Role,
-    SteerTaken,
-    TextReceived,
-    UnknownReceived,
-)
-from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import LOGIN_TURNS, Turn
-from eca_nvim.chat.vocabulary.turn_events import (
-    HookFinished,
-    HookStarted,
-    ImageReceived,
-    LinkReceived,
-)
+from eca_nvim.chat.vocabulary import events, ops, states, turn_events
 
 
-def text_received(update: Update, event: TextReceived) -> None:
+def text_received(update: Update, event: events.TextReceived) -> None:
     """Show text of any role; the hot path for the assistant's."""
-    if event.role is Role.ASSISTANT:
+    if event.role is events.Role.ASSISTANT:
         block = update.lane.current_text
         if block is None:
             _begin_text(update, event.text)
         elif text := block.cleaner.feed(event.text):
             update.append(block, update.lane, text)
-    elif event.role is Role.USER:
+    elif event.role is events.Role.USER:
         _echoed(update, event)
     else:
         note(update, event.text)
@@ -65,7 +46,7 @@ def _begin_text(update: Update, text: str) -> None:
     text = text.lstrip("\r\n")
     if not text:
         return
-    block = TextBlock(update.new_block_id(), BlockKind.ASSISTANT)
+    block = TextBlock(update.new_block_id(), ops.BlockKind.ASSISTANT)
     if drawn := block.cleaner.feed(text):
         block.chunks.append(drawn)
     update.add(block)
@@ -73,23 +54,23 @@ def _begin_text(update: Update, text: str) -> None:
     update.withdraw_rejection()
 
 
-def _echoed(update: Update, event: TextReceived) -> None:
+def _echoed(update: Update, event: events.TextReceived) -> None:
     echo = event.text.strip()
     if update.lane is update.chat.root and not update.replays:
-        if update.chat.turn.state in LOGIN_TURNS or _confirms(update, event):
+        if update.chat.turn.state in states.LOGIN_TURNS or _confirms(update, event):
             return
         take_steers(update, echo)
     if echo:
         show_user(update, event.text, event.content_id)
 
 
-def steer_taken(update: Update, event: SteerTaken) -> None:
+def steer_taken(update: Update, event: events.SteerTaken) -> None:
     """Show a steer that is the agent's now; it waits no more."""
     take_steers(update, event.text.strip())
     show_user(update, event.text)
 
 
-def _confirms(update: Update, event: TextReceived) -> bool:
+def _confirms(update: Update, event: events.TextReceived) -> bool:
     """Store the agent's id in the echoed prompt; return whether the prompt was found."""
     echo = clean(event.text).strip()
     for block in update.chat.unconfirmed:
@@ -102,7 +83,9 @@ def _confirms(update: Update, event: TextReceived) -> bool:
 
 def show_user(update: Update, text: str, content_id: str | None = None) -> TextBlock:
     """Add a block with a message of the user, and return it."""
-    block = TextBlock(update.new_block_id(), BlockKind.USER, complete=True, content_id=content_id)
+    block = TextBlock(
+        update.new_block_id(), ops.BlockKind.USER, complete=True, content_id=content_id
+    )
     block.turn = _turn_of(update)
     if shown := clean(text).strip("\n"):
         block.chunks.append(shown)
@@ -113,23 +96,25 @@ def show_user(update: Update, text: str, content_id: str | None = None) -> TextB
 def _turn_of(update: Update) -> int:
     """Return the turn a message belongs to; one from another client starts the next turn."""
     turn = update.chat.turn
-    return 0 if update.replays else turn.number + (turn.state is Turn.IDLE)
+    return 0 if update.replays else turn.number + (turn.state is states.Turn.IDLE)
 
 
 def note(update: Update, text: str, *, is_error: bool = False) -> None:
     """Add a system message unless it is empty; errors are plain text, the rest is Markdown."""
     if text := text.strip("\r\n"):
-        kind = BlockKind.NOTE if is_error else BlockKind.SYSTEM
+        kind = ops.BlockKind.NOTE if is_error else ops.BlockKind.SYSTEM
         update.add(NoteBlock(update.new_block_id(), kind, text=text, is_error=is_error))
 
 
 def folded_note(update: Update, title: str, text: str) -> None:
     """Add a text that is collapsed below its title."""
-    block = PlainBlock(update.new_block_id(), BlockKind.NOTE, Fold.CLOSED, name=title, text=text)
+    block = PlainBlock(
+        update.new_block_id(), ops.BlockKind.NOTE, Fold.CLOSED, name=title, text=text
+    )
     update.add(block)
 
 
-def notice_received(update: Update, event: NoticeReceived) -> None:
+def notice_received(update: Update, event: events.NoticeReceived) -> None:
     """Show a notice from this client or the agent."""
     if event.title:
         folded_note(update, event.title, event.text)
@@ -137,7 +122,7 @@ def notice_received(update: Update, event: NoticeReceived) -> None:
         note(update, event.text, is_error=event.is_error)
 
 
-def instead_wanted(update: Update, event: InsteadWanted) -> None:
+def instead_wanted(update: Update, event: events.InsteadWanted) -> None:
     """Show the agent's question what to do instead, unless the user has already said it."""
     if all(waiting.kind is not QueueKind.REASON for waiting in update.chat.queue):
         note(update, event.text)
@@ -146,12 +131,12 @@ def instead_wanted(update: Update, event: InsteadWanted) -> None:
 # --- reasoning ----------------------------------------------------------------------------------
 
 
-def reasoning_started(update: Update, event: ReasoningStarted) -> None:
+def reasoning_started(update: Update, event: events.ReasoningStarted) -> None:
     """Open a reasoning block."""
     _reasoning_block(update, event.id)
 
 
-def reasoning_text(update: Update, event: ReasoningText) -> None:
+def reasoning_text(update: Update, event: events.ReasoningText) -> None:
     """Append to a reasoning block, even if it is no longer the last block."""
     block = _reasoning_block(update, event.id)
     text = event.text if block.chunks else event.text.lstrip("\r\n")
@@ -159,7 +144,7 @@ def reasoning_text(update: Update, event: ReasoningText) -> None:
         update.append(block, update.lane, drawn)
 
 
-def reasoning_finished(update: Update, event: ReasoningFinished) -> None:
+def reasoning_finished(update: Update, event: events.ReasoningFinished) -> None:
     """Close a reasoning block; the answer may already have begun."""
     block = update.lane.reasoning.get(event.id)
     if block is not None and block.id in update.chat.live:
@@ -181,7 +166,7 @@ def _reasoning_block(update: Update, reasoning_id: str) -> ReasoningBlock:
     if block is None:
         block = ReasoningBlock(
             update.new_block_id(),
-            BlockKind.REASONING,
+            ops.BlockKind.REASONING,
             Fold.CLOSED,
             content_id=reasoning_id,
             started_ms=update.now,
@@ -192,12 +177,12 @@ def _reasoning_block(update: Update, reasoning_id: str) -> ReasoningBlock:
     return block
 
 
-def hook_started(update: Update, event: HookStarted) -> None:
+def hook_started(update: Update, event: turn_events.HookStarted) -> None:
     """Show that a hook runs."""
     _hook(update, event.id, event.name)
 
 
-def hook_finished(update: Update, event: HookFinished) -> None:
+def hook_finished(update: Update, event: turn_events.HookFinished) -> None:
     """Show a hook's result; open it if the hook failed."""
     block = _hook(update, event.id, event.name)
     block.result = event
@@ -207,36 +192,38 @@ def hook_finished(update: Update, event: HookFinished) -> None:
 def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
     block = update.lane.hooks.get(hook_id)
     if block is None or block.result is not None:
-        block = HookBlock(update.new_block_id(), BlockKind.HOOK, Fold.CLOSED, name=name)
+        block = HookBlock(update.new_block_id(), ops.BlockKind.HOOK, Fold.CLOSED, name=name)
         update.lane.hooks[hook_id] = block
         update.add(block)
     return block
 
 
-def link_received(update: Update, event: LinkReceived) -> None:
+def link_received(update: Update, event: turn_events.LinkReceived) -> None:
     """Show a link."""
-    update.add(LinkBlock(update.new_block_id(), BlockKind.LINK, title=event.title, url=event.url))
+    update.add(
+        LinkBlock(update.new_block_id(), ops.BlockKind.LINK, title=event.title, url=event.url)
+    )
 
 
-def image_received(update: Update, event: ImageReceived) -> None:
+def image_received(update: Update, event: turn_events.ImageReceived) -> None:
     """Show an image's type and size."""
     block = ImageBlock(
-        update.new_block_id(), BlockKind.IMAGE, media_type=event.media_type, base64=event.base64
+        update.new_block_id(), ops.BlockKind.IMAGE, media_type=event.media_type, base64=event.base64
     )
     update.add(block)
 
 
-def flag_received(update: Update, event: FlagReceived) -> None:
+def flag_received(update: Update, event: events.FlagReceived) -> None:
     """Show a bookmark."""
     block = FlagBlock(
-        update.new_block_id(), BlockKind.FLAG, text=event.text, content_id=event.content_id
+        update.new_block_id(), ops.BlockKind.FLAG, text=event.text, content_id=event.content_id
     )
     update.add(block)
 
 
-def unknown_received(update: Update, event: UnknownReceived) -> None:
+def unknown_received(update: Update, event: events.UnknownReceived) -> None:
     """Show content of an unknown kind as plain text."""
     block = PlainBlock(
-        update.new_block_id(), BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text
+        update.new_block_id(), ops.BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text
     )
     update.add(block)

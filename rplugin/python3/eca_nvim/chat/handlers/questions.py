@@ -22,21 +22,17 @@ from eca_nvim.chat.model.chat import Chat, Lane, active_call
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.safe_text import HIDDEN, one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin
-from eca_nvim.chat.vocabulary.events import Dialogue, QuestionAsked, QuestionClosed
-from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import CallState, Turn
+from eca_nvim.chat.vocabulary import call_details, effects, events, ops, states
 
 DONE = "done"
 """What is shown of a link once the agent says that what it is for has been done."""
 
-_ASKING = frozenset({CallState.APPROVED, CallState.RUNNING})
+_ASKING = frozenset({states.CallState.APPROVED, states.CallState.RUNNING})
 
 
-def question_asked(update: Update, event: QuestionAsked) -> None:
+def question_asked(update: Update, event: events.QuestionAsked) -> None:
     """Show a question and add it to what is pending."""
-    if event.by_agent and update.chat.turn.state is Turn.LOGIN:
+    if event.by_agent and update.chat.turn.state is states.Turn.LOGIN:
         close_login_question(update)
     question = Question(event)
     if event.form is not None:
@@ -44,7 +40,7 @@ def question_asked(update: Update, event: QuestionAsked) -> None:
     block = _asking_call(update, event)
     if block is None:
         block = QuestionBlock(
-            update.new_block_id(), BlockKind.QUESTION, Fold.OPEN, question=question
+            update.new_block_id(), ops.BlockKind.QUESTION, Fold.OPEN, question=question
         )
         update.chat.live[block.id] = (block, update.lane)
         update.add(block)
@@ -57,14 +53,14 @@ def question_asked(update: Update, event: QuestionAsked) -> None:
     update.emit("EcaQuestionAsked", {"id": request.id, "title": one_line(event.question)})
 
 
-def _asking_call(update: Update, event: QuestionAsked) -> ToolBlock | QuestionBlock | None:
+def _asking_call(update: Update, event: events.QuestionAsked) -> ToolBlock | QuestionBlock | None:
     """Return the call that asks; None if it has ended or already has an open question."""
-    block = active_call(update.lane, ToolCall(event.tool_call_id or ""))
+    block = active_call(update.lane, call_details.ToolCall(event.tool_call_id or ""))
     asks = block is not None and block.state in _ASKING and not open_question(block)
     return block if asks else None
 
 
-def replayed_question(dialogue: Dialogue) -> Question:
+def replayed_question(dialogue: events.Dialogue) -> Question:
     """Return the closed question of a replayed call."""
     answered = dialogue.answer is not None
     state = QuestionState.ANSWERED if answered else QuestionState.DISMISSED
@@ -125,9 +121,9 @@ def close_question(update: Update, block: Block, lane: Lane, answer: str | None)
     state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
     finish_question(update, block, lane, state, HIDDEN if secret else answer)
     if not question.asked.in_login:
-        update.tell(TellAnswer(question.asked.id, answer))
+        update.tell(effects.TellAnswer(question.asked.id, answer))
     elif answer is not None:
-        update.tell(TellLogin(update.chat.id, answer))
+        update.tell(effects.TellLogin(update.chat.id, answer))
 
 
 def finish_question(
@@ -147,7 +143,7 @@ def finish_question(
     conceal(update, lane)
 
 
-def question_closed(update: Update, event: QuestionClosed) -> None:
+def question_closed(update: Update, event: events.QuestionClosed) -> None:
     """Close a question that the agent waits for no more; it has its answer."""
     block = find_question(update.chat, event.id)
     if block is None:

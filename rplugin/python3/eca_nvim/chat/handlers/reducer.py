@@ -25,26 +25,7 @@ from eca_nvim.chat.model.blocks import Changes, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.call_details import FileNamed, FileUsed
-from eca_nvim.chat.vocabulary.completion import CommandsChanged
-from eca_nvim.chat.vocabulary.options import Ability, OptionRefused, OptionsChanged
-from eca_nvim.chat.vocabulary.states import CallState
-from eca_nvim.chat.vocabulary.turn_events import (
-    HookFinished,
-    HookStarted,
-    ImageReceived,
-    Job,
-    LinkReceived,
-    LoginBegan,
-    LoginWaits,
-    StopRefused,
-    TurnBegan,
-    TurnEnded,
-    TurnLapsed,
-    TurnStopping,
-    UsageReported,
-)
+from eca_nvim.chat.vocabulary import call_details, completion, events, options, states, turn_events
 
 HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.TextReceived: messages.text_received,
@@ -62,32 +43,32 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.ToolRejected: tool_calls.rejected,
     events.ApprovalWithdrawn: tool_calls.withdrawn,
     events.PlanChanged: task_list.plan_changed,
-    HookStarted: messages.hook_started,
-    HookFinished: messages.hook_finished,
-    LinkReceived: messages.link_received,
-    ImageReceived: messages.image_received,
-    Job: tool_calls.job_changed,
-    FileUsed: file_uses.file_used,
-    FileNamed: file_uses.file_named,
+    turn_events.HookStarted: messages.hook_started,
+    turn_events.HookFinished: messages.hook_finished,
+    turn_events.LinkReceived: messages.link_received,
+    turn_events.ImageReceived: messages.image_received,
+    turn_events.Job: tool_calls.job_changed,
+    call_details.FileUsed: file_uses.file_used,
+    call_details.FileNamed: file_uses.file_named,
     events.FlagReceived: messages.flag_received,
     events.UnknownReceived: messages.unknown_received,
     events.TitleChanged: chat_state.title_changed,
-    CommandsChanged: chat_state.commands_changed,
+    completion.CommandsChanged: chat_state.commands_changed,
     events.ProgressChanged: chat_state.progress_changed,
-    UsageReported: chat_state.usage_reported,
-    OptionsChanged: chat_state.options_changed,
-    OptionRefused: chat_state.option_refused,
+    turn_events.UsageReported: chat_state.usage_reported,
+    options.OptionsChanged: chat_state.options_changed,
+    options.OptionRefused: chat_state.option_refused,
     events.ChatOpened: chat_state.chat_opened,
     events.ChatCleared: chat_state.chat_cleared,
     events.QuestionAsked: questions.question_asked,
     events.QuestionClosed: questions.question_closed,
-    TurnBegan: turn.turn_began,
-    StopRefused: turn.stop_refused,
-    TurnStopping: turn.turn_stopping,
-    TurnEnded: turn.turn_ended,
-    LoginBegan: turn.login_began,
-    LoginWaits: turn.login_waits,
-    TurnLapsed: turn.turn_lapsed,
+    turn_events.TurnBegan: turn.turn_began,
+    turn_events.StopRefused: turn.stop_refused,
+    turn_events.TurnStopping: turn.turn_stopping,
+    turn_events.TurnEnded: turn.turn_ended,
+    turn_events.LoginBegan: turn.login_began,
+    turn_events.LoginWaits: turn.login_waits,
+    turn_events.TurnLapsed: turn.turn_lapsed,
     events.ChatDeleted: turn.chat_deleted,
     events.AgentGone: turn.agent_gone,
 }
@@ -103,7 +84,7 @@ def apply(chat: Chat, event: events.ChatEvent, now: int, child: str | None = Non
 def change(update: Update, event: events.ChatEvent) -> None:
     """Let the next event of an update change its chat."""
     update.about, update.overruled_rejection = None, False
-    if not isinstance(event, TurnLapsed | Job):
+    if not isinstance(event, turn_events.TurnLapsed | turn_events.Job):
         update.chat.turn.note_activity(update.now)
     HANDLERS[type(event)](update, event)
     if update.overruled_rejection:
@@ -123,12 +104,12 @@ def tick(chat: Chat, now: int) -> Changes:
     if chat.has_turn:
         turn.ask_when_silent(update)
     for block, lane in chat.live.values():
-        if isinstance(block, ToolBlock) and block.state is CallState.RUNNING:
+        if isinstance(block, ToolBlock) and block.state is states.CallState.RUNNING:
             update.redraw(block, lane)
     return update.finish()
 
 
-def abilities_changed(chat: Chat, abilities: frozenset[Ability], now: int) -> Changes:
+def abilities_changed(chat: Chat, abilities: frozenset[options.Ability], now: int) -> Changes:
     """Store what the agent can do."""
     update = Update(chat, chat.root, now)
     chat.abilities = abilities

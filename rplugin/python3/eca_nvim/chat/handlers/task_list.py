@@ -20,21 +20,18 @@ from eca_nvim.chat.handlers.call_groups import join_neighbours
 from eca_nvim.chat.model.blocks import AUTOMATIC_FOLDS, Fold, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.call_details import Details, TaskList, ToolCall, ToolKind
-from eca_nvim.chat.vocabulary.events import PlanChanged
-from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import CallState
+from eca_nvim.chat.vocabulary import call_details, events, ops, states
 
 
 def update_task_list(
-    update: Update, details: Details | None, block: ToolBlock | None = None
+    update: Update, details: call_details.Details | None, block: ToolBlock | None = None
 ) -> None:
     """Show the task list of a call in its block; without a block, clear the list.
 
     Other details are ignored, and so is the task list of a subagent.
     """
     chat = update.chat
-    if not isinstance(details, TaskList) or update.lane is not chat.root:
+    if not isinstance(details, call_details.TaskList) or update.lane is not chat.root:
         return
     if block is None or not details.tasks:
         _put_away(update)
@@ -44,13 +41,15 @@ def update_task_list(
     update.dirty |= Dirty.TASK_LIST
 
 
-def plan_changed(update: Update, event: PlanChanged) -> None:
+def plan_changed(update: Update, event: events.PlanChanged) -> None:
     """Show a task list that the agent sent without a call, in a new block; or clear it."""
     block = None
     if event.tasks.tasks and update.lane is update.chat.root:
-        call = ToolCall("", kind=ToolKind.TASKS, verb="tasks", details=event.tasks)
-        block = ToolBlock(update.new_block_id(), BlockKind.TASKS, Fold.CLOSED, call=call)
-        block.chat_id, block.state = update.lane.chat_id, CallState.DONE
+        call = call_details.ToolCall(
+            "", kind=call_details.ToolKind.TASKS, verb="tasks", details=event.tasks
+        )
+        block = ToolBlock(update.new_block_id(), ops.BlockKind.TASKS, Fold.CLOSED, call=call)
+        block.chat_id, block.state = update.lane.chat_id, states.CallState.DONE
         block.replayed = update.replays
         update.add(block)
     update_task_list(update, event.tasks, block)
@@ -97,7 +96,7 @@ def _forget(chat: Chat) -> None:
     chat.task_list = chat.task_list_block = None
 
 
-def _move(update: Update, tasks: TaskList, block: ToolBlock) -> None:
+def _move(update: Update, tasks: call_details.TaskList, block: ToolBlock) -> None:
     chat = update.chat
     before = chat.task_list_block
     chat.task_list, chat.task_list_block = tasks, block

@@ -36,42 +36,34 @@ from eca_nvim.chat.model.chat import (
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.output import LiveOutput
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall, ToolKind
-from eca_nvim.chat.vocabulary.effects import TellDecision
-from eca_nvim.chat.vocabulary.events import (
-    BY_CONFIG,
-    CUT,
-    ApprovalWithdrawn,
-    ToolFinished,
-    ToolOutput,
-    ToolPreparing,
-    ToolRejected,
-    ToolRequested,
-    ToolRunning,
+from eca_nvim.chat.vocabulary import (
+    call_details,
+    effects,
+    events,
+    ops,
+    options,
+    requests,
+    states,
+    turn_events,
 )
-from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, ShowPlace
-from eca_nvim.chat.vocabulary.options import TRUST, first_of
-from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind, is_same
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, Turn
-from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 
 SHOWN_ARGUMENTS = 4000
 """An open body shows growing arguments up to this many characters, then only once complete."""
 
 
-_FIELDS = ToolCall.__struct_fields__
+_FIELDS = call_details.ToolCall.__struct_fields__
 _DERIVED: Mapping[str, None] = dict.fromkeys(
     ("summary", "details", "title", "command", "locations", "changes", "mentions", "note")
 )
 """Fields that the agent derives from the arguments of a call."""
 
 
-def preparing(update: Update, event: ToolPreparing) -> None:
+def preparing(update: Update, event: events.ToolPreparing) -> None:
     """Append a piece of the arguments that the model is writing."""
     block = update.lane.calls.get(event.call.id)
-    if block is not None and block.state in ENDED_CALLS and _model_may_write(update):
+    if block is not None and block.state in states.ENDED_CALLS and _model_may_write(update):
         block = None
-    if block is not None and block.state is not CallState.PREPARING:
+    if block is not None and block.state is not states.CallState.PREPARING:
         return
     block = _block_of(update, block, event.call)
     block.arguments.feed(event.arguments_text)
@@ -81,71 +73,84 @@ def preparing(update: Update, event: ToolPreparing) -> None:
     show_activity(update, update.lane, lambda: call_title(block, update.chat.settings))
 
 
-def requested(update: Update, event: ToolRequested) -> None:
+def requested(update: Update, event: events.ToolRequested) -> None:
     """Store a complete call, which is approved already or waits for the user."""
     block = requested_call(update.lane, event)
     if block is not None and block.state not in OPEN_TO_CHANGE and not _asks_again(block, event):
         return
     waited = None
-    if block is not None and block.state is CallState.WAITING:
+    if block is not None and block.state is states.CallState.WAITING:
         waited = (block.call, block.choices)
     trusted = _trusted_choice(update, event) if waited is None else None
     waits = event.needs_approval and trusted is None
-    state = CallState.WAITING if waits else CallState.APPROVED
+    state = states.CallState.WAITING if waits else states.CallState.APPROVED
     block = _block_of(update, block, event.call, asks=event.needs_approval)
     block.choices, block.request_id = event.choices, event.request_id
     step(update, block, update.lane, state)
-    if trusted is not None and block.state is CallState.APPROVED:
+    if trusted is not None and block.state is states.CallState.APPROVED:
         home = update.chat.id
-        update.tell(TellDecision(block.chat_id, block.call, trusted.id, True, home, block.id))
-    if block.state is CallState.WAITING and waited not in (None, (block.call, block.choices)):
+        update.tell(
+            effects.TellDecision(block.chat_id, block.call, trusted.id, True, home, block.id)
+        )
+    if block.state is states.CallState.WAITING and waited not in (
+        None,
+        (block.call, block.choices),
+    ):
         announce_request(update, block)
     if not block.replayed:
         _show_place(update, block, done=False)
 
 
-def _trusted_choice(update: Update, event: ToolRequested) -> Choice | None:
+def _trusted_choice(update: Update, event: events.ToolRequested) -> requests.Choice | None:
     """Return the choice that allows a call of a trusted chat, this once; None asks the user.
 
     An agent that has an option for trust knows itself what it need not ask.
     """
     chat = update.chat
-    is_ours = chat.trust and first_of(chat.options, TRUST) is None
-    if not is_ours or not event.needs_approval or chat.turn.state is Turn.STOPPING:
+    is_ours = chat.trust and options.first_of(chat.options, options.TRUST) is None
+    if not is_ours or not event.needs_approval or chat.turn.state is states.Turn.STOPPING:
         return None
-    once = (it for it in event.choices if it.kind is ChoiceKind.ALLOW_ONCE)
+    once = (it for it in event.choices if it.kind is requests.ChoiceKind.ALLOW_ONCE)
     return next(once, None)
 
 
-def _asks_again(block: ToolBlock, event: ToolRequested) -> bool:
+def _asks_again(block: ToolBlock, event: events.ToolRequested) -> bool:
     """Return whether this is another request for the approval of a call, not the same repeated."""
     return event.needs_approval and event.request_id not in (None, block.request_id)
 
 
-def running(update: Update, event: ToolRunning) -> None:
+def running(update: Update, event: events.ToolRunning) -> None:
     """Mark a call as running; the event repeats with each step of a subagent."""
     block = _open_call(update, event.call)
     if block is None:
         return
-    is_undecided = block.state in (CallState.WAITING, CallState.REFUSED) and not event.is_approved
+    is_undecided = (
+        block.state in (states.CallState.WAITING, states.CallState.REFUSED)
+        and not event.is_approved
+    )
     if not is_undecided and block.started_ms is None:
         block.started_ms = update.now
-    step(update, block, update.lane, block.state if is_undecided else CallState.RUNNING)
+    step(update, block, update.lane, block.state if is_undecided else states.CallState.RUNNING)
 
 
-def withdrawn(update: Update, event: ApprovalWithdrawn) -> None:
+def withdrawn(update: Update, event: events.ApprovalWithdrawn) -> None:
     """Let a call wait no longer; it goes on as before it was asked about."""
     block = update.lane.calls.get(event.call.id)
-    if block is not None and block.state is CallState.WAITING:
+    if block is not None and block.state is states.CallState.WAITING:
         resolve_request(update, block, "withdrawn")
         began = block.started_ms is not None
-        step(update, block, update.lane, CallState.RUNNING if began else CallState.PREPARING)
+        step(
+            update,
+            block,
+            update.lane,
+            states.CallState.RUNNING if began else states.CallState.PREPARING,
+        )
 
 
-def printed(update: Update, event: ToolOutput) -> None:
+def printed(update: Update, event: events.ToolOutput) -> None:
     """Add to what a call prints, and show its end."""
-    block = _open_call(update, ToolCall(event.call_id))
-    if block is None or block.state in ENDED_CALLS:
+    block = _open_call(update, call_details.ToolCall(event.call_id))
+    if block is None or block.state in states.ENDED_CALLS:
         return
     if block.live is None or event.replaces:
         block.live = LiveOutput()
@@ -154,18 +159,18 @@ def printed(update: Update, event: ToolOutput) -> None:
     update.redraw(block, update.lane, with_body=block.is_open)
 
 
-def job_changed(update: Update, event: Job) -> None:
+def job_changed(update: Update, event: turn_events.Job) -> None:
     """Show at the call that started a job whether it runs, or how it ended."""
     block = update.lane.calls.get(event.call_id or "")
     if block is None or block.job == event:
         return
-    if event.state is not JobState.RUNNING and block.started_ms is not None:
+    if event.state is not turn_events.JobState.RUNNING and block.started_ms is not None:
         block.total_ms = update.now - block.started_ms
     block.job = event
     update.redraw(block, update.lane)
 
 
-def finished(update: Update, event: ToolFinished) -> None:
+def finished(update: Update, event: events.ToolFinished) -> None:
     """Store the result of a call, and report the files it changed.
 
     An event without an id is not about a call: the agent has cleared its task list.
@@ -186,7 +191,7 @@ def finished(update: Update, event: ToolFinished) -> None:
         block.question = replayed_question(event.dialogue)
     step(update, block, update.lane, _outcome(update, block, event))
     call_ended(update, block)
-    if block.state in (CallState.DONE, CallState.STOPPED):
+    if block.state in (states.CallState.DONE, states.CallState.STOPPED):
         update_task_list(update, event.call.details, block)
         if not block.replayed:
             join_neighbours(update, block, update.lane)
@@ -194,7 +199,7 @@ def finished(update: Update, event: ToolFinished) -> None:
             _show_place(update, block, done=True)
 
 
-def _store_late_outputs(update: Update, event: ToolFinished) -> None:
+def _store_late_outputs(update: Update, event: events.ToolFinished) -> None:
     """Show the output of a call that ended without any."""
     block = update.lane.calls.get(event.call.id)
     if block is not None and any(event.outputs) and not any(block.outputs):
@@ -202,45 +207,52 @@ def _store_late_outputs(update: Update, event: ToolFinished) -> None:
         update.redraw(block, update.lane, with_body=block.is_open)
 
 
-def _total_ms(update: Update, block: ToolBlock, event: ToolFinished) -> int | None:
+def _total_ms(update: Update, block: ToolBlock, event: events.ToolFinished) -> int | None:
     """Return how long a call took; measured here if the agent does not say it."""
     if event.total_ms is not None or block.replayed or block.started_ms is None:
         return event.total_ms
     return update.now - block.started_ms
 
 
-def _outcome(update: Update, block: ToolBlock, event: ToolFinished) -> CallState:
+def _outcome(update: Update, block: ToolBlock, event: events.ToolFinished) -> states.CallState:
     """Return how a call ended: what ends while its turn is being stopped was cut short by that."""
     question = block.question
     if question is not None and question.state is QuestionState.DISMISSED:
-        return CallState.REJECTED
+        return states.CallState.REJECTED
     if event.failed:
-        return CallState.FAILED
-    return CallState.STOPPED if _is_stopping(update) else CallState.DONE
+        return states.CallState.FAILED
+    return states.CallState.STOPPED if _is_stopping(update) else states.CallState.DONE
 
 
 def _is_stopping(update: Update) -> bool:
-    return update.chat.turn.state is Turn.STOPPING and not update.replays
+    return update.chat.turn.state is states.Turn.STOPPING and not update.replays
 
 
-def rejected(update: Update, event: ToolRejected) -> None:
+def rejected(update: Update, event: events.ToolRejected) -> None:
     """Mark a call as rejected, or as stopped if its turn is being stopped, or was."""
     block = _open_call(update, event.call)
     if block is None:
         return
-    was_cut = event.reason == CUT or block.state is CallState.LEFT or _is_stopping(update)
-    stopped = was_cut and block.state is not CallState.REFUSED
+    was_cut = (
+        event.reason == events.CUT or block.state is states.CallState.LEFT or _is_stopping(update)
+    )
+    stopped = was_cut and block.state is not states.CallState.REFUSED
     dismiss_for_call(update, block)
-    block.by_config = event.reason == BY_CONFIG
-    step(update, block, update.lane, CallState.STOPPED if stopped else CallState.REJECTED)
+    block.by_config = event.reason == events.BY_CONFIG
+    step(
+        update,
+        block,
+        update.lane,
+        states.CallState.STOPPED if stopped else states.CallState.REJECTED,
+    )
 
 
 def _model_may_write(update: Update) -> bool:
     """Return whether the model may be writing a call; after its turn the event is too late."""
-    return update.replays or update.chat.turn.state in (Turn.SENDING, Turn.RUNNING)
+    return update.replays or update.chat.turn.state in (states.Turn.SENDING, states.Turn.RUNNING)
 
 
-def _open_call(update: Update, call: ToolCall) -> ToolBlock | None:
+def _open_call(update: Update, call: call_details.ToolCall) -> ToolBlock | None:
     """Return the block of a call that runs or has just ended; None if the event is too late."""
     block = active_call(update.lane, call)
     if block is not None and has_final_state(block):
@@ -249,7 +261,7 @@ def _open_call(update: Update, call: ToolCall) -> ToolBlock | None:
 
 
 def _block_of(
-    update: Update, block: ToolBlock | None, call: ToolCall, *, asks: bool = False
+    update: Update, block: ToolBlock | None, call: call_details.ToolCall, *, asks: bool = False
 ) -> ToolBlock:
     """Store what an event says about a call, in a new block if `block` is None.
 
@@ -260,19 +272,19 @@ def _block_of(
     else:
         _merge(update, block, call, asks=asks)
     update.about = block
-    if isinstance(call.details, Subagent) and call.details.chat_id is not None:
+    if isinstance(call.details, call_details.Subagent) and call.details.chat_id is not None:
         anchor_lane(update, block, call.details.chat_id)
     return block
 
 
-def _new_block(update: Update, call: ToolCall) -> ToolBlock:
+def _new_block(update: Update, call: call_details.ToolCall) -> ToolBlock:
     lane = update.lane
     block = ToolBlock(
         update.new_block_id(), _kind(call), Fold.CLOSED, call=call, chat_id=lane.chat_id
     )
     block.replayed = update.replays
     earlier = lane.calls.get(call.id)
-    if earlier is not None and earlier.state not in ENDED_CALLS:
+    if earlier is not None and earlier.state not in states.ENDED_CALLS:
         block.earlier = earlier
     lane.calls[call.id] = block
     update.chat.live[block.id] = (block, lane)
@@ -281,11 +293,11 @@ def _new_block(update: Update, call: ToolCall) -> ToolBlock:
     return block
 
 
-def _kind(call: ToolCall) -> BlockKind:
-    return BlockKind.TASKS if call.kind is ToolKind.TASKS else BlockKind.TOOL
+def _kind(call: call_details.ToolCall) -> ops.BlockKind:
+    return ops.BlockKind.TASKS if call.kind is call_details.ToolKind.TASKS else ops.BlockKind.TOOL
 
 
-def merged(known: ToolCall, received: ToolCall) -> ToolCall:
+def merged(known: call_details.ToolCall, received: call_details.ToolCall) -> call_details.ToolCall:
     """Return `known` with the values of `received` that are not None; `known` if none is new."""
     if received is known:
         return known
@@ -296,9 +308,9 @@ def merged(known: ToolCall, received: ToolCall) -> ToolCall:
             is_whole = is_whole and after is before
         elif name == "changes":
             value, is_whole = _with_texts(after, before or ()), False
-            if not is_same(value, before):
+            if not requests.is_same(value, before):
                 fresh[name] = value
-        elif not is_same(after, before):
+        elif not requests.is_same(after, before):
             fresh[name] = after
     if fresh and is_whole:
         return received  # which is mostly the same value with the next event
@@ -306,20 +318,24 @@ def merged(known: ToolCall, received: ToolCall) -> ToolCall:
 
 
 def _with_texts(
-    received: Sequence[FileChange], known: Sequence[FileChange]
-) -> tuple[FileChange, ...]:
+    received: Sequence[call_details.FileChange], known: Sequence[call_details.FileChange]
+) -> tuple[call_details.FileChange, ...]:
     """Return changes with the texts already known, where the received ones lack them."""
     by_path = {change.path: change for change in known if change.new is not None}
     return tuple(_with_text(change, by_path.get(change.path)) for change in received)
 
 
-def _with_text(received: FileChange, known: FileChange | None) -> FileChange:
+def _with_text(
+    received: call_details.FileChange, known: call_details.FileChange | None
+) -> call_details.FileChange:
     if received.new is not None or known is None:
         return received
     return replace(received, old=known.old, new=known.new, every=known.every)
 
 
-def _merge(update: Update, block: ToolBlock, received: ToolCall, *, asks: bool) -> None:
+def _merge(
+    update: Update, block: ToolBlock, received: call_details.ToolCall, *, asks: bool
+) -> None:
     known = block.call
     may_differ = asks or block.state in OPEN_TO_CHANGE
     if may_differ and not is_compatible(known, received):
@@ -346,10 +362,10 @@ def _show_place(update: Update, block: ToolBlock, *, done: bool) -> None:
     for change in call.changes or ():
         if change.path in paths:
             places = changed_places(change, done=done)
-            update.ops.append(ShowPlace(chat, change.path, places, done))
+            update.ops.append(ops.ShowPlace(chat, change.path, places, done))
     for location in () if call.changes else call.locations or ():
         if location.path in paths and location.line is not None:
-            update.ops.append(ShowPlace(chat, location.path, [(location.line, 0)], done))
+            update.ops.append(ops.ShowPlace(chat, location.path, [(location.line, 0)], done))
 
 
 def _report_files(update: Update, block: ToolBlock) -> None:
@@ -357,6 +373,6 @@ def _report_files(update: Update, block: ToolBlock) -> None:
     if not may_change(block.call):
         return
     paths = changed_paths(block.call)
-    update.ops.append(FilesChanged(update.chat.id, paths, moved(block.call)))
+    update.ops.append(ops.FilesChanged(update.chat.id, paths, moved(block.call)))
     for path in paths:
         update.emit("EcaFileChanged", {"path": path})

@@ -30,34 +30,14 @@ from eca_nvim.chat.model.blocks import (
 )
 from eca_nvim.chat.model.chat import Chat, QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.completion import is_command
+from eca_nvim.chat.vocabulary import completion, effects, events, ops, states, turn_events
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.effects import AskTurn, TellLogin, TellPrompt, TellStop
-from eca_nvim.chat.vocabulary.events import AgentGone, ChatDeleted, QuestionAsked
-from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.states import (
-    LOGIN_TURNS,
-    CallState,
-    Turn,
-    TurnEnd,
-    TurnStep,
-    next_turn,
-)
-from eca_nvim.chat.vocabulary.turn_events import (
-    LoginBegan,
-    LoginWaits,
-    StopRefused,
-    TurnBegan,
-    TurnEnded,
-    TurnLapsed,
-    TurnStopping,
-)
 
-PATIENCE_MS: Mapping[Turn, int] = {
-    Turn.SENDING: 30_000,
-    Turn.RUNNING: 30_000,
-    Turn.STOPPING: 5_000,
-    Turn.LEAVING: 5_000,
+PATIENCE_MS: Mapping[states.Turn, int] = {
+    states.Turn.SENDING: 30_000,
+    states.Turn.RUNNING: 30_000,
+    states.Turn.STOPPING: 5_000,
+    states.Turn.LEAVING: 5_000,
 }
 """Milliseconds of silence before we ask the agent; doubled each time."""
 LONGEST_MS = 300_000
@@ -65,8 +45,8 @@ LONGEST_MS = 300_000
 STOPPED = "The server did not confirm the stop; the turn is ended here."
 IDLE = "The server reports this chat as idle but did not report the turn's end: it ends here."
 
-_STOPS = frozenset({Turn.STOPPING, Turn.LEAVING})
-_WORKING = frozenset({CallState.APPROVED, CallState.RUNNING})
+_STOPS = frozenset({states.Turn.STOPPING, states.Turn.LEAVING})
+_WORKING = frozenset({states.CallState.APPROVED, states.CallState.RUNNING})
 
 
 def ask_when_silent(update: Update) -> None:
@@ -80,7 +60,7 @@ def ask_when_silent(update: Update) -> None:
     waits = (min(first << number, LONGEST_MS) for number in range(turn.times_asked + 1))
     if update.now - turn.last_activity_ms >= sum(waits):
         turn.times_asked += 1
-        update.tell(AskTurn(update.chat.id, turn.number, turn.times_asked))
+        update.tell(effects.AskTurn(update.chat.id, turn.number, turn.times_asked))
 
 
 def _takes_its_time(chat: Chat) -> bool:
@@ -90,10 +70,10 @@ def _takes_its_time(chat: Chat) -> bool:
     return any(isinstance(block, ToolBlock) and block.state in _WORKING for block in blocks)
 
 
-def turn_lapsed(update: Update, event: TurnLapsed) -> None:
+def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:
     """End the turn we asked about, unless the agent has sent something since."""
     turn = update.chat.turn
-    if turn.state is Turn.IDLE or (turn.number, turn.times_asked) != (
+    if turn.state is states.Turn.IDLE or (turn.number, turn.times_asked) != (
         event.number,
         event.times_asked,
     ):
@@ -102,7 +82,7 @@ def turn_lapsed(update: Update, event: TurnLapsed) -> None:
     if not stops and not event.is_idle:
         return
     note(update, STOPPED if stops else IDLE, is_error=not stops)
-    end(update, TurnEnd.STOPPED if stops else TurnEnd.FAILED)
+    end(update, states.TurnEnd.STOPPED if stops else states.TurnEnd.FAILED)
 
 
 LOG_END = "the last lines of the server's log"
@@ -118,13 +98,13 @@ _SECRET_WORDS = ("key", "token", "code", "password", "secret")
 # --- steps --------------------------------------------------------------------------------------
 
 
-def begin(update: Update, step: TurnStep) -> None:
+def begin(update: Update, step: states.TurnStep) -> None:
     """Start a turn, because we sent a prompt or the agent began on its own."""
     turn = update.chat.turn
-    turn.state = next_turn(turn.state, step)
+    turn.state = states.next_turn(turn.state, step)
     turn.started_ms = update.now
     turn.note_activity(update.now)
-    turn.expected_end = TurnEnd.DONE
+    turn.expected_end = states.TurnEnd.DONE
     turn.number += 1
     turn.by_command = False
     update.chat.used.begin_turn(turn.number)
@@ -136,29 +116,29 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     """Start a turn with a prompt: show it at once and send it to the agent."""
     chat = update.chat
     update.lane = chat.root
-    begin(update, TurnStep.SEND)
-    chat.turn.by_command = is_command(text)
+    begin(update, states.TurnStep.SEND)
+    chat.turn.by_command = completion.is_command(text)
     chat.unconfirmed.append(show_user(update, text))
-    update.tell(TellPrompt(chat.id, text, contexts))
+    update.tell(effects.TellPrompt(chat.id, text, contexts))
     prompt_sent(update, contexts)
 
 
 def stop(update: Update) -> None:
     """Ask the agent to end the turn; requests that wait for the user end at once."""
     match update.chat.turn.state:
-        case Turn.IDLE:
+        case states.Turn.IDLE:
             pass
-        case Turn.LOGIN if _is_bare_login(update):
-            update.tell(TellStop(update.chat.id))
-            end(update, TurnEnd.STOPPED)
-        case Turn.LOGIN:
+        case states.Turn.LOGIN if _is_bare_login(update):
+            update.tell(effects.TellStop(update.chat.id))
+            end(update, states.TurnEnd.STOPPED)
+        case states.Turn.LOGIN:
             update.chat.turn.note_activity(update.now)
-            _step(update, TurnStep.STOP)
+            _step(update, states.TurnStep.STOP)
             _cancel_login(update)
-        case Turn.LEAVING:
+        case states.Turn.LEAVING:
             _cancel_login(update)
         case _:
-            update.tell(TellStop(update.chat.id))
+            update.tell(effects.TellStop(update.chat.id))
             update.chat.turn.note_activity(update.now)
             _mark_stopping(update)
 
@@ -171,23 +151,23 @@ def stop_for_reason(update: Update) -> None:
 
 def _mark_stopping(update: Update) -> None:
     turn = update.chat.turn
-    if turn.state in (Turn.SENDING, Turn.RUNNING):
-        _step(update, TurnStep.STOP)
+    if turn.state in (states.Turn.SENDING, states.Turn.RUNNING):
+        _step(update, states.TurnStep.STOP)
         settle_pending(update)
 
 
-def _step(update: Update, step: TurnStep) -> None:
+def _step(update: Update, step: states.TurnStep) -> None:
     turn = update.chat.turn
-    turn.state = next_turn(turn.state, step)
+    turn.state = states.next_turn(turn.state, step)
     update.dirty |= Dirty.STATUS
 
 
 def _is_bare_login(update: Update) -> bool:
     """Return whether the agent has said nothing in a login: it may not know a word to cancel it."""
     match update.chat.root.blocks[-1:]:
-        case [TextBlock(kind=BlockKind.USER)]:
+        case [TextBlock(kind=ops.BlockKind.USER)]:
             return True
-        case [QuestionBlock(question=Question(asked=QuestionAsked(question=asked)))]:
+        case [QuestionBlock(question=Question(asked=events.QuestionAsked(question=asked)))]:
             return asked == SILENT_LOGIN
         case _:
             return False
@@ -201,7 +181,7 @@ def _login_question(update: Update) -> str | None:
     match update.chat.root.blocks[-1:]:
         case [NoteBlock(text=text)]:
             return text.strip().splitlines()[-1]
-        case [TextBlock(kind=BlockKind.USER)]:
+        case [TextBlock(kind=ops.BlockKind.USER)]:
             return SILENT_LOGIN
         case [QuestionBlock(question=Question(asked=asked, state=state))] if asked.in_login:
             return None if state is QuestionState.WAITING else asked.question
@@ -214,22 +194,22 @@ def _cancel_login(update: Update) -> None:
     asks = asks_itself(update.chat)
     settle_pending(update)
     if not asks:
-        update.tell(TellLogin(update.chat.id, None))
+        update.tell(effects.TellLogin(update.chat.id, None))
 
 
-def end(update: Update, reason: TurnEnd) -> None:
+def end(update: Update, reason: states.TurnEnd) -> None:
     """End the turn, close its live blocks, and send the prompt that should follow."""
     chat = update.chat
-    was_login = chat.turn.state in LOGIN_TURNS
-    chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
+    was_login = chat.turn.state in states.LOGIN_TURNS
+    chat.turn.state = states.next_turn(chat.turn.state, states.TurnStep.END)
     chat.activity, chat.retrying = None, False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
     settle(update, end=reason)
     drop_unsent_task_list(update)
-    if reason is TurnEnd.DONE and _is_unanswered(update):
+    if reason is states.TurnEnd.DONE and _is_unanswered(update):
         note(update, NO_ANSWER)
-    elif reason is TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
+    elif reason is states.TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
         note(update, STOPPED_HERE)
     ended = {"reason": reason.value, "command": chat.turn.by_command}
     update.emit("EcaTurnFinished", ended)
@@ -243,7 +223,7 @@ def _is_unanswered(update: Update) -> bool:
     """Return whether the turn's prompt got no answer; a command may work silently."""
     turn = update.chat.turn
     match update.chat.root.blocks[-1:]:
-        case [TextBlock(kind=BlockKind.USER, turn=number)]:
+        case [TextBlock(kind=ops.BlockKind.USER, turn=number)]:
             return number == turn.number and not turn.by_command
         case _:
             return False
@@ -254,7 +234,7 @@ def _says_why_it_ended(update: Update) -> bool:
     match update.chat.root.blocks[-1:]:
         case [NoteBlock()]:
             return True
-        case [ToolBlock(state=CallState.STOPPED | CallState.REJECTED)]:
+        case [ToolBlock(state=states.CallState.STOPPED | states.CallState.REJECTED)]:
             return True
         case _:
             return False
@@ -263,58 +243,58 @@ def _says_why_it_ended(update: Update) -> bool:
 # --- events of the agent ------------------------------------------------------------------------
 
 
-def turn_began(update: Update, _event: TurnBegan) -> None:
+def turn_began(update: Update, _event: turn_events.TurnBegan) -> None:
     """Note that the agent works; a subagent's turn shows in its blocks alone."""
     if update.lane is not update.chat.root:
         return
     match update.chat.turn.state:
-        case Turn.IDLE:
-            begin(update, TurnStep.START)
-        case Turn.LOGIN:
+        case states.Turn.IDLE:
+            begin(update, states.TurnStep.START)
+        case states.Turn.LOGIN:
             close_login_question(update)
-            _step(update, TurnStep.START)
-        case Turn.SENDING:
-            _step(update, TurnStep.START)
-        case Turn.LEAVING:  # the login had already ended
-            _step(update, TurnStep.START)
-            update.tell(TellStop(update.chat.id))
-        case Turn.STOPPING:  # our stop arrived before the turn began: send it again
-            update.tell(TellStop(update.chat.id))
-        case Turn.RUNNING:
+            _step(update, states.TurnStep.START)
+        case states.Turn.SENDING:
+            _step(update, states.TurnStep.START)
+        case states.Turn.LEAVING:  # the login had already ended
+            _step(update, states.TurnStep.START)
+            update.tell(effects.TellStop(update.chat.id))
+        case states.Turn.STOPPING:  # our stop arrived before the turn began: send it again
+            update.tell(effects.TellStop(update.chat.id))
+        case states.Turn.RUNNING:
             pass
 
 
-def turn_stopping(update: Update, _event: TurnStopping) -> None:
+def turn_stopping(update: Update, _event: turn_events.TurnStopping) -> None:
     """Note that the agent stops the turn; pending requests are over at once."""
     if update.lane is update.chat.root:
         _mark_stopping(update)
 
 
-def stop_refused(update: Update, event: StopRefused) -> None:
+def stop_refused(update: Update, event: turn_events.StopRefused) -> None:
     """Note that the turn goes on although the user wants to stop it."""
-    if update.chat.turn.state is Turn.STOPPING:
-        _step(update, TurnStep.START)
+    if update.chat.turn.state is states.Turn.STOPPING:
+        _step(update, states.TurnStep.START)
     note(update, event.message)
 
 
-def login_began(update: Update, _event: LoginBegan) -> None:
+def login_began(update: Update, _event: turn_events.LoginBegan) -> None:
     """Turn the chat's turn into a login."""
     if update.lane is not update.chat.root:
         return
     was = update.chat.turn.state
-    if was is Turn.IDLE:
-        begin(update, TurnStep.LOGIN)
+    if was is states.Turn.IDLE:
+        begin(update, states.TurnStep.LOGIN)
     else:
-        _step(update, TurnStep.LOGIN)
+        _step(update, states.TurnStep.LOGIN)
     update.chat.unconfirmed.clear()
     keep_for_later(update)
-    if was is Turn.STOPPING:  # our stop arrived before the login began
+    if was is states.Turn.STOPPING:  # our stop arrived before the login began
         _cancel_login(update)
 
 
-def login_waits(update: Update, _event: LoginWaits) -> None:
+def login_waits(update: Update, _event: turn_events.LoginWaits) -> None:
     """Ask for what a login waits for, unless the agent has a question of its own."""
-    if update.lane is not update.chat.root or update.chat.turn.state is not Turn.LOGIN:
+    if update.lane is not update.chat.root or update.chat.turn.state is not states.Turn.LOGIN:
         return
     wanted = _login_question(update)
     if wanted is None or asks_itself(update.chat):
@@ -323,31 +303,33 @@ def login_waits(update: Update, _event: LoginWaits) -> None:
         case NoteBlock(text=text) as said if text.strip() == wanted:
             update.remove(said, update.lane)  # the question has all of it
     secret = wanted == SILENT_LOGIN or any(word in wanted.lower() for word in _SECRET_WORDS)
-    question_asked(update, QuestionAsked(LOGIN_QUESTION, wanted, secret=secret, in_login=True))
+    question_asked(
+        update, events.QuestionAsked(LOGIN_QUESTION, wanted, secret=secret, in_login=True)
+    )
 
 
-def turn_ended(update: Update, event: TurnEnded) -> None:
+def turn_ended(update: Update, event: turn_events.TurnEnded) -> None:
     """End the turn and show the agent's reason; a subagent's end settles only its own lane."""
     turn = update.chat.turn
     if update.lane is not update.chat.root:
-        is_done = turn.state is Turn.RUNNING
-        settle(update, update.lane, TurnEnd.DONE if is_done else TurnEnd.STOPPED)
-    elif turn.state is not Turn.IDLE:
+        is_done = turn.state is states.Turn.RUNNING
+        settle(update, update.lane, states.TurnEnd.DONE if is_done else states.TurnEnd.STOPPED)
+    elif turn.state is not states.Turn.IDLE:
         if event.message:
-            note(update, event.message, is_error=event.end is TurnEnd.FAILED)
+            note(update, event.message, is_error=event.end is states.TurnEnd.FAILED)
         end(update, _reason(turn, event.end))
 
 
-def _reason(turn: RunningTurn, reported: TurnEnd) -> TurnEnd:
+def _reason(turn: RunningTurn, reported: states.TurnEnd) -> states.TurnEnd:
     """Return why a turn ended: what the user did counts more than a plain end the agent reports."""
-    if reported not in (TurnEnd.DONE, TurnEnd.STOPPED):
+    if reported not in (states.TurnEnd.DONE, states.TurnEnd.STOPPED):
         return reported
-    if turn.state in (Turn.STOPPING, Turn.LEAVING):
-        return TurnEnd.STOPPED
-    return reported if turn.expected_end is TurnEnd.DONE else turn.expected_end
+    if turn.state in (states.Turn.STOPPING, states.Turn.LEAVING):
+        return states.TurnEnd.STOPPED
+    return reported if turn.expected_end is states.TurnEnd.DONE else turn.expected_end
 
 
-def agent_gone(update: Update, event: AgentGone) -> None:
+def agent_gone(update: Update, event: events.AgentGone) -> None:
     """End the turn because the agent's process has ended; queued prompts stay.
 
     The reason comes last, where the user sees it; the end of the log is collapsed above it.
@@ -369,13 +351,15 @@ def _remove_repeated_error(update: Update, reason: str) -> None:
     error that answers an earlier prompt stays.
     """
     match update.lane.blocks[-3:]:
-        case [TextBlock(kind=BlockKind.USER), NoteBlock(), _]:
+        case [TextBlock(kind=ops.BlockKind.USER), NoteBlock(), _]:
             return
-        case [*_, NoteBlock(text=text) as fault, TextBlock(kind=BlockKind.USER)] if text == reason:
+        case [*_, NoteBlock(text=text) as fault, TextBlock(kind=ops.BlockKind.USER)] if (
+            text == reason
+        ):
             update.remove(fault, update.lane)
 
 
-def chat_deleted(update: Update, _event: ChatDeleted) -> None:
+def chat_deleted(update: Update, _event: events.ChatDeleted) -> None:
     """Mark the chat deleted; its text stays readable."""
     if update.lane is not update.chat.root:
         return
@@ -385,8 +369,8 @@ def chat_deleted(update: Update, _event: ChatDeleted) -> None:
 
 
 def _end_everything(update: Update) -> None:
-    if update.chat.turn.state is Turn.IDLE:
+    if update.chat.turn.state is states.Turn.IDLE:
         settle(update)
     else:
-        end(update, TurnEnd.GONE)
+        end(update, states.TurnEnd.GONE)
     update.effects.clear()  # the agent is gone or has no such chat

@@ -16,9 +16,8 @@ from msgspec import Struct, field
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.output import LiveOutput
 from eca_nvim.chat.text.safe_text import Cleaner, one_line
-from eca_nvim.chat.vocabulary.call_details import KnownSoFar, ToolCall
+from eca_nvim.chat.vocabulary import call_details, events, requests, states, turn_events
 from eca_nvim.chat.vocabulary.effects import Effect
-from eca_nvim.chat.vocabulary.events import QuestionAsked
 from eca_nvim.chat.vocabulary.ops import (
     DEFAULT_SERVER,
     BlockKind,
@@ -27,9 +26,6 @@ from eca_nvim.chat.vocabulary.ops import (
     SetPending,
     ViewOp,
 )
-from eca_nvim.chat.vocabulary.requests import Choice
-from eca_nvim.chat.vocabulary.states import CallState
-from eca_nvim.chat.vocabulary.turn_events import HookFinished, Job, UsageReported
 
 
 class Changes(Struct):
@@ -84,7 +80,7 @@ class Question(Struct):
     progress: of a form; `answer` is a summary of it then.
     """
 
-    asked: QuestionAsked
+    asked: events.QuestionAsked
     state: QuestionState = QuestionState.WAITING
     answer: str | None = None
     progress: FormProgress | None = None
@@ -185,7 +181,7 @@ class Nested(Struct):
     """State of the subagent that a call runs; `waits`: something in it waits for the user."""
 
     doing: str = ""
-    usage: UsageReported | None = None
+    usage: turn_events.UsageReported | None = None
     waits: bool = False
 
 
@@ -219,11 +215,11 @@ class ToolBlock(Block, eq=False):
     for approval. job: the command that it has started in the background.
     """
 
-    call: ToolCall = field(default_factory=lambda: ToolCall(""))
+    call: call_details.ToolCall = field(default_factory=lambda: call_details.ToolCall(""))
     chat_id: str = ""
-    state: CallState = CallState.PREPARING
+    state: states.CallState = states.CallState.PREPARING
     arguments: WrittenArguments = field(default_factory=WrittenArguments)
-    so_far: KnownSoFar | None = None
+    so_far: call_details.KnownSoFar | None = None
     outputs: tuple[str, ...] = ()
     live: LiveOutput | None = None
     awaits_input: bool = False
@@ -234,9 +230,9 @@ class ToolBlock(Block, eq=False):
     nested: Nested | None = None
     earlier: ToolBlock | None = None
     by_config: bool = False
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[requests.Choice, ...] = ()
     request_id: str | None = None
-    job: Job | None = None
+    job: turn_events.Job | None = None
 
 
 class GroupBlock(Block, eq=False):
@@ -254,13 +250,13 @@ class HookBlock(Block, eq=False):
     """A hook of the agent; `result` is None while it runs."""
 
     name: str = ""
-    result: HookFinished | None = None
+    result: turn_events.HookFinished | None = None
 
 
 class QuestionBlock(Block, eq=False):
     """A question that belongs to no tool call we show."""
 
-    question: Question = field(default_factory=lambda: Question(QuestionAsked("", "")))
+    question: Question = field(default_factory=lambda: Question(events.QuestionAsked("", "")))
 
 
 class LinkBlock(Block, eq=False):

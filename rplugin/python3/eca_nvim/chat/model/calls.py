@@ -16,28 +16,20 @@ from typing import Final
 
 from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.text.safe_text import clean, literal_line
-from eca_nvim.chat.vocabulary.call_details import (
-    FileChange,
-    FileNamed,
-    KnownSoFar,
-    ToolCall,
-    ToolKind,
-    Use,
-)
-from eca_nvim.chat.vocabulary.effects import FindFiles
+from eca_nvim.chat.vocabulary import call_details, effects
 
 
-def is_native(call: ToolCall) -> bool:
+def is_native(call: call_details.ToolCall) -> bool:
     """Return whether a tool is the agent's own."""
     return call.origin in (None, "native")
 
 
-def is_unknown(call: ToolCall) -> bool:
+def is_unknown(call: call_details.ToolCall) -> bool:
     """Return whether the model named a tool that the agent does not have."""
     return call.origin == "unknown"
 
 
-def full_name(call: ToolCall) -> str | None:
+def full_name(call: call_details.ToolCall) -> str | None:
     """Return a tool's clean name, after its server's name unless the tool is the agent's own."""
     if not call.name:
         return None
@@ -51,22 +43,30 @@ MOST_LISTED = 100
 """Files that a request lists, at most."""
 CHANGES_NOTHING = frozenset(
     {
-        *(ToolKind.READ, ToolKind.SEARCH, ToolKind.THINK, ToolKind.FETCH, ToolKind.SWITCH_MODE),
-        *(ToolKind.TASKS, ToolKind.ASK, ToolKind.AGENT),
+        *(
+            call_details.ToolKind.READ,
+            call_details.ToolKind.SEARCH,
+            call_details.ToolKind.THINK,
+            call_details.ToolKind.FETCH,
+            call_details.ToolKind.SWITCH_MODE,
+        ),
+        *(call_details.ToolKind.TASKS, call_details.ToolKind.ASK, call_details.ToolKind.AGENT),
     }
 )
 """Kinds of calls that change no file."""
-_NAMES_CHANGED_FILES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
+_NAMES_CHANGED_FILES = frozenset(
+    {call_details.ToolKind.EDIT, call_details.ToolKind.DELETE, call_details.ToolKind.MOVE}
+)
 _END = Line(LineKind.CONTEXT, "")
 """Sentinel after the last line of a hunk."""
 
 
-def may_change(call: ToolCall) -> bool:
+def may_change(call: call_details.ToolCall) -> bool:
     """Return whether a call may change files; true for calls of an unknown kind."""
     return call.kind not in CHANGES_NOTHING
 
 
-def changed_paths(call: ToolCall) -> tuple[str, ...]:
+def changed_paths(call: call_details.ToolCall) -> tuple[str, ...]:
     """Return the files a call says it changes."""
     named = call.locations if call.kind in _NAMES_CHANGED_FILES else ()
     if not (named or call.changes) or not may_change(call):
@@ -75,27 +75,33 @@ def changed_paths(call: ToolCall) -> tuple[str, ...]:
     return _safe_paths([*paths, *(it.path for it in call.changes or ())])
 
 
-def paths_so_far(call: ToolCall, so_far: KnownSoFar | None) -> tuple[str, ...]:
+def paths_so_far(
+    call: call_details.ToolCall, so_far: call_details.KnownSoFar | None
+) -> tuple[str, ...]:
     """Return the files a call will change, as far as its arguments name them so far."""
     if so_far is None or call.kind not in _NAMES_CHANGED_FILES:
         return ()
     return _safe_paths(it.path for it in so_far.locations)
 
 
-def read_paths(call: ToolCall) -> tuple[str, ...]:
+def read_paths(call: call_details.ToolCall) -> tuple[str, ...]:
     """Return the files a call says it reads."""
-    return _safe_paths(it.path for it in call.locations or ()) if call.kind is ToolKind.READ else ()
+    return (
+        _safe_paths(it.path for it in call.locations or ())
+        if call.kind is call_details.ToolKind.READ
+        else ()
+    )
 
 
-def listed_files(call: ToolCall) -> tuple[str, ...]:
+def listed_files(call: call_details.ToolCall) -> tuple[str, ...]:
     """Return the files that the request for a call lists; () if they are too many to be listed."""
     paths = _safe_paths(it.path for it in call.locations or ())
     return paths if len(paths) <= MOST_LISTED else ()
 
 
-def moved(call: ToolCall) -> tuple[str, str] | None:
+def moved(call: call_details.ToolCall) -> tuple[str, str] | None:
     """Return source and destination of a call that moves a file; None for other calls."""
-    if call.kind is not ToolKind.MOVE:
+    if call.kind is not call_details.ToolKind.MOVE:
         return None
     match _safe_paths(it.path for it in call.locations or ()):
         case (source, destination):
@@ -104,7 +110,7 @@ def moved(call: ToolCall) -> tuple[str, str] | None:
             return None
 
 
-def changed_places(change: FileChange, *, done: bool) -> list[tuple[int, int]]:
+def changed_places(change: call_details.FileChange, *, done: bool) -> list[tuple[int, int]]:
     """Return the lines that a change will remove or, once it is `done`, has added.
 
     Each place is the first line (1-based) and the number of lines, which may be 0.
@@ -163,46 +169,52 @@ _WORKING_FOLDER: Final = frozenset(
 _PATH: Final = ("path", "file")
 """Words in the names of arguments that are paths."""
 
-_USES: Mapping[ToolKind, Use] = {
-    ToolKind.READ: Use.READ,
-    ToolKind.SEARCH: Use.READ,
-    ToolKind.EDIT: Use.WRITTEN,
-    ToolKind.DELETE: Use.WRITTEN,
-    ToolKind.MOVE: Use.WRITTEN,
-    ToolKind.EXECUTE: Use.RUN,
+_USES: Mapping[call_details.ToolKind, call_details.Use] = {
+    call_details.ToolKind.READ: call_details.Use.READ,
+    call_details.ToolKind.SEARCH: call_details.Use.READ,
+    call_details.ToolKind.EDIT: call_details.Use.WRITTEN,
+    call_details.ToolKind.DELETE: call_details.Use.WRITTEN,
+    call_details.ToolKind.MOVE: call_details.Use.WRITTEN,
+    call_details.ToolKind.EXECUTE: call_details.Use.RUN,
 }
 """How calls use what they name; other calls mention it."""
 
 
-def call_uses(call: ToolCall) -> Iterator[tuple[str, Use]]:
+def call_uses(call: call_details.ToolCall) -> Iterator[tuple[str, call_details.Use]]:
     """Yield the files that a call has read and changed, each once."""
     for path in islice(read_paths(call), MOST_USES):
-        yield path, Use.READ
+        yield path, call_details.Use.READ
     for path in islice(changed_paths(call), MOST_USES):
-        yield path, Use.WRITTEN
+        yield path, call_details.Use.WRITTEN
 
 
-def named_in(request: FindFiles) -> Iterator[FileNamed]:
+def named_in(request: effects.FindFiles) -> Iterator[call_details.FileNamed]:
     """Yield what may be files in a request."""
     yield from request.named
     for call in request.calls:
         yield from named_by(call, request.folders)
 
 
-def named_by(call: ToolCall, folders: Sequence[str]) -> tuple[FileNamed, ...]:
+def named_by(
+    call: call_details.ToolCall, folders: Sequence[str]
+) -> tuple[call_details.FileNamed, ...]:
     """Return the paths that a call names and that may be files, each once."""
     sure = {path for path, _ in call_uses(call)}
-    use = _USES.get(call.kind or ToolKind.OTHER, Use.MENTIONED)
+    use = _USES.get(call.kind or call_details.ToolKind.OTHER, call_details.Use.MENTIONED)
     places = (it.path for it in call.locations or () if it.path not in sure)
     bases = tuple(_working_folder(call)) or folders
     arguments = () if call.locations or sure else _inside(_texts(call), folders, bases)
     words = _inside(_words(call.command or ""), folders, bases)
-    named = [FileNamed(path, use) for path in islice(chain(places, arguments), MOST_NAMED)]
-    named += [FileNamed(path, Use.RUN) for path in islice(words, MOST_NAMED)]
+    named = [
+        call_details.FileNamed(path, use) for path in islice(chain(places, arguments), MOST_NAMED)
+    ]
+    named += [
+        call_details.FileNamed(path, call_details.Use.RUN) for path in islice(words, MOST_NAMED)
+    ]
     return tuple(islice(dict.fromkeys(named), MOST_NAMED))
 
 
-def _texts(call: ToolCall) -> Iterator[str]:
+def _texts(call: call_details.ToolCall) -> Iterator[str]:
     """Yield the arguments that are called paths, of a call that says nothing else of its files."""
     given = (call.arguments or {}).items() if call.kind in _USES and not call.command else ()
     for name, value in islice(given, MOST_NAMED):
@@ -216,14 +228,14 @@ def plain_name(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
 
 
-def folder_arguments(call: ToolCall) -> Mapping[str, str]:
+def folder_arguments(call: call_details.ToolCall) -> Mapping[str, str]:
     """Return the arguments that name the folder of a command."""
     given = (call.arguments or {}).items() if call.command is not None else ()
     named = ((name, it) for name, it in given if plain_name(name) in _WORKING_FOLDER)
     return {name: folder for name, folder in named if isinstance(folder, str) and folder}
 
 
-def _working_folder(call: ToolCall) -> Iterator[str]:
+def _working_folder(call: call_details.ToolCall) -> Iterator[str]:
     """Yield the folder in which a command runs, if its arguments name one."""
     named = folder_arguments(call).values()
     absolute = (it for it in named if it.startswith("/") and len(it) <= LONGEST_PATH)

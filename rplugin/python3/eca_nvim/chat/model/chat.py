@@ -31,22 +31,17 @@ from eca_nvim.chat.model.calls import may_change
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.used_files import UsedFiles
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.call_details import TaskList, ToolCall
-from eca_nvim.chat.vocabulary.completion import Command
-from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
-from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, BlockKind
-from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability, ChatOption, OptionValue
-from eca_nvim.chat.vocabulary.requests import Request, is_same
-from eca_nvim.chat.vocabulary.states import (
-    CALL_STEPS,
-    ENDED_CALLS,
-    CallState,
-    History,
-    Turn,
-    TurnEnd,
+from eca_nvim.chat.vocabulary import (
+    call_details,
+    completion,
+    events,
+    ops,
+    requests,
+    states,
+    turn_events,
 )
-from eca_nvim.chat.vocabulary.turn_events import UsageReported
+from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability, ChatOption, OptionValue
 
 
 class Lane(Struct, eq=False):
@@ -119,9 +114,9 @@ class RunningTurn(Struct):
     often we asked about the turn since the agent's last event.
     """
 
-    state: Turn = Turn.IDLE
+    state: states.Turn = states.Turn.IDLE
     started_ms: int = 0
-    expected_end: TurnEnd = TurnEnd.DONE
+    expected_end: states.TurnEnd = states.TurnEnd.DONE
     number: int = 0
     by_command: bool = False
     last_activity_ms: int = 0
@@ -161,19 +156,19 @@ class Chat(Struct, eq=False):
     settings: RenderSettings = field(default_factory=RenderSettings)
     title: str | None = None
     title_owner: TitleOwner = TitleOwner.AGENT
-    server_name: str = DEFAULT_SERVER
+    server_name: str = ops.DEFAULT_SERVER
     server: str = "stopped"
     server_ms: int = 0
     turn: RunningTurn = field(default_factory=RunningTurn)
-    history: History = History.SETTLED
-    usage: UsageReported | None = None
+    history: states.History = states.History.SETTLED
+    usage: turn_events.UsageReported | None = None
     activity: str | None = None
     retrying: bool = False
     used: UsedFiles = field(default_factory=UsedFiles)
-    task_list: TaskList | None = None
+    task_list: call_details.TaskList | None = None
     task_list_block: ToolBlock | None = None
     task_list_turn: int = 0
-    commands: tuple[Command, ...] = ()
+    commands: tuple[completion.Command, ...] = ()
     options: tuple[ChatOption, ...] = ()
     asked_options: dict[str, OptionValue] = field(default_factory=dict)
     trust: bool = False
@@ -186,7 +181,7 @@ class Chat(Struct, eq=False):
     anchors: dict[str, ToolBlock] = field(default_factory=dict)
     live: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
     stale: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
-    pending: dict[int, Request] = field(default_factory=dict)
+    pending: dict[int, requests.Request] = field(default_factory=dict)
     queue: list[QueuedPrompt] = field(default_factory=list)
     unconfirmed: list[TextBlock] = field(default_factory=list)
     shown_status: Mapping[str, object] | None = None
@@ -204,7 +199,7 @@ class Chat(Struct, eq=False):
     @property
     def has_turn(self) -> bool:
         """Whether a turn or a login runs, or will run when the history has changed."""
-        return self.turn.state is not Turn.IDLE or self.awaits_history
+        return self.turn.state is not states.Turn.IDLE or self.awaits_history
 
     @property
     def shows_time(self) -> bool:
@@ -230,13 +225,13 @@ class Chat(Struct, eq=False):
             lane = self.lanes[child] = Lane(child, depth=1, anchor=self.anchors.get(child))
         return lane
 
-    def ask(self, block_id: int, now: int) -> Request:
+    def ask(self, block_id: int, now: int) -> requests.Request:
         """Add a request to the user, shown in a block; `now` in ms."""
-        request = self.pending[block_id] = Request(f"{self.id}:{block_id}:{now}", now)
+        request = self.pending[block_id] = requests.Request(f"{self.id}:{block_id}:{now}", now)
         return request
 
 
-def route(chats: Mapping[str, Chat], addressed: Addressed) -> tuple[str | None, str | None]:
+def route(chats: Mapping[str, Chat], addressed: events.Addressed) -> tuple[str | None, str | None]:
     """Return the chat id of an event, and the subagent's chat id or None.
 
     The chat id is None if the agent named no chat; it may be an id we do not know yet.
@@ -261,7 +256,9 @@ def owner(chats: Mapping[str, Chat], chat_id: str) -> str:
 
 PROMPT_CELLS = 60
 
-_NEVER_RAN = frozenset({CallState.PREPARING, CallState.WAITING, CallState.REJECTED})
+_NEVER_RAN = frozenset(
+    {states.CallState.PREPARING, states.CallState.WAITING, states.CallState.REJECTED}
+)
 
 
 class PastTurn(Struct):
@@ -279,7 +276,7 @@ def turns_since(chat: Chat, prompt: TextBlock) -> Sequence[PastTurn]:
     """Return the turn of a message of the user and all later turns, oldest first."""
     turns: list[PastTurn] = []
     for block in chat.root.blocks[chat.root.blocks.index(prompt) :]:
-        if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
+        if isinstance(block, TextBlock) and block.kind is ops.BlockKind.USER:
             if not turns or not block.turn or block.turn != turns[-1].number:
                 turns.append(PastTurn(block.turn, truncate(one_line(block.text), PROMPT_CELLS)))
         elif any(_may_have_changed(call) for call in _calls(chat, block)):
@@ -300,23 +297,23 @@ def _may_have_changed(block: ToolBlock) -> bool:
     return block.state not in _NEVER_RAN and may_change(block.call)
 
 
-OPEN_TO_CHANGE = frozenset({CallState.PREPARING, CallState.WAITING})
+OPEN_TO_CHANGE = frozenset({states.CallState.PREPARING, states.CallState.WAITING})
 """States in which the agent may still change a call, because nobody has approved it yet."""
 
 
-def requested_call(lane: Lane, event: ToolRequested) -> ToolBlock | None:
+def requested_call(lane: Lane, event: events.ToolRequested) -> ToolBlock | None:
     """Return the open call that a request is about; None if the call is new.
 
     An agent whose requests have ids does not use the id of an open call again.
     """
     block = lane.calls.get(event.call.id)
-    if block is None or block.state in ENDED_CALLS:
+    if block is None or block.state in states.ENDED_CALLS:
         return None
     is_open = block.state in OPEN_TO_CHANGE or event.request_id is not None
     return block if is_open or is_compatible(block.call, event.call) else None
 
 
-def active_call(lane: Lane, call: ToolCall) -> ToolBlock | None:
+def active_call(lane: Lane, call: call_details.ToolCall) -> ToolBlock | None:
     """Return the call that runs or has just ended; None if the id is new."""
     last = block = lane.calls.get(call.id)
     while block is not None and not _may_be_active(block, call):
@@ -324,17 +321,17 @@ def active_call(lane: Lane, call: ToolCall) -> ToolBlock | None:
     return block or last
 
 
-def _may_be_active(block: ToolBlock, call: ToolCall) -> bool:
-    is_busy = block.state not in ENDED_CALLS and block.state is not CallState.WAITING
+def _may_be_active(block: ToolBlock, call: call_details.ToolCall) -> bool:
+    is_busy = block.state not in states.ENDED_CALLS and block.state is not states.CallState.WAITING
     return is_busy and is_compatible(block.call, call)
 
 
 def has_final_state(block: ToolBlock) -> bool:
     """Return whether a call's state is final: later events about it are ignored."""
-    return not CALL_STEPS[block.state]
+    return not states.CALL_STEPS[block.state]
 
 
-def is_compatible(known: ToolCall, received: ToolCall) -> bool:
+def is_compatible(known: call_details.ToolCall, received: call_details.ToolCall) -> bool:
     """Return whether two descriptions of a call do not contradict each other."""
     return known is received or (
         (known.name is None or received.name is None or known.name == received.name)
@@ -343,6 +340,6 @@ def is_compatible(known: ToolCall, received: ToolCall) -> bool:
         and (
             known.arguments is None
             or received.arguments is None
-            or is_same(known.arguments, received.arguments)
+            or requests.is_same(known.arguments, received.arguments)
         )
     )

@@ -16,10 +16,10 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.requests import FieldKind, FormField, Offer, TextFormat, Value
+from eca_nvim.chat.vocabulary import requests
 
 REQUIRED: Final = "an answer is required"
-YES_NO: Final = (Offer("yes", "yes"), Offer("no", "no"))
+YES_NO: Final = (requests.Offer("yes", "yes"), requests.Offer("no", "no"))
 _YES, _NO = frozenset({"yes", "y", "true", "on", "1"}), frozenset({"no", "n", "false", "off", "2"})
 _MOST_DIGITS: Final = 40
 _MOST_INT: Final = 2**63 - 1
@@ -31,12 +31,12 @@ class Unfit(ValueError):
     """Raised for an answer that does not fit; the message is one line."""
 
 
-def offers_of(field: FormField) -> Sequence[Offer]:
+def offers_of(field: requests.FormField) -> Sequence[requests.Offer]:
     """Return what the user can choose from."""
-    return YES_NO if field.kind is FieldKind.YES_NO else field.offers
+    return YES_NO if field.kind is requests.FieldKind.YES_NO else field.offers
 
 
-def read_value(field: FormField, typed: str) -> Value:
+def read_value(field: requests.FormField, typed: str) -> requests.Value:
     """Read an answer that is not blank. Raises Unfit."""
     value = _READERS[field.kind](field, typed)
     fault = fault_of(field, value)
@@ -45,42 +45,44 @@ def read_value(field: FormField, typed: str) -> Value:
     return value
 
 
-def picked_value(field: FormField, numbers: Sequence[int]) -> Value:
+def picked_value(field: requests.FormField, numbers: Sequence[int]) -> requests.Value:
     """Return the choices with these numbers (1-based) as a value. Raises Unfit."""
     offers = offers_of(field)
     picked = tuple(offers[it - 1].value for it in numbers if 0 < it <= len(offers))
-    value: Value = picked
-    if field.kind is not FieldKind.SEVERAL:
+    value: requests.Value = picked
+    if field.kind is not requests.FieldKind.SEVERAL:
         chosen = picked[0] if picked else ""
-        value = chosen == YES_NO[0].value if field.kind is FieldKind.YES_NO else chosen
+        value = chosen == YES_NO[0].value if field.kind is requests.FieldKind.YES_NO else chosen
     fault = fault_of(field, value)
     if fault is not None:
         raise Unfit(fault)
     return value
 
 
-def fault_of(field: FormField, value: Value) -> str | None:
+def fault_of(field: requests.FormField, value: requests.Value) -> str | None:
     """Return why a value does not fit a field."""
     match field.kind, value:
-        case FieldKind.YES_NO, bool():
+        case requests.FieldKind.YES_NO, bool():
             return None
-        case FieldKind.WHOLE, int(number) if _is_number(number):
+        case requests.FieldKind.WHOLE, int(number) if _is_number(number):
             return _fault_of_size(field, number)
-        case FieldKind.NUMBER, int(number) | float(number) if _is_number(number):
+        case requests.FieldKind.NUMBER, int(number) | float(number) if _is_number(number):
             return _fault_of_size(field, number)
-        case FieldKind.TEXT, str(text):
+        case requests.FieldKind.TEXT, str(text):
             return _fault_of_text(field, text)
-        case FieldKind.ONE, str(chosen) if any(chosen == it.value for it in field.offers):
+        case requests.FieldKind.ONE, str(chosen) if any(chosen == it.value for it in field.offers):
             return None
-        case FieldKind.SEVERAL, tuple(chosen) if {it.value for it in field.offers}.issuperset(
-            chosen
-        ):
+        case requests.FieldKind.SEVERAL, tuple(chosen) if {
+            it.value for it in field.offers
+        }.issuperset(chosen):
             return _fault_of_size(field, len(chosen))
         case _:
             return f"this is not {requirement(field)}"
 
 
-def form_fault(fields: Sequence[FormField], values: Mapping[str, Value]) -> tuple[int, str] | None:
+def form_fault(
+    fields: Sequence[requests.FormField], values: Mapping[str, requests.Value]
+) -> tuple[int, str] | None:
     """Return the first field (0-based) whose answer is missing or does not fit, and why."""
     for index, field in enumerate(fields):
         value = values.get(field.name)
@@ -92,14 +94,14 @@ def form_fault(fields: Sequence[FormField], values: Mapping[str, Value]) -> tupl
     return None
 
 
-def requirement(field: FormField) -> str:
+def requirement(field: requests.FormField) -> str:
     """Return what fits a field: "a whole number from 1 to 10"."""
     what = _FORMATS[field.format][0] if field.format else _WHAT[field.kind]
     limits = _limits(field)
     return f"{what} {limits}" if limits else what
 
 
-def shown_value(field: FormField, value: Value) -> str:
+def shown_value(field: requests.FormField, value: requests.Value) -> str:
     """Return a value as one clean line; choices by their names."""
     match value:
         case bool():
@@ -115,18 +117,18 @@ def shown_value(field: FormField, value: Value) -> str:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def _text(field: FormField, typed: str) -> str:
+def _text(field: requests.FormField, typed: str) -> str:
     return typed.strip() if field.format else typed
 
 
-def _whole(field: FormField, typed: str) -> int:
+def _whole(field: requests.FormField, typed: str) -> int:
     try:
         return int(_plain_number(typed))
     except ValueError:
         raise _unfit(field, typed) from None
 
 
-def _number(field: FormField, typed: str) -> float:
+def _number(field: requests.FormField, typed: str) -> float:
     try:
         plain = _plain_number(typed)
         return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
@@ -142,21 +144,21 @@ def _plain_number(typed: str) -> str:
     return plain
 
 
-def _yes_no(field: FormField, typed: str) -> bool:
+def _yes_no(field: requests.FormField, typed: str) -> bool:
     word = typed.strip().casefold()
     if word not in _YES | _NO:
         raise _unfit(field, typed)
     return word in _YES
 
 
-def _one(field: FormField, typed: str) -> str:
+def _one(field: requests.FormField, typed: str) -> str:
     chosen = _Named(field.offers).find(typed)
     if chosen is None:
         raise Unfit(_no_offer(field, typed))
     return chosen
 
 
-def _several(field: FormField, typed: str) -> tuple[str, ...]:
+def _several(field: requests.FormField, typed: str) -> tuple[str, ...]:
     named = _Named(field.offers)
     whole = named.find(typed)
     if whole is not None:
@@ -171,20 +173,22 @@ def _several(field: FormField, typed: str) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-_READERS: Final[Mapping[FieldKind, Callable[[FormField, str], Value]]] = {
-    FieldKind.TEXT: _text,
-    FieldKind.WHOLE: _whole,
-    FieldKind.NUMBER: _number,
-    FieldKind.YES_NO: _yes_no,
-    FieldKind.ONE: _one,
-    FieldKind.SEVERAL: _several,
+_READERS: Final[
+    Mapping[requests.FieldKind, Callable[[requests.FormField, str], requests.Value]]
+] = {
+    requests.FieldKind.TEXT: _text,
+    requests.FieldKind.WHOLE: _whole,
+    requests.FieldKind.NUMBER: _number,
+    requests.FieldKind.YES_NO: _yes_no,
+    requests.FieldKind.ONE: _one,
+    requests.FieldKind.SEVERAL: _several,
 }
 
 
 class _Named:
     """Choices by what a user may call them: value, name or number (1-based), in this order."""
 
-    def __init__(self, offers: Sequence[Offer]) -> None:
+    def __init__(self, offers: Sequence[requests.Offer]) -> None:
         self._values = dict[str, str]()
         for offer in offers:
             self._values.setdefault(offer.value, offer.value)
@@ -204,7 +208,7 @@ class _Named:
         )
 
 
-def _no_offer(field: FormField, typed: str) -> str:
+def _no_offer(field: requests.FormField, typed: str) -> str:
     word = one_line(typed).casefold()
     numbered = ((number, one_line(it.name)) for number, it in enumerate(field.offers, 1))
     like = (
@@ -222,7 +226,7 @@ def _is_number(value: float) -> bool:
     return not isinstance(value, bool) and isfinite(value) and abs(value) <= _MOST_INT
 
 
-def _fault_of_size(field: FormField, size: float) -> str | None:
+def _fault_of_size(field: requests.FormField, size: float) -> str | None:
     is_low = field.least is not None and size < field.least
     is_high = field.most is not None and size > field.most
     if not is_low and not is_high:
@@ -232,14 +236,14 @@ def _fault_of_size(field: FormField, size: float) -> str | None:
     return f"it must be {requirement(field)}, {has}"
 
 
-def _fault_of_text(field: FormField, value: str) -> str | None:
+def _fault_of_text(field: requests.FormField, value: str) -> str | None:
     fits = _FORMATS[field.format][1] if field.format else None
     if fits is not None and not fits(value):
         return str(_unfit(field, value))
     return _fault_of_size(field, len(value))
 
 
-def _unfit(field: FormField, typed: str) -> Unfit:
+def _unfit(field: requests.FormField, typed: str) -> Unfit:
     word = "this" if field.secret else _quoted(typed)
     return Unfit(f"{word} is not {requirement(field)}")
 
@@ -248,7 +252,7 @@ def _quoted(typed: str) -> str:
     return f"'{truncate(one_line(typed), _CELLS)}'"
 
 
-def _limits(field: FormField) -> str:
+def _limits(field: requests.FormField) -> str:
     least, most, unit = field.least, field.most, _UNITS.get(field.kind, "")
     if least is None and most is None:
         return ""
@@ -269,15 +273,15 @@ def _plain(number: float) -> str:
     return str(int(number)) if isfinite(number) and number == int(number) else str(number)
 
 
-_WHAT: Final[Mapping[FieldKind, str]] = {
-    FieldKind.TEXT: "a text",
-    FieldKind.WHOLE: "a whole number",
-    FieldKind.NUMBER: "a number",
-    FieldKind.YES_NO: "yes or no",
-    FieldKind.ONE: "one of the choices",
-    FieldKind.SEVERAL: "a list",
+_WHAT: Final[Mapping[requests.FieldKind, str]] = {
+    requests.FieldKind.TEXT: "a text",
+    requests.FieldKind.WHOLE: "a whole number",
+    requests.FieldKind.NUMBER: "a number",
+    requests.FieldKind.YES_NO: "yes or no",
+    requests.FieldKind.ONE: "one of the choices",
+    requests.FieldKind.SEVERAL: "a list",
 }
-_UNITS: Final = {FieldKind.TEXT: "character", FieldKind.SEVERAL: "choice"}
+_UNITS: Final = {requests.FieldKind.TEXT: "character", requests.FieldKind.SEVERAL: "choice"}
 
 
 def _is_email(text: str) -> bool:
@@ -308,9 +312,9 @@ def _is_date_time(text: str) -> bool:
         return False
 
 
-_FORMATS: Final[Mapping[TextFormat, tuple[str, Callable[[str], bool]]]] = {
-    TextFormat.EMAIL: ("an e-mail address", _is_email),
-    TextFormat.URI: ("a URI like https://example.com/", _is_uri),
-    TextFormat.DATE: ("a date like 2026-03-31", _is_date),
-    TextFormat.DATE_TIME: ("a time like 2026-03-31T18:15:00Z", _is_date_time),
+_FORMATS: Final[Mapping[requests.TextFormat, tuple[str, Callable[[str], bool]]]] = {
+    requests.TextFormat.EMAIL: ("an e-mail address", _is_email),
+    requests.TextFormat.URI: ("a URI like https://example.com/", _is_uri),
+    requests.TextFormat.DATE: ("a date like 2026-03-31", _is_date),
+    requests.TextFormat.DATE_TIME: ("a time like 2026-03-31T18:15:00Z", _is_date_time),
 }

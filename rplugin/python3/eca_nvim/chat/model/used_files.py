@@ -21,7 +21,7 @@ from itertools import islice
 from msgspec import Struct, field
 
 from eca_nvim.chat.model.calls import LONGEST_PATH, is_safe_path
-from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall, Use
+from eca_nvim.chat.vocabulary import call_details
 
 MOST_FILES = 10_000
 MOST_CHARACTERS = 1 << 21
@@ -44,7 +44,7 @@ class UsedFile(Struct):
     added, removed: the lines that calls changed.
     """
 
-    counts: Counter[Use] = field(default_factory=Counter)
+    counts: Counter[call_details.Use] = field(default_factory=Counter)
     turn: int = 0
     heat: float = 0.0
     added: int = 0
@@ -65,10 +65,10 @@ class UsedFiles(Struct):
     news: dict[str, None] = field(default_factory=dict)
     dropped: dict[str, None] = field(default_factory=dict)
     is_stale: bool = False
-    named: list[FileNamed] = field(default_factory=list)
-    ended: list[ToolCall] = field(default_factory=list)
+    named: list[call_details.FileNamed] = field(default_factory=list)
+    ended: list[call_details.ToolCall] = field(default_factory=list)
     characters: int = 0
-    unmatched: Counter[tuple[str, Use]] = field(default_factory=Counter)
+    unmatched: Counter[tuple[str, call_details.Use]] = field(default_factory=Counter)
 
     def begin_turn(self, number: int) -> None:
         """Note that another turn begins: everything cools."""
@@ -84,20 +84,20 @@ class UsedFiles(Struct):
         self.unmatched.clear()
         self.characters, self.is_stale = 0, True
 
-    def note_request(self, path: str, use: Use) -> None:
+    def note_request(self, path: str, use: call_details.Use) -> None:
         """Note that the agent asked this client to use a file, in the turn that runs."""
         if self.unmatched[_normal(path), use] >= 0:  # else the call of it counts already
             self.note(path, use)
         self._match(path, use, 1)
 
-    def note_call(self, path: str, use: Use, *, replayed: bool) -> None:
+    def note_call(self, path: str, use: call_details.Use, *, replayed: bool) -> None:
         """Note that a call used a file."""
         if replayed or self.unmatched[_normal(path), use] <= 0:  # else its request counts already
             self.note(path, use, replayed=replayed)
         if not replayed:
             self._match(path, use, -1)
 
-    def _match(self, path: str, use: Use, by: int) -> None:
+    def _match(self, path: str, use: call_details.Use, by: int) -> None:
         if (normal := _normal(path)) in self.files:
             self.unmatched[normal, use] += by
 
@@ -108,7 +108,7 @@ class UsedFiles(Struct):
             file.added += added
             file.removed += removed
 
-    def note(self, path: str, use: Use, *, replayed: bool = False) -> None:
+    def note(self, path: str, use: call_details.Use, *, replayed: bool = False) -> None:
         """Note a use."""
         if len(path) > LONGEST_PATH or not is_safe_path(path):
             return
@@ -133,16 +133,18 @@ class UsedFiles(Struct):
         for path in sorted(self.files, key=self._order):
             yield path, self.files[path]
 
-    def look_for(self, named: Iterable[FileNamed]) -> None:
+    def look_for(self, named: Iterable[call_details.FileNamed]) -> None:
         """Have it found out which paths are files, together with those of other calls."""
         self.named += islice(named, max(0, MOST_FILES - len(self.named)))
 
-    def look_into(self, call: ToolCall) -> None:
+    def look_into(self, call: call_details.ToolCall) -> None:
         """Have it found out which files a call names; later, because reading it takes time."""
         if len(self.ended) < MOST_FILES:
             self.ended.append(call)
 
-    def take_named(self) -> tuple[tuple[FileNamed, ...], tuple[ToolCall, ...]]:
+    def take_named(
+        self,
+    ) -> tuple[tuple[call_details.FileNamed, ...], tuple[call_details.ToolCall, ...]]:
         """Return the paths and the calls that have to be looked for, once."""
         named, ended = tuple(self.named), tuple(self.ended)
         self.named, self.ended = [], []
@@ -175,7 +177,7 @@ class UsedFiles(Struct):
             self.characters -= len(path)
             self.news.pop(path, None)
             self.dropped[path] = None
-            for use in Use:
+            for use in call_details.Use:
                 self.unmatched.pop((path, use), None)
 
 

@@ -40,9 +40,7 @@ from eca_nvim.chat.render.tool import call_title, tool_body, tool_header
 from eca_nvim.chat.text.body import Body, stacked
 from eca_nvim.chat.text.output import rows_of, table, text_body
 from eca_nvim.chat.text.safe_text import body_lines, duration, one_line, truncate
-from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.chat.vocabulary.states import UNFINISHED_CALLS, CallState
-from eca_nvim.chat.vocabulary.turn_events import Job, JobState
+from eca_nvim.chat.vocabulary import ops, states, turn_events
 
 CELLS = 80
 """Screen cells for all names together."""
@@ -55,9 +53,9 @@ def add_to_header(group: GroupBlock, block: ToolBlock, settings: RenderSettings)
     group.outside = group.outside or bool(paths_outside(block.call, settings.folders))
 
 
-def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     """Return one line for all calls: by verb, each name once, in order."""
-    segments: list[Segment] = [(settings.icon("done"), "EcaToolDone")]
+    segments: list[ops.Segment] = [(settings.icon("done"), "EcaToolDone")]
     for place, (verb, targets) in enumerate(group.names.items()):
         shown = islice(filter(None, targets), CELLS)  # more would not fit
         names = truncate(", ".join(shown), CELLS // len(group.names))
@@ -88,12 +86,12 @@ PREVIEW_LINES = 10
 _NOT_LOADED: Final = (("▴ older messages, not loaded: :Eca restart, then :Eca resume", "EcaMuted"),)
 
 
-def header(block: Block, settings: RenderSettings, now: int) -> Sequence[Segment]:
+def header(block: Block, settings: RenderSettings, now: int) -> Sequence[ops.Segment]:
     """Return the header line; `now` (ms) is for elapsed times."""
     return _RENDERERS[type(block)].header(block, settings, now)
 
 
-def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | None:
+def lost_header(block: Block, settings: RenderSettings) -> Sequence[ops.Segment] | None:
     """Return the header to show if the host exits now; None if the block has ended.
 
     The view stores it, because a host that has exited cannot say how the block ends.
@@ -103,11 +101,13 @@ def lost_header(block: Block, settings: RenderSettings) -> Sequence[Segment] | N
             return _reasoning_header(replace(block, total_ms=0), settings, 0)
         case ToolBlock() | QuestionBlock() if (question := open_question(block)) is not None:
             return stopped_question(question, settings)
-        case ToolBlock(question=None, state=state) if state in UNFINISHED_CALLS | {CallState.LEFT}:
-            stopped = replace(block, state=CallState.STOPPED, nested=None)
+        case ToolBlock(question=None, state=state) if state in states.UNFINISHED_CALLS | {
+            states.CallState.LEFT
+        }:
+            stopped = replace(block, state=states.CallState.STOPPED, nested=None)
             return tool_header(stopped, settings, 0)
-        case ToolBlock(job=Job(state=JobState.RUNNING) as job):
-            killed = replace(block, job=replace(job, state=JobState.KILLED))
+        case ToolBlock(job=turn_events.Job(state=turn_events.JobState.RUNNING) as job):
+            killed = replace(block, job=replace(job, state=turn_events.JobState.KILLED))
             return tool_header(killed, settings, 0)
         case OlderBlock():
             return _NOT_LOADED
@@ -133,7 +133,7 @@ def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body
 # --- the kinds of blocks ------------------------------------------------------------------------
 
 
-def _no_header(_block: Block, _settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def _no_header(_block: Block, _settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     return ()
 
 
@@ -149,7 +149,7 @@ def _streamed_body(
 
 def _reasoning_header(
     block: ReasoningBlock, settings: RenderSettings, _now: int
-) -> Sequence[Segment]:
+) -> Sequence[ops.Segment]:
     icon = settings.icon("open" if block.is_open else "closed")
     return ((f"{icon} {reasoning_title(block)}", "EcaReasoning"),)
 
@@ -167,7 +167,7 @@ def _note_body(block: NoteBlock, _settings: RenderSettings, _limit: int | None) 
     return Body(lines, tuple((row, 0, -1, group) for row in range(len(lines))))
 
 
-def _plain_header(block: PlainBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def _plain_header(block: PlainBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     name = truncate(one_line(block.name), TITLE_CELLS)
     return ((f"{settings.icon('unknown')} {name}", "EcaMuted"),)
 
@@ -176,12 +176,12 @@ def _plain_body(block: PlainBlock, _settings: RenderSettings, limit: int | None)
     return text_body(block.text, limit)
 
 
-def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     name = truncate(one_line(block.name), TITLE_CELLS)
     if block.result is None:
         return ((f"{settings.icon('hook')} {name} …", "EcaHook"),)
     failed = hook_failed(block)
-    segments: list[Segment] = [
+    segments: list[ops.Segment] = [
         (settings.icon("failed" if failed else "hook"), "EcaToolFailed" if failed else "EcaHook"),
         (f" {name}", "EcaHook"),
     ]
@@ -206,7 +206,7 @@ def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -
 
 def _question_header(
     block: QuestionBlock, settings: RenderSettings, _now: int
-) -> Sequence[Segment]:
+) -> Sequence[ops.Segment]:
     return question_header(block.question, settings)
 
 
@@ -214,24 +214,24 @@ def _question_body(block: QuestionBlock, _settings: RenderSettings, limit: int |
     return question_body(block.question, limit)
 
 
-def _image_header(block: ImageBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def _image_header(block: ImageBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     kilobytes = max(1, len(block.base64) * 3 // 4 // 1024)
     name = truncate(one_line(block.media_type) or "image", TITLE_CELLS)
     return ((f"{settings.icon('image')} {name}", "EcaImage"), (f" {kilobytes} KB", "EcaMuted"))
 
 
-def _link_header(block: LinkBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def _link_header(block: LinkBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     title = truncate(one_line(block.title) or "link", TITLE_CELLS)
     url = truncate(one_line(block.url), TITLE_CELLS)
     return ((f"{settings.icon('link')} {title}", "EcaLink"), (f" {url}", "EcaMuted"))
 
 
-def _flag_header(block: FlagBlock, settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def _flag_header(block: FlagBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     text = truncate(one_line(block.text), TITLE_CELLS)
     return ((f"{settings.icon('flag')} {text}", "EcaFlag"),)
 
 
-def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Sequence[Segment]:
+def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     if block.loading:
         return (("▴ older messages …", "EcaMuted"),)
     known = block.count is not None and block.total is not None
@@ -240,7 +240,7 @@ def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Se
 
 
 class _Renderer(Struct, frozen=True):
-    header: Callable[[Any, RenderSettings, int], Sequence[Segment]]
+    header: Callable[[Any, RenderSettings, int], Sequence[ops.Segment]]
     body: Callable[[Any, RenderSettings, int | None], Body]
 
 

@@ -21,9 +21,7 @@ from msgspec import Struct
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.used_files import UsedFile, cooled
 from eca_nvim.chat.text.safe_text import one_line, width
-from eca_nvim.chat.vocabulary.call_details import SetFilesUsed, Use
-from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.chat.vocabulary.turn_events import DOLLARS, UsageReported, UsageRow, UsageSegment
+from eca_nvim.chat.vocabulary import call_details, ops, turn_events
 
 CELLS = 48
 OWN_GROUPS = 6
@@ -35,17 +33,19 @@ class _Part(Struct, frozen=True):
 
     name: str
     tokens: int
-    look: UsageSegment
+    look: turn_events.UsageSegment
 
 
-def usage_rows(usage: UsageReported | None) -> Sequence[UsageRow]:
+def usage_rows(usage: turn_events.UsageReported | None) -> Sequence[turn_events.UsageRow]:
     """Return a row a line; none if the number of tokens is unknown."""
     if usage is None or usage.session_tokens is None:
         return []
     parts = _parts(usage)
     total = sum(part.tokens for part in parts)
     limit = "" if usage.context_limit is None else f" of {usage.context_limit:,}"
-    rows: list[UsageRow] = [[(f"{usage.session_tokens:,}{limit} tokens", "EcaWinbarTitle")]]
+    rows: list[turn_events.UsageRow] = [
+        [(f"{usage.session_tokens:,}{limit} tokens", "EcaWinbarTitle")]
+    ]
     if total > 0:
         rows += [_bar(parts, total, usage.auto_compact_percentage)] if usage.context_limit else []
         rows += _legend(parts, total)
@@ -58,7 +58,7 @@ def usage_rows(usage: UsageReported | None) -> Sequence[UsageRow]:
     return rows
 
 
-def _parts(usage: UsageReported) -> list[_Part]:
+def _parts(usage: turn_events.UsageReported) -> list[_Part]:
     parts = [
         _Part(
             one_line(it.name), it.tokens, _look(FULL, f"EcaUsage{place % OWN_GROUPS + 1}", it.color)
@@ -75,15 +75,15 @@ def _parts(usage: UsageReported) -> list[_Part]:
     return parts
 
 
-def _look(cell: str, group: str, color: str | None) -> UsageSegment:
+def _look(cell: str, group: str, color: str | None) -> turn_events.UsageSegment:
     digits = (color or "").removeprefix("#")
     is_color = color == f"#{digits}" and len(digits) == 6 and {*digits} <= {*string.hexdigits}
     return (cell, group, f"#{digits}".lower()) if is_color else (cell, group)
 
 
-def _bar(parts: Sequence[_Part], total: int, compact_at: int | None) -> UsageRow:
+def _bar(parts: Sequence[_Part], total: int, compact_at: int | None) -> turn_events.UsageRow:
     """Draw the parts as cells; the boundaries are rounded, so that they fill the bar."""
-    cells: list[UsageSegment] = []
+    cells: list[turn_events.UsageSegment] = []
     before = 0
     for part in parts:
         before += part.tokens
@@ -92,13 +92,13 @@ def _bar(parts: Sequence[_Part], total: int, compact_at: int | None) -> UsageRow
     mark = int((compact_at or 0) / 100 * CELLS + 0.5)
     if 1 <= mark <= len(cells):
         cells[mark - 1] = (MARK, "EcaUsageMark")
-    bar: list[UsageSegment] = []
+    bar: list[turn_events.UsageSegment] = []
     for (cell, *colours), run in groupby(cells):
         bar.append((cell * len([*run]), *colours))
     return bar
 
 
-def _legend(parts: Sequence[_Part], total: int) -> list[UsageRow]:
+def _legend(parts: Sequence[_Part], total: int) -> list[turn_events.UsageRow]:
     widest = max(width(part.name) for part in parts)
     return [
         [
@@ -110,7 +110,7 @@ def _legend(parts: Sequence[_Part], total: int) -> list[UsageRow]:
     ]
 
 
-def _costs(usage: UsageReported) -> str:
+def _costs(usage: turn_events.UsageReported) -> str:
     costs = (("this chat", usage.session_cost), ("last message", usage.last_message_cost))
     told = (f"{what} {money(cost, usage.currency)}" for what, cost in costs if cost is not None)
     return " · ".join(told)
@@ -118,7 +118,7 @@ def _costs(usage: UsageReported) -> str:
 
 def money(amount: str, currency: str) -> str:
     """Return an amount with its currency on one clean line: $0.02, 0.02 EUR."""
-    if currency == DOLLARS:
+    if currency == turn_events.DOLLARS:
         return f"${one_line(amount).removeprefix('$')}"
     return one_line(f"{amount} {currency}")
 
@@ -133,15 +133,15 @@ Lines: TypeAlias = Mapping[str, tuple[int, int]]
 """Lines added and removed by commands, by path."""
 
 
-def set_files_used(chat: Chat) -> SetFilesUsed:
+def set_files_used(chat: Chat) -> call_details.SetFilesUsed:
     """Return the op with what the view does not know yet."""
     news, dropped = chat.used.take_news()
     files = [_table(chat, path, chat.used.files[path]) for path in news]
-    return SetFilesUsed(chat.id, chat.used.turn, files, dropped)
+    return call_details.SetFilesUsed(chat.id, chat.used.turn, files, dropped)
 
 
 def _table(chat: Chat, path: str, file: UsedFile) -> dict[str, Any]:
-    counts = {use.value: file.counts[use] for use in Use if file.counts[use]}
+    counts = {use.value: file.counts[use] for use in call_details.Use if file.counts[use]}
     outside = _is_outside(path, chat.settings.folders)
     return {"path": path, "outside": outside, "turn": file.turn, "heat": file.heat, **counts}
 
@@ -169,14 +169,16 @@ def _is_outside(path: str, folders: Sequence[str]) -> bool:
     return bool(folders) and not any(path.startswith(f"{folder}/") for folder in folders)
 
 
-def _heat_bar(heat: float) -> Sequence[Segment]:
+def _heat_bar(heat: float) -> Sequence[ops.Segment]:
     full = min(HEAT_CELLS, max(0, math.floor(math.log2(heat)) + WARM)) if heat > 0 else 0
     return [(FULL * full, "EcaUsage1"), (FREE * (HEAT_CELLS - full), "EcaUsageFree")]
 
 
-def _use(file: UsedFile, lines: tuple[int, int], *, outside: bool) -> Iterator[Segment]:
+def _use(file: UsedFile, lines: tuple[int, int], *, outside: bool) -> Iterator[ops.Segment]:
     yield f"  {f'turn {file.turn}' if file.turn else 'earlier':8}", "EcaMuted"
-    words = (f"{use.value}{_times(file.counts[use])}" for use in Use if file.counts[use])
+    words = (
+        f"{use.value}{_times(file.counts[use])}" for use in call_details.Use if file.counts[use]
+    )
     yield f" {', '.join(words)}", "EcaMuted"
     added, removed = file.added + lines[0], file.removed + lines[1]
     if added + removed:  # unknown for some changes
@@ -192,7 +194,7 @@ def _times(count: int) -> str:
     return f" \N{MULTIPLICATION SIGN}{count}" if count > 1 else ""
 
 
-def _head(chat: Chat) -> Sequence[Segment]:
+def _head(chat: Chat) -> Sequence[ops.Segment]:
     number, usage = chat.turn.number, chat.usage
     words = [f"turn {number}" if number else "no turn yet"]
     if usage is not None and usage.session_tokens is not None:

@@ -31,22 +31,14 @@ from eca_nvim.chat.text.safe_text import (
     truncate,
     width,
 )
-from eca_nvim.chat.vocabulary.call_details import (
-    FileName,
-    InFolder,
-    ShellPart,
-    Subagent,
-    Title,
-    ToolCall,
-    ToolKind,
-)
+from eca_nvim.chat.vocabulary import call_details
 
 COMMAND_CELLS = 60
 ALIGNED_CELLS = 28
 """The notes are aligned behind commands up to this width."""
 
 
-def shell_parts(parts: Sequence[ShellPart], *, waits: bool) -> Body:
+def shell_parts(parts: Sequence[call_details.ShellPart], *, waits: bool) -> Body:
     """List the commands; while the call waits, with the key "remember" would add for each."""
     if len(parts) < 2:
         return Body((), language="")
@@ -64,11 +56,11 @@ def shell_parts(parts: Sequence[ShellPart], *, waits: bool) -> Body:
     return Body(lines, marks, "")
 
 
-def _command(part: ShellPart) -> str:
+def _command(part: call_details.ShellPart) -> str:
     return truncate(literal_line(" ".join((part.command, *part.arguments))), COMMAND_CELLS)
 
 
-def _note(part: ShellPart, *, waits: bool) -> str:
+def _note(part: call_details.ShellPart, *, waits: bool) -> str:
     if part.remembered:
         return "always allowed"
     if waits and part.remember_key:
@@ -98,7 +90,7 @@ def _argument(key: str, value: object, limit: int | None, path: str | None = Non
     )
 
 
-def other_folder(call: ToolCall, settings: RenderSettings) -> Mapping[str, str]:
+def other_folder(call: call_details.ToolCall, settings: RenderSettings) -> Mapping[str, str]:
     """Return the arguments that name another folder for a command than the chat's, a line each."""
     return {
         name: truncate(literal_line(folder), TARGET_CELLS)
@@ -107,7 +99,7 @@ def other_folder(call: ToolCall, settings: RenderSettings) -> Mapping[str, str]:
     }
 
 
-def file_rows(call: ToolCall, settings: RenderSettings, limit: int | None) -> Body:
+def file_rows(call: call_details.ToolCall, settings: RenderSettings, limit: int | None) -> Body:
     """List the files of a call that nothing else in its request names, a row each.
 
     A permission lets the agent read what is listed. Too many are counted, and not allowed.
@@ -124,7 +116,9 @@ def file_rows(call: ToolCall, settings: RenderSettings, limit: int | None) -> Bo
     return stacked(_argument("file", name, limit, path) for path, name in left)
 
 
-def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str, object]:
+def arguments_not_shown(
+    call: call_details.ToolCall, settings: RenderSettings
+) -> Mapping[str, object]:
     """Return the arguments that neither the header nor the details in the body show in full."""
     arguments = call.arguments or {}
     left = {key: arguments[key] for key in arguments if not _said(call, key, settings)}
@@ -136,12 +130,12 @@ def arguments_not_shown(call: ToolCall, settings: RenderSettings) -> Mapping[str
     return left
 
 
-def _said(call: ToolCall, key: str, settings: RenderSettings) -> bool:
+def _said(call: call_details.ToolCall, key: str, settings: RenderSettings) -> bool:
     value, is_shown = (call.arguments or {})[key], key in (call.shown or ())
     if call.changes:
         path = call.changes[0].path
         return is_shown or (value == path and names_file(call, path, settings))
-    if isinstance(call.details, Subagent):
+    if isinstance(call.details, call_details.Subagent):
         return is_shown and value == call.details.agent
     return is_shown and call.command is not None and value == call.command
 
@@ -150,7 +144,14 @@ TARGET_CELLS = 120
 NAME_CELLS = 100
 """Screen cells of all file names in a title; a longer name is cut in its middle."""
 
-_SAYS_LITTLE = frozenset({None, ToolKind.OTHER, ToolKind.EXECUTE, ToolKind.SWITCH_MODE})
+_SAYS_LITTLE = frozenset(
+    {
+        None,
+        call_details.ToolKind.OTHER,
+        call_details.ToolKind.EXECUTE,
+        call_details.ToolKind.SWITCH_MODE,
+    }
+)
 """Kinds that are not added to a title."""
 
 
@@ -184,27 +185,29 @@ def _target(block: ToolBlock, settings: RenderSettings) -> str:
         return _so_far(block, settings) or summary
     if call.changes:
         return file_name(call.changes[0].path, settings)
-    return summary.removeprefix("$ ") if call.kind is ToolKind.EXECUTE else summary
+    return summary.removeprefix("$ ") if call.kind is call_details.ToolKind.EXECUTE else summary
 
 
 def _so_far(block: ToolBlock, settings: RenderSettings) -> str:
     return "" if block.so_far is None else title_text(block.so_far.title, settings)
 
 
-def title_text(title: Title, settings: RenderSettings) -> str:
+def title_text(title: call_details.Title, settings: RenderSettings) -> str:
     """Return a title on one line."""
-    names = sum(isinstance(piece, FileName) for piece in title)
+    names = sum(isinstance(piece, call_details.FileName) for piece in title)
     return " ".join(filter(None, (_piece(it, settings, max(1, names)) for it in title)))
 
 
-def _piece(piece: str | FileName | InFolder, settings: RenderSettings, names: int) -> str:
+def _piece(
+    piece: str | call_details.FileName | call_details.InFolder, settings: RenderSettings, names: int
+) -> str:
     """Return a word of a title; `names`: how many file names share NAME_CELLS."""
     match piece:
         case str():
             return literal_line(piece)
-        case FileName(path):
+        case call_details.FileName(path):
             return shorten(_whole_name(path, settings), NAME_CELLS // names)
-        case InFolder(path):
+        case call_details.InFolder(path):
             name = file_name(path, settings)
             return f"in {name}" if name not in ("", ".") else ""
 
@@ -214,13 +217,13 @@ def file_name(path: str, settings: RenderSettings) -> str:
     return shorten(_whole_name(path, settings), NAME_CELLS)
 
 
-def names_file(call: ToolCall, path: str, settings: RenderSettings) -> bool:
+def names_file(call: call_details.ToolCall, path: str, settings: RenderSettings) -> bool:
     """Return whether the header of a call has the whole name of a file."""
     if not call.verb and call.command is not None:
         return False
     changes = call.changes if call.verb and call.changes else ()
-    title = call.title or tuple(FileName(it.path) for it in changes[:1])
-    names = [it.path for it in title if isinstance(it, FileName)]
+    title = call.title or tuple(call_details.FileName(it.path) for it in changes[:1])
+    names = [it.path for it in title if isinstance(it, call_details.FileName)]
     if path not in names or width(title_text(title, settings)) > TARGET_CELLS:
         return False
     return width(_whole_name(path, settings)) <= NAME_CELLS // len(names)

@@ -27,78 +27,65 @@ from eca_nvim.chat.render.title import (
 from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.output import cut, indent_rest, indented, tail_body, text_body
 from eca_nvim.chat.text.safe_text import duration, literal_lines, one_line, truncate
-from eca_nvim.chat.vocabulary.call_details import (
-    FileChange,
-    JsonOutputs,
-    ShellCommand,
-    Subagent,
-    Task,
-    TaskList,
-    TaskStatus,
-    ToolKind,
-    UnknownDetails,
-)
-from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
-from eca_nvim.chat.vocabulary.turn_events import Job, JobState
+from eca_nvim.chat.vocabulary import call_details, ops, states, turn_events
 
 FAILED_LINES = 10
 AWAITS_INPUT = " · waits for input, :Eca stop ends it"
 
-_GROUPS: Mapping[CallState, str] = {
-    CallState.PREPARING: "EcaToolPreparing",
-    CallState.WAITING: "EcaToolWaiting",
-    CallState.APPROVED: "EcaToolRunning",
-    CallState.REFUSED: "EcaToolRejected",
-    CallState.RUNNING: "EcaToolRunning",
-    CallState.DONE: "EcaToolDone",
-    CallState.FAILED: "EcaToolFailed",
-    CallState.REJECTED: "EcaToolRejected",
-    CallState.STOPPED: "EcaToolRejected",
-    CallState.UNREPORTED: "EcaMuted",
-    CallState.LEFT: "EcaWarning",
+_GROUPS: Mapping[states.CallState, str] = {
+    states.CallState.PREPARING: "EcaToolPreparing",
+    states.CallState.WAITING: "EcaToolWaiting",
+    states.CallState.APPROVED: "EcaToolRunning",
+    states.CallState.REFUSED: "EcaToolRejected",
+    states.CallState.RUNNING: "EcaToolRunning",
+    states.CallState.DONE: "EcaToolDone",
+    states.CallState.FAILED: "EcaToolFailed",
+    states.CallState.REJECTED: "EcaToolRejected",
+    states.CallState.STOPPED: "EcaToolRejected",
+    states.CallState.UNREPORTED: "EcaMuted",
+    states.CallState.LEFT: "EcaWarning",
 }
 _NAMED_STATES = frozenset(
     {
-        *(CallState.WAITING, CallState.REFUSED, CallState.REJECTED),
-        *(CallState.STOPPED, CallState.UNREPORTED, CallState.LEFT),
+        *(states.CallState.WAITING, states.CallState.REFUSED, states.CallState.REJECTED),
+        *(states.CallState.STOPPED, states.CallState.UNREPORTED, states.CallState.LEFT),
     }
 )
 _JOB_STATES = {
-    JobState.RUNNING: CallState.RUNNING,
-    JobState.COMPLETED: CallState.DONE,
-    JobState.FAILED: CallState.FAILED,
-    JobState.KILLED: CallState.STOPPED,
+    turn_events.JobState.RUNNING: states.CallState.RUNNING,
+    turn_events.JobState.COMPLETED: states.CallState.DONE,
+    turn_events.JobState.FAILED: states.CallState.FAILED,
+    turn_events.JobState.KILLED: states.CallState.STOPPED,
 }
 _STATE_WORDS = {
-    CallState.REFUSED: "rejected",
-    CallState.UNREPORTED: "no result",
-    CallState.LEFT: "may still run",
+    states.CallState.REFUSED: "rejected",
+    states.CallState.UNREPORTED: "no result",
+    states.CallState.LEFT: "may still run",
 }
 
 
 # --- header -------------------------------------------------------------------------------------
 
 
-def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequence[Segment]:
+def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequence[ops.Segment]:
     """Return the header of a call; `now` (ms) is for the elapsed time."""
-    if block.question is not None and block.state is not CallState.STOPPED:
+    if block.question is not None and block.state is not states.CallState.STOPPED:
         return question_header(block.question, settings)
     verb, target = verb_and_target(block, settings)
     waits = block.nested is not None and block.nested.waits
-    state = CallState.WAITING if waits else _shown_state(block)
-    segments: list[Segment] = [_icon(block, state, settings), (f" {verb}", "EcaToolName")]
+    state = states.CallState.WAITING if waits else _shown_state(block)
+    segments: list[ops.Segment] = [_icon(block, state, settings), (f" {verb}", "EcaToolName")]
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
-    if block.live is not None and block.state not in ENDED_CALLS:
+    if block.live is not None and block.state not in states.ENDED_CALLS:
         last_line = truncate(one_line(block.live.last_line), TARGET_CELLS)
         segments += [(f" · {last_line}", "EcaMuted")] if last_line else []
         segments += [(AWAITS_INPUT, "EcaWarning")] if block.awaits_input else []
     if paths_outside(block.call, settings.folders):
         segments.append((" outside the workspace", "EcaWarning"))
     if waits:
-        segments.append((" · pending request", _GROUPS[CallState.WAITING]))
+        segments.append((" · pending request", _GROUPS[states.CallState.WAITING]))
     if block.state in _NAMED_STATES:
         word = _STATE_WORDS.get(block.state, block.state.value)
         whose = " by the server's configuration" if block.by_config else ""
@@ -108,18 +95,22 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     return segments
 
 
-def _shown_state(block: ToolBlock) -> CallState:
+def _shown_state(block: ToolBlock) -> states.CallState:
     """Return the state of a call, or of the job that it has started."""
-    if block.job is None or block.state is not CallState.DONE:
+    if block.job is None or block.state is not states.CallState.DONE:
         return block.state
     return _JOB_STATES[block.job.state]
 
 
-def _icon(block: ToolBlock, state: CallState, settings: RenderSettings) -> Segment:
+def _icon(block: ToolBlock, state: states.CallState, settings: RenderSettings) -> ops.Segment:
     """Return the icon of a call's state; unfinished tasks are not shown as done."""
     tasks = block.call.details
-    if isinstance(tasks, TaskList) and state is CallState.DONE and tasks.done < len(tasks.tasks):
-        return (settings.icon("task_pending"), _GROUPS[CallState.RUNNING])
+    if (
+        isinstance(tasks, call_details.TaskList)
+        and state is states.CallState.DONE
+        and tasks.done < len(tasks.tasks)
+    ):
+        return (settings.icon("task_pending"), _GROUPS[states.CallState.RUNNING])
     return (settings.icon(state.value), _GROUPS[state])
 
 
@@ -130,41 +121,41 @@ def call_title(block: ToolBlock, settings: RenderSettings) -> str:
     return " ".join(filter(None, (verb, truncate(target, TARGET_CELLS)))) + stats
 
 
-def _stats(block: ToolBlock) -> list[Segment]:
+def _stats(block: ToolBlock) -> list[ops.Segment]:
     if block.call.changes:
         return _changed_lines(block.call.changes)
     if block.job is not None:
         return _job(block.job)
     match block.call.details:
-        case TaskList(tasks=()):
+        case call_details.TaskList(tasks=()):
             return [(" cleared", "EcaMuted")]
-        case TaskList(tasks=tasks) as task_list:
+        case call_details.TaskList(tasks=tasks) as task_list:
             doing = (
                 f" · {truncate(one_line(task_list.doing), TARGET_CELLS)}" if task_list.doing else ""
             )
             return [(f" {task_list.done}/{len(tasks)}{doing}", "EcaMuted")]
-        case Subagent() as subagent if block.state is CallState.RUNNING:
+        case call_details.Subagent() as subagent if block.state is states.CallState.RUNNING:
             doing = block.nested.doing if block.nested and not block.nested.waits else ""
             pieces = (_step(subagent), truncate(doing, TARGET_CELLS))
             return [(f" · {piece}", "EcaMuted") for piece in pieces if piece]
-        case ShellCommand(background=True):
+        case call_details.ShellCommand(background=True):
             return [(" in the background", "EcaMuted")]
-        case _ if block.state is CallState.PREPARING and block.arguments.size >= 1000:
+        case _ if block.state is states.CallState.PREPARING and block.arguments.size >= 1000:
             return [(f" {block.arguments.size // 1000}k characters", "EcaMuted")]
         case _:
             return []
 
 
-def _job(job: Job) -> list[Segment]:
+def _job(job: turn_events.Job) -> list[ops.Segment]:
     segments = [(" in the background", "EcaMuted")]
     if job.exit_code:
         segments.append((f" exit {job.exit_code}", "EcaToolFailed"))
-    if job.state is JobState.KILLED:
+    if job.state is turn_events.JobState.KILLED:
         segments.append((" killed", "EcaToolRejected"))
     return segments
 
 
-def _changed_lines(changes: Sequence[FileChange]) -> list[Segment]:
+def _changed_lines(changes: Sequence[call_details.FileChange]) -> list[ops.Segment]:
     """Return how many lines changes add and remove, and in how many files if there are several."""
     count = len({it.path for it in changes})
     files = [(f" {count} files", "EcaMuted")] if count > 1 else []
@@ -172,7 +163,7 @@ def _changed_lines(changes: Sequence[FileChange]) -> list[Segment]:
     return [*files, (f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
 
 
-def _step(subagent: Subagent) -> str:
+def _step(subagent: call_details.Subagent) -> str:
     if subagent.step is None:
         return ""
     most = "" if subagent.max_steps is None else f"/{subagent.max_steps}"
@@ -180,13 +171,13 @@ def _step(subagent: Subagent) -> str:
 
 
 def _time(block: ToolBlock, now: int) -> str:
-    if isinstance(block.call.details, TaskList):
+    if isinstance(block.call.details, call_details.TaskList):
         return ""  # writing a task list takes no time worth showing
-    if block.job is not None and block.job.state is JobState.RUNNING:
+    if block.job is not None and block.job.state is turn_events.JobState.RUNNING:
         return ""  # the call took some seconds, the job takes longer
     if block.total_ms is not None:
         return duration(block.total_ms)
-    if block.state is CallState.RUNNING and block.started_ms is not None:
+    if block.state is states.CallState.RUNNING and block.started_ms is not None:
         elapsed = now - block.started_ms
         return duration(elapsed) if elapsed >= 1000 else ""
     return ""
@@ -197,11 +188,11 @@ def _time(block: ToolBlock, now: int) -> str:
 
 def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
     """Return the body of a call, with at most `limit` lines of output; None cuts nothing."""
-    if block.state is CallState.PREPARING:
+    if block.state is states.CallState.PREPARING:
         return text_body(block.arguments.text, limit)
     if block.question is not None:
         return question_body(block.question, limit)
-    if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
+    if block.state is states.CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
         return _output(block, FAILED_LINES)
     if block.call.changes:
         return _changes_body(block, block.call.changes, settings, limit)
@@ -231,7 +222,7 @@ def _remaining_arguments(
     shown: Mapping[str, object] = MappingProxyType({}),
 ) -> Body:
     """List the arguments that are not shown elsewhere, while the call waits for approval."""
-    waits = block.state is CallState.WAITING
+    waits = block.state is states.CallState.WAITING
     left = arguments_not_shown(block.call, settings).items() if waits else ()
     arguments = {name: value for name, value in left if shown.get(name) != value}
     return joined(_note(block, settings, limit), argument_body(arguments, limit))
@@ -239,7 +230,7 @@ def _remaining_arguments(
 
 def _note(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
     """Return the files of a call that waits for approval, and how the agent explains it."""
-    if block.state is not CallState.WAITING:
+    if block.state is not states.CallState.WAITING:
         return Body([], language="")
     said = {"says": block.call.note} if block.call.note else {}
     return joined(file_rows(block.call, settings, limit), argument_body(said, limit))
@@ -250,7 +241,7 @@ def _output(block: ToolBlock, limit: int | None) -> Body:
 
     What a call prints while it waits for the user is not part of what he approves.
     """
-    if block.live is not None and block.state is not CallState.WAITING:
+    if block.live is not None and block.state is not states.CallState.WAITING:
         return tail_body(*block.live.tail(limit))
     return text_body("\n".join(filter(None, block.outputs)), limit)
 
@@ -262,11 +253,11 @@ def _shell_body(
         return _plain_body(block, None, settings, limit)
     first, *rest = _command(block)
     command = Body(indent_rest([f"$ {first}", *rest]), language="")
-    waits = block.state is CallState.WAITING
+    waits = block.state is states.CallState.WAITING
     folder = other_folder(block.call, settings) if waits else {}
     remaining = _remaining_arguments(block, settings, limit, shown=folder)
     command = joined(argument_body(folder, limit), command, remaining)
-    if isinstance(details, ShellCommand):
+    if isinstance(details, call_details.ShellCommand):
         command = joined(command, shell_parts(details.parts, waits=waits))
     return joined(command, _output(block, limit))
 
@@ -274,36 +265,41 @@ def _shell_body(
 def _has_command(block: ToolBlock) -> bool:
     """Return whether a call runs a command that is known; a title is only the agent's words."""
     call = block.call
-    return call.kind is ToolKind.EXECUTE and (call.command is not None or bool(call.verb))
+    return call.kind is call_details.ToolKind.EXECUTE and (
+        call.command is not None or bool(call.verb)
+    )
 
 
 def _command(block: ToolBlock) -> list[str]:
     if block.call.command is not None:
         return literal_lines(block.call.command)
-    if isinstance(block.call.details, ShellCommand):
+    if isinstance(block.call.details, call_details.ShellCommand):
         parts = block.call.details.parts
         return literal_lines("; ".join(" ".join((part.command, *part.arguments)) for part in parts))
     return literal_lines((block.call.summary or "").removeprefix("$ "))
 
 
 def _changes_body(
-    block: ToolBlock, changes: Sequence[FileChange], settings: RenderSettings, limit: int | None
+    block: ToolBlock,
+    changes: Sequence[call_details.FileChange],
+    settings: RenderSettings,
+    limit: int | None,
 ) -> Body:
     diff = changes_body(changes, None if limit is None else settings.diff_lines)
-    if block.state is CallState.FAILED:
+    if block.state is states.CallState.FAILED:
         return joined(_output(block, limit), diff)
     return joined(_remaining_arguments(block, settings, limit), diff)
 
 
 def _json_body(
-    block: ToolBlock, details: JsonOutputs, settings: RenderSettings, limit: int | None
+    block: ToolBlock, details: call_details.JsonOutputs, settings: RenderSettings, limit: int | None
 ) -> Body:
     outputs = text_body("\n".join(map(indented, details.documents)), limit, "json")
     return joined(_remaining_arguments(block, settings, limit), outputs)
 
 
 def _subagent_body(
-    block: ToolBlock, details: Subagent, settings: RenderSettings, limit: int | None
+    block: ToolBlock, details: call_details.Subagent, settings: RenderSettings, limit: int | None
 ) -> Body:
     """Return the subagent's details; its result is in the blocks that follow."""
     facts = (details.agent, details.model, details.variant, _step(details), *_used(block))
@@ -322,17 +318,17 @@ def _used(block: ToolBlock) -> tuple[str, ...]:
 
 
 _TASK_LOOKS = {
-    TaskStatus.DONE: ("task_done", "EcaToolDone"),
-    TaskStatus.IN_PROGRESS: ("task_running", "EcaToolRunning"),
-    TaskStatus.PENDING: ("task_pending", "EcaMuted"),
+    call_details.TaskStatus.DONE: ("task_done", "EcaToolDone"),
+    call_details.TaskStatus.IN_PROGRESS: ("task_running", "EcaToolRunning"),
+    call_details.TaskStatus.PENDING: ("task_pending", "EcaMuted"),
 }
 
 
 def _task_body(
-    block: ToolBlock, details: TaskList, settings: RenderSettings, limit: int | None
+    block: ToolBlock, details: call_details.TaskList, settings: RenderSettings, limit: int | None
 ) -> Body:
     lines, marks = [], []
-    done = {task.id for task in details.tasks if task.status is TaskStatus.DONE}
+    done = {task.id for task in details.tasks if task.status is call_details.TaskStatus.DONE}
     for row, task in enumerate(details.tasks):
         icon_name, group = _TASK_LOOKS[task.status]
         start = f"{settings.icon(icon_name)} {one_line(task.id)}. {one_line(task.subject)}"
@@ -342,7 +338,7 @@ def _task_body(
     return joined(_remaining_arguments(block, settings, limit), Body(lines, marks))
 
 
-def _task_notes(task: Task, done: Set[str]) -> str:
+def _task_notes(task: call_details.Task, done: Set[str]) -> str:
     """Return a task's unusual priority, and the tasks that must be done first."""
     before = [f"#{one_line(it)}" for it in task.blocked_by if it not in done]
     priority = one_line(task.priority) if task.priority not in ("", "medium") else ""
@@ -352,7 +348,10 @@ def _task_notes(task: Task, done: Set[str]) -> str:
 
 
 def _unknown_body(
-    block: ToolBlock, details: UnknownDetails, settings: RenderSettings, limit: int | None
+    block: ToolBlock,
+    details: call_details.UnknownDetails,
+    settings: RenderSettings,
+    limit: int | None,
 ) -> Body:
     unknown = cut(indent_rest(literal_lines(f"{details.kind}: {details.text}")), limit, language="")
     return joined(unknown, _plain_body(block, None, settings, limit))
@@ -369,13 +368,13 @@ def _plain_body(
     return joined(shown, _output(block, limit))
 
 
-_SHORT_TITLE = frozenset({None, ToolKind.OTHER, ToolKind.AGENT})
+_SHORT_TITLE = frozenset({None, call_details.ToolKind.OTHER, call_details.ToolKind.AGENT})
 """Kinds of calls whose header does not show all arguments."""
 
 _DETAILS: Mapping[type, Callable[[ToolBlock, Any, RenderSettings, int | None], Body]] = {
-    ShellCommand: _shell_body,
-    JsonOutputs: _json_body,
-    Subagent: _subagent_body,
-    TaskList: _task_body,
-    UnknownDetails: _unknown_body,
+    call_details.ShellCommand: _shell_body,
+    call_details.JsonOutputs: _json_body,
+    call_details.Subagent: _subagent_body,
+    call_details.TaskList: _task_body,
+    call_details.UnknownDetails: _unknown_body,
 }

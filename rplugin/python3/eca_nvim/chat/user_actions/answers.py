@@ -34,9 +34,7 @@ from eca_nvim.chat.model.form_progress import LONGEST_DEFAULT, Answer, FormProgr
 from eca_nvim.chat.render.question import CELLS, field_text
 from eca_nvim.chat.text.safe_text import HIDDEN, clean, host_of, literal_name, one_line, truncate
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary.effects import TellForm
-from eca_nvim.chat.vocabulary.ops import OpenExternal
-from eca_nvim.chat.vocabulary.requests import FieldKind, FormField, Value
+from eca_nvim.chat.vocabulary import effects, ops, requests
 
 ACCEPT: Final = "accept"
 OPEN: Final = "open this page"
@@ -80,7 +78,9 @@ def _consent(question: Question) -> dict[str, object]:
     }
 
 
-def _field(question: Question, progress: FormProgress, field: FormField) -> dict[str, object]:
+def _field(
+    question: Question, progress: FormProgress, field: requests.FormField
+) -> dict[str, object]:
     offers = offers_of(field)[:MOST_LISTED]
     return {
         "title": truncate(one_line(field.title), CELLS),
@@ -96,15 +96,15 @@ def _field(question: Question, progress: FormProgress, field: FormField) -> dict
         "place": progress.place or None,
         "empty": _empty(progress, field),
         "back": progress.at > 0 or None,
-        "yes_no": field.kind is FieldKind.YES_NO or None,
-        "several": field.kind is FieldKind.SEVERAL or None,
+        "yes_no": field.kind is requests.FieldKind.YES_NO or None,
+        "several": field.kind is requests.FieldKind.SEVERAL or None,
         "secret": field.secret or None,
         "declines": True,
         "picks": True,
     }
 
 
-def _notes(progress: FormProgress, field: FormField) -> list[str]:
+def _notes(progress: FormProgress, field: requests.FormField) -> list[str]:
     """Return whether an answer is required, and what fits."""
     notes = ["required" if field.required else "optional"]
     if field.kind in _SAID or field.format or field.least is not None or field.most is not None:
@@ -123,11 +123,13 @@ def _notes(progress: FormProgress, field: FormField) -> list[str]:
     return notes
 
 
-_SAID: Final = frozenset({FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.SEVERAL})
+_SAID: Final = frozenset(
+    {requests.FieldKind.WHOLE, requests.FieldKind.NUMBER, requests.FieldKind.SEVERAL}
+)
 """Kinds of fields that cannot be seen from the question alone."""
 
 
-def _empty(progress: FormProgress, field: FormField) -> str | None:
+def _empty(progress: FormProgress, field: requests.FormField) -> str | None:
     """Return what an empty answer does; None if it is not one."""
     value = progress.empty_answer
     if value is not None:
@@ -137,11 +139,11 @@ def _empty(progress: FormProgress, field: FormField) -> str | None:
     return SKIP if progress.may_skip else None
 
 
-def _taken(field: FormField, value: Value) -> str:
+def _taken(field: requests.FormField, value: requests.Value) -> str:
     """Return all of the value that an empty answer takes, in one line."""
     if field.secret:
         return HIDDEN
-    if field.kind is not FieldKind.TEXT or not isinstance(value, str):
+    if field.kind is not requests.FieldKind.TEXT or not isinstance(value, str):
         return shown_value(field, value)
     text = literal_name(value)
     return text if text == one_line(text) else f"'{text}'"
@@ -217,11 +219,11 @@ def _fill_in(
     """Take the answer to the field that is asked; send the form if it is complete."""
     if answer is None:
         finish_question(update, block, lane, QuestionState.DECLINED, None)
-        update.tell(TellForm(question.asked.id, None))
+        update.tell(effects.TellForm(question.asked.id, None))
     elif progress.take(answer):
         content = progress.content
         finish_question(update, block, lane, QuestionState.ANSWERED, progress.summary)
-        update.tell(TellForm(question.asked.id, content))
+        update.tell(effects.TellForm(question.asked.id, content))
     else:
         _ask_again(update, block, lane)
 
@@ -236,9 +238,9 @@ def _follow(
 ) -> None:
     state = QuestionState.ANSWERED if consents else QuestionState.DECLINED
     finish_question(update, block, lane, state, OPENED if consents else None)
-    update.tell(TellForm(question.asked.id, {} if consents else None))
+    update.tell(effects.TellForm(question.asked.id, {} if consents else None))
     if consents:
-        update.ops.append(OpenExternal(link))
+        update.ops.append(ops.OpenExternal(link))
 
 
 def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:

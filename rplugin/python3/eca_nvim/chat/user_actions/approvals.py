@@ -29,11 +29,7 @@ from eca_nvim.chat.text.output import cut_characters
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.answers import question_behind, question_item
-from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
-from eca_nvim.chat.vocabulary.effects import TellDecision, TellTrust
-from eca_nvim.chat.vocabulary.ops import Notify, SetInput, SetPending
-from eca_nvim.chat.vocabulary.requests import Choice, Request, needs_list
-from eca_nvim.chat.vocabulary.states import CallState, Turn, TurnEnd
+from eca_nvim.chat.vocabulary import call_details, effects, ops, requests, states
 
 
 def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
@@ -42,7 +38,7 @@ def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
     if chat.trust is not trusted:
         chat.trust = trusted
         update.dirty |= Dirty.STATUS
-        update.tell(TellTrust(chat.id))
+        update.tell(effects.TellTrust(chat.id))
     return update.finish()
 
 
@@ -56,7 +52,7 @@ MOST_PATHS = 3
 KEPT, DROPPED = 1, -1
 """How the op `pending` marks an item of the previous list: kept or dropped."""
 
-DiskWarnings: TypeAlias = Callable[[Chat, ToolCall], Sequence[str]]
+DiskWarnings: TypeAlias = Callable[[Chat, call_details.ToolCall], Sequence[str]]
 """Returns warnings about a call that only a look at the disk can give, one line each."""
 
 
@@ -76,14 +72,16 @@ def decide(
     """
     update = Update(chat, chat.root, now)
     block = chat.blocks[block_id] if check_answer(update, block_id, digest, reason) else None
-    if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
+    if isinstance(block, ToolBlock) and block.state is states.CallState.WAITING:
         offered = _offered(block.choices, is_whole=chat.pending[block_id].is_whole)
         choice = next((each for each in offered if each.id == choice_id), None)
         allows = choice is not None and choice.kind.allows
-        state = CallState.APPROVED if allows else CallState.REFUSED
+        state = states.CallState.APPROVED if allows else states.CallState.REFUSED
         step(update, block, chat.lanes[block.chat_id], state)
         said = None if choice is None else choice.id
-        update.tell(TellDecision(block.chat_id, block.call, said, allows, chat.id, block_id))
+        update.tell(
+            effects.TellDecision(block.chat_id, block.call, said, allows, chat.id, block_id)
+        )
         if not allows:
             _follow_rejection(update, block, reason)
     return update.finish()
@@ -91,19 +89,21 @@ def decide(
 
 def _follow_rejection(update: Update, block: ToolBlock, reason: str | None) -> None:
     if block.chat_id == update.chat.id:
-        update.chat.turn.expected_end = TurnEnd.REJECTED
+        update.chat.turn.expected_end = states.TurnEnd.REJECTED
     if reason and reason.strip():
         _explain(update, block, reason)
 
 
-def is_still_approved(chat: Chat, approval: TellDecision) -> bool:
+def is_still_approved(chat: Chat, approval: effects.TellDecision) -> bool:
     """Return whether an approval may still be sent: same call, and the turn is not stopping."""
-    if chat.turn.state is Turn.STOPPING:
+    if chat.turn.state is states.Turn.STOPPING:
         return False
     block = chat.blocks.get(approval.block)
     lane = chat.lanes.get(approval.chat)
     is_same_call = lane is not None and lane.calls.get(approval.call.id) is block
-    return is_same_call and isinstance(block, ToolBlock) and block.state is CallState.APPROVED
+    return (
+        is_same_call and isinstance(block, ToolBlock) and block.state is states.CallState.APPROVED
+    )
 
 
 def _explain(update: Update, block: ToolBlock, reason: str) -> None:
@@ -111,7 +111,7 @@ def _explain(update: Update, block: ToolBlock, reason: str) -> None:
     if block.chat_id == chat.id:
         enqueue(update, QueuedPrompt(QueueKind.REASON, reason))
     else:
-        update.ops += [SetInput(chat.id, clean(reason)), Notify("info", SUBAGENT_GOES_ON)]
+        update.ops += [ops.SetInput(chat.id, clean(reason)), ops.Notify("info", SUBAGENT_GOES_ON)]
 
 
 # --- how requests are shown ---------------------------------------------------------------------
@@ -124,9 +124,9 @@ class PendingList:
     """
 
     def __init__(self) -> None:
-        self._digests: dict[Request, str | None] = {}
+        self._digests: dict[requests.Request, str | None] = {}
 
-    def update(self, chats: Iterable[Chat], on_disk: DiskWarnings) -> SetPending:
+    def update(self, chats: Iterable[Chat], on_disk: DiskWarnings) -> ops.SetPending:
         """Return the op that brings the view up to date."""
         entries = [
             (request.since, chat, block_id, request)
@@ -148,7 +148,7 @@ class PendingList:
             if not is_kept:
                 items.append(pending_item(chat, block_id, on_disk))
         self._digests = {request: request.digest for _, _, _, request in entries}
-        return SetPending([*_counted(items)])
+        return ops.SetPending([*_counted(items)])
 
 
 def _counted(items: Iterable[Mapping[str, object] | int]) -> Iterator[Mapping[str, object] | int]:
@@ -181,7 +181,7 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
 
 
 def _approval(
-    chat: Chat, block: ToolBlock, request: Request, on_disk: Sequence[str]
+    chat: Chat, block: ToolBlock, request: requests.Request, on_disk: Sequence[str]
 ) -> dict[str, object]:
     body, diff_row = approval_body(block, chat.settings)
     content = cut_characters(body, MOST_SHOWN)
@@ -200,7 +200,7 @@ def _approval(
         "language": content.language,
         "diff_row": diff_row,
         "choices": [*map(_choice, _offered(block.choices, is_whole=request.is_whole))],
-        "listed": needs_list(block.choices) or None,
+        "listed": requests.needs_list(block.choices) or None,
         "warnings": cautions or None,
         "tool": full_name(block.call),
         "paths": _paths(block.call) or None,
@@ -208,12 +208,12 @@ def _approval(
     }
 
 
-def _offered(choices: Sequence[Choice], *, is_whole: bool) -> Sequence[Choice]:
+def _offered(choices: Sequence[requests.Choice], *, is_whole: bool) -> Sequence[requests.Choice]:
     """Return the answers to a request: what cannot be read to its end cannot be allowed."""
     return choices if is_whole else [it for it in choices if not it.kind.allows]
 
 
-def _choice(choice: Choice) -> dict[str, object]:
+def _choice(choice: requests.Choice) -> dict[str, object]:
     """Return a choice as the view gets it: its name whole, for that says how far it goes."""
     item: dict[str, object] = {
         "id": choice.id,
@@ -244,7 +244,7 @@ def list_paths(paths: Sequence[str]) -> str:
     return ", ".join(paths[:MOST_PATHS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _paths(call: ToolCall) -> list[str]:
+def _paths(call: call_details.ToolCall) -> list[str]:
     """Return the files whose changes the diff tab shows."""
     move = moved(call)
     return [clean(change.path) for change in call.changes or ()] or [*(move or ())][:1]
@@ -255,4 +255,4 @@ def _agent_name(chat: Chat, lane: Lane) -> str | None:
     if anchor is None:
         return None
     details = anchor.call.details
-    return (isinstance(details, Subagent) and one_line(details.agent)) or "subagent"
+    return (isinstance(details, call_details.Subagent) and one_line(details.agent)) or "subagent"

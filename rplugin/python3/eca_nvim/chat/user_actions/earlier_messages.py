@@ -27,7 +27,7 @@ from eca_nvim.chat.model.blocks import Block, Changes, OlderBlock, ToolBlock
 from eca_nvim.chat.model.chat import Chat, OlderMessages, route
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.folding import redraw
-from eca_nvim.chat.vocabulary.completion import CommandsChanged
+from eca_nvim.chat.vocabulary import completion, ops, options, states, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatCleared,
@@ -36,15 +36,17 @@ from eca_nvim.chat.vocabulary.events import (
     TextReceived,
     TitleChanged,
 )
-from eca_nvim.chat.vocabulary.ops import BlockKind
-from eca_nvim.chat.vocabulary.options import OptionsChanged
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS
-from eca_nvim.chat.vocabulary.turn_events import UsageReported
 
 _SMALLEST_PART, _LARGEST_PART, _SHARE = 100, 2_000, 8
 """Events of a part of a history that came whole: a share of what is shown already, up to the next
 prompt. While one is modelled nothing is sent to Neovim, so the first ones are small."""
-_PRESENT: Final = (ChatOpened, TitleChanged, CommandsChanged, OptionsChanged, UsageReported)
+_PRESENT: Final = (
+    ChatOpened,
+    TitleChanged,
+    completion.CommandsChanged,
+    options.OptionsChanged,
+    turn_events.UsageReported,
+)
 """Events that say how the chat is now; they are no part of what was said."""
 
 
@@ -133,7 +135,7 @@ def _add_newest(update: Update, page: Page) -> None:
     """Add the newest page, below a placeholder for the older ones."""
     chat = update.chat
     if page.older is not None:
-        block = OlderBlock(update.new_block_id(), BlockKind.OLDER)
+        block = OlderBlock(update.new_block_id(), ops.BlockKind.OLDER)
         _count(block, page, page.total)
         block.loading = page.older == FOLLOWS
         chat.older = OlderMessages(page.older, block)
@@ -234,7 +236,7 @@ def _put_back_calls(update: Update, later_calls: Mapping[str, Mapping[str, ToolB
         known = later_calls.get(lane.chat_id, {})
         for call_id, block in list(lane.calls.items()):
             end = known.get(call_id)
-            is_cut = block.state not in ENDED_CALLS and block.nested is None
+            is_cut = block.state not in states.ENDED_CALLS and block.nested is None
             if is_cut and end is not None and end.replayed:
                 end.call = merged(block.call, end.call)
                 update.remove(block, lane)

@@ -10,8 +10,7 @@ from eca_nvim.chat.model.blocks import Block, Changes, Fold, ImageBlock, LinkBlo
 from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.effects import ShowImage
-from eca_nvim.chat.vocabulary.ops import ClearChat, Notify, OpenExternal
+from eca_nvim.chat.vocabulary import effects, ops
 
 _SAFE_LINKS = ("https://", "http://", "mailto:")
 
@@ -52,9 +51,9 @@ def act(chat: Chat, block_id: int, now: int) -> Changes:
     update = Update(chat, chat.root, now)
     match chat.blocks.get(block_id):
         case LinkBlock(url=url) if _is_safe(url):
-            update.ops.append(OpenExternal(url))
+            update.ops.append(ops.OpenExternal(url))
         case LinkBlock(url=url):
-            update.ops.append(Notify("warn", f"not opened, not a web link: {one_line(url)}"))
+            update.ops.append(ops.Notify("warn", f"not opened, not a web link: {one_line(url)}"))
         case ImageBlock(media_type=media_type, base64=encoded):
             _show_image(update, media_type, encoded)
     return update.finish()
@@ -66,9 +65,9 @@ def _is_safe(url: str) -> bool:
 
 def _show_image(update: Update, media_type: str, encoded: str) -> None:
     try:
-        update.tell(ShowImage(media_type, base64.b64decode(encoded, validate=True)))
+        update.tell(effects.ShowImage(media_type, base64.b64decode(encoded, validate=True)))
     except binascii.Error:
-        update.ops.append(Notify("error", "The image cannot be read: it is not base64"))
+        update.ops.append(ops.Notify("error", "The image cannot be read: it is not base64"))
 
 
 def _nesting(chat: Chat, lane: Lane) -> int:
@@ -83,7 +82,7 @@ def _nesting(chat: Chat, lane: Lane) -> int:
 def redraw(chat: Chat, now: int) -> Changes:
     """Draw the whole chat again, for a buffer that lost its text."""
     update = Update(chat, chat.root, now)
-    update.ops.append(ClearChat(chat.id))
+    update.ops.append(ops.ClearChat(chat.id))
     for lane in sorted(chat.lanes.values(), key=partial(_nesting, chat)):
         if lane.is_shown:
             update.draw_lane(lane)

@@ -29,13 +29,12 @@ from eca_nvim.chat.model.chat import Chat, Lane
 from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.earlier_messages import root_place
-from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, RemoveBlock, SetInput
-from eca_nvim.chat.vocabulary.states import History, Turn
+from eca_nvim.chat.vocabulary import ops, states
 
 
 def begin_change(chat: Chat) -> None:
     """Let the prompts of a chat wait from now on."""
-    chat.history = History.CHANGING
+    chat.history = states.History.CHANGING
 
 
 def end_change(chat: Chat, now: int, *, sends: bool = True) -> Changes:
@@ -44,8 +43,8 @@ def end_change(chat: Chat, now: int, *, sends: bool = True) -> Changes:
     sends: else all of them stay queued. They also do while the agent runs a turn of its own.
     """
     update = Update(chat, chat.root, now)
-    chat.history = History.SETTLED
-    is_free = sends and chat.turn.state is Turn.IDLE
+    chat.history = states.History.SETTLED
+    is_free = sends and chat.turn.state is states.Turn.IDLE
     prompt = next_after_change(update) if is_free else None
     keep_after_change(update)
     if prompt is not None:
@@ -85,7 +84,7 @@ def prompt_of(chat: Chat, block_id: int) -> TextBlock | None:
     """Return the user message that a block is or belongs to."""
     place = root_place(chat, block_id)
     for block in reversed(chat.root.blocks[: 0 if place is None else place + 1]):
-        if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
+        if isinstance(block, TextBlock) and block.kind is ops.BlockKind.USER:
             return block
     return None
 
@@ -111,7 +110,7 @@ def fork_point(chat: Chat, block_id: int) -> ForkPoint | None:
     if place is None:
         return None
     for block in chat.root.blocks[place:]:
-        if isinstance(block, TextBlock) and block.kind is BlockKind.USER:
+        if isinstance(block, TextBlock) and block.kind is ops.BlockKind.USER:
             rewrite = block is chat.root.blocks[place]
             found = block.content_id
             return ForkPoint(found, is_prompt=True, rewrite=rewrite) if found is not None else None
@@ -138,7 +137,7 @@ def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True
     if chat.task_list_block in gone:
         drop_task_list(update)
     if give_back:
-        update.ops.append(SetInput(chat.id, prompt.text))
+        update.ops.append(ops.SetInput(chat.id, prompt.text))
     update.dirty |= Dirty.STATUS
     return update.finish()
 
@@ -146,7 +145,7 @@ def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True
 def _cut(update: Update, lane: Lane, gone: frozenset[Block]) -> None:
     for block in [block for block in lane.blocks if block in gone]:
         if lane.shows(block):
-            update.ops.append(RemoveBlock(update.chat.id, block.id))
+            update.ops.append(ops.RemoveBlock(update.chat.id, block.id))
         del update.chat.blocks[block.id]
     for known in (lane.calls, lane.reasoning, lane.hooks):
         for key in [key for key, block in known.items() if block in gone]:
@@ -156,7 +155,7 @@ def _cut(update: Update, lane: Lane, gone: frozenset[Block]) -> None:
 def files_restored(chat: Chat, now: int) -> Changes:
     """Report that the agent restored files; it does not say which ones."""
     update = Update(chat, chat.root, now)
-    update.ops.append(FilesChanged(chat.id, ()))
+    update.ops.append(ops.FilesChanged(chat.id, ()))
     return update.finish()
 
 
@@ -165,7 +164,7 @@ def add_flag(chat: Chat, after: Block, flag_id: str, text: str, now: int) -> Cha
     update = Update(chat, chat.root, now)
     update.after = after if after in chat.root.blocks else None
     current_text, chat.root.current_text = chat.root.current_text, None
-    update.add(FlagBlock(update.new_block_id(), BlockKind.FLAG, text=text, content_id=flag_id))
+    update.add(FlagBlock(update.new_block_id(), ops.BlockKind.FLAG, text=text, content_id=flag_id))
     chat.root.current_text = current_text
     return update.finish()
 
@@ -196,9 +195,9 @@ def timeline(chat: Chat, block_id: int | None = None) -> list[Mapping[str, objec
 
 def _title(block: Block) -> str | None:
     match block:
-        case TextBlock(kind=BlockKind.USER) | FlagBlock():
+        case TextBlock(kind=ops.BlockKind.USER) | FlagBlock():
             return one_line(block.text)
-        case Block(kind=BlockKind.OLDER):
+        case Block(kind=ops.BlockKind.OLDER):
             return "older messages"
         case _:
             return None

@@ -18,12 +18,8 @@ from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary.completion import is_command
+from eca_nvim.chat.vocabulary import completion, effects, ops, options, states
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.effects import TellGiveUp, TellSteer, TellUnsteer
-from eca_nvim.chat.vocabulary.ops import Notify, SetInput
-from eca_nvim.chat.vocabulary.options import Ability
-from eca_nvim.chat.vocabulary.states import History, Turn, TurnEnd
 
 NO_STEER = "this server cannot be steered: your prompt is queued"
 
@@ -43,12 +39,12 @@ def send_prompt(
     """
     update = Update(chat, chat.root, now)
     text = _without_blank_lines(text)
-    if chat.history is History.CHANGING:
+    if chat.history is states.History.CHANGING:
         if text:
             _wait_for_history(update, text, contexts)
         elif not chat.has_turn and (waiting := next_waiting(update)):
             _wait_for_history(update, waiting.text, waiting.contexts)
-    elif chat.turn.state is not Turn.IDLE:
+    elif chat.turn.state is not states.Turn.IDLE:
         if text:
             _wait(update, text, contexts, queue=queue)
     elif text:
@@ -68,7 +64,7 @@ def hold_prompt(
     note(update, reason, is_error=True)
     enqueue(update, QueuedPrompt(QueueKind.NEXT, text, contexts))
     keep_after_change(update)
-    end(update, TurnEnd.FAILED)
+    end(update, states.TurnEnd.FAILED)
     return update.finish()
 
 
@@ -86,21 +82,23 @@ def _wait_for_history(update: Update, text: str, contexts: tuple[Context, ...]) 
 
 
 def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
-    kind = QueueKind.QUEUE if queue or is_command(text) else _kind_in_turn(update)
+    kind = QueueKind.QUEUE if queue or completion.is_command(text) else _kind_in_turn(update)
     enqueue(update, QueuedPrompt(kind, text, contexts))
     if kind is QueueKind.STEER:
-        update.tell(TellSteer(update.chat.id, text, contexts))
+        update.tell(effects.TellSteer(update.chat.id, text, contexts))
 
 
 def _kind_in_turn(update: Update) -> QueueKind:
     """Return the kind of a prompt that is for the running turn, if one runs."""
     match update.chat.turn.state:
-        case Turn.SENDING | Turn.RUNNING if Ability.STEER in update.chat.abilities:
+        case states.Turn.SENDING | states.Turn.RUNNING if (
+            options.Ability.STEER in update.chat.abilities
+        ):
             return QueueKind.STEER
-        case Turn.SENDING | Turn.RUNNING:
-            update.ops.append(Notify("info", NO_STEER))
+        case states.Turn.SENDING | states.Turn.RUNNING:
+            update.ops.append(ops.Notify("info", NO_STEER))
             return QueueKind.CORRECTION
-        case Turn.STOPPING:
+        case states.Turn.STOPPING:
             return QueueKind.CORRECTION
         case _:
             return QueueKind.QUEUE
@@ -118,16 +116,16 @@ def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
         if taken.kind is QueueKind.STEER:
             _steer_again(update)
         if edit:
-            update.ops.append(SetInput(chat.id, clean(taken.text)))
+            update.ops.append(ops.SetInput(chat.id, clean(taken.text)))
     return update.finish()
 
 
 def _steer_again(update: Update) -> None:
     """Withdraw all steers, because the agent cannot withdraw one, and send the others again."""
-    update.tell(TellUnsteer(update.chat.id))
+    update.tell(effects.TellUnsteer(update.chat.id))
     for waiting in update.chat.queue:
         if waiting.kind is QueueKind.STEER:
-            update.tell(TellSteer(update.chat.id, waiting.text, waiting.contexts))
+            update.tell(effects.TellSteer(update.chat.id, waiting.text, waiting.contexts))
 
 
 def stop_turn(chat: Chat, now: int) -> Changes:
@@ -137,9 +135,9 @@ def stop_turn(chat: Chat, now: int) -> Changes:
     """
     update = Update(chat, chat.root, now)
     if not chat.has_turn:
-        update.ops.append(Notify("info", "no turn is running"))
-    if chat.history is History.CHANGING:
+        update.ops.append(ops.Notify("info", "no turn is running"))
+    if chat.history is states.History.CHANGING:
         keep_after_change(update)
-        update.tell(TellGiveUp(chat.id))
+        update.tell(effects.TellGiveUp(chat.id))
     stop(update)
     return update.finish()

@@ -9,10 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.events import Addressed
-from eca_nvim.chat.vocabulary.login import LoginNeeded
-from eca_nvim.chat.vocabulary.options import AbilitiesChanged
-from eca_nvim.chat.vocabulary.turn_events import Job
+from eca_nvim.chat.vocabulary import events, login, options, turn_events
 
 
 class TrustWanted(Struct, frozen=True):
@@ -48,7 +45,7 @@ class MessageShown(Struct, frozen=True):
 class JobsChanged(Struct, frozen=True):
     """All commands in the background that the agent knows, also ended ones (ECA: jobs/updated)."""
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[turn_events.Job, ...]
 
 
 class ToolServerChanged(Struct, frozen=True):
@@ -62,9 +59,9 @@ class ToolServerChanged(Struct, frozen=True):
 
 
 AgentEvent: TypeAlias = (
-    Addressed
-    | AbilitiesChanged
-    | LoginNeeded
+    events.Addressed
+    | options.AbilitiesChanged
+    | login.LoginNeeded
     | TrustWanted
     | Welcomed
     | WorkChanged

@@ -14,31 +14,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.call_details import (
-    FileNamed,
-    FileUsed,
-    KnownSoFar,
-    TaskList,
-    ToolCall,
-)
-from eca_nvim.chat.vocabulary.completion import CommandsChanged
+from eca_nvim.chat.vocabulary import call_details, completion, requests, turn_events
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
-from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, FormField
-from eca_nvim.chat.vocabulary.turn_events import (
-    HookFinished,
-    HookStarted,
-    ImageReceived,
-    Job,
-    LinkReceived,
-    LoginBegan,
-    LoginWaits,
-    StopRefused,
-    TurnBegan,
-    TurnEnded,
-    TurnLapsed,
-    TurnStopping,
-    UsageReported,
-)
 
 
 class Role(StrEnum):
@@ -86,9 +63,9 @@ class ReasoningFinished(Struct, frozen=True):
 class ToolPreparing(Struct, frozen=True):
     """The model is writing a call; `arguments_text` is the next chunk (ECA: toolCallPrepare)."""
 
-    call: ToolCall
+    call: call_details.ToolCall
     arguments_text: str = ""
-    so_far: KnownSoFar | None = None
+    so_far: call_details.KnownSoFar | None = None
 
 
 class ToolRequested(Struct, frozen=True):
@@ -98,9 +75,9 @@ class ToolRequested(Struct, frozen=True):
     an id (ACP: session/request_permission). Another id asks again, even about a call that began.
     """
 
-    call: ToolCall
+    call: call_details.ToolCall
     needs_approval: bool = False
-    choices: tuple[Choice, ...] = (ALLOW, REJECT)
+    choices: tuple[requests.Choice, ...] = (requests.ALLOW, requests.REJECT)
     request_id: str | None = None
 
 
@@ -111,7 +88,7 @@ class ToolRunning(Struct, frozen=True):
     the user goes on waiting.
     """
 
-    call: ToolCall
+    call: call_details.ToolCall
     is_approved: bool = False
 
 
@@ -135,7 +112,7 @@ class ToolFinished(Struct, frozen=True):
     dialogue: the question it asked and the user's answer, if the call is replayed.
     """
 
-    call: ToolCall
+    call: call_details.ToolCall
     outputs: tuple[str, ...] = ()
     failed: bool = False
     total_ms: int | None = None
@@ -157,20 +134,20 @@ CUT = "cut"
 class ApprovalWithdrawn(Struct, frozen=True):
     """The agent no longer asks whether a call may run (ACP: $/cancel_request)."""
 
-    call: ToolCall
+    call: call_details.ToolCall
 
 
 class ToolRejected(Struct, frozen=True):
     """A call will not run, or was stopped while it ran (ECA: toolCallRejected)."""
 
-    call: ToolCall
+    call: call_details.ToolCall
     reason: str | None = None
 
 
 class PlanChanged(Struct, frozen=True):
     """The agent's whole task list, sent without a call; replaces the previous one (ACP: plan)."""
 
-    tasks: TaskList
+    tasks: call_details.TaskList
 
 
 class FlagReceived(Struct, frozen=True):
@@ -212,7 +189,7 @@ class QuestionAsked(Struct, frozen=True):
     tool_call_id: str | None = None
     by_agent: bool = True
     of_turn: bool = True
-    form: tuple[FormField, ...] | None = None
+    form: tuple[requests.FormField, ...] | None = None
     link: str | None = None
     secret: bool = False
     in_login: bool = False
@@ -290,27 +267,27 @@ ChatEvent: TypeAlias = (
     | ToolRejected
     | ApprovalWithdrawn
     | PlanChanged
-    | HookStarted
-    | HookFinished
-    | LinkReceived
-    | ImageReceived
-    | Job
-    | FileUsed
-    | FileNamed
+    | turn_events.HookStarted
+    | turn_events.HookFinished
+    | turn_events.LinkReceived
+    | turn_events.ImageReceived
+    | turn_events.Job
+    | call_details.FileUsed
+    | call_details.FileNamed
     | FlagReceived
     | TitleChanged
     | ProgressChanged
-    | CommandsChanged
-    | UsageReported
+    | completion.CommandsChanged
+    | turn_events.UsageReported
     | OptionsChanged
     | OptionRefused
-    | TurnBegan
-    | StopRefused
-    | TurnStopping
-    | TurnEnded
-    | LoginBegan
-    | LoginWaits
-    | TurnLapsed
+    | turn_events.TurnBegan
+    | turn_events.StopRefused
+    | turn_events.TurnStopping
+    | turn_events.TurnEnded
+    | turn_events.LoginBegan
+    | turn_events.LoginWaits
+    | turn_events.TurnLapsed
     | QuestionAsked
     | QuestionClosed
     | ChatOpened

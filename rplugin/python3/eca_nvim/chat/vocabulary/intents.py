@@ -18,41 +18,7 @@ from typing import ClassVar, TypeAlias, get_args
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.completion import (
-    Complete,
-    ExpandTemplate,
-    ListTemplates,
-    PrepareTemplate,
-    TemplateIntent,
-)
-from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LoginIntent, LogOut, TerminalEnded
-from eca_nvim.chat.vocabulary.query_intents import (
-    AddFlag,
-    ChangeFolder,
-    CheckContext,
-    ClearMessages,
-    ContentRequest,
-    DeleteChat,
-    FileWritten,
-    ForkChat,
-    Grep,
-    HistoryIntent,
-    KeepChanges,
-    ListChanges,
-    ListChats,
-    ListFiles,
-    LoadOlder,
-    PasteImage,
-    PlanUndo,
-    ReadDiff,
-    RemoveFlag,
-    RenameChat,
-    ResumeChat,
-    ReviewIntent,
-    Rollback,
-    ShowCheckpoint,
-    UndoTurn,
-)
+from eca_nvim.chat.vocabulary import completion, login, query_intents
 
 
 class MalformedIntent(ValueError):
@@ -264,22 +230,22 @@ AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Decide | AnswerQuestion
 """Intents whose completion the editor waits for."""
 
 SlowIntent: TypeAlias = (
-    CheckContext
-    | Complete
-    | ReadDiff
-    | PasteImage
-    | Grep
-    | HistoryIntent
-    | ReviewIntent
+    query_intents.CheckContext
+    | completion.Complete
+    | query_intents.ReadDiff
+    | query_intents.PasteImage
+    | query_intents.Grep
+    | query_intents.HistoryIntent
+    | query_intents.ReviewIntent
     | RequestDiff
-    | TemplateIntent
-    | LoginIntent
+    | completion.TemplateIntent
+    | login.LoginIntent
 )
 """Intents that wait for something; others are handled meanwhile."""
 
 Intent: TypeAlias = (
     Attach
-    | ChangeFolder
+    | query_intents.ChangeFolder
     | OpenChat
     | SendPrompt
     | Unqueue
@@ -290,40 +256,40 @@ Intent: TypeAlias = (
     | ToggleBlock
     | ActOnBlock
     | RequestDiff
-    | CheckContext
-    | Complete
-    | ReadDiff
-    | PasteImage
-    | Grep
-    | ContentRequest
+    | query_intents.CheckContext
+    | completion.Complete
+    | query_intents.ReadDiff
+    | query_intents.PasteImage
+    | query_intents.Grep
+    | query_intents.ContentRequest
     | KeepPrompt
     | KeepDraft
     | Choose
     | SetTrust
-    | ListChats
-    | ResumeChat
-    | LoadOlder
-    | RenameChat
-    | ClearMessages
-    | DeleteChat
-    | Rollback
-    | ForkChat
-    | AddFlag
-    | RemoveFlag
-    | ListChanges
-    | KeepChanges
-    | PlanUndo
-    | UndoTurn
-    | ShowCheckpoint
-    | ListFiles
-    | FileWritten
-    | ListTemplates
-    | PrepareTemplate
-    | ExpandTemplate
-    | ListLogins
-    | LogIn
-    | LogOut
-    | TerminalEnded
+    | query_intents.ListChats
+    | query_intents.ResumeChat
+    | query_intents.LoadOlder
+    | query_intents.RenameChat
+    | query_intents.ClearMessages
+    | query_intents.DeleteChat
+    | query_intents.Rollback
+    | query_intents.ForkChat
+    | query_intents.AddFlag
+    | query_intents.RemoveFlag
+    | query_intents.ListChanges
+    | query_intents.KeepChanges
+    | query_intents.PlanUndo
+    | query_intents.UndoTurn
+    | query_intents.ShowCheckpoint
+    | query_intents.ListFiles
+    | query_intents.FileWritten
+    | completion.ListTemplates
+    | completion.PrepareTemplate
+    | completion.ExpandTemplate
+    | login.ListLogins
+    | login.LogIn
+    | login.LogOut
+    | login.TerminalEnded
     | StartServer
     | QuitServer
     | FrameDrawn

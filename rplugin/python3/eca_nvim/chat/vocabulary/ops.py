@@ -16,11 +16,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from eca_nvim.chat.vocabulary.call_details import SetFilesUsed
-from eca_nvim.chat.vocabulary.completion import SetCompletions, SetTemplates
-from eca_nvim.chat.vocabulary.login import EndLogin, RunLogin
-from eca_nvim.chat.vocabulary.options import SetOptions
-from eca_nvim.chat.vocabulary.turn_events import UsageRow
+from eca_nvim.chat.vocabulary import call_details, completion, login, options, turn_events
 
 DEFAULT_SERVER: Final = "eca"
 """The name of the server of a user who has named none."""
@@ -183,7 +179,7 @@ class SetUsage(Struct, frozen=True):
 
     name: ClassVar[str] = "usage"
     chat: str
-    rows: Sequence[UsageRow]
+    rows: Sequence[turn_events.UsageRow]
 
 
 class SetWork(Struct, frozen=True):
@@ -368,7 +364,7 @@ ViewOp: TypeAlias = (
     | SetTaskList
     | SetUsage
     | SetWork
-    | SetOptions
+    | options.SetOptions
     | SetServer
     | SetInput
     | RestoreDraft
@@ -381,13 +377,13 @@ ViewOp: TypeAlias = (
     | Unwritable
     | Emit
     | FilesChanged
-    | SetFilesUsed
+    | call_details.SetFilesUsed
     | ShowPlace
     | OpenExternal
-    | SetCompletions
-    | SetTemplates
-    | RunLogin
-    | EndLogin
+    | completion.SetCompletions
+    | completion.SetTemplates
+    | login.RunLogin
+    | login.EndLogin
     | Answer
 )
 

@@ -25,8 +25,7 @@ from eca_nvim.agents.eca.introduction import introduction as eca_introduction
 from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.jsonrpc import LineFraming
 from eca_nvim.path_risks import Folders
-from eca_nvim.protocol.acp import DecodeError, decode_result, encode
-from eca_nvim.protocol.acp.lifecycle import VERSION, InitializeParams, InitializeResult
+from eca_nvim.protocol.acp import DecodeError, decode_result, encode, lifecycle
 from eca_nvim.protocol.eca.lifecycle import Exit, Shutdown
 from eca_nvim.protocol.eca.lifecycle import InitializeParams as EcaInitializeParams
 from eca_nvim.redaction import without_keys
@@ -70,17 +69,19 @@ def safe(text: str) -> str:
     return truncate(one_line(without_keys(text[: 4 * MOST_CELLS])), MOST_CELLS)
 
 
-def acp_rows(result: InitializeResult, answer: object, seconds: float) -> Iterator[Row]:
+def acp_rows(result: lifecycle.InitializeResult, answer: object, seconds: float) -> Iterator[Row]:
     """Describe an agent by its answer to initialize, which took so many seconds.
 
     answer: the whole answer, with capabilities that we do not read.
     """
     info = result.agent_info
     title = safe(f"{info.title or info.name} {info.version}") if info else "it has no name"
-    if result.protocol_version == VERSION:
-        yield Row("ok", f"{title}, protocol version {VERSION}, answered after {seconds:.1f} s")
+    if result.protocol_version == lifecycle.VERSION:
+        yield Row(
+            "ok", f"{title}, protocol version {lifecycle.VERSION}, answered after {seconds:.1f} s"
+        )
     else:
-        line = f"{title}, protocol version {result.protocol_version} instead of {VERSION}"
+        line = f"{title}, protocol version {result.protocol_version} instead of {lifecycle.VERSION}"
         yield Row("error", line, ("install a version of it that fits",))
     ways = ", ".join(method.name for method in result.auth_methods)
     yield Row("info", f"login: {safe(ways) or 'it offers none'}")
@@ -229,7 +230,7 @@ class Probe:
     async def _shake_acp(self, found: ServerCommand, connection: Connection) -> Sequence[Row]:
         params, began = acp_introduction(), anyio.current_time()
         answer = await connection.request(params.method, encode(params))
-        result = decode_result(InitializeParams, answer)
+        result = decode_result(lifecycle.InitializeParams, answer)
         rows = acp_rows(result, answer, anyio.current_time() - began)
         told = self._servers.get(self._name, ServerOptions()).mcp
         path = found.environment.get("PATH")

@@ -3,28 +3,26 @@
 from collections.abc import Mapping
 from typing import TypeAlias, cast, get_args
 
-from eca_nvim.protocol.acp.client_requests import (
-    CreateTerminal,
-    KillTerminal,
-    ReadOutput,
-    ReadTextFile,
-    ReleaseTerminal,
-    WaitForExit,
-    WriteTextFile,
-)
-from eca_nvim.protocol.acp.elicitation import CreateElicitation, ElicitationCompleted
-from eca_nvim.protocol.acp.lifecycle import CancelRequest
-from eca_nvim.protocol.acp.tool_call import RequestPermission
-from eca_nvim.protocol.acp.updates import SessionUpdated
+from eca_nvim.protocol.acp import client_requests, elicitation, lifecycle, tool_call, updates
 from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.base.types import Unknown
 
-AgentNotification: TypeAlias = SessionUpdated | CancelRequest | ElicitationCompleted
+AgentNotification: TypeAlias = (
+    updates.SessionUpdated | lifecycle.CancelRequest | elicitation.ElicitationCompleted
+)
 TerminalRequest: TypeAlias = (
-    CreateTerminal | ReadOutput | WaitForExit | KillTerminal | ReleaseTerminal
+    client_requests.CreateTerminal
+    | client_requests.ReadOutput
+    | client_requests.WaitForExit
+    | client_requests.KillTerminal
+    | client_requests.ReleaseTerminal
 )
 AgentRequest: TypeAlias = (
-    RequestPermission | ReadTextFile | WriteTextFile | CreateElicitation | TerminalRequest
+    tool_call.RequestPermission
+    | client_requests.ReadTextFile
+    | client_requests.WriteTextFile
+    | elicitation.CreateElicitation
+    | TerminalRequest
 )
 
 AGENT_NOTIFICATIONS: Mapping[str, type] = {

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from msgspec import field
 
-from eca_nvim.protocol.acp.content import ContentBlock
-from eca_nvim.protocol.acp.options import ConfigOption, Models, Modes
+from eca_nvim.protocol.acp import content, options
 from eca_nvim.protocol.base.types import Notification, OpenEnum, Request, Wire
 
 
@@ -68,7 +67,7 @@ class PromptParams(Request[PromptResult], frozen=True):
     method: ClassVar[str] = "session/prompt"
 
     session_id: str
-    prompt: tuple[ContentBlock, ...]
+    prompt: tuple[content.ContentBlock, ...]
 
 
 class CancelTurn(Notification, frozen=True):
@@ -108,25 +107,25 @@ class SteerParams(Request[SteerResult], frozen=True):
     method: ClassVar[str] = "_session/steering"
 
     session_id: str
-    prompt: tuple[ContentBlock, ...]
+    prompt: tuple[content.ContentBlock, ...]
     meta: dict[str, Any] = field(name="_meta")
 
 
 class OpenedSession(Wire, frozen=True):
     """A session that can be prompted, with its options, or its modes and models."""
 
-    config_options: tuple[ConfigOption, ...] | None = None
-    modes: Modes | None = None
-    models: Models | None = None
+    config_options: tuple[options.ConfigOption, ...] | None = None
+    modes: options.Modes | None = None
+    models: options.Models | None = None
 
 
 class NewSessionResult(Wire, frozen=True):
     """A session that was made or copied, with its options, or its modes and models."""
 
     session_id: str
-    config_options: tuple[ConfigOption, ...] | None = None
-    modes: Modes | None = None
-    models: Models | None = None
+    config_options: tuple[options.ConfigOption, ...] | None = None
+    modes: options.Modes | None = None
+    models: options.Models | None = None
 
 
 class NewSessionParams(Request[NewSessionResult], frozen=True):

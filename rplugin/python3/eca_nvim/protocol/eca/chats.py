@@ -3,9 +3,7 @@
 from typing import ClassVar, Literal
 
 from eca_nvim.protocol.base.types import Int, Request, Wire
-from eca_nvim.protocol.eca.chat import ChatStatus
-from eca_nvim.protocol.eca.content import ContentReceived
-from eca_nvim.protocol.eca.lifecycle import Failure
+from eca_nvim.protocol.eca import chat, content, lifecycle
 
 
 class ChatSummary(Wire, frozen=True, kw_only=True):
@@ -13,7 +11,7 @@ class ChatSummary(Wire, frozen=True, kw_only=True):
 
     id: str
     title: str | None = None
-    status: ChatStatus = ChatStatus.UNKNOWN
+    status: chat.ChatStatus = chat.ChatStatus.UNKNOWN
     created_at: Int | None = None
     updated_at: Int | None = None
     model: str | None = None
@@ -64,7 +62,7 @@ class ChatOpenResult(Wire, frozen=True, kw_only=True):
     title: str | None = None
     selection: ChatSelection | None = None
     meta: HistoryMeta | None = None
-    error: Failure | None = None
+    error: lifecycle.Failure | None = None
 
 
 class ChatOpenParams(Request[ChatOpenResult], frozen=True, kw_only=True):
@@ -81,9 +79,9 @@ class ChatOpenParams(Request[ChatOpenResult], frozen=True, kw_only=True):
 class ChatHistoryResult(Wire, frozen=True, kw_only=True):
     """A page of a chat."""
 
-    contents: tuple[ContentReceived, ...] = ()
+    contents: tuple[content.ContentReceived, ...] = ()
     meta: HistoryMeta | None = None
-    error: Failure | None = None
+    error: lifecycle.Failure | None = None
 
 
 class ChatHistoryParams(Request[ChatHistoryResult], frozen=True, kw_only=True):

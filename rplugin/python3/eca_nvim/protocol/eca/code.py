@@ -3,10 +3,8 @@
 from typing import ClassVar, TypeAlias
 
 from eca_nvim.protocol.base.types import Int, Notification, Request, UnknownPart, Wire
-from eca_nvim.protocol.eca.chat import PromptResult
+from eca_nvim.protocol.eca import chat, editor, lifecycle
 from eca_nvim.protocol.eca.contexts import Context
-from eca_nvim.protocol.eca.editor import Position, Range
-from eca_nvim.protocol.eca.lifecycle import Failure
 
 
 class CompletionItem(Wire, frozen=True, kw_only=True):
@@ -14,14 +12,14 @@ class CompletionItem(Wire, frozen=True, kw_only=True):
 
     text: str = ""
     doc_version: Int | None = None
-    range: Range | None = None
+    range: editor.Range | None = None
 
 
 class CompletionResult(Wire, frozen=True, kw_only=True):
     """The completions, or `error`."""
 
     items: tuple[CompletionItem, ...] = ()
-    error: Failure | None = None
+    error: lifecycle.Failure | None = None
 
 
 class CompletionParams(Request[CompletionResult], frozen=True, kw_only=True):
@@ -34,7 +32,7 @@ class CompletionParams(Request[CompletionResult], frozen=True, kw_only=True):
 
     doc_text: str
     doc_version: Int
-    position: Position
+    position: editor.Position
 
 
 class RewriteResult(Wire, frozen=True, kw_only=True):
@@ -42,7 +40,7 @@ class RewriteResult(Wire, frozen=True, kw_only=True):
 
     status: str | None = None
     model: str | None = None
-    error: Failure | None = None
+    error: lifecycle.Failure | None = None
 
 
 class RewriteParams(Request[RewriteResult], frozen=True, kw_only=True):
@@ -57,7 +55,7 @@ class RewriteParams(Request[RewriteResult], frozen=True, kw_only=True):
     text: str
     prompt: str
     path: str | None = None
-    range: Range | None = None
+    range: editor.Range | None = None
 
 
 class RewriteStarted(Wire, frozen=True, tag_field="type", tag="started"):
@@ -116,7 +114,7 @@ class RewriteContentReceived(Notification, frozen=True, kw_only=True):
     content: RewriteContent
 
 
-class InlinePromptParams(Request[PromptResult], frozen=True, kw_only=True):
+class InlinePromptParams(Request[chat.PromptResult], frozen=True, kw_only=True):
     """Prompt an inline chat at a position in the code (servers newer than 0.155).
 
     A new `chat_id` creates the chat; with `source_chat_id` it starts with that chat's history,

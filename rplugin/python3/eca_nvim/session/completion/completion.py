@@ -27,16 +27,7 @@ from eca_nvim.agents.base import Agent, AgentFault
 from eca_nvim.agents.queries import FoundCommand, FoundContext, FoundPath, FoundResource, Queries
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal_name, one_line
-from eca_nvim.chat.vocabulary.completion import (
-    MOST_ITEMS,
-    Argument,
-    Command,
-    Complete,
-    CompletionItem,
-    ItemKind,
-    SetCompletions,
-    Trigger,
-)
+from eca_nvim.chat.vocabulary import completion
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.fuzzy import matches, ranked
 from eca_nvim.session.completion.names import FolderIndex, typable
@@ -54,18 +45,20 @@ MOST_WORDS: Final = 4
 """Words of an announced name, such as `memory show`: the agent finds it in the prompt by itself."""
 
 
-def pushed(command: Command) -> FoundCommand:
+def pushed(command: completion.Command) -> FoundCommand:
     """Return a command that the agent announced in a chat."""
     if not command.hint:
         return FoundCommand(command.name, description=command.description)
     hint = command.hint if command.hint.startswith(("<", "[")) else f"<{command.hint}>"
     shown = f"{hint} {command.description}"  # a menu shows the beginning
-    return FoundCommand(command.name, description=shown, arguments=(Argument(command.hint),))
+    return FoundCommand(
+        command.name, description=shown, arguments=(completion.Argument(command.hint),)
+    )
 
 
 def command_items(
     commands: Iterable[FoundCommand], *, most_words: int = 1
-) -> Iterator[CompletionItem]:
+) -> Iterator[completion.CompletionItem]:
     """Yield the items of commands whose name can be typed, in so many words."""
     for command in islice(commands, MOST_COMMANDS):
         if len(command.name) > LONGEST_NAME:
@@ -74,18 +67,22 @@ def command_items(
         if typable(name) and name == " ".join(words) and 1 <= len(words) <= most_words:
             arguments = tuple(map(_safe, command.arguments[:MOST_ARGUMENTS]))
             detail = one_line(command.description[:LONGEST_DETAIL])
-            yield CompletionItem(name, literal_name(name), command.kind, detail, arguments)
+            yield completion.CompletionItem(
+                name, literal_name(name), command.kind, detail, arguments
+            )
 
 
-def _safe(argument: Argument) -> Argument:
+def _safe(argument: completion.Argument) -> completion.Argument:
     name = one_line(argument.name[:LONGEST_DETAIL])
     description = one_line(argument.description[:LONGEST_DETAIL])
-    return Argument(name, description, argument.required)
+    return completion.Argument(name, description, argument.required)
 
 
-def matching(query: str, items: Iterable[CompletionItem]) -> list[CompletionItem]:
+def matching(
+    query: str, items: Iterable[completion.CompletionItem]
+) -> list[completion.CompletionItem]:
     """Return the items whose name matches a query, the best first; an empty one changes nothing."""
-    by_name: dict[str, CompletionItem] = {}
+    by_name: dict[str, completion.CompletionItem] = {}
     for item in items:
         by_name.setdefault(item.text, item)
     if not query:
@@ -97,17 +94,19 @@ _URL = re.compile(r"https?://[!-~]*[A-Za-z0-9/]")
 _URI = re.compile(r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]")
 
 
-def words(query: str) -> list[CompletionItem]:
+def words(query: str) -> list[completion.CompletionItem]:
     """Return the contexts that are no path: a page whose address was typed, the cursor."""
     if _URL.fullmatch(query):
-        return [CompletionItem(query, query, ItemKind.URL, "web page")]
-    cursor = CompletionItem("cursor", "cursor", ItemKind.CURSOR, "where you are in the code")
+        return [completion.CompletionItem(query, query, completion.ItemKind.URL, "web page")]
+    cursor = completion.CompletionItem(
+        "cursor", "cursor", completion.ItemKind.CURSOR, "where you are in the code"
+    )
     return matching(query, [cursor])
 
 
 def context_items(
     query: str, found: Iterable[FoundContext], folders: Collection[str], writer: Writer
-) -> Iterator[CompletionItem]:
+) -> Iterator[completion.CompletionItem]:
     """Yield the items of contexts that the agent offers; blocks, so runs in a thread.
 
     An agent may offer some for any query: what has not its letters is left out, and so are the
@@ -124,10 +123,12 @@ def context_items(
             yield item
 
 
-def _resource(found: FoundResource) -> CompletionItem:
+def _resource(found: FoundResource) -> completion.CompletionItem:
     described = (found.server, found.name, found.description)
     detail = " · ".join(filter(None, map(one_line, described)))
-    return CompletionItem(found.uri, literal_name(found.uri), ItemKind.RESOURCE, detail)
+    return completion.CompletionItem(
+        found.uri, literal_name(found.uri), completion.ItemKind.RESOURCE, detail
+    )
 
 
 class Superseded(Exception):
@@ -137,24 +138,24 @@ class Superseded(Exception):
 class Answer:
     """The items so far; `waiting`: how many sources have not given theirs."""
 
-    def __init__(self, query: Complete, view: View) -> None:
+    def __init__(self, query: completion.Complete, view: View) -> None:
         self.query = query
         self.scope = anyio.CancelScope()
         self.waiting = 0
         self._view = view
-        self._items: dict[str, CompletionItem] = {}
+        self._items: dict[str, completion.CompletionItem] = {}
 
     def check(self) -> None:
         """Raise Superseded if a newer query has come; called from threads."""
         if self.scope.cancel_called:
             raise Superseded
 
-    def add(self, items: Iterable[CompletionItem]) -> None:
+    def add(self, items: Iterable[completion.CompletionItem]) -> None:
         """Append what a source gave; send the answer if that changes it."""
         self.waiting -= 1
         before = len(self._items)
         for item in items:
-            if len(self._items) < MOST_ITEMS:
+            if len(self._items) < completion.MOST_ITEMS:
                 self._items.setdefault(item.text, item)
         if len(self._items) > before or not self.waiting:
             self._send()
@@ -163,25 +164,27 @@ class Answer:
         asked = self.query
         items = [_table(item) for item in self._items.values()]
         final = not self.waiting
-        self._view.push([SetCompletions(asked.chat, asked.trigger, asked.query, items, final)])
+        self._view.push(
+            [completion.SetCompletions(asked.chat, asked.trigger, asked.query, items, final)]
+        )
 
 
-def _table(item: CompletionItem) -> dict[str, object]:
+def _table(item: completion.CompletionItem) -> dict[str, object]:
     return asdict(item) | {"arguments": [asdict(it) for it in item.arguments]}
 
 
-MOST_LOCAL: Final = MOST_ITEMS - 40
+MOST_LOCAL: Final = completion.MOST_ITEMS - 40
 """Most paths of an answer before the agent's are appended."""
 
-Source: TypeAlias = Callable[[], Awaitable[Iterable[CompletionItem]]]
+Source: TypeAlias = Callable[[], Awaitable[Iterable[completion.CompletionItem]]]
 """Returns items for a query."""
-AskAgent: TypeAlias = Callable[[Agent, Queries], Awaitable[Iterable[CompletionItem]]]
+AskAgent: TypeAlias = Callable[[Agent, Queries], Awaitable[Iterable[completion.CompletionItem]]]
 """Returns items of an agent."""
 
 log = logging.getLogger(__name__)
 
 
-async def _nothing() -> Iterable[CompletionItem]:
+async def _nothing() -> Iterable[completion.CompletionItem]:
     return ()
 
 
@@ -201,9 +204,9 @@ class Completion:
         self._templates = templates
         self._indexes: dict[str, FolderIndex] = {}
         self._running: dict[tuple[str, str], Answer] = {}
-        self._commands: dict[str, tuple[Agent, list[CompletionItem]]] = {}
+        self._commands: dict[str, tuple[Agent, list[completion.CompletionItem]]] = {}
 
-    async def handle(self, query: Complete) -> None:
+    async def handle(self, query: completion.Complete) -> None:
         """Answer a query, maybe several times."""
         with isolated(self._view, "complete", query):
             key, answer = (query.chat, query.trigger), Answer(query, self._view)
@@ -218,7 +221,7 @@ class Completion:
     async def _answer(self, answer: Answer) -> None:
         """Add the items of one source after the other: what comes first is shown first."""
         chat = self._chats.table.get(answer.query.chat)
-        is_command = Trigger(answer.query.trigger) is Trigger.COMMAND
+        is_command = completion.Trigger(answer.query.trigger) is completion.Trigger.COMMAND
         sources = self._commands_for(answer, chat) if is_command else self._paths_for(answer, chat)
         answer.waiting = len(sources)
         for source in sources:
@@ -235,16 +238,16 @@ class Completion:
         pushes = map(pushed, () if chat is None else chat.commands)
         announced = command_items(pushes, most_words=MOST_WORDS)
 
-        async def first() -> Iterable[CompletionItem]:
+        async def first() -> Iterable[completion.CompletionItem]:
             templates = () if waits else await self._templates()
             return matching(query, (*announced, *known, *templates))
 
-        async def of_agent(agent: Agent, queries: Queries) -> Iterable[CompletionItem]:
+        async def of_agent(agent: Agent, queries: Queries) -> Iterable[completion.CompletionItem]:
             commands = list(command_items(await queries.commands(answer.query.chat)))
             self._commands[chat.server_name if chat else ""] = agent, commands
             return matching(query, (*commands, *await self._templates()))
 
-        async def templates() -> Iterable[CompletionItem]:
+        async def templates() -> Iterable[completion.CompletionItem]:
             return matching(query, await self._templates())
 
         asks = not query or not known
@@ -252,7 +255,7 @@ class Completion:
         waits = bool(later) and not known and self._servers.agent_of(answer.query.chat) is not None
         return [first, *later]
 
-    def _known_commands(self, chat: Chat | None) -> list[CompletionItem]:
+    def _known_commands(self, chat: Chat | None) -> list[completion.CompletionItem]:
         """Return the commands that the chat's agent gave last; none of an earlier process."""
         if chat is None or chat.server_name not in self._commands:
             return []
@@ -263,21 +266,21 @@ class Completion:
 
     def _paths_for(self, answer: Answer, chat: Chat | None) -> list[Source]:
         query = answer.query.query
-        is_context = answer.query.trigger == Trigger.CONTEXT
+        is_context = answer.query.trigger == completion.Trigger.CONTEXT
         folders = self._chats.folders if chat is None else chat.settings.folders
         writer = Writer(answer.query.folder or next(iter(folders), "/"))
         indexes = [self._index(folder) for folder in folders]
         search = partial(path_items, query, indexes, writer, MOST_LOCAL, answer.check)
 
-        async def first() -> Iterable[CompletionItem]:
+        async def first() -> Iterable[completion.CompletionItem]:
             return [*(words(query) if is_context else ()), *await run_in_thread(search)]
 
-        async def listed_again() -> Iterable[CompletionItem]:
+        async def listed_again() -> Iterable[completion.CompletionItem]:
             for index in outdated:
                 await index.refresh()
             return await run_in_thread(search)
 
-        async def of_agent(_: Agent, queries: Queries) -> Iterable[CompletionItem]:
+        async def of_agent(_: Agent, queries: Queries) -> Iterable[completion.CompletionItem]:
             ask = queries.contexts if is_context else queries.files
             found: Sequence[FoundContext] = await ask(answer.query.chat, query)
             return await run_in_thread(lambda: list(context_items(query, found, folders, writer)))
@@ -307,7 +310,7 @@ class Completion:
         if not process.may_complete:
             return []
 
-        async def source() -> Iterable[CompletionItem]:
+        async def source() -> Iterable[completion.CompletionItem]:
             try:
                 agent = await process.ready()
                 if agent.queries is not None:

@@ -23,10 +23,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.diffs import Versions, rewritten, text_after, versions
 from eca_nvim.chat.text.safe_text import literal_name
-from eca_nvim.chat.vocabulary.call_details import Base, FileChange
-from eca_nvim.chat.vocabulary.intents import RequestDiff
-from eca_nvim.chat.vocabulary.ops import Notify, ShowDiff, ViewOp
-from eca_nvim.chat.vocabulary.states import CallState
+from eca_nvim.chat.vocabulary import call_details, intents, ops, states
 from eca_nvim.paths import path_fault
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import is_latin1, text_of
@@ -62,21 +59,24 @@ class _Sides(Struct, frozen=True):
 
 
 async def diff(
-    chats: Callable[[str], Chat], intent: RequestDiff, files: EditorFiles, read: ReadSnapshot
-) -> ViewOp:
+    chats: Callable[[str], Chat],
+    intent: intents.RequestDiff,
+    files: EditorFiles,
+    read: ReadSnapshot,
+) -> ops.ViewOp:
     """Return the op that opens the diff tab, or a warning if there is nothing to show."""
     chat, block = _choose(chats, intent)
     if block is None:
-        return Notify("warn", NO_CHANGE)
+        return ops.Notify("warn", NO_CHANGE)
     request = _request(chat, block)
     try:
         place, sides = _next_sides(block, intent.file, chat.settings, read)
     except NothingToShow as reason:
-        return Notify("warn", str(reason))
+        return ops.Notify("warn", str(reason))
     unsaved = (await files.unsaved([sides.path])).get(sides.path)
     if unsaved is not None:
         sides = _with_unsaved(sides, block, place, unsaved)
-    return ShowDiff(
+    return ops.ShowDiff(
         chat=chat.id,
         id=f"call {block.id}",
         path=sides.path,
@@ -93,9 +93,9 @@ async def diff(
 def _with_unsaved(sides: _Sides, block: ToolBlock, place: int, text: str) -> _Sides:
     """Return the sides for a file whose `text` in the editor is not written."""
     change = block.call.changes[place] if block.call.changes else None
-    if change is None or change.base is Base.DISK:
+    if change is None or change.base is call_details.Base.DISK:
         return replace(sides, remarks=[*sides.remarks, UNSAVED])
-    if change.base is Base.OLD or block.state is CallState.DONE:
+    if change.base is call_details.Base.OLD or block.state is states.CallState.DONE:
         return sides
     after = change.whole if change.whole is not None else text_after(text, change)
     shown = versions(text, change, applied=False) if after is None else rewritten(text, after)
@@ -108,7 +108,9 @@ def _file(block: ToolBlock, place: int) -> Mapping[str, object] | None:
     return {"block": block.id, "place": place, "count": count} if count > 1 else None
 
 
-def _choose(chats: Callable[[str], Chat], intent: RequestDiff) -> tuple[Chat, ToolBlock | None]:
+def _choose(
+    chats: Callable[[str], Chat], intent: intents.RequestDiff
+) -> tuple[Chat, ToolBlock | None]:
     """Return the requested call, or the alternative if that one changes no file."""
     chat = chats(intent.chat)
     block = _find(chat, intent.block)
@@ -129,7 +131,7 @@ def _find(chat: Chat, block_id: int) -> ToolBlock | None:
 
 def _request(chat: Chat, block: ToolBlock) -> Mapping[str, object] | None:
     """Return the fields that answer the call's request, None if it has no pending one."""
-    request = chat.pending.get(block.id) if block.state is CallState.WAITING else None
+    request = chat.pending.get(block.id) if block.state is states.CallState.WAITING else None
     if request is None:
         return None
     return {"id": request.id, "block": block.id, "digest": request.digest}
@@ -155,7 +157,7 @@ def _next_sides(
 
 def _sides(block: ToolBlock, place: int, settings: RenderSettings, read: ReadSnapshot) -> _Sides:
     """Return the sides of one of the files that a call changes (`place` is 0-based)."""
-    applied = block.state is CallState.DONE and may_change(block.call)
+    applied = block.state is states.CallState.DONE and may_change(block.call)
     if block.call.changes:
         change = block.call.changes[place]
         _require_plain(change.path, settings)
@@ -195,8 +197,8 @@ def _content(path: str, read: ReadSnapshot) -> bytes | None:
     return content
 
 
-def _changed(change: FileChange, read: ReadSnapshot, *, applied: bool) -> _Sides:
-    if change.base is Base.OLD and change.new is not None and not applied:
+def _changed(change: call_details.FileChange, read: ReadSnapshot, *, applied: bool) -> _Sides:
+    if change.base is call_details.Base.OLD and change.new is not None and not applied:
         return _Sides(change.path, rewritten(change.old, change.new))
     content = _content(change.path, read)
     text = None if content is None else content.decode(errors="replace")

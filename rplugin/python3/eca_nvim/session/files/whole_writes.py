@@ -19,18 +19,11 @@ from msgspec.structs import replace
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat, active_call, requested_call
 from eca_nvim.chat.text.text_differences import comparable, hunks_between
-from eca_nvim.chat.vocabulary.call_details import Base, FileChange, ToolCall
-from eca_nvim.chat.vocabulary.events import (
-    ChatEvent,
-    ToolFinished,
-    ToolRejected,
-    ToolRequested,
-    ToolRunning,
-)
+from eca_nvim.chat.vocabulary import call_details, events
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import text_of
 
-_TOOL_EVENTS = (ToolRequested, ToolRunning, ToolFinished, ToolRejected)
+_TOOL_EVENTS = (events.ToolRequested, events.ToolRunning, events.ToolFinished, events.ToolRejected)
 FileBefore: TypeAlias = Callable[[Chat, ToolBlock | None, str], Snapshot]
 """Returns a file as it was before a call, by chat, the call's block if there is one, and path."""
 
@@ -60,8 +53,8 @@ def _line_ends(text: str) -> str | None:
 
 
 def with_actual_diff(
-    chat: Chat, event: ChatEvent, file_before: FileBefore, child: str | None = None
-) -> ChatEvent:
+    chat: Chat, event: events.ChatEvent, file_before: FileBefore, child: str | None = None
+) -> events.ChatEvent:
     """Return a tool event with the real diff of its call; other events are returned unchanged.
 
     child: the subagent whose event it is, None for the chat itself.
@@ -72,7 +65,7 @@ def with_actual_diff(
     if not call.changes:
         return event
     lane = chat.lanes.get(child or chat.id)
-    if isinstance(event, ToolRequested):
+    if isinstance(event, events.ToolRequested):
         block = None if lane is None else requested_call(lane, event)
         read_before = partial(file_before, chat, block)
         changes = [_with_diff(it, read_before, event) for it in call.changes]
@@ -86,21 +79,21 @@ def with_actual_diff(
 
 
 def _with_diff(
-    change: FileChange, read_before: Callable[[str], Snapshot], event: ChatEvent
-) -> FileChange:
+    change: call_details.FileChange, read_before: Callable[[str], Snapshot], event: events.ChatEvent
+) -> call_details.FileChange:
     if change.new is None or (change.diff and change.whole is None):
         return change
-    if change.base is Base.OLD:
+    if change.base is call_details.Base.OLD:
         return replace(change, **_counted(change.old or "", change.new))
     before = read_before(change.path)
     text = None if before.blob is None else text_of(before.blob.read())
     if change.old is not None:
         whole = text or ""
         old, new, whole = comparable(whole, change.old, change.new, whole)
-        done = isinstance(event, ToolFinished)
+        done = isinstance(event, events.ToolFinished)
         sides = _sides(old, new, whole, every=change.every, done=done)
         return replace(change, **_counted(*(sides or (old, new))), placed=sides is not None)
-    waits = isinstance(event, ToolRequested) and event.needs_approval
+    waits = isinstance(event, events.ToolRequested) and event.needs_approval
     if not text or (text == change.new and not waits):  # the file was read too late
         return change if change.diff else replace(change, **_counted("", change.new))
     return replace(change, **_counted(text, change.new))
@@ -125,12 +118,12 @@ def _counted(before: str, after: str) -> dict[str, object]:
     return {"diff": diff, "added": added, "removed": removed}
 
 
-def _is_known(block: ToolBlock | None, call: ToolCall) -> bool:
+def _is_known(block: ToolBlock | None, call: call_details.ToolCall) -> bool:
     """Return whether a diff that was computed at the request is to be kept.
 
     A write through the editor has both whole texts: that is what was done, whatever was announced.
     """
-    if any(change.base is Base.OLD for change in call.changes or ()):
+    if any(change.base is call_details.Base.OLD for change in call.changes or ()):
         return False
     known = () if block is None else block.call.changes or ()
     is_sent = all(change.diff for change in call.changes or ())

@@ -25,9 +25,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.status import commands_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.prompts import hold_prompt, send_prompt
-from eca_nvim.chat.vocabulary.effects import TellPrompt
-from eca_nvim.chat.vocabulary.events import NoticeReceived
-from eca_nvim.chat.vocabulary.ops import Notify
+from eca_nvim.chat.vocabulary import effects, events, ops
 from eca_nvim.chat.vocabulary.options import (
     TRUST,
     ChatOption,
@@ -187,7 +185,7 @@ class Options:
                 self._keep_last(option, option.value)
             if option.id in done and command is None:  # else the winbar shows it
                 line = f"{option.name}: {option.name_of(option.value)}"
-                self._view.push([Notify("info", one_line(line))])
+                self._view.push([ops.Notify("info", one_line(line))])
         agent, state = self._agent(), self._state(chat)
         state.answered(event, chat.options)
         state.is_listed = agent is not None and (
@@ -199,7 +197,7 @@ class Options:
             self._set_wanted(agent, chat)
             self._settle(agent, chat, has_chosen=bool(done))
 
-    def sending(self, prompt: TellPrompt) -> bool:
+    def sending(self, prompt: effects.TellPrompt) -> bool:
         """Return whether a prompt may be sent now; else it is queued, and the user sees why.
 
         A prompt that is sent again may, and one for an agent that has yet to confirm a value: that
@@ -220,12 +218,12 @@ class Options:
         if state.objection(chat.options) is not None:
             prompt = agent.withhold(chat.id)
             if prompt is not None:
-                self._object(chat, TellPrompt(chat.id, prompt.text, prompt.contexts))
+                self._object(chat, effects.TellPrompt(chat.id, prompt.text, prompt.contexts))
         elif state.holds_prompt and has_chosen:
             state.holds_prompt = False
             self._chats.show(send_prompt(chat, "", now()))
 
-    def _object(self, chat: Chat, prompt: TellPrompt) -> bool:
+    def _object(self, chat: Chat, prompt: effects.TellPrompt) -> bool:
         """Queue a prompt if an option asks less than what is to be set, the first time."""
         state = self._state(chat)
         found = state.objection(chat.options)
@@ -350,7 +348,7 @@ class Options:
         if state.is_loading:
             state.lines.append(line)
         else:
-            self._chats.apply(chat, [NoticeReceived(line, is_error=True)])
+            self._chats.apply(chat, [events.NoticeReceived(line, is_error=True)])
 
     def _keep_last(self, option: ChatOption, value: OptionValue) -> None:
         if option.accepts(value) and value not in option.unasked and option.category != TRUST:

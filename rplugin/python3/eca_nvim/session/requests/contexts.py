@@ -15,18 +15,7 @@ from pathlib import Path
 
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.safe_text import literal_name
-from eca_nvim.chat.vocabulary.contexts import (
-    Context,
-    CursorContext,
-    DirectoryContext,
-    FileContext,
-    ImageContext,
-    MalformedContext,
-    lines_within,
-    parse_context,
-)
-from eca_nvim.chat.vocabulary.ops import Answer, Notify
-from eca_nvim.chat.vocabulary.query_intents import CheckContext, ReadDiff
+from eca_nvim.chat.vocabulary import contexts, ops, query_intents
 from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.paths import NotAFile, open_regular
 from eca_nvim.session.files.diff_tab import EditorFiles
@@ -44,23 +33,23 @@ class Contexts:
         self._files = files
         self._view = view
 
-    def read(self, items: Sequence[object]) -> Iterator[Context]:
+    def read(self, items: Sequence[object]) -> Iterator[contexts.Context]:
         """Read the contexts of a prompt; reports those that cannot be sent."""
         for item in items:
             try:
                 context = self._parse(item)
-                if not isinstance(context, CursorContext) and context.token is not None:
+                if not isinstance(context, contexts.CursorContext) and context.token is not None:
                     self._report_link(item)
                 yield context
-            except MalformedContext as fault:
-                self._view.push([Notify("warn", f"context not sent: {fault}")])
+            except contexts.MalformedContext as fault:
+                self._view.push([ops.Notify("warn", f"context not sent: {fault}")])
 
-    async def check(self, intent: CheckContext) -> None:
+    async def check(self, intent: query_intents.CheckContext) -> None:
         """Answer the intent `check_context`."""
         with isolated(self._view, "check the context", intent):
-            self._view.push([Answer(intent.request, await self._checked(intent.item))])
+            self._view.push([ops.Answer(intent.request, await self._checked(intent.item))])
 
-    async def read_diff(self, intent: ReadDiff) -> None:
+    async def read_diff(self, intent: query_intents.ReadDiff) -> None:
         """Answer the intent `read_diff`."""
         from eca_nvim.session.files.late_contexts import NoDiff, read_diff  # noqa: PLC0415 - rare
 
@@ -70,32 +59,34 @@ class Contexts:
                 answer: object = {"label": diff.label, "content": diff.content, "cut": diff.cut}
             except NoDiff as fault:
                 answer = {"fault": str(fault)}
-            self._view.push([Answer(intent.request, answer)])
+            self._view.push([ops.Answer(intent.request, answer)])
 
     async def _checked(self, item: object) -> dict[str, object]:
         try:
             context = self._parse(item)
             self._report_link(item)
             first = last = None
-            if isinstance(context, FileContext):
+            if isinstance(context, contexts.FileContext):
                 first, last = await self._lines(context)
-        except MalformedContext as fault:
+        except contexts.MalformedContext as fault:
             return {"fault": str(fault)}
         return {"first": first, "last": last}
 
-    def _parse(self, item: object) -> Context:
+    def _parse(self, item: object) -> contexts.Context:
         """Parse a context; its file or folder must exist. Raises MalformedContext."""
-        context = parse_context(item)
-        if not isinstance(context, FileContext | DirectoryContext | ImageContext):
+        context = contexts.parse_context(item)
+        if not isinstance(
+            context, contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext
+        ):
             return context
         name = self._name(context.path)
         try:
             is_folder = stat.S_ISDIR(Path(context.path).stat().st_mode)
         except (OSError, ValueError):
-            raise MalformedContext(f"not found: {name}") from None
-        if is_folder != isinstance(context, DirectoryContext):
+            raise contexts.MalformedContext(f"not found: {name}") from None
+        if is_folder != isinstance(context, contexts.DirectoryContext):
             kind = "folder: use the type 'directory'" if is_folder else "file: use the type 'file'"
-            raise MalformedContext(f"{name} is a {kind}")
+            raise contexts.MalformedContext(f"{name} is a {kind}")
         return context
 
     def _report_link(self, item: object) -> None:
@@ -104,9 +95,9 @@ class Contexts:
         risks = path_risks(written, self._settings.folders) if isinstance(written, str) else {}
         if (real := risks.get(PathRisk.OUTSIDE)) is not None:
             line = f"{self._name(str(written))} is outside the workspace: it is {self._name(real)}"
-            self._view.push([Notify("warn", line)])
+            self._view.push([ops.Notify("warn", line)])
 
-    async def _lines(self, context: FileContext) -> tuple[int | None, int | None]:
+    async def _lines(self, context: contexts.FileContext) -> tuple[int | None, int | None]:
         """Return first and last line, cut to those on disk or in an unsaved buffer."""
         furthest = context.last or context.first
         if furthest is None:
@@ -115,10 +106,10 @@ class Contexts:
         try:
             count = await run_in_thread(partial(_count, context.path, furthest))
         except (OSError, NotAFile) as fault:
-            raise MalformedContext(f"{name} cannot be read: {fault}") from fault
+            raise contexts.MalformedContext(f"{name} cannot be read: {fault}") from fault
         edited = await self._files.unsaved([context.path]) if count < furthest else {}
         count = max(count, _lines_in(edited.get(context.path, "")))
-        return lines_within({"first": context.first, "last": context.last}, name, count)
+        return contexts.lines_within({"first": context.first, "last": context.last}, name, count)
 
     def _name(self, path: str) -> str:
         return self._settings.relative(literal_name(path))

@@ -7,18 +7,7 @@ from eca_nvim.agents.base import AgentFault
 from eca_nvim.agents.login import LoginWay
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary.completion import Complete, TemplateIntent
-from eca_nvim.chat.vocabulary.intents import SlowIntent
-from eca_nvim.chat.vocabulary.login import ListLogins, LogIn, LoginIntent, LogOut
-from eca_nvim.chat.vocabulary.ops import Answer, Notify
-from eca_nvim.chat.vocabulary.query_intents import (
-    CheckContext,
-    ContentRequest,
-    Grep,
-    HistoryIntent,
-    PasteImage,
-    ReadDiff,
-)
+from eca_nvim.chat.vocabulary import completion, intents, login, ops, query_intents
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.completion import Completion
@@ -43,25 +32,25 @@ class LoginRequests:
         self._servers = servers
         self._view = view
 
-    async def handle(self, intent: LoginIntent) -> None:
+    async def handle(self, intent: login.LoginIntent) -> None:
         """Handle an intent."""
         with isolated(self._view, intent.name.replace("_", " "), intent):
             try:
                 await self._do(intent, self._chats.get(intent.chat))
             except (AgentRefused, AgentFault) as fault:
-                self._view.push([Notify("warn", one_line(str(fault)))])
-                if isinstance(intent, ListLogins):
-                    self._view.push([Answer(intent.request, None)])
+                self._view.push([ops.Notify("warn", one_line(str(fault)))])
+                if isinstance(intent, login.ListLogins):
+                    self._view.push([ops.Answer(intent.request, None)])
 
-    async def _do(self, intent: LoginIntent, chat: Chat) -> None:
+    async def _do(self, intent: login.LoginIntent, chat: Chat) -> None:
         server = self._servers.of(chat)
         match intent:
-            case ListLogins(request=request):
+            case login.ListLogins(request=request):
                 ways = await (await server.process.ready()).login_ways()
-                self._view.push([Answer(request, [_row(way) for way in ways])])
-            case LogIn(way=way):
+                self._view.push([ops.Answer(request, [_row(way) for way in ways])])
+            case login.LogIn(way=way):
                 server.login.log_in(chat, way)
-            case LogOut(way=way):
+            case login.LogOut(way=way):
                 await server.login.log_out(chat, way)
 
 
@@ -99,27 +88,27 @@ class RequestHandlers:
         self._logins = LoginRequests(chats, servers, view)
         self._review = ReviewRequests(ledger, surveyor, chats, files, view)
 
-    def answer(self, intent: ContentRequest) -> None:
+    def answer(self, intent: query_intents.ContentRequest) -> None:
         """Answer at once from what the chat contains."""
         answer_from_chat(intent, self._chats, self._images, self._view)
 
-    async def handle(self, intent: SlowIntent) -> None:
+    async def handle(self, intent: intents.SlowIntent) -> None:
         """Handle a request that takes a while."""
-        if isinstance(intent, CheckContext):
+        if isinstance(intent, query_intents.CheckContext):
             await self._contexts.check(intent)
-        elif isinstance(intent, Complete):
+        elif isinstance(intent, completion.Complete):
             await self._completion.handle(intent)
-        elif isinstance(intent, ReadDiff):
+        elif isinstance(intent, query_intents.ReadDiff):
             await self._contexts.read_diff(intent)
-        elif isinstance(intent, PasteImage):
+        elif isinstance(intent, query_intents.PasteImage):
             await paste_image(intent, self._images, self._view)
-        elif isinstance(intent, Grep):
+        elif isinstance(intent, query_intents.Grep):
             await search(intent, self._chats, self._view)
-        elif isinstance(intent, TemplateIntent):
+        elif isinstance(intent, completion.TemplateIntent):
             await self._templates.handle(intent)
-        elif isinstance(intent, LoginIntent):
+        elif isinstance(intent, login.LoginIntent):
             await self._logins.handle(intent)
-        elif isinstance(intent, HistoryIntent):
+        elif isinstance(intent, query_intents.HistoryIntent):
             await self._saved_chats.handle(intent)
         else:
             await self._review.handle(intent)

@@ -25,11 +25,8 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions import history_edits
 from eca_nvim.chat.user_actions.earlier_messages import show_history
 from eca_nvim.chat.user_actions.history_edits import begin_change, end_change
+from eca_nvim.chat.vocabulary import events, ops, options, states
 from eca_nvim.chat.vocabulary import query_intents as intents
-from eca_nvim.chat.vocabulary.events import TitleChanged
-from eca_nvim.chat.vocabulary.ops import ShowChat
-from eca_nvim.chat.vocabulary.options import Ability
-from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.server import ServerState
 from eca_nvim.session.servers import Servers
@@ -91,11 +88,11 @@ async def fork(
     A prompt at the end of the copy is removed from it; the prompt under the cursor goes into the
     copy's input. Agents that cannot copy a part copy all of it.
     """
-    if Ability.FORK_HERE not in chat.abilities:
+    if options.Ability.FORK_HERE not in chat.abilities:
         require_idle(chat)
         copy_id, opened = await archive.fork(chat.id, None)
         copy = _show_copy(chats, chat, copy_id, opened)
-        chats.show(Changes([ShowChat(copy_id)]))
+        chats.show(Changes([ops.ShowChat(copy_id)]))
         return copy
     fork_point = history_edits.fork_point(chat, block)
     if fork_point is None:
@@ -111,14 +108,14 @@ async def fork(
                 chats.show(history_edits.roll_back(copy, prompt, now(), give_back=rewrite))
     finally:
         if not copy.forgotten:
-            chats.show(Changes([ShowChat(copy_id)]))
+            chats.show(Changes([ops.ShowChat(copy_id)]))
     return copy
 
 
 def _show_copy(chats: Chats, chat: Chat, copy_id: str, opened: OpenedChat) -> Chat:
     copy = chats.get(copy_id, chat.server_name)
     chats.show(show_history(copy, opened.page, now()))
-    chats.apply(copy, [TitleChanged(opened.title or "")])
+    chats.apply(copy, [events.TitleChanged(opened.title or "")])
     return copy
 
 
@@ -140,7 +137,7 @@ async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) ->
 
 def require_idle(chat: Chat) -> None:
     """Raise AgentRefused while a turn runs."""
-    if chat.turn.state is not Turn.IDLE:
+    if chat.turn.state is not states.Turn.IDLE:
         raise AgentRefused("a turn is running: stop it first with :Eca stop")
 
 

@@ -21,9 +21,7 @@ from shutil import which
 from typing import Final
 
 from eca_nvim.agents.attached_files import MOST_IMAGE_BYTES
-from eca_nvim.chat.vocabulary.effects import ShowImage
-from eca_nvim.chat.vocabulary.ops import Answer, Notify, OpenExternal, ViewOp
-from eca_nvim.chat.vocabulary.query_intents import PasteImage
+from eca_nvim.chat.vocabulary import effects, ops, query_intents
 from eca_nvim.disk.private import PrivateFolder
 from eca_nvim.session.files.late_contexts import run_bounded
 from eca_nvim.session.view import View, isolated
@@ -52,7 +50,7 @@ class NoImage(Exception):
     """Raised if there is no image to paste; the text is one line with the remedy."""
 
 
-async def paste_image(intent: PasteImage, images: Images, view: View) -> None:
+async def paste_image(intent: query_intents.PasteImage, images: Images, view: View) -> None:
     """Answer the intent `paste_image`."""
     with isolated(view, "paste the image", intent):
         try:
@@ -62,7 +60,7 @@ async def paste_image(intent: PasteImage, images: Images, view: View) -> None:
             answer = {"fault": str(fault)}
         except OSError as fault:
             answer = {"fault": f"the image cannot be written, {fault.strerror}: free some space"}
-        view.push([Answer(intent.request, answer)])
+        view.push([ops.Answer(intent.request, answer)])
 
 
 def _image() -> tuple[str, bytes]:
@@ -131,13 +129,13 @@ class Images:
         self._folder = PrivateFolder("eca-images-")
         self._numbers = count(1)
 
-    def show(self, image: ShowImage) -> ViewOp:
+    def show(self, image: effects.ShowImage) -> ops.ViewOp:
         """Write an image; returns the op that opens it, or that says why it cannot be opened."""
         try:
             path = self.write(image.media_type, image.content)
         except (OSError, StrangeImage) as fault:
-            return Notify("error", f"cannot open the image: {fault}")
-        return OpenExternal(str(path))
+            return ops.Notify("error", f"cannot open the image: {fault}")
+        return ops.OpenExternal(str(path))
 
     def write(self, media_type: str, content: bytes) -> Path:
         """Write an image and return its path. Raises StrangeImage, OSError."""

@@ -15,17 +15,7 @@ import anyio.lowlevel
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.model.chat import turns_since
 from eca_nvim.chat.text.safe_text import literal_name
-from eca_nvim.chat.vocabulary.intents import RequestDiff
-from eca_nvim.chat.vocabulary.ops import Answer, Emit, FilesChanged, Notify, ShowDiff, ViewOp
-from eca_nvim.chat.vocabulary.query_intents import (
-    KeepChanges,
-    ListChanges,
-    ListFiles,
-    PlanUndo,
-    ReviewIntent,
-    ShowCheckpoint,
-    UndoTurn,
-)
+from eca_nvim.chat.vocabulary import intents, ops, query_intents
 from eca_nvim.review.change_list import Present, Table, entries, list_files_used, snapshot_text
 from eca_nvim.review.earlier_states import TurnChanges
 from eca_nvim.review.ledger import Ledger
@@ -52,14 +42,14 @@ MOST_ENTRIES = 1000
 MOST_NAMES = 5
 UNSETTLED = "the changes of the last commands are not found yet: try again in a moment"
 
-_ACTIONS: Mapping[type[ReviewIntent | RequestDiff], str] = {
-    RequestDiff: "show the diff",
-    ListChanges: "list the changes",
-    KeepChanges: "keep the changes",
-    PlanUndo: "plan the undo",
-    UndoTurn: "undo the turn",
-    ShowCheckpoint: "show the diff",
-    ListFiles: "list the files",
+_ACTIONS: Mapping[type[query_intents.ReviewIntent | intents.RequestDiff], str] = {
+    intents.RequestDiff: "show the diff",
+    query_intents.ListChanges: "list the changes",
+    query_intents.KeepChanges: "keep the changes",
+    query_intents.PlanUndo: "plan the undo",
+    query_intents.UndoTurn: "undo the turn",
+    query_intents.ShowCheckpoint: "show the diff",
+    query_intents.ListFiles: "list the files",
 }
 
 
@@ -76,28 +66,28 @@ class ReviewRequests:
         self._view = view
         self._kept: dict[str, frozenset[str]] = {}
 
-    async def handle(self, intent: ReviewIntent | RequestDiff) -> None:
+    async def handle(self, intent: query_intents.ReviewIntent | intents.RequestDiff) -> None:
         """Handle an intent."""
         with isolated(self._view, _ACTIONS[type(intent)], intent):
-            if isinstance(intent, ListChanges | PlanUndo):
+            if isinstance(intent, query_intents.ListChanges | query_intents.PlanUndo):
                 await self._settle(intent.chat)
             match intent:
-                case RequestDiff():
+                case intents.RequestDiff():
                     snapshot = self._ledger.snapshot
                     shown = await diff(self._chats.get, intent, self._files, snapshot)
                     self._view.push([shown])
-                case ListChanges():
+                case query_intents.ListChanges():
                     self._view.push(await self._list(intent))
-                case KeepChanges(chat, keys):
+                case query_intents.KeepChanges(chat, keys):
                     self._kept[chat] = self._kept.get(chat, frozenset()) | frozenset(keys)
-                case PlanUndo():
-                    self._view.push([Answer(intent.request, await self._plan(intent))])
-                case UndoTurn():
+                case query_intents.PlanUndo():
+                    self._view.push([ops.Answer(intent.request, await self._plan(intent))])
+                case query_intents.UndoTurn():
                     await self._undo(intent)
-                case ShowCheckpoint():
+                case query_intents.ShowCheckpoint():
                     await self._show(intent)
-                case ListFiles(chat, request):
-                    self._view.push([Answer(request, await self._used(chat))])
+                case query_intents.ListFiles(chat, request):
+                    self._view.push([ops.Answer(request, await self._used(chat))])
 
     async def _settle(self, chat: str) -> None:
         """Wait until the changes of commands are known; warn of turns where they are not."""
@@ -108,19 +98,19 @@ class ReviewRequests:
         for why, turns in unknown.items():
             where = "turn" if len(turns) == 1 else "turns"
             lines.append(f"what commands changed in {where} {', '.join(turns)} is not known: {why}")
-        self._view.push([Notify("warn", line) for line in lines])
+        self._view.push([ops.Notify("warn", line) for line in lines])
 
-    async def _list(self, intent: ListChanges) -> list[ViewOp]:
+    async def _list(self, intent: query_intents.ListChanges) -> list[ops.ViewOp]:
         """Return the ops that answer with the remaining changes, or say that there are none."""
         number = intent.turn
         turns = self._ledger.turns(intent.chat)
         turns = [turn for turn in turns if number in (None, turn.number)]
         if not turns:
             where = "in this chat" if number is None else f"in turn {number}"
-            nothing = Notify("info", f"no changes {where}")
-            return [nothing, Answer(intent.request, None)]
-        odd = [Notify("warn", _odd(turn)) for turn in turns if turn.odd_names]
-        return [*odd, Answer(intent.request, await self._entries(intent.chat, turns))]
+            nothing = ops.Notify("info", f"no changes {where}")
+            return [nothing, ops.Answer(intent.request, None)]
+        odd = [ops.Notify("warn", _odd(turn)) for turn in turns if turn.odd_names]
+        return [*odd, ops.Answer(intent.request, await self._entries(intent.chat, turns))]
 
     async def _entries(self, chat: str, turns: Sequence[TurnChanges]) -> list[Table]:
         present = await self._present(path for turn in turns for path in turn.files)
@@ -132,7 +122,7 @@ class ReviewRequests:
             await anyio.lowlevel.checkpoint()
         return listed[:MOST_ENTRIES]
 
-    async def _plan(self, intent: PlanUndo) -> Table | None:
+    async def _plan(self, intent: query_intents.PlanUndo) -> Table | None:
         """Plan the undo of the turn that is named, else of the last one with something to undo."""
         if intent.since is not None:
             return await self._plan_since(intent, intent.since)
@@ -146,14 +136,14 @@ class ReviewRequests:
         named = [turn for turn in turns if turn.number == intent.turn]
         return no_plan(moved_on(named[0], later) if named else None)
 
-    async def _plan_since(self, intent: PlanUndo, block: int) -> Table | None:
+    async def _plan_since(self, intent: query_intents.PlanUndo, block: int) -> Table | None:
         """Plan the undo of all turns from a user's message on."""
         try:
             chat = self._chats.get(intent.chat)
             history_edits.require_idle(chat)
             prompt, _ = history_edits.named_prompt(chat, block)
         except AgentRefused as fault:
-            self._view.push([Notify("warn", str(fault))])
+            self._view.push([ops.Notify("warn", str(fault))])
             return None
         past, kept = turns_since(chat, prompt), self._ledger.turns(chat.id)
         turns = [turn for turn in reversed(kept) if turn.number >= past[0].number]
@@ -168,7 +158,7 @@ class ReviewRequests:
         numbers = [turn.number for turn in turns]
         return plan_table(numbers, past[0].prompt, left, unkept, messages=intent.messages)
 
-    async def _undo(self, intent: UndoTurn) -> None:
+    async def _undo(self, intent: query_intents.UndoTurn) -> None:
         paths = [path for path, _ in intent.files]
         present = await self._present(paths)
         changed = {path for path, seen in intent.files if present[path].fingerprint != seen}
@@ -183,24 +173,28 @@ class ReviewRequests:
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_failure(it) for it in outcomes if it.fault is not None]
         told = done_line(intent.turns, len(done), again=again)
-        self._view.push([Answer(intent.request, {"done": done, "failed": failed, "told": told})])
+        self._view.push(
+            [ops.Answer(intent.request, {"done": done, "failed": failed, "told": told})]
+        )
         touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
         if touched:
-            events = [Emit("EcaFileChanged", {"chat": intent.chat, "path": it}) for it in touched]
-            self._view.push([FilesChanged(intent.chat, touched), *events])
+            events = [
+                ops.Emit("EcaFileChanged", {"chat": intent.chat, "path": it}) for it in touched
+            ]
+            self._view.push([ops.FilesChanged(intent.chat, touched), *events])
 
-    async def _show(self, intent: ShowCheckpoint) -> None:
+    async def _show(self, intent: query_intents.ShowCheckpoint) -> None:
         turns = self._turns(intent.chat, intent.turns)
         files = merged(turns)
         if intent.path not in files:
-            self._view.push([Notify("warn", "this change is no longer there")])
+            self._view.push([ops.Notify("warn", "this change is no longer there")])
             return
         before = files[intent.path].before
         present = (await self._present([intent.path]))[intent.path]
         old, new = snapshot_text(before), present.text
         if (old is None and not before.is_absent) or (new is None and not present.disk.is_absent):
             why = f": {before.fault}" if before.fault else ""
-            self._view.push([Notify("warn", f"there is no text to compare{why}")])
+            self._view.push([ops.Notify("warn", f"there is no text to compare{why}")])
             return
         self._view.push([_diff(turns[-1], intent.path, old or "", new or "")])
 
@@ -236,7 +230,7 @@ def _failure(outcome: UndoOutcome) -> Table:
     return {"path": outcome.path, "fault": outcome.fault, **copy}
 
 
-def _diff(turn: TurnChanges, path: str, before: str, after: str) -> ShowDiff:
+def _diff(turn: TurnChanges, path: str, before: str, after: str) -> ops.ShowDiff:
     kind = "changed" if before and after else "new" if after else "deleted"
     call = f"turn {turn.number} {path}"
-    return ShowDiff(turn.chat, call, path, before, after, kind)
+    return ops.ShowDiff(turn.chat, call, path, before, after, kind)

@@ -29,9 +29,8 @@ from eca_nvim.chat.user_actions.earlier_messages import (
     show_loading,
     show_older,
 )
+from eca_nvim.chat.vocabulary import events, ops
 from eca_nvim.chat.vocabulary import query_intents as intents
-from eca_nvim.chat.vocabulary.events import ChatCleared, ChatDeleted, TitleChanged
-from eca_nvim.chat.vocabulary.ops import Answer, Notify
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import history_edits
 from eca_nvim.session.requests.history_edits import ChangingHistories
@@ -57,9 +56,9 @@ class SavedChats:
             try:
                 await self._do(intent)
             except (AgentRefused, AgentFault) as fault:
-                self._view.push([Notify("warn", str(fault))])
+                self._view.push([ops.Notify("warn", str(fault))])
                 if isinstance(intent, intents.ListChats):
-                    self._view.push([Answer(intent.request, None)])
+                    self._view.push([ops.Answer(intent.request, None)])
 
     async def _do(self, intent: intents.HistoryIntent) -> None:
         match intent:
@@ -92,7 +91,7 @@ class SavedChats:
 
     async def _list(self, wanted: intents.ListChats) -> None:
         chats = await (await self._archive_of(wanted.server)).list_chats()
-        self._view.push([Answer(wanted.request, [self._row(chat) for chat in chats])])
+        self._view.push([ops.Answer(wanted.request, [self._row(chat) for chat in chats])])
 
     def _row(self, summary: ChatSummary) -> Mapping[str, object]:
         row = asdict(summary) | {"open": self._is_open(summary.id)}
@@ -158,7 +157,7 @@ class SavedChats:
             parts = iter([show_above(chat, opened.page, now())])
         self._chats.show(next(parts))
         if opened.title is not None:
-            self._chats.apply(chat, [TitleChanged(opened.title)])
+            self._chats.apply(chat, [events.TitleChanged(opened.title)])
         self._servers.of(chat).options.open_chat(chat)
         return parts
 
@@ -211,7 +210,7 @@ class SavedChats:
                 return
             rest = self._show(chat, opened, replaces=True)
         line = "this chat's history has changed: its newest messages are shown again"
-        self._view.push([Notify("info", line)])
+        self._view.push([ops.Notify("info", line)])
         await self._show_rest(chat, rest)
 
     async def _rename(self, chat: Chat, title: str) -> None:
@@ -226,16 +225,16 @@ class SavedChats:
             history_edits.require_idle(chat)
             if not chat.is_blank:
                 await (await self._archive(chat)).clear(chat.id)
-            self._chats.apply(chat, [ChatCleared(usage=True)])
+            self._chats.apply(chat, [events.ChatCleared(usage=True)])
             self._servers.of(chat).incoming.show_welcome(chat)
 
     async def _delete(self, chat: Chat) -> None:
         if not chat.is_blank and not chat.deleted:
             left = await (await self._archive(chat)).delete(chat.id)
-            self._view.push([Notify("warn", left)] if left else [])
+            self._view.push([ops.Notify("warn", left)] if left else [])
         announced = chat.deleted
         if not announced:
-            self._chats.apply(chat, [ChatDeleted()])
+            self._chats.apply(chat, [events.ChatDeleted()])
         self._servers.of(chat).forget(chat)
         self._chats.forget(chat.id, announced=announced)
 

@@ -30,17 +30,7 @@ from eca_nvim.chat.user_actions.search import (
     search_answer,
     show_whole_text,
 )
-from eca_nvim.chat.vocabulary.ops import Answer
-from eca_nvim.chat.vocabulary.query_intents import (
-    ContentRequest,
-    Grep,
-    RequestImage,
-    RequestOutput,
-    RequestPlace,
-    RequestTimeline,
-    RequestTranscript,
-    Reveal,
-)
+from eca_nvim.chat.vocabulary import ops, query_intents
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import pattern_process
 from eca_nvim.session.requests.images import Images, StrangeImage
@@ -52,11 +42,11 @@ TOO_LONG: Final = f"no result within {pattern_process.SECONDS} s: try a simpler 
 COMMAND: Final = (sys.executable, "-I", pattern_process.__file__)
 
 
-async def search(intent: Grep, chats: Chats, view: View) -> None:
+async def search(intent: query_intents.Grep, chats: Chats, view: View) -> None:
     """Answer the intent `grep`: hits and how many more there are, or the fault in the pattern."""
     with isolated(view, "search the chat", intent):
         chat = chats.table.get(intent.chat) or Chat(intent.chat)
-        view.push([Answer(intent.request, await grep(chat, intent.pattern))])
+        view.push([ops.Answer(intent.request, await grep(chat, intent.pattern))])
 
 
 async def grep(chat: Chat, pattern: str) -> Mapping[str, object]:
@@ -88,26 +78,28 @@ def _matches(pattern: str, lines: list[str]) -> Mapping[str, Any]:
 log = logging.getLogger(__name__)
 
 
-def answer_from_chat(intent: ContentRequest, chats: Chats, images: Images, view: View) -> None:
+def answer_from_chat(
+    intent: query_intents.ContentRequest, chats: Chats, images: Images, view: View
+) -> None:
     """Answer a request, or show what it asks for."""
     chat = chats.table.get(intent.chat) or Chat(intent.chat)
     match intent:
-        case RequestTranscript(_, request):
-            view.push([Answer(request, transcript(chat, now()) if chat.blocks else "")])
-        case RequestTimeline(_, request, block):
-            view.push([Answer(request, timeline(chat, block))])
-        case Reveal(_, block, request, row):
+        case query_intents.RequestTranscript(_, request):
+            view.push([ops.Answer(request, transcript(chat, now()) if chat.blocks else "")])
+        case query_intents.RequestTimeline(_, request, block):
+            view.push([ops.Answer(request, timeline(chat, block))])
+        case query_intents.Reveal(_, block, request, row):
             changes, place = reveal(chat, block, row, now())
             chats.show(changes)
-            view.push([Answer(request, place)])
-        case RequestOutput(_, block, row):
+            view.push([ops.Answer(request, place)])
+        case query_intents.RequestOutput(_, block, row):
             if block in chat.blocks:
                 view.push([show_whole_text(chat, chat.blocks[block], row, now())])
-        case RequestPlace(_, block, column, request, row):
+        case query_intents.RequestPlace(_, block, column, request, row):
             found = place_at(chat.blocks.get(block), chat.settings, row, column)
-            view.push([Answer(request, found and asdict(found))])
-        case RequestImage(_, block, request):
-            view.push([Answer(request, _image_file(chat.blocks.get(block), images))])
+            view.push([ops.Answer(request, found and asdict(found))])
+        case query_intents.RequestImage(_, block, request):
+            view.push([ops.Answer(request, _image_file(chat.blocks.get(block), images))])
 
 
 def _image_file(block: Block | None, images: Images) -> str | None:

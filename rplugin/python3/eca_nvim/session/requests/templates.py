@@ -24,17 +24,7 @@ from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name, one_line
-from eca_nvim.chat.vocabulary.completion import (
-    CompletionItem,
-    ExpandTemplate,
-    ItemKind,
-    ListTemplates,
-    PrepareTemplate,
-    SetTemplates,
-    TemplateIntent,
-)
-from eca_nvim.chat.vocabulary.ops import Answer, Notify
-from eca_nvim.chat.vocabulary.options import MODE, first_of
+from eca_nvim.chat.vocabulary import completion, ops, options
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.servers import Servers
@@ -79,15 +69,15 @@ class Templates:
         self._view = view
         self._told: Sequence[Mapping[str, str]] | None = None
 
-    async def handle(self, intent: TemplateIntent) -> None:
+    async def handle(self, intent: completion.TemplateIntent) -> None:
         """Handle one of the intents about templates."""
         answer: object = None
         with isolated(self._view, "use the template", intent):
             try:
                 answer = await self._answer(intent)
             except (UnusableTemplate, MalformedTemplate, NotOffered) as fault:
-                self._view.push([Notify("warn", one_line(str(fault)))])
-        self._view.push([Answer(intent.request, answer)])
+                self._view.push([ops.Notify("warn", one_line(str(fault)))])
+        self._view.push([ops.Answer(intent.request, answer)])
 
     async def refresh(self) -> Library:
         """Read all templates again; the view learns what has changed."""
@@ -95,31 +85,35 @@ class Templates:
         told = [*map(_summary, library.templates.values())]
         if told != self._told:
             self._told = told
-            self._view.push([SetTemplates(told)])
+            self._view.push([completion.SetTemplates(told)])
         return library
 
-    async def items(self) -> Iterable[CompletionItem]:
+    async def items(self) -> Iterable[completion.CompletionItem]:
         """Return all templates, to complete `/` in the input."""
         library = await self.refresh()
         return [
-            CompletionItem(name, name, ItemKind.TEMPLATE, one_line(found.template.description))
+            completion.CompletionItem(
+                name, name, completion.ItemKind.TEMPLATE, one_line(found.template.description)
+            )
             for name, found in library.templates.items()
         ]
 
-    async def _answer(self, intent: TemplateIntent) -> object:
+    async def _answer(self, intent: completion.TemplateIntent) -> object:
         library = await self.refresh()
         match intent:
-            case ListTemplates():
-                self._view.push([Notify("warn", line) for line in _reported(library.faults)])
+            case completion.ListTemplates():
+                self._view.push([ops.Notify("warn", line) for line in _reported(library.faults)])
                 return True
-            case PrepareTemplate():
+            case completion.PrepareTemplate():
                 if intent.typed and await self._is_command(intent.chat, intent.template):
                     return {"command": True}
                 return self._prepare(intent, library)
-            case ExpandTemplate():
+            case completion.ExpandTemplate():
                 return self._expand(intent, library)
 
-    def _prepare(self, intent: PrepareTemplate, library: Library) -> Mapping[str, object]:
+    def _prepare(
+        self, intent: completion.PrepareTemplate, library: Library
+    ) -> Mapping[str, object]:
         found = _named(library, intent.template)
         parts = parse(found.template.body)
         return {
@@ -142,7 +136,7 @@ class Templates:
             return any(it.name == name for it in found)
         return False
 
-    def _expand(self, intent: ExpandTemplate, library: Library) -> Mapping[str, object]:
+    def _expand(self, intent: completion.ExpandTemplate, library: Library) -> Mapping[str, object]:
         found = _named(library, intent.template)
         if found.digest != intent.digest:
             raise UnusableTemplate(f"{found.shown} has just changed: use the template again")
@@ -163,7 +157,7 @@ class Templates:
 
     def _choose_agent(self, chat: Chat, agent: str) -> None:
         """Choose an agent for a chat; a message says why it is not chosen."""
-        mode = first_of(chat.options, MODE)
+        mode = options.first_of(chat.options, options.MODE)
         offers = () if mode is None else mode.offers
         offer = next((it for it in offers if agent in (it.value, it.name)), None)
         if mode is None or offer is None:
@@ -175,7 +169,7 @@ class Templates:
             if offer.value != mode.value:
                 self._servers.of(chat).options.set(chat, mode.id, offer.value, is_saved=False)
             return
-        self._view.push([Notify("warn", f"agent '{literal_name(agent)}' {reason}")])
+        self._view.push([ops.Notify("warn", f"agent '{literal_name(agent)}' {reason}")])
 
 
 def _reported(faults: Sequence[str]) -> Sequence[str]:

@@ -37,16 +37,7 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.call_details import ToolKind as CallKind
 from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.content import TextBlock
-from eca_nvim.protocol.acp.tool_call import (
-    CallContent,
-    CallLocation,
-    CallStatus,
-    ToolCallUpdate,
-    ToolKind,
-)
-from eca_nvim.protocol.acp.updates import ToolCallBegun, ToolCallChanged
+from eca_nvim.protocol.acp import content, encode, tool_call, updates
 from eca_nvim.protocol.base.types import Wire
 from eca_nvim.transport import Connection, ConnectionClosed
 
@@ -120,7 +111,7 @@ class Act(Struct, frozen=True):
 
     kind: ActKind
     subject: str
-    shown: ToolCallUpdate
+    shown: tool_call.ToolCallUpdate
     words: tuple[str, ...] = ()
     folder: str = ""
     variables: tuple[str, ...] = ()
@@ -128,18 +119,18 @@ class Act(Struct, frozen=True):
     new: str = ""
     has_crlf: bool = False
 
-    def call(self, call_id: str) -> ToolCallUpdate:
+    def call(self, call_id: str) -> tool_call.ToolCallUpdate:
         """Return a call of an agent that does this and nothing else; `call_id`: the agent's id."""
         return replace(self.shown, tool_call_id=call_id)
 
 
 def read_file(path: str, line: int | None = None) -> Act:
     """Return the act of reading a file; `path` is real, `line` 1-based."""
-    shown = ToolCallUpdate(
+    shown = tool_call.ToolCallUpdate(
         tool_call_id="",
         title=f"read {path}",
-        kind=ToolKind.READ,
-        locations=(CallLocation(path, line),),
+        kind=tool_call.ToolKind.READ,
+        locations=(tool_call.CallLocation(path, line),),
         raw_input={"path": path},
     )
     return Act(ActKind.READ, path, shown)
@@ -153,12 +144,12 @@ def write_file(path: str, old: str | None, new: str) -> Act:
     has_crlf = False
     if old and 0 < old.count("\r\n") == old.count("\n"):
         has_crlf, old, new = True, _plain(old), _plain(new)
-    shown = ToolCallUpdate(
+    shown = tool_call.ToolCallUpdate(
         tool_call_id="",
         title=PurePath(path).name,
-        kind=ToolKind.EDIT,
+        kind=tool_call.ToolKind.EDIT,
         content=(WholeDiff(path, new, old),),
-        locations=(CallLocation(path),),
+        locations=(tool_call.CallLocation(path),),
         raw_input={"path": path},
     )
     return Act(ActKind.WRITE, path, shown, old=old, new=new, has_crlf=has_crlf)
@@ -169,10 +160,10 @@ def run_command(words: Sequence[str], folder: str, variables: Mapping[str, str])
     line = shell_line(words)
     is_read_by_shell = line_of_shell(words) is not None
     added = tuple(f"{name}={value}" for name, value in variables.items())
-    shown = ToolCallUpdate(
+    shown = tool_call.ToolCallUpdate(
         tool_call_id="",
         title=line,
-        kind=ToolKind.EXECUTE,
+        kind=tool_call.ToolKind.EXECUTE,
         raw_input={"command": line, "folder": folder, **({"variables": added} if added else {})},
     )
     kept_words = () if is_read_by_shell else tuple(words)
@@ -243,11 +234,11 @@ def new_call_id() -> str:
 def begin(session: Session, act: Act, call_id: str) -> Sequence[AgentEvent]:
     """Let a call of ours run, whether the user was asked about it or not."""
     shown = act.shown
-    begun = ToolCallBegun(
+    begun = updates.ToolCallBegun(
         tool_call_id=call_id,
         title=shown.title,
         kind=shown.kind,
-        status=CallStatus.IN_PROGRESS,
+        status=tool_call.CallStatus.IN_PROGRESS,
         content=shown.content,
         locations=shown.locations,
         raw_input=shown.raw_input,
@@ -258,14 +249,16 @@ def begin(session: Session, act: Act, call_id: str) -> Sequence[AgentEvent]:
 def end(session: Session, call_id: str, fault: str | None = None) -> Sequence[AgentEvent]:
     """End a call of ours; `fault`: why nothing was done, in one line."""
     if fault is None:
-        ended = ToolCallChanged(tool_call_id=call_id, status=CallStatus.COMPLETED)
+        ended = updates.ToolCallChanged(tool_call_id=call_id, status=tool_call.CallStatus.COMPLETED)
     else:
-        why = (CallContent(TextBlock(fault)),)
-        ended = ToolCallChanged(tool_call_id=call_id, status=CallStatus.FAILED, content=why)
+        why = (tool_call.CallContent(content.TextBlock(fault)),)
+        ended = updates.ToolCallChanged(
+            tool_call_id=call_id, status=tool_call.CallStatus.FAILED, content=why
+        )
     return session.inbox.receive(ended)
 
 
 def end_printed(session: Session, call_id: str, *, failed: bool) -> Sequence[AgentEvent]:
     """End a call of ours that shows a command: what that has printed stays."""
-    status = CallStatus.FAILED if failed else CallStatus.COMPLETED
-    return session.inbox.receive(ToolCallChanged(tool_call_id=call_id, status=status))
+    status = tool_call.CallStatus.FAILED if failed else tool_call.CallStatus.COMPLETED
+    return session.inbox.receive(updates.ToolCallChanged(tool_call_id=call_id, status=status))

@@ -41,7 +41,7 @@ from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.options import Unasked
 from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
 from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
-from eca_nvim.protocol.acp.tool_call import OptionKind, PermissionOption, RequestPermission
+from eca_nvim.protocol.acp import tool_call
 
 _ALWAYS: Final[Mapping[ActKind, str]] = {
     ActKind.READ: "read this file",
@@ -169,7 +169,7 @@ class Consents:
         session: Session,
         act: Act,
         call_id: str,
-        options: tuple[PermissionOption, ...],
+        options: tuple[tool_call.PermissionOption, ...],
     ) -> Choice | None:
         """Ask until the answer is to a question that shows the act.
 
@@ -186,9 +186,9 @@ class Consents:
         session: Session,
         act: Act,
         call_id: str,
-        options: tuple[PermissionOption, ...],
+        options: tuple[tool_call.PermissionOption, ...],
     ) -> _Answer:
-        asked = RequestPermission(session.id, act.call(call_id), options)
+        asked = tool_call.RequestPermission(session.id, act.call(call_id), options)
         answer = _Answer()
         answered = answer.fill
         reads = act.subject if act.kind is ActKind.READ else None
@@ -204,22 +204,24 @@ class Consents:
             self._emit(events)
 
 
-def _options(always: str | None, folder: str | None) -> tuple[PermissionOption, ...]:
+def _options(always: str | None, folder: str | None) -> tuple[tool_call.PermissionOption, ...]:
     """Return the answers to our own question; `folder`: one that may become a project."""
     return (
-        PermissionOption("once", "Allow once", OptionKind.ALLOW_ONCE),
+        tool_call.PermissionOption("once", "Allow once", tool_call.OptionKind.ALLOW_ONCE),
         *([] if always is None else [_for_chat(always)]),
         *(() if folder is None else [_as_project(folder)]),
-        PermissionOption("reject", "Reject", OptionKind.REJECT_ONCE),
+        tool_call.PermissionOption("reject", "Reject", tool_call.OptionKind.REJECT_ONCE),
     )
 
 
-def _for_chat(always: str) -> PermissionOption:
-    return PermissionOption("always", f"Always in this chat: {always}", OptionKind.ALLOW_ALWAYS)
+def _for_chat(always: str) -> tool_call.PermissionOption:
+    return tool_call.PermissionOption(
+        "always", f"Always in this chat: {always}", tool_call.OptionKind.ALLOW_ALWAYS
+    )
 
 
-def _as_project(folder: str) -> PermissionOption:
+def _as_project(folder: str) -> tool_call.PermissionOption:
     home = posixpath.expanduser("~")
     shown = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
     name = f"Treat {shown} as a project: read its files unasked, from now on"
-    return PermissionOption(_PROJECT, name, OptionKind.ALLOW_ALWAYS)
+    return tool_call.PermissionOption(_PROJECT, name, tool_call.OptionKind.ALLOW_ALWAYS)

@@ -39,8 +39,7 @@ from eca_nvim.digests import text_digest
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.paths import LARGEST_LOADED, path_of, require_file
-from eca_nvim.protocol.acp.client_requests import FileText, FileWritten, ReadTextFile, WriteTextFile
-from eca_nvim.protocol.acp.lifecycle import RESOURCE_NOT_FOUND
+from eca_nvim.protocol.acp import client_requests, lifecycle
 from eca_nvim.protocol.base.types import Wire
 
 MOST_OPEN: Final = 1000
@@ -108,7 +107,10 @@ class Files:
         self._writing = WeakValueDictionary[str, anyio.Lock]()
 
     def start(
-        self, request_id: MessageId, session: Session, asked: ReadTextFile | WriteTextFile
+        self,
+        request_id: MessageId,
+        session: Session,
+        asked: client_requests.ReadTextFile | client_requests.WriteTextFile,
     ) -> Sequence[AgentEvent]:
         """Start to read or write a file."""
         if len(self._open) >= MOST_OPEN:
@@ -130,13 +132,17 @@ class Files:
         open_.asking.cancel()
         return ()
 
-    async def _answer(self, open_: _Open, asked: ReadTextFile | WriteTextFile) -> None:
+    async def _answer(
+        self, open_: _Open, asked: client_requests.ReadTextFile | client_requests.WriteTextFile
+    ) -> None:
         """Answer a request, whatever happens."""
         request_id = open_.request_id
         try:
             self._answers.respond(request_id, await self._done(open_, asked))
         except FileMissing as fault:
-            self._answers.refuse(request_id, RESOURCE_NOT_FOUND, f"Resource not found: {fault}")
+            self._answers.refuse(
+                request_id, lifecycle.RESOURCE_NOT_FOUND, f"Resource not found: {fault}"
+            )
         except _NotAllowed as fault:
             code = INTERNAL_ERROR if str(fault) == REJECTED else REQUEST_CANCELLED
             self._answers.refuse(request_id, code, str(fault))
@@ -151,17 +157,19 @@ class Files:
         finally:
             del self._open[request_id]
 
-    async def _done(self, open_: _Open, asked: ReadTextFile | WriteTextFile) -> Wire:
+    async def _done(
+        self, open_: _Open, asked: client_requests.ReadTextFile | client_requests.WriteTextFile
+    ) -> Wire:
         """Do what a request asks for. Raises FileRefused."""
         path = _place(asked.path)
-        if isinstance(asked, ReadTextFile):
+        if isinstance(asked, client_requests.ReadTextFile):
             text = await self._text(open_, path, asked.line)
-            return FileText(_lines(text, asked.line, asked.limit))
+            return client_requests.FileText(_lines(text, asked.line, asked.limit))
         _require_writable(path, asked.content)
         with self._held(asked.content):
             async with self._writing.setdefault(path, anyio.Lock()):
                 await self._write(open_, path, asked.content)
-        return FileWritten()
+        return client_requests.FileWritten()
 
     async def _text(self, open_: _Open, path: str, line: int | None) -> str:
         async with self._allowed(open_, read_file(path, line)) as name:

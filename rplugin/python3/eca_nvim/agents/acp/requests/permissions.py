@@ -22,35 +22,26 @@ from msgspec import Struct
 from eca_nvim.agents.acp.requests.acts import Answers
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.session import Session
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary import agent_events, call_details, requests
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ApprovalWithdrawn,
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
 from eca_nvim.jsonrpc import REQUEST_CANCELLED, MessageId
-from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
-from eca_nvim.protocol.acp.tool_call import (
-    Cancelled,
-    Outcome,
-    PermissionResult,
-    RequestPermission,
-    Selected,
-)
+from eca_nvim.protocol.acp import lifecycle, tool_call
 
 MOST_ASKED: Final = 100
 """Questions that wait in a chat, at most: the agent's and our own."""
 
 _TOO_MANY: Final = f"{MOST_ASKED} questions wait for the user already"
-_REJECTIONS: Final = (ChoiceKind.REJECT_ONCE, ChoiceKind.REJECT_ALWAYS)
+_REJECTIONS: Final = (requests.ChoiceKind.REJECT_ONCE, requests.ChoiceKind.REJECT_ALWAYS)
 
 logger = logging.getLogger(__name__)
 
 
-Answered: TypeAlias = Callable[[Choice | None, bool], None]
+Answered: TypeAlias = Callable[[requests.Choice | None, bool], None]
 """Called with the user's answer, None if the question was closed, and whether the call did
 something else when he answered than when we asked: the agent may change its call meanwhile."""
 
@@ -65,8 +56,8 @@ class _Open(Struct, frozen=True):
     request_id: MessageId | None
     key: str
     session: Session
-    call: ToolCall
-    choices: tuple[Choice, ...]
+    call: call_details.ToolCall
+    choices: tuple[requests.Choice, ...]
     answered: Answered
     reads: str | None = None
 
@@ -84,11 +75,11 @@ class Permissions:
         self._by_request: dict[MessageId, _Open] = {}
 
     def start(
-        self, request_id: MessageId, session: Session, asked: RequestPermission
-    ) -> Sequence[AgentEvent]:
+        self, request_id: MessageId, session: Session, asked: tool_call.RequestPermission
+    ) -> Sequence[agent_events.AgentEvent]:
         """Ask the user; returns the events that do it."""
         if session.is_stopping:
-            self._respond(request_id, Cancelled())
+            self._respond(request_id, tool_call.Cancelled())
             return ()
         if self.count(session) >= MOST_ASKED:
             self._answers.refuse_excess(request_id, _TOO_MANY)
@@ -96,16 +87,16 @@ class Permissions:
         answered = partial(self._answered, request_id)
         events = self._ask(request_id, session, asked, answered)
         if _requested(events) is None:
-            self._answers.refuse(request_id, INVALID_PARAMS, "the request names no call")
+            self._answers.refuse(request_id, lifecycle.INVALID_PARAMS, "the request names no call")
         return events
 
     def ask(
         self,
         session: Session,
-        asked: RequestPermission,
+        asked: tool_call.RequestPermission,
         answered: Answered,
         reads: str | None = None,
-    ) -> Sequence[AgentEvent]:
+    ) -> Sequence[agent_events.AgentEvent]:
         """Ask the user ourselves; `answered` is called once, maybe while the events are emitted.
 
         reads: the file that is read; the call may read it in parts then.
@@ -117,8 +108,12 @@ class Permissions:
         return self._waiting[session.chat_id]
 
     def decide(
-        self, session: Session, call_id: str, choice_id: str | None, shown: ToolCall | None = None
-    ) -> Sequence[AgentEvent]:
+        self,
+        session: Session,
+        call_id: str,
+        choice_id: str | None,
+        shown: call_details.ToolCall | None = None,
+    ) -> Sequence[agent_events.AgentEvent]:
         """Answer the request of a call by one of its choices; None rejects it.
 
         shown: the call as the user saw it; None: he saw nothing, and allows nothing to be done.
@@ -130,12 +125,12 @@ class Permissions:
         choice = next((it for it in asked.choices if it.id == choice_id), _rejection(asked.choices))
         return self._answer(asked, choice, shown)
 
-    def cancel(self, session: Session) -> Sequence[AgentEvent]:
+    def cancel(self, session: Session) -> Sequence[agent_events.AgentEvent]:
         """Answer the open requests of a session `cancelled`; the chat has closed them already."""
         asked = [it for it in self._open.values() if it.session is session]
         return [event for each in asked for event in self._answer(each, None)]
 
-    def withdraw(self, request_id: MessageId) -> Sequence[AgentEvent] | None:
+    def withdraw(self, request_id: MessageId) -> Sequence[agent_events.AgentEvent] | None:
         """Close a request that the agent has cancelled ($/cancel_request); None: it is not open."""
         asked = self._by_request.get(request_id)
         if asked is None:
@@ -144,7 +139,7 @@ class Permissions:
         self._answers.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
         return asked.session.inbox.withdrawn(asked.key)
 
-    def retract(self, session: Session, answered: Answered) -> Sequence[AgentEvent]:
+    def retract(self, session: Session, answered: Answered) -> Sequence[agent_events.AgentEvent]:
         """Close a request of our own that nobody needs any more; `answered` is not called."""
         asked = next((it for it in self._open.values() if it.answered is answered), None)
         if asked is None:
@@ -152,7 +147,7 @@ class Permissions:
         self._close(asked)
         return session.inbox.withdrawn(asked.key)
 
-    def close_ended(self, session: Session, events: Sequence[AgentEvent]) -> None:
+    def close_ended(self, session: Session, events: Sequence[agent_events.AgentEvent]) -> None:
         """Answer the requests `cancelled` whose calls the agent has ended, as events say."""
         for it in events:
             if isinstance(it, Addressed) and isinstance(it.event, ApprovalWithdrawn):
@@ -162,10 +157,10 @@ class Permissions:
         self,
         request_id: MessageId | None,
         session: Session,
-        asked: RequestPermission,
+        asked: tool_call.RequestPermission,
         answered: Answered,
         reads: str | None = None,
-    ) -> Sequence[AgentEvent]:
+    ) -> Sequence[agent_events.AgentEvent]:
         key = str(next(self._keys))
         events = session.inbox.requested(key, asked)
         requested = _requested(events)
@@ -179,8 +174,12 @@ class Permissions:
                 self._by_request[request_id] = open_
         return events
 
-    def _answered(self, request_id: MessageId, choice: Choice | None, _has_changed: bool) -> None:
-        self._respond(request_id, Cancelled() if choice is None else Selected(choice.id))
+    def _answered(
+        self, request_id: MessageId, choice: requests.Choice | None, _has_changed: bool
+    ) -> None:
+        self._respond(
+            request_id, tool_call.Cancelled() if choice is None else tool_call.Selected(choice.id)
+        )
 
     def _supersede(self, session: Session, call_id: str) -> None:
         """Answer the open request of a call, which the chat does not show any more."""
@@ -201,8 +200,11 @@ class Permissions:
             self._by_request.pop(asked.request_id, None)
 
     def _answer(
-        self, asked: _Open, choice: Choice | None, shown: ToolCall | None = None
-    ) -> Sequence[AgentEvent]:
+        self,
+        asked: _Open,
+        choice: requests.Choice | None,
+        shown: call_details.ToolCall | None = None,
+    ) -> Sequence[agent_events.AgentEvent]:
         self._close(asked)
         session = asked.session
         events = session.inbox.decided(asked.key, choice)
@@ -215,32 +217,32 @@ class Permissions:
         asked.answered(choice, allowed is not None and _does(allowed) != _does(asked.call))
         return events
 
-    def _respond(self, request_id: MessageId, outcome: Outcome) -> None:
-        self._answers.respond(request_id, PermissionResult(outcome))
+    def _respond(self, request_id: MessageId, outcome: tool_call.Outcome) -> None:
+        self._answers.respond(request_id, tool_call.PermissionResult(outcome))
 
 
-def _requested(events: Sequence[AgentEvent]) -> ToolRequested | None:
+def _requested(events: Sequence[agent_events.AgentEvent]) -> ToolRequested | None:
     """Return the last request among events: those before it are about what came earlier."""
     asked = (it.event for it in reversed(events) if isinstance(it, Addressed))
     return next((event for event in asked if isinstance(event, ToolRequested)), None)
 
 
-def _allowed(events: Sequence[AgentEvent]) -> ToolCall | None:
+def _allowed(events: Sequence[agent_events.AgentEvent]) -> call_details.ToolCall | None:
     """Return the call that runs from now on."""
     told = (it.event for it in events if isinstance(it, Addressed))
     return next((event.call for event in told if isinstance(event, ToolRunning)), None)
 
 
-def _does(call: ToolCall) -> tuple[object, ...]:
+def _does(call: call_details.ToolCall) -> tuple[object, ...]:
     """Return what a call says of what it does; its title and its note are words about it."""
     return (call.kind, call.command, call.arguments, call.locations, call.changes)
 
 
-def _is_always(choice: Choice) -> bool:
-    return choice.kind is ChoiceKind.ALLOW_ALWAYS
+def _is_always(choice: requests.Choice) -> bool:
+    return choice.kind is requests.ChoiceKind.ALLOW_ALWAYS
 
 
-def _rejection(choices: Sequence[Choice]) -> Choice | None:
+def _rejection(choices: Sequence[requests.Choice]) -> requests.Choice | None:
     """Return the choice that rejects, rather for once; None if the agent offers none."""
     found = (it for kind in _REJECTIONS for it in choices if it.kind is kind)
     return next(found, None)

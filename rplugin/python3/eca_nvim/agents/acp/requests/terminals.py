@@ -30,17 +30,7 @@ from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp.client_requests import (
-    CreateTerminal,
-    KillTerminal,
-    ReadOutput,
-    ReleaseTerminal,
-    TerminalCreated,
-    TerminalDone,
-    WaitForExit,
-)
-from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from eca_nvim.protocol.acp.messages import TerminalRequest
+from eca_nvim.protocol.acp import client_requests, lifecycle, messages
 from eca_nvim.spawn import child_environment, find_program
 from eca_nvim.transport import Guard, StartError
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
@@ -99,10 +89,10 @@ class Terminals:
         self._known: dict[str, Command] = {}
         self._running: set[Command] = set()  # also released ones
         self._do: Mapping[type, Callable[[MessageId, Command], None]] = {
-            ReadOutput: lambda request_id, it: it.output(request_id),
-            WaitForExit: lambda request_id, it: it.wait(request_id),
-            KillTerminal: self._kill,
-            ReleaseTerminal: self._release,
+            client_requests.ReadOutput: lambda request_id, it: it.output(request_id),
+            client_requests.WaitForExit: lambda request_id, it: it.wait(request_id),
+            client_requests.KillTerminal: self._kill,
+            client_requests.ReleaseTerminal: self._release,
         }
 
     @property
@@ -111,10 +101,10 @@ class Terminals:
         return bool(self._running or self._starting)
 
     def start(
-        self, request_id: MessageId, session: Session, asked: TerminalRequest
+        self, request_id: MessageId, session: Session, asked: messages.TerminalRequest
     ) -> Sequence[AgentEvent]:
         """Answer a request, or start to do so."""
-        if isinstance(asked, CreateTerminal):
+        if isinstance(asked, client_requests.CreateTerminal):
             if not self._has_room(session):
                 self._answers.refuse(request_id, INTERNAL_ERROR, _TOO_MANY)
                 return ()
@@ -125,7 +115,7 @@ class Terminals:
         command = self._known.get(asked.terminal_id)
         if command is None or command.session is not session:
             reason = "there is no such terminal in this session"
-            self._answers.refuse(request_id, RESOURCE_NOT_FOUND, reason)
+            self._answers.refuse(request_id, lifecycle.RESOURCE_NOT_FOUND, reason)
         else:
             self._do[type(asked)](request_id, command)
         return ()
@@ -178,12 +168,12 @@ class Terminals:
 
     def _kill(self, request_id: MessageId, command: Command) -> None:
         command.end()
-        self._answers.respond(request_id, TerminalDone())
+        self._answers.respond(request_id, client_requests.TerminalDone())
 
     def _release(self, request_id: MessageId, command: Command) -> None:
         command.end()
         self._forget(command)
-        self._answers.respond(request_id, TerminalDone())
+        self._answers.respond(request_id, client_requests.TerminalDone())
 
     def _forget(self, command: Command) -> None:
         command.released()
@@ -193,7 +183,7 @@ class Terminals:
         self,
         request_id: MessageId,
         session: Session,
-        asked: CreateTerminal,
+        asked: client_requests.CreateTerminal,
         scope: anyio.CancelScope,
     ) -> None:
         """Start a command, and answer the request."""
@@ -206,12 +196,12 @@ class Terminals:
                 logger.exception("cannot run a command")
                 self._answers.refuse(request_id, INTERNAL_ERROR, _FAILED)
             else:
-                self._answers.respond(request_id, TerminalCreated(command.id))
+                self._answers.respond(request_id, client_requests.TerminalCreated(command.id))
         del self._starting[request_id]
         if scope.cancelled_caught:
             self._answers.refuse(request_id, REQUEST_CANCELLED, _CANCELLED)
 
-    async def _started(self, session: Session, asked: CreateTerminal) -> Command:
+    async def _started(self, session: Session, asked: client_requests.CreateTerminal) -> Command:
         """Ask the user if that is needed, and start a command. Raises _Refused."""
         folder = _folder(asked.cwd, session)
         variables = {it.name: it.value for it in asked.env}
@@ -260,7 +250,9 @@ class Terminals:
             self._emit(events)
 
 
-def _words(asked: CreateTerminal, environment: Mapping[str, str], folder: str) -> tuple[str, ...]:
+def _words(
+    asked: client_requests.CreateTerminal, environment: Mapping[str, str], folder: str
+) -> tuple[str, ...]:
     """Return the program that is run, with its arguments.
 
     Some agents give a whole line and no arguments (goose 1.34.0). A shell reads it, unless it is
@@ -277,15 +269,15 @@ def _folder(cwd: str | None, session: Session) -> str:
     """Return the real path of the folder where a command runs. Raises _Refused."""
     named = session.folder if cwd is None else cwd
     if not named.startswith("/"):
-        raise _Refused(INVALID_PARAMS, f"cwd is not an absolute path: {named}")
+        raise _Refused(lifecycle.INVALID_PARAMS, f"cwd is not an absolute path: {named}")
     try:
         folder = real_path(named)
     except ValueError as fault:
-        raise _Refused(INVALID_PARAMS, f"cwd is no path, {fault}: {named!r}") from fault
+        raise _Refused(lifecycle.INVALID_PARAMS, f"cwd is no path, {fault}: {named!r}") from fault
     try:
         there = Path(folder).is_dir()
     except OSError:  # a name that is too long
         there = False
     if not there:
-        raise _Refused(INVALID_PARAMS, f"there is no such folder: {named}")
+        raise _Refused(lifecycle.INVALID_PARAMS, f"there is no such folder: {named}")
     return folder

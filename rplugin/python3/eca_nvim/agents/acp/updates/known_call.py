@@ -27,17 +27,9 @@ from eca_nvim.agents.acp.updates.quirks import meant, meant_diff
 from eca_nvim.chat.model.calls import CHANGES_NOTHING, plain_name
 from eca_nvim.chat.text.diffs import count_made
 from eca_nvim.chat.text.output import as_line, document
-from eca_nvim.chat.vocabulary.call_details import (
-    FileChange,
-    FileName,
-    Location,
-    Title,
-    ToolCall,
-    ToolKind,
-)
-from eca_nvim.chat.vocabulary.requests import is_same
+from eca_nvim.chat.vocabulary import call_details, requests
+from eca_nvim.protocol.acp import tool_call
 from eca_nvim.protocol.acp import tool_call as acp
-from eca_nvim.protocol.acp.tool_call import CallContent, CallDiff, CallTerminal, ToolCallUpdate
 
 ORIGIN: Final = "acp"
 _COMMAND: Final = "command"
@@ -51,7 +43,9 @@ _RUNS: Final = frozenset({"-c", "-lc"})
 """Not `-ic`: zsh reads no comments then, so it runs what other shells leave out."""
 _READ_DIFFERENTLY: Final = "$'"
 """Begins a quotation in bash, which ends elsewhere in dash."""
-_CHANGES_FILES: Final = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
+_CHANGES_FILES: Final = frozenset(
+    {call_details.ToolKind.EDIT, call_details.ToolKind.DELETE, call_details.ToolKind.MOVE}
+)
 _NAMED_IN_TITLE: Final = 3
 """Files of a call that its title names, or that are looked for in it."""
 
@@ -83,7 +77,7 @@ class KnownCall:
         self._read = read
         self._first_title = ""
         self._said: dict[str, Any] = {}
-        self._diffs: tuple[CallDiff, ...] = ()
+        self._diffs: tuple[tool_call.CallDiff, ...] = ()
         self._written: dict[str, tuple[str | None, str]] = {}  # texts before and after, by path
         self._has_made = False  # what is written, since the user was asked last
         self._has_content = False
@@ -93,10 +87,10 @@ class KnownCall:
         self._shown: dict[str, Callable[[], str]] = {}  # by terminals of ours
         self._ran: dict[str, None] = {}  # in terminals of ours, in order
         self._explains = True
-        self._call: ToolCall | None = None
+        self._call: call_details.ToolCall | None = None
 
     @property
-    def call(self) -> ToolCall:
+    def call(self) -> call_details.ToolCall:
         """What is known of the call; the same value until a message says something new."""
         if self._call is None:
             self._call = self._described()
@@ -150,13 +144,13 @@ class KnownCall:
         self._printed.clear()
         self._shown.clear()
 
-    def merge(self, update: ToolCallUpdate) -> bool:
+    def merge(self, update: tool_call.ToolCallUpdate) -> bool:
         """Store what a message says; returns whether that describes the call differently."""
         fresh = {
             name: value
             for name in ("title", "name", "kind", "locations", "raw_input")
             if (value := getattr(update, name)) not in (None, {})
-            and not is_same(value, self._said.get(name))
+            and not requests.is_same(value, self._said.get(name))
         }
         self._said |= fresh
         self._first_title = self._first_title or self._said.get("title") or ""
@@ -185,7 +179,7 @@ class KnownCall:
             self._has_content = bool(self._diffs)
 
     def _replace_content(self, content: Sequence[acp.AnyCallContent]) -> bool:
-        diffs = tuple(it for it in content if isinstance(it, CallDiff))
+        diffs = tuple(it for it in content if isinstance(it, tool_call.CallDiff))
         text = "\n".join(filter(None, map(_text, content)))
         is_new = diffs != self._diffs and bool(diffs or self._explains)
         is_new = is_new or (self._explains and text != self.text)
@@ -195,10 +189,10 @@ class KnownCall:
         self.named = tuple(islice(_named(content), _MOST_NAMED))
         return is_new
 
-    def _described(self) -> ToolCall:
+    def _described(self) -> call_details.ToolCall:
         said, kind = self._said, _kind(self._said.get("kind"))
         if self._ran and kind not in _CHANGES_FILES:
-            kind = ToolKind.EXECUTE  # whatever the agent says
+            kind = call_details.ToolKind.EXECUTE  # whatever the agent says
         arguments = _arguments(said.get("raw_input"))
         kind, diffs = self._meant(kind, arguments or {})
         paths = [it.path for it in said.get("locations") or ()]
@@ -206,10 +200,10 @@ class KnownCall:
         changes = file_changes(diffs, paths, self._folder, self._read)
         changes = self._made(changes) if self._has_made else changes
         if changes and kind in CHANGES_NOTHING:
-            kind = ToolKind.EDIT
+            kind = call_details.ToolKind.EDIT
         ran = "\n".join(self._ran)
-        command = (ran or _command(arguments)) if kind is ToolKind.EXECUTE else None
-        return ToolCall(
+        command = (ran or _command(arguments)) if kind is call_details.ToolKind.EXECUTE else None
+        return call_details.ToolCall(
             id=self.id,
             name=said.get("name"),
             origin=ORIGIN,
@@ -224,16 +218,18 @@ class KnownCall:
         )
 
     def _meant(
-        self, kind: ToolKind, arguments: Mapping[str, object]
-    ) -> tuple[ToolKind, tuple[CallDiff, ...]]:
+        self, kind: call_details.ToolKind, arguments: Mapping[str, object]
+    ) -> tuple[call_details.ToolKind, tuple[tool_call.CallDiff, ...]]:
         """Return the kind and the diffs of a call, also of one that has them in its arguments."""
         row = None if self._diffs else meant(self._first_title, arguments)
-        if row is None or kind not in (ToolKind.OTHER, _kind(row.kind)):
+        if row is None or kind not in (call_details.ToolKind.OTHER, _kind(row.kind)):
             return kind, self._diffs
         diff = meant_diff(row, arguments)
         return _kind(row.kind), () if diff is None else (diff,)
 
-    def _made(self, announced: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
+    def _made(
+        self, announced: tuple[call_details.FileChange, ...]
+    ) -> tuple[call_details.FileChange, ...]:
         """Return the changes that a call announces, or those that were made in their place."""
         changes = announced
         for path, (old, new) in self._written.items():
@@ -243,10 +239,10 @@ class KnownCall:
                 changes = (*(it for it in changes if it.path != path), *made)
         return changes
 
-    def _locations(self) -> Iterator[Location]:
+    def _locations(self) -> Iterator[call_details.Location]:
         for place in self._said.get("locations") or ():
             line = place.line if place.line and place.line > 0 else None
-            yield Location(absolute(place.path, (), self._folder), line)
+            yield call_details.Location(absolute(place.path, (), self._folder), line)
 
     def _note(self, arguments: Mapping[str, object]) -> str:
         """Return the text that explains the call, unless an argument says the same."""
@@ -255,9 +251,13 @@ class KnownCall:
         return "" if is_said else text
 
 
-def _kind(kind: acp.ToolKind | None) -> ToolKind:
+def _kind(kind: acp.ToolKind | None) -> call_details.ToolKind:
     """Return the kind of a tool; one that is missing or unknown may do anything."""
-    return ToolKind.OTHER if kind in (None, acp.ToolKind.UNKNOWN) else ToolKind(kind.value)
+    return (
+        call_details.ToolKind.OTHER
+        if kind in (None, acp.ToolKind.UNKNOWN)
+        else call_details.ToolKind(kind.value)
+    )
 
 
 def _arguments(raw: object) -> Mapping[str, object] | None:
@@ -295,32 +295,36 @@ def line_of_shell(words: Sequence[str]) -> str | None:
             return None
 
 
-def _changed(changes: Sequence[FileChange]) -> Title:
+def _changed(changes: Sequence[call_details.FileChange]) -> call_details.Title:
     """Return the names of the files that a call changes: they say more than its title."""
     paths = list(dict.fromkeys(it.path for it in changes))
-    names: list[str | FileName] = [FileName(path) for path in paths[:_NAMED_IN_TITLE]]
+    names: list[str | call_details.FileName] = [
+        call_details.FileName(path) for path in paths[:_NAMED_IN_TITLE]
+    ]
     more = len(paths) - len(names)
     return (*names, f"and {more} more") if more else tuple(names)
 
 
-def _title(title: str, locations: Sequence[Location]) -> Title:
+def _title(title: str, locations: Sequence[call_details.Location]) -> call_details.Title:
     """Return a title with the paths of the call's files as such."""
     for place in locations[:_NAMED_IN_TITLE]:
         for quoted in (f"`{place.path}`", place.path):
             before, found, after = title.partition(quoted)
             if found and not after[:1].isalnum() and len(place.path) > 1:
-                pieces = (before.strip(), FileName(place.path), after.strip())
+                pieces = (before.strip(), call_details.FileName(place.path), after.strip())
                 return tuple(piece for piece in pieces if piece)
     return (title,) if title.strip() else ()
 
 
 def _shown(
-    arguments: Mapping[str, object], kind: ToolKind, changes: Sequence[FileChange]
+    arguments: Mapping[str, object],
+    kind: call_details.ToolKind,
+    changes: Sequence[call_details.FileChange],
 ) -> Iterator[str]:
     """Yield the names of the arguments that the command or the diff shows in full."""
-    if kind is ToolKind.EXECUTE and not changes:
+    if kind is call_details.ToolKind.EXECUTE and not changes:
         yield _COMMAND
-    elif kind is ToolKind.EDIT:
+    elif kind is call_details.ToolKind.EDIT:
         texts = [text for it in changes for text in (it.old, it.new) if text]
         for name, value in arguments.items():
             if isinstance(value, str) and plain_name(name) in _TEXTS:
@@ -334,15 +338,15 @@ def _is_part(value: str, text: str) -> bool:
 
 def _named(content: Sequence[acp.AnyCallContent]) -> Iterator[str]:
     for it in content:
-        if isinstance(it, CallContent) and (path := named_file(it.content)) is not None:
+        if isinstance(it, tool_call.CallContent) and (path := named_file(it.content)) is not None:
             yield path
 
 
 def _text(content: acp.AnyCallContent) -> str:
     match content:
-        case CallContent(block):
+        case tool_call.CallContent(block):
             return block_text(block)
-        case CallDiff() | CallTerminal():
+        case tool_call.CallDiff() | tool_call.CallTerminal():
             return ""
         case acp.UnknownCallContent():
             return document(content.fields)

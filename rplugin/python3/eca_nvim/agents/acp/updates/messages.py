@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from eca_nvim.agents.acp.prompt import typed_text
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.chat.text.output import as_line
-from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall, ToolKind
+from eca_nvim.chat.vocabulary import call_details, turn_events
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     ReasoningFinished,
@@ -33,68 +33,58 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
     UnknownReceived,
 )
-from eca_nvim.chat.vocabulary.turn_events import ImageReceived, LinkReceived
 from eca_nvim.paths import NotAFile, path_of
-from eca_nvim.protocol.acp.content import (
-    AudioBlock,
-    ContentBlock,
-    EmbeddedResource,
-    ImageBlock,
-    ResourceContents,
-    ResourceLink,
-    TextBlock,
-    UnknownBlock,
-)
-from eca_nvim.protocol.acp.updates import (
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    Compaction,
-    CompactionChunk,
-    CompactionStatus,
-    UserMessageChunk,
-)
+from eca_nvim.protocol.acp import content, updates
 
 _LONGEST: Final = 200
 """Most characters of something unknown that are shown."""
 
 
-def block_event(block: ContentBlock, role: Role) -> ChatEvent | None:
+def block_event(block: content.ContentBlock, role: Role) -> ChatEvent | None:
     """Return a block of a message as an event; None if it is empty."""
     match block:
-        case TextBlock(text):
+        case content.TextBlock(text):
             return TextReceived(role, text) if text else None
-        case ImageBlock(data, media_type, uri):
-            return ImageReceived(media_type, data) if data else LinkReceived("image", uri or "")
-        case AudioBlock():
-            return LinkReceived(block_text(block), "")
-        case ResourceLink(uri, name, title):
-            return LinkReceived(title or name or _last_part(uri), uri)
-        case EmbeddedResource(resource):
+        case content.ImageBlock(data, media_type, uri):
+            return (
+                turn_events.ImageReceived(media_type, data)
+                if data
+                else turn_events.LinkReceived("image", uri or "")
+            )
+        case content.AudioBlock():
+            return turn_events.LinkReceived(block_text(block), "")
+        case content.ResourceLink(uri, name, title):
+            return turn_events.LinkReceived(title or name or _last_part(uri), uri)
+        case content.EmbeddedResource(resource):
             return _resource(resource)
-        case UnknownBlock(kind=kind, fields=fields):
+        case content.UnknownBlock(kind=kind, fields=fields):
             return UnknownReceived(kind or "content", unknown_line(fields, "type"))
 
 
-def block_text(block: ContentBlock) -> str:
+def block_text(block: content.ContentBlock) -> str:
     """Return a block as text, for places that show nothing else."""
     match block:
-        case TextBlock(text):
+        case content.TextBlock(text):
             return text
-        case ImageBlock(data, media_type) | AudioBlock(data, media_type):
-            kind = "image" if isinstance(block, ImageBlock) else "audio"
+        case content.ImageBlock(data, media_type) | content.AudioBlock(data, media_type):
+            kind = "image" if isinstance(block, content.ImageBlock) else "audio"
             return f"{media_type or kind}, {_kilobytes(data)} KB"
-        case ResourceLink(uri, name):
+        case content.ResourceLink(uri, name):
             return f"{name} {uri}".strip()
-        case EmbeddedResource(ResourceContents(uri, text)):
+        case content.EmbeddedResource(content.ResourceContents(uri, text)):
             return uri if text is None else text
-        case UnknownBlock(fields=fields):
+        case content.UnknownBlock(fields=fields):
             return unknown_line(fields, "type")
 
 
-def named_file(block: ContentBlock) -> str | None:
+def named_file(block: content.ContentBlock) -> str | None:
     """Return the path of the file that a block links or contains, None if it names none."""
     match block:
-        case ResourceLink(uri) | EmbeddedResource(ResourceContents(uri)) | ImageBlock(uri=str(uri)):
+        case (
+            content.ResourceLink(uri)
+            | content.EmbeddedResource(content.ResourceContents(uri))
+            | content.ImageBlock(uri=str(uri))
+        ):
             with suppress(NotAFile):
                 return path_of(_without_lines(uri))
     return None
@@ -116,13 +106,13 @@ def unknown_line(fields: dict[str, object], tag: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
-def _resource(resource: ResourceContents) -> ChatEvent:
+def _resource(resource: content.ResourceContents) -> ChatEvent:
     media_type = resource.mime_type or ""
     if resource.text is not None:
         return UnknownReceived(_last_part(resource.uri), resource.text)
     if resource.blob and media_type.startswith("image/"):
-        return ImageReceived(media_type, resource.blob)
-    return LinkReceived(_last_part(resource.uri), resource.uri)
+        return turn_events.ImageReceived(media_type, resource.blob)
+    return turn_events.LinkReceived(_last_part(resource.uri), resource.uri)
 
 
 def _last_part(uri: str) -> str:
@@ -133,7 +123,7 @@ def _kilobytes(data: str) -> int:
     return max(1, len(data) * 3 // 4 // 1024)
 
 
-_FAILURES = frozenset({CompactionStatus.FAILED, CompactionStatus.CANCELLED})
+_FAILURES = frozenset({updates.CompactionStatus.FAILED, updates.CompactionStatus.CANCELLED})
 
 
 class Compactions:
@@ -141,14 +131,14 @@ class Compactions:
 
     def __init__(self, ids: CallIds) -> None:
         self._ids = ids
-        self._calls: dict[str, ToolCall] = {}
+        self._calls: dict[str, call_details.ToolCall] = {}
 
-    def updated(self, update: Compaction) -> Sequence[ChatEvent]:
+    def updated(self, update: updates.Compaction) -> Sequence[ChatEvent]:
         """Read how far a compaction is."""
         call = self._call(update.compaction_id)
         summary = "\n\n".join(map(block_text, update.summary or ()))
         match update.status:
-            case CompactionStatus.COMPLETED:
+            case updates.CompactionStatus.COMPLETED:
                 return [ToolFinished(call, (summary,) if summary else ())]
             case status if status in _FAILURES:
                 return [ToolFinished(call, (update.error or status.value,), failed=True)]
@@ -157,14 +147,16 @@ class Compactions:
             case _:
                 return [ToolRunning(call)]
 
-    def summarized(self, chunk: CompactionChunk) -> Sequence[ChatEvent]:
+    def summarized(self, chunk: updates.CompactionChunk) -> Sequence[ChatEvent]:
         """Read the next piece of a summary."""
         return [ToolOutput(self._call(chunk.compaction_id).id, block_text(chunk.content))]
 
-    def _call(self, compaction_id: str) -> ToolCall:
+    def _call(self, compaction_id: str) -> call_details.ToolCall:
         if compaction_id not in self._calls:
             call_id = self._ids.fresh(f"compaction {compaction_id}")
-            self._calls[compaction_id] = ToolCall(call_id, kind=ToolKind.THINK, verb="compact")
+            self._calls[compaction_id] = call_details.ToolCall(
+                call_id, kind=call_details.ToolKind.THINK, verb="compact"
+            )
         return self._calls[compaction_id]
 
 
@@ -192,7 +184,7 @@ class Messages:
         self._is_echo = False
         return [*self._said(), *self._thought_through()]
 
-    def said(self, chunk: AgentMessageChunk) -> Iterator[ChatEvent]:
+    def said(self, chunk: updates.AgentMessageChunk) -> Iterator[ChatEvent]:
         """Read a piece of the agent's answer: hot path."""
         if _is_empty(chunk.content):
             return
@@ -200,13 +192,13 @@ class Messages:
         begins = self._message not in (None, chunk.message_id)
         self._message = chunk.message_id
         block = chunk.content
-        if type(block) is TextBlock:
+        if type(block) is content.TextBlock:
             text = f"\n\n{block.text}" if begins else block.text
             yield TextReceived(Role.ASSISTANT, text)
         else:
             yield from _event(block, Role.ASSISTANT)
 
-    def thought(self, chunk: AgentThoughtChunk) -> Iterator[ChatEvent]:
+    def thought(self, chunk: updates.AgentThoughtChunk) -> Iterator[ChatEvent]:
         """Read a piece of a thought."""
         block = chunk.content
         if _is_empty(block):
@@ -218,23 +210,23 @@ class Messages:
             self._thought = self._ids.fresh("thought")
             self._thought_message = chunk.message_id
             yield ReasoningStarted(self._thought)
-        if isinstance(block, TextBlock):
+        if isinstance(block, content.TextBlock):
             yield ReasoningText(self._thought, block.text)
         else:
             yield from _event(block, Role.ASSISTANT)
 
-    def heard(self, chunk: UserMessageChunk) -> Iterator[ChatEvent]:
+    def heard(self, chunk: updates.UserMessageChunk) -> Iterator[ChatEvent]:
         """Read a piece of what the user said."""
         if self._is_echo or _is_empty(chunk.content):
             return
         yield from self._thought_through()
         message, block = chunk.said_in, chunk.content
         is_whole = message is None and self._whole_prompts
-        is_ours = isinstance(block, TextBlock) and not typed_text(block.text)
+        is_ours = isinstance(block, content.TextBlock) and not typed_text(block.text)
         if message != self._user_message or is_whole or is_ours:
             yield from self._said()
         self._user_message = message
-        if isinstance(block, TextBlock):
+        if isinstance(block, content.TextBlock):
             self._user.append(block.text)
         else:
             yield from self._said()
@@ -251,13 +243,13 @@ class Messages:
             yield ReasoningFinished(thought)
 
 
-def _is_empty(block: ContentBlock) -> bool:
-    return type(block) is TextBlock and not block.text
+def _is_empty(block: content.ContentBlock) -> bool:
+    return type(block) is content.TextBlock and not block.text
 
 
-def _event(block: ContentBlock, role: Role) -> Iterator[ChatEvent]:
+def _event(block: content.ContentBlock, role: Role) -> Iterator[ChatEvent]:
     event = block_event(block, role)
     if event is not None:
         yield event
     if (path := named_file(block)) is not None:
-        yield FileNamed(path)
+        yield call_details.FileNamed(path)

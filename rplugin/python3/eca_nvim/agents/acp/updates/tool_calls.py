@@ -35,7 +35,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.requests import Choice
-from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, ToolCallUpdate
+from eca_nvim.protocol.acp import tool_call
 
 MOST_OPEN = 100
 """Calls that have not ended which are looked at, at most."""
@@ -61,7 +61,7 @@ _OVER = frozenset({Phase.ENDED, Phase.STOPPED})
 _NEVER_ASKED_AGAIN = _OVER | {Phase.REFUSED}
 _MAY_BEGIN = frozenset({Phase.NEW, Phase.TOLD})
 _MAY_DO = _MAY_BEGIN | {Phase.RUNNING}
-_ENDS = frozenset({CallStatus.COMPLETED, CallStatus.FAILED})
+_ENDS = frozenset({tool_call.CallStatus.COMPLETED, tool_call.CallStatus.FAILED})
 
 
 class _Call(Struct, eq=False):
@@ -115,7 +115,7 @@ class ToolCalls:
         self.screens.clear()
         return events
 
-    def updated(self, update: ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
+    def updated(self, update: tool_call.ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
         """Read a message about a call; `announces`: it may begin one."""
         call = self._calls.get(update.tool_call_id)
         if call is None and not announces and _is_empty(update):
@@ -128,7 +128,7 @@ class ToolCalls:
         return [*self._read(call, update, is_first=is_first)]
 
     def requested(
-        self, request_id: str, update: ToolCallUpdate, choices: tuple[Choice, ...]
+        self, request_id: str, update: tool_call.ToolCallUpdate, choices: tuple[Choice, ...]
     ) -> Sequence[ChatEvent]:
         """Read a request for permission; the last event asks the user."""
         call = self._calls.get(update.tool_call_id)
@@ -225,7 +225,7 @@ class ToolCalls:
         call = self._calls[remote_id] = self._open[known.id] = _Call(known, remote_id, self._turn)
         return call
 
-    def _join(self, update: ToolCallUpdate) -> _Call | None:
+    def _join(self, update: tool_call.ToolCallUpdate) -> _Call | None:
         """Return the call of ours whose terminal a new call of the agent embeds; it is that now."""
         own = self.screens.take_own_call(update.content or ())
         if own is None:
@@ -234,11 +234,13 @@ class ToolCalls:
         call.remote_id, call.is_joined = update.tool_call_id, True
         return call
 
-    def _is_over(self, call: _Call, status: CallStatus | None) -> bool:
+    def _is_over(self, call: _Call, status: tool_call.CallStatus | None) -> bool:
         """Return whether an announced call is another one than that which had its id."""
         return call.phase in _OVER and (call.turn < self._turn or status not in _ENDS)
 
-    def _read(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
+    def _read(
+        self, call: _Call, update: tool_call.ToolCallUpdate, *, is_first: bool
+    ) -> Iterator[ChatEvent]:
         if call.is_joined:
             update = replace(update, title=None, name=None, kind=None, raw_input=None)
         if call.phase in _MAY_BEGIN and (update.status in _ENDS or _says_it_runs(update)):
@@ -249,7 +251,7 @@ class ToolCalls:
         if update.status in _ENDS:
             yield from self._end(call, update, is_first=is_first)
         elif call.phase is Phase.ASKED:
-            call.began = call.began or update.status is CallStatus.IN_PROGRESS
+            call.began = call.began or update.status is tool_call.CallStatus.IN_PROGRESS
             if is_new:
                 yield _asks(call)
         elif call.phase is Phase.RUNNING or _says_it_runs(update) or embedded:
@@ -258,8 +260,10 @@ class ToolCalls:
         elif call.phase is Phase.NEW:
             yield from _prepare(call, is_new=is_new)
 
-    def _end(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
-        failed, was = update.status is CallStatus.FAILED, call.phase
+    def _end(
+        self, call: _Call, update: tool_call.ToolCallUpdate, *, is_first: bool
+    ) -> Iterator[ChatEvent]:
+        failed, was = update.status is tool_call.CallStatus.FAILED, call.phase
         if was is Phase.ENDED:
             if outputs := call.known.outputs():
                 yield ToolFinished(call.known.call, outputs, failed)
@@ -291,15 +295,15 @@ def _is_new(call: _Call) -> bool:
     return call.phase is Phase.NEW
 
 
-def _is_empty(update: ToolCallUpdate) -> bool:
+def _is_empty(update: tool_call.ToolCallUpdate) -> bool:
     """Return whether a message says nothing that is used, as one with only `_meta` does."""
     said = (update.title, update.name, update.kind, update.status, update.raw_input)
     return all(it is None for it in said) and not (update.content or update.locations)
 
 
-def _says_it_runs(update: ToolCallUpdate) -> bool:
+def _says_it_runs(update: tool_call.ToolCallUpdate) -> bool:
     prints = update.meta is not None and (update.meta.output or update.meta.output_delta)
-    return update.status is CallStatus.IN_PROGRESS or bool(prints)
+    return update.status is tool_call.CallStatus.IN_PROGRESS or bool(prints)
 
 
 def _asks(call: _Call) -> ToolRequested:
@@ -323,7 +327,7 @@ def _prepare(call: _Call, *, is_new: bool) -> Iterator[ChatEvent]:
         yield ToolPreparing(call.known.call)
 
 
-def _go_on(call: _Call, update: ToolCallUpdate, *, is_new: bool) -> Iterator[ChatEvent]:
+def _go_on(call: _Call, update: tool_call.ToolCallUpdate, *, is_new: bool) -> Iterator[ChatEvent]:
     if call.phase in (Phase.REFUSED, *_OVER):
         return
     if call.phase is not Phase.RUNNING or is_new:
@@ -337,7 +341,7 @@ def _printed_so_far(call: _Call, screens: Sequence[Screen]) -> Iterator[ChatEven
         yield ToolOutput(call.known.id, text)
 
 
-def _printed(call: _Call, meta: CallMeta | None) -> Iterator[ChatEvent]:
+def _printed(call: _Call, meta: tool_call.CallMeta | None) -> Iterator[ChatEvent]:
     """Yield what a call has printed since the last message."""
     text, before = call.known.text, call.printed
     if call.phase is Phase.RUNNING and text != before:
@@ -350,7 +354,7 @@ def _printed(call: _Call, meta: CallMeta | None) -> Iterator[ChatEvent]:
         yield ToolOutput(call.known.id, piece)
 
 
-def _pieces(meta: CallMeta | None) -> Iterator[str]:
+def _pieces(meta: tool_call.CallMeta | None) -> Iterator[str]:
     """Yield what the agent's own terminal has printed, and how it ended if that was not well."""
     if meta is None:
         return

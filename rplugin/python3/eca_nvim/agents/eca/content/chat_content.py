@@ -18,16 +18,8 @@ from msgspec import Struct, field
 
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
 from eca_nvim.agents.eca.turns import EndKind, EndReported
-from eca_nvim.chat.vocabulary import events
+from eca_nvim.chat.vocabulary import events, turn_events
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role
-from eca_nvim.chat.vocabulary.turn_events import (
-    HookFinished,
-    HookStarted,
-    ImageReceived,
-    LinkReceived,
-    UsageCategory,
-    UsageReported,
-)
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.content import ContextBreakdown, TextContent, UsageContent
 from eca_nvim.protocol.eca.draft import CodeBlock
@@ -104,11 +96,11 @@ def content_event(received: eca.ContentReceived, calls: ToolCallReader) -> ChatE
 
 
 def _link(content: eca.UrlContent, _: Role) -> ChatEvent:
-    return LinkReceived(content.title or content.url, content.url)
+    return turn_events.LinkReceived(content.title or content.url, content.url)
 
 
 def _image(content: eca.ImageContent, _: Role) -> ChatEvent:
-    return ImageReceived(content.media_type or _NO_MEDIA_TYPE, content.base64)
+    return turn_events.ImageReceived(content.media_type or _NO_MEDIA_TYPE, content.base64)
 
 
 def _progress(content: eca.ProgressContent, _: Role) -> ChatEvent:
@@ -131,11 +123,11 @@ def _reason_finished(content: eca.ReasonFinished, _: Role) -> ChatEvent:
 
 
 def _hook_started(content: eca.HookStarted, _: Role) -> ChatEvent:
-    return HookStarted(content.id, content.name or "")
+    return turn_events.HookStarted(content.id, content.name or "")
 
 
 def _hook_finished(content: eca.HookFinished, _: Role) -> ChatEvent:
-    return HookFinished(
+    return turn_events.HookFinished(
         id=content.id,
         name=content.name or "",
         status=content.status,
@@ -165,7 +157,7 @@ def _unknown(content: eca.UnknownContent, role: Role) -> ChatEvent:
 
 def _usage(content: UsageContent, _: Role) -> ChatEvent:
     limit, breakdown = content.limit, content.context_breakdown or ContextBreakdown()
-    return UsageReported(
+    return turn_events.UsageReported(
         session_tokens=content.session_tokens,
         context_limit=limit.context if limit else breakdown.context_limit,
         output_limit=limit.output if limit else None,
@@ -173,7 +165,7 @@ def _usage(content: UsageContent, _: Role) -> ChatEvent:
         session_cost=content.session_cost,
         auto_compact_percentage=content.auto_compact_percentage,
         categories=tuple(
-            UsageCategory(category.name, category.tokens, category.color)
+            turn_events.UsageCategory(category.name, category.tokens, category.color)
             for category in breakdown.categories
         ),
         free_tokens=breakdown.free_tokens,

@@ -22,25 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.chat.text.output import as_line
-from eca_nvim.chat.vocabulary.call_details import (
-    FileChange,
-    FileName,
-    InFolder,
-    KnownSoFar,
-    Location,
-    Title,
-    ToolCall,
-    ToolKind,
-)
-from eca_nvim.chat.vocabulary.events import (
-    ChatEvent,
-    ToolFinished,
-    ToolPreparing,
-    ToolRejected,
-    ToolRequested,
-    ToolRunning,
-)
-from eca_nvim.chat.vocabulary.turn_events import TurnEvent
+from eca_nvim.chat.vocabulary import call_details, events, turn_events
 
 HEAD: Final = 2000
 _NAMES: Final = "path|command|pattern|question|source|symbol|agent|url|file|name"
@@ -89,15 +71,15 @@ class Peeks:
     def __init__(self) -> None:
         self._peeks: dict[tuple[str, str], ArgumentPeek] = {}  # by chat and call
 
-    def peek(self, chat_id: str, event: ChatEvent) -> ChatEvent:
+    def peek(self, chat_id: str, event: events.ChatEvent) -> events.ChatEvent:
         """Return an event, with what is known of the call so far if a part of it was written."""
-        if type(event) is ToolPreparing:
+        if type(event) is events.ToolPreparing:
             return self._written(chat_id, event)
         if self._peeks:
             self._forget(chat_id, event)
         return event
 
-    def _written(self, chat_id: str, event: ToolPreparing) -> ToolPreparing:
+    def _written(self, chat_id: str, event: events.ToolPreparing) -> events.ToolPreparing:
         call, key = event.call, (chat_id, event.call.id)
         peek = self._peeks.get(key)
         if peek is None:
@@ -107,16 +89,21 @@ class Peeks:
             return event
         return replace(event, so_far=known_so_far(call, *peek.main_argument))
 
-    def _forget(self, chat_id: str, event: ChatEvent) -> None:
+    def _forget(self, chat_id: str, event: events.ChatEvent) -> None:
         match event:
-            case ToolRequested() | ToolRunning() | ToolFinished() | ToolRejected():
+            case (
+                events.ToolRequested()
+                | events.ToolRunning()
+                | events.ToolFinished()
+                | events.ToolRejected()
+            ):
                 self._peeks.pop((chat_id, event.call.id), None)
-            case TurnEvent():
+            case turn_events.TurnEvent():
                 self._peeks = {key: peek for key, peek in self._peeks.items() if key[0] != chat_id}
 
 
 Arguments: TypeAlias = Mapping[str, object]
-MakeTitle: TypeAlias = Callable[[Arguments], Title]
+MakeTitle: TypeAlias = Callable[[Arguments], call_details.Title]
 
 OWN_SERVER: Final = "eca"
 _MOST_LINES: Final = 10**9
@@ -144,12 +131,12 @@ def _file(key: str) -> MakeTitle:
     return lambda arguments: _named_file(arguments, key)
 
 
-def _named_file(arguments: Arguments, key: str) -> Title:
+def _named_file(arguments: Arguments, key: str) -> call_details.Title:
     name = _text(arguments, key)
-    return (FileName(name),) if name else ()
+    return (call_details.FileName(name),) if name else ()
 
 
-def _nothing(_: Arguments) -> Title:
+def _nothing(_: Arguments) -> call_details.Title:
     return ()
 
 
@@ -159,7 +146,7 @@ def _line(arguments: Arguments, key: str) -> int | None:
     return value if isinstance(value, int) and abs(value) < _MOST_LINES else None
 
 
-def _read(arguments: Arguments) -> Title:
+def _read(arguments: Arguments) -> call_details.Title:
     file = _named_file(arguments, "path")
     match _line(arguments, "line_offset"), _line(arguments, "limit"):
         case int(offset), int(limit):
@@ -172,17 +159,17 @@ def _read(arguments: Arguments) -> Title:
             return file
 
 
-def _grep(arguments: Arguments) -> Title:
+def _grep(arguments: Arguments) -> call_details.Title:
     where = _text(arguments, "path")
-    return (_text(arguments, "pattern"), *([InFolder(where)] if where else []))
+    return (_text(arguments, "pattern"), *([call_details.InFolder(where)] if where else []))
 
 
-def _move(arguments: Arguments) -> Title:
+def _move(arguments: Arguments) -> call_details.Title:
     source, destination = _named_file(arguments, "source"), _named_file(arguments, "destination")
     return (*source, "→", *destination)
 
 
-def _agent(arguments: Arguments) -> Title:
+def _agent(arguments: Arguments) -> call_details.Title:
     return (": ".join(filter(None, (_text(arguments, "agent"), _text(arguments, "activity")))),)
 
 
@@ -193,7 +180,7 @@ class _Tool(Struct, frozen=True):
     or the name of its subagent show.
     """
 
-    kind: ToolKind
+    kind: call_details.ToolKind
     verb: str
     title: MakeTitle
     files: tuple[str, ...] = ()
@@ -207,30 +194,32 @@ _PIECE: Final = ("original_content", "new_content")
 """The arguments that hold a part of a file's text, and its replacement."""
 
 TOOLS: Final[Mapping[str, _Tool]] = {
-    "read_file": _Tool(ToolKind.READ, "read", _read, ("path",)),
-    "write_file": _Tool(ToolKind.EDIT, "write", _file("path"), ("path",), (_WHOLE,)),
-    "delete_file": _Tool(ToolKind.DELETE, "delete", _file("path"), ("path",)),
-    "edit_file": _Tool(ToolKind.EDIT, "edit", _file("path"), ("path",), _PIECE),
-    "preview_file_change": _Tool(ToolKind.THINK, "preview", _file("path"), shown=_PIECE),
-    "move_file": _Tool(ToolKind.MOVE, "move", _move, ("source", "destination")),
-    "shell_command": _Tool(ToolKind.EXECUTE, "$", _words(_COMMAND), shown=(_COMMAND,)),
-    "git": _Tool(ToolKind.EXECUTE, "$", _words(_COMMAND), shown=(_COMMAND,)),
-    "grep": _Tool(ToolKind.SEARCH, "grep", _grep),
-    "directory_tree": _Tool(ToolKind.SEARCH, "tree", _file("path")),
-    "ask_user": _Tool(ToolKind.ASK, "ask", _words("question")),
-    "spawn_agent": _Tool(ToolKind.AGENT, "agent", _agent, shown=("agent",)),
-    "skill": _Tool(ToolKind.FETCH, "skill", _words("name")),
-    "fetch_rule": _Tool(ToolKind.FETCH, "rule", _words("id")),
-    "task": _Tool(ToolKind.TASKS, "tasks", _nothing),
-    "bg_job": _Tool(ToolKind.FETCH, "job", _words("action", "job_id")),
-    "compact_chat": _Tool(ToolKind.THINK, "compact", _nothing),
-    "editor_diagnostics": _Tool(ToolKind.FETCH, "diagnostics", _file("path")),
-    "editor_definition": _Tool(ToolKind.SEARCH, "definition of", _words("symbol")),
-    "editor_references": _Tool(ToolKind.SEARCH, "references of", _words("symbol")),
+    "read_file": _Tool(call_details.ToolKind.READ, "read", _read, ("path",)),
+    "write_file": _Tool(call_details.ToolKind.EDIT, "write", _file("path"), ("path",), (_WHOLE,)),
+    "delete_file": _Tool(call_details.ToolKind.DELETE, "delete", _file("path"), ("path",)),
+    "edit_file": _Tool(call_details.ToolKind.EDIT, "edit", _file("path"), ("path",), _PIECE),
+    "preview_file_change": _Tool(
+        call_details.ToolKind.THINK, "preview", _file("path"), shown=_PIECE
+    ),
+    "move_file": _Tool(call_details.ToolKind.MOVE, "move", _move, ("source", "destination")),
+    "shell_command": _Tool(call_details.ToolKind.EXECUTE, "$", _words(_COMMAND), shown=(_COMMAND,)),
+    "git": _Tool(call_details.ToolKind.EXECUTE, "$", _words(_COMMAND), shown=(_COMMAND,)),
+    "grep": _Tool(call_details.ToolKind.SEARCH, "grep", _grep),
+    "directory_tree": _Tool(call_details.ToolKind.SEARCH, "tree", _file("path")),
+    "ask_user": _Tool(call_details.ToolKind.ASK, "ask", _words("question")),
+    "spawn_agent": _Tool(call_details.ToolKind.AGENT, "agent", _agent, shown=("agent",)),
+    "skill": _Tool(call_details.ToolKind.FETCH, "skill", _words("name")),
+    "fetch_rule": _Tool(call_details.ToolKind.FETCH, "rule", _words("id")),
+    "task": _Tool(call_details.ToolKind.TASKS, "tasks", _nothing),
+    "bg_job": _Tool(call_details.ToolKind.FETCH, "job", _words("action", "job_id")),
+    "compact_chat": _Tool(call_details.ToolKind.THINK, "compact", _nothing),
+    "editor_diagnostics": _Tool(call_details.ToolKind.FETCH, "diagnostics", _file("path")),
+    "editor_definition": _Tool(call_details.ToolKind.SEARCH, "definition of", _words("symbol")),
+    "editor_references": _Tool(call_details.ToolKind.SEARCH, "references of", _words("symbol")),
 }
 
 
-def described(call: ToolCall) -> ToolCall:
+def described(call: call_details.ToolCall) -> call_details.ToolCall:
     """Return a call with the fields that follow from what the server sent; others stay None."""
     origin = _origin(call)
     tool = TOOLS.get(call.name or "") if _is_own(call) else None
@@ -238,7 +227,7 @@ def described(call: ToolCall) -> ToolCall:
     if tool is not None:
         fields |= {"kind": tool.kind, "verb": tool.verb, "shown": tool.shown}
     elif call.name is not None or not _is_own(call):
-        fields |= {"kind": ToolKind.OTHER, "verb": "", "shown": ()}
+        fields |= {"kind": call_details.ToolKind.OTHER, "verb": "", "shown": ()}
     if call.arguments is not None:
         fields |= _by_arguments(tool, call.arguments)
         changes = call.changes and [_with_texts(it, tool, call.arguments) for it in call.changes]
@@ -246,12 +235,12 @@ def described(call: ToolCall) -> ToolCall:
     return replace(call, **fields)
 
 
-def known_so_far(call: ToolCall, key: str, value: str) -> KnownSoFar:
+def known_so_far(call: call_details.ToolCall, key: str, value: str) -> call_details.KnownSoFar:
     """Return what is known of a call from one argument, before it has the others."""
     tool = TOOLS.get(call.name or "") if _is_own(call) else None
     if tool is None:
-        return KnownSoFar((value,))
-    return KnownSoFar(tool.title({key: value}), _locations(tool, {key: value}))
+        return call_details.KnownSoFar((value,))
+    return call_details.KnownSoFar(tool.title({key: value}), _locations(tool, {key: value}))
 
 
 def _by_arguments(tool: _Tool | None, arguments: Arguments) -> Mapping[str, object]:
@@ -259,7 +248,7 @@ def _by_arguments(tool: _Tool | None, arguments: Arguments) -> Mapping[str, obje
     mentions = tuple(_strings(arguments))
     if tool is None:
         return {"mentions": mentions}
-    command = arguments.get(_COMMAND) if tool.kind is ToolKind.EXECUTE else None
+    command = arguments.get(_COMMAND) if tool.kind is call_details.ToolKind.EXECUTE else None
     return {
         "mentions": mentions,
         "title": tool.title(arguments),
@@ -268,7 +257,9 @@ def _by_arguments(tool: _Tool | None, arguments: Arguments) -> Mapping[str, obje
     }
 
 
-def _with_texts(change: FileChange, tool: _Tool | None, arguments: Arguments) -> FileChange:
+def _with_texts(
+    change: call_details.FileChange, tool: _Tool | None, arguments: Arguments
+) -> call_details.FileChange:
     """Return a change with the texts in the arguments of its call."""
     whole = arguments.get(_WHOLE) if tool is not None and _WHOLE in tool.shown else None
     if isinstance(whole, str):
@@ -280,29 +271,29 @@ def _with_texts(change: FileChange, tool: _Tool | None, arguments: Arguments) ->
     return change
 
 
-def _locations(tool: _Tool, arguments: Arguments) -> tuple[Location, ...]:
+def _locations(tool: _Tool, arguments: Arguments) -> tuple[call_details.Location, ...]:
     paths = (arguments.get(key) for key in tool.files)
-    return tuple(Location(path) for path in paths if isinstance(path, str))
+    return tuple(call_details.Location(path) for path in paths if isinstance(path, str))
 
 
-def _is_own(call: ToolCall) -> bool:
+def _is_own(call: call_details.ToolCall) -> bool:
     """Return whether a tool is ECA's own; older servers omit its origin or its server."""
     if call.origin is not None:
         return call.origin == "native"
     return call.server in (None, OWN_SERVER)
 
 
-def _origin(call: ToolCall) -> str | None:
+def _origin(call: call_details.ToolCall) -> str | None:
     """Return a tool's origin; older servers name only its server."""
     if call.origin is not None or call.server is None:
         return call.origin
     return "native" if call.server == OWN_SERVER else "mcp"
 
 
-def asks_by_command(call: ToolCall) -> bool:
+def asks_by_command(call: call_details.ToolCall) -> bool:
     """Return whether the server remembers a call's commands, not the name of its tool."""
     tool = TOOLS.get(call.name or "")
-    return tool is not None and tool.kind is ToolKind.EXECUTE
+    return tool is not None and tool.kind is call_details.ToolKind.EXECUTE
 
 
 def _strings(value: object) -> Iterator[str]:

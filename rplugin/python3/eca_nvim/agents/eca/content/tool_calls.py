@@ -22,11 +22,9 @@ from msgspec.structs import replace
 from eca_nvim.agents.eca.content.known_tools import asks_by_command, described
 from eca_nvim.chat.text.diffs import added_lines
 from eca_nvim.chat.text.output import document
+from eca_nvim.chat.vocabulary import call_details, events, requests
 from eca_nvim.chat.vocabulary import call_details as ours
-from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.call_details import ShellCommand, ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, Dialogue, QuestionAsked
-from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.protocol.eca import tool_call as eca
 from eca_nvim.protocol.eca import tool_call as eca_details
 from eca_nvim.protocol.eca.tool_call import FileChangeDetails, ToolCalled
@@ -34,19 +32,19 @@ from eca_nvim.protocol.eca.tool_call import FileChangeDetails, ToolCalled
 ALWAYS_ID: Final = "always"
 
 
-def choices(call: ToolCall) -> tuple[Choice, ...]:
+def choices(call: call_details.ToolCall) -> tuple[requests.Choice, ...]:
     """Return the answers for a call that needs approval."""
     remembers = _remembers(call)
     if not remembers:
-        return (ALLOW, REJECT)
-    always = Choice(ALWAYS_ID, "always allow", ChoiceKind.ALLOW_ALWAYS, remembers)
-    return (ALLOW, always, REJECT)
+        return (requests.ALLOW, requests.REJECT)
+    always = requests.Choice(ALWAYS_ID, "always allow", requests.ChoiceKind.ALLOW_ALWAYS, remembers)
+    return (requests.ALLOW, always, requests.REJECT)
 
 
-def _remembers(call: ToolCall) -> tuple[str, ...]:
+def _remembers(call: call_details.ToolCall) -> tuple[str, ...]:
     if call.server is None:
         return ()
-    if isinstance(call.details, ShellCommand):
+    if isinstance(call.details, call_details.ShellCommand):
         keys = [part.remember_key for part in call.details.parts if not part.remembered]
         whose = "" if call.origin == "native" else f" of {call.name or ''}"
         return tuple(dict.fromkeys(f"any {key}{whose}" for key in keys if key))

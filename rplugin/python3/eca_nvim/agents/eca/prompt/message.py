@@ -43,11 +43,9 @@ from eca_nvim.chat.vocabulary.contexts import (
     TextContext,
     Tokened,
 )
+from eca_nvim.protocol.eca import chat, draft, editor
 from eca_nvim.protocol.eca import contexts as eca
-from eca_nvim.protocol.eca import draft
-from eca_nvim.protocol.eca.chat import PromptParams
 from eca_nvim.protocol.eca.contexts import McpResourceContext, RepoMapContext
-from eca_nvim.protocol.eca.editor import LinesRange, Position, Range
 
 
 def wire_contexts(contexts: Iterable[ours.Context]) -> tuple[eca.Context, ...]:
@@ -62,7 +60,7 @@ def wire_context(context: ours.Context) -> eca.Context | None:
     """
     match context:
         case ours.FileContext(path, int(first), int(last), _):
-            return eca.FileContext(path=path, lines_range=LinesRange(start=first, end=last))
+            return eca.FileContext(path=path, lines_range=editor.LinesRange(start=first, end=last))
         case ours.FileContext(path=path) | ours.ImageContext(path=path):
             return eca.FileContext(path=path)
         case ours.DirectoryContext(path=path):
@@ -72,7 +70,7 @@ def wire_context(context: ours.Context) -> eca.Context | None:
         case ours.ResourceContext(uri=uri):
             return eca.McpResourceContext(uri=uri)
         case ours.CursorContext(path, start, end):
-            place = Range(start=_position(start), end=_position(end))
+            place = editor.Range(start=_position(start), end=_position(end))
             return eca.CursorContext(path=path, position=place)
         case ours.TextContext(label=label, content=content):
             return eca.TextContext(label=label, content=content)
@@ -82,8 +80,8 @@ def wire_context(context: ours.Context) -> eca.Context | None:
             assert_never(context)
 
 
-def _position(position: ours.Position) -> Position:
-    return Position(line=position.line, character=position.column)
+def _position(position: ours.Position) -> editor.Position:
+    return editor.Position(line=position.line, character=position.column)
 
 
 def draft_context(context: ours.Context) -> draft.DraftContext | None:
@@ -95,7 +93,7 @@ def draft_context(context: ours.Context) -> draft.DraftContext | None:
         case ours.FileContext(path=path) | ours.ImageContext(path=path):
             return draft.DraftFile(path=path)
         case ours.CursorContext(path, start, end):
-            cursor = Position(line=start.line, character=start.column)
+            cursor = editor.Position(line=start.line, character=start.column)
             span = draft.LineSpan(start_line=start.line, end_line=end.line)
             selection = None if start == end else span
             return draft.DraftFile(path=path, selection=selection, cursor=cursor)
@@ -189,7 +187,7 @@ def needs(
 
 def prompt_params(
     prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect, mentions: Mentions
-) -> PromptParams:
+) -> chat.PromptParams:
     """Build chat/prompt; the prompt's selection has only what the server supports."""
     if dialect.generation < Generation.AGENTS:
         params = _for_older(prompt, chats.minted(prompt.chat_id), dialect, mentions.resources)
@@ -198,7 +196,7 @@ def prompt_params(
     return _for_today(prompt, chats, *mentions.write(prompt))
 
 
-def login_params(prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect) -> PromptParams:
+def login_params(prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect) -> chat.PromptParams:
     """Build chat/prompt for a login: the text unchanged, without contexts or mentions."""
     if dialect.generation < Generation.AGENTS:
         return _for_older(prompt, chats.minted(prompt.chat_id), dialect, {})
@@ -207,9 +205,9 @@ def login_params(prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect) -> Pr
 
 def _for_today(
     prompt: SelectedPrompt, chats: ChatIds, message: str, contexts: Sequence[Context]
-) -> PromptParams:
+) -> chat.PromptParams:
     chosen = prompt.selection
-    return PromptParams(
+    return chat.PromptParams(
         chat_id=chats.theirs(prompt.chat_id),
         message=message,
         model=chosen.model or None,
@@ -225,13 +223,13 @@ def _for_older(
     minted: str | None,
     dialect: Dialect,
     resources: Mapping[str, McpResourceContext],
-) -> PromptParams:
+) -> chat.PromptParams:
     chosen, generation = prompt.selection, dialect.generation
     taken = [it for it in prompt.contexts if not isinstance(it, TextContext | ResourceContext)]
     named = [it.uri for it in prompt.contexts if isinstance(it, ResourceContext)]
     whole = tuple(resources[uri] for uri in named if uri in resources)
     drafted = map(draft_context, prompt.contexts)
-    return PromptParams(
+    return chat.PromptParams(
         chat_id=minted,
         message=prompt.text,
         model=chosen.model or None,
