@@ -77,12 +77,6 @@ def cleaned(chunks: Sequence[str]) -> str:
     return "".join(map(cleaner.feed, chunks)) + cleaner.finish()
 
 
-def settled(chunks: Sequence[str]) -> str:
-    """Settle joiners in a text as it streams in."""
-    neighbours = safe_text.Neighbours()
-    return "".join(map(neighbours.feed, chunks)) + neighbours.finish()
-
-
 def peeked(chunks: Sequence[str]) -> None:
     """Peek at arguments as they stream in."""
     peek = known_tools.ArgumentPeek()
@@ -282,9 +276,7 @@ WORST: dict[str, Sequence[Worst]] = {
         )
     ],
     "eca_nvim.chat.text.safe_text": [
-        *(Worst(settled, chunked(make)) for make in UNSEEN),
-        *(Worst(safe_text.escape_always, make) for make in UNSEEN),
-        Worst(safe_text.escape_blanks, repeated("\u3000")),
+        Worst(safe_text.literal, repeated("\u3000")),
         *(Worst(safe_text.clean, make) for make in (*ESCAPES, *UNSEEN)),
         *(Worst(safe_text.literal, make) for make in (*ESCAPES, *UNSEEN)),
         *(Worst(cleaned, chunked(make)) for make in (*ESCAPES, *UNSEEN)),

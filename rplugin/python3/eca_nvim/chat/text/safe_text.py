@@ -1,21 +1,4 @@
-"""Safe text: makes text from outside safe to draw: controls, invisible characters, links.
-
-Rules kept here:
-- Characters that change the direction of text, have no width or look blank are escaped as
-  `<U+202E>`, because whoever approves a text must see all of it.
-- Joiners and variation selectors stay where writing and emoji need them: after a character that
-  is not ASCII. Anywhere else they could only hide something.
-- A character may have as many marks as languages need; further marks are escaped.
-- Blanks that Japanese or French need stay in prose. In arguments of a tool they are escaped,
-  because a shell does not treat them as spaces.
-- Nothing acts on the terminal: ANSI escapes are removed, other control characters become pictures
-  (␀, ␛), CRLF and a lone CR become LF, tabs stay.
-- Nothing is invisible: characters without width or that change the direction are escaped
-  (`invisible.py`).
-- Everything can be encoded: half a surrogate pair becomes U+FFFD, two halves are joined.
-- Clean text is returned as it is. To detect it, plain characters are removed from its bytes first,
-  at a tenth of the cost of a search.
-"""
+"""Text from outside, made safe to draw: nothing acts on the terminal, and nothing is invisible."""
 
 from __future__ import annotations
 
@@ -24,6 +7,8 @@ import unicodedata
 from typing import Final
 from urllib.parse import urlsplit
 
+# Whoever approves a text must see all of it, so whatever turns the direction of text, has no width
+# or looks blank is written out as `<U+202E>`.
 ALWAYS = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U00016fe4"
@@ -41,10 +26,11 @@ SOMETIMES = JOINERS + _MARKS
 """Characters that are escaped depending on their neighbours (inside of a character class)."""
 
 MOST_MARKS = 4
-"""Most marks that a character may have."""
+"""Most marks that a character may have: as many as languages need."""
 
 BLANKS = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
-"""Characters that look like a space but are not (inside of a character class)."""
+"""Characters that look like a space but are not (inside of a character class). Japanese and French
+need them in prose; a shell does not take them for spaces."""
 
 _always = re.compile(f"[{ALWAYS}]")
 _sometimes = re.compile(f"[{SOMETIMES}]")
@@ -52,86 +38,6 @@ _joiner = re.compile(f"[{JOINERS}]")
 _blanks = re.compile(f"[{BLANKS}]")
 _WIDTHLESS = "\u200c\u200d"
 _KEYCAP = "\ufe0f\u20e3"
-
-
-def escape(character: str) -> str:
-    """Return the escape of a character: `<U+202E>`."""
-    return f"<U+{ord(character):04X}>"
-
-
-def escape_always(text: str) -> str:
-    """Escape the characters in ALWAYS."""
-    return _always.sub(lambda found: escape(found.group()), text)
-
-
-def escape_blanks(text: str) -> str:
-    """Escape the characters in BLANKS."""
-    if text.isascii():
-        return text
-    return _blanks.sub(lambda found: escape(found.group()), text)
-
-
-class Neighbours:
-    """Escapes the characters in SOMETIMES, in a text that arrives in chunks."""
-
-    __slots__ = ("_before", "_held", "_marks")
-
-    def __init__(self) -> None:
-        self._before = ""
-        self._held = ""
-        self._marks = 0
-
-    @property
-    def holds_back(self) -> bool:
-        """Whether a character is held back."""
-        return bool(self._held)
-
-    def note_plain(self, chunk: str) -> None:
-        """Note a chunk without characters in SOMETIMES, while nothing is held back."""
-        self._before, self._marks = chunk[-1:] or self._before, 0
-
-    def feed(self, chunk: str) -> str:
-        """Return the text up to now, except a final joiner, which waits for the next character."""
-        text = self._held + chunk
-        cut = len(text) - 1 if _joiner.match(text[-1:]) else len(text)
-        self._held = text[cut:]
-        return self._escaped(text[:cut], self._held)
-
-    def finish(self) -> str:
-        """Return the character held back, if any; the text ends here."""
-        held, self._held = self._held, ""
-        return self._escaped(held, "")
-
-    def _escaped(self, text: str, after: str) -> str:
-        if not _sometimes.search(text):
-            self.note_plain(text)
-            return text
-        pieces: list[str] = []
-        for place, character in enumerate(text):
-            shown = self._escaped_one(character, text[place + 1 : place + 2] or after)
-            self._before = shown[-1]
-            pieces.append(shown)
-        return "".join(pieces)
-
-    def _escaped_one(self, character: str, follower: str) -> str:
-        if character in _WIDTHLESS:
-            joins = self._can_be_joined() and self._before not in _WIDTHLESS
-            joins = joins and not follower.isascii()
-            return character if joins and not _sometimes.match(follower) else escape(character)
-        if unicodedata.category(character) not in ("Mn", "Me"):
-            self._marks = 0
-            return character
-        if _joiner.match(character):
-            varies = self._can_be_joined() and not _joiner.match(self._before)
-            is_needed = varies or character + follower == _KEYCAP
-            return character if is_needed else escape(character)
-        self._marks += 1
-        return character if self._marks <= MOST_MARKS else escape(character)
-
-    def _can_be_joined(self) -> bool:
-        """Return whether the previous character can be joined or varied."""
-        return not self._before.isascii() and not self._before.isspace()
-
 
 _PLAIN = bytes((*b"\t\n", *range(0x20, 0x7F)))
 _SLICE = 1 << 16
@@ -179,24 +85,18 @@ def unfinished_escape(text: str) -> int:
     return tail.start() if tail else len(text)
 
 
+def _escaped(found: re.Match[str]) -> str:
+    return f"<U+{ord(found.group()):04X}>"
+
+
 def _is_dirty(text: str) -> bool:
-    """Look at a long text in slices: memory that is new costs more than to look."""
-    if len(text) <= _SLICE:
-        return _has_dirt(text)
-    return any(_has_dirt(text[at : at + _SLICE]) for at in range(0, len(text), _SLICE))
-
-
-def _has_dirt(text: str) -> bool:
-    odd = text.encode(errors="surrogatepass").translate(None, _PLAIN)
-    return bool(odd) and _DIRTY.search(odd.decode(errors="surrogatepass")) is not None
-
-
-def clean(text: str) -> str:
-    """Make a text safe to draw; its line breaks stay."""
-    if not _is_dirty(text):
-        return text
-    neighbours = Neighbours()
-    return neighbours.feed(_without_controls(text)) + neighbours.finish()
+    # A long text is looked at in slices, because memory that is new costs more than to look. To
+    # take the plain characters out of the bytes first costs a tenth of a search.
+    for at in range(0, len(text), _SLICE):
+        odd = text[at : at + _SLICE].encode(errors="surrogatepass").translate(None, _PLAIN)
+        if odd and _DIRTY.search(odd.decode(errors="surrogatepass")):
+            return True
+    return False
 
 
 def _without_controls(text: str) -> str:
@@ -204,7 +104,75 @@ def _without_controls(text: str) -> str:
 
 
 def _without_oddities(text: str) -> str:
-    return escape_always(_PAIRS.sub(_joined, text).translate(_CONTROLS))
+    return _always.sub(_escaped, _PAIRS.sub(_joined, text).translate(_CONTROLS))
+
+
+class Cleaner:
+    """Cleans a text that arrives in chunks, which may be cut within CRLF, an escape or a pair."""
+
+    __slots__ = ("_before", "_held", "_joiner", "_marks")
+
+    def __init__(self) -> None:
+        self._held = ""  # what may be the start of an escape
+        self._joiner = ""  # a joiner at the end: the next character says whether it may stay
+        self._before = ""
+        self._marks = 0
+
+    def feed(self, chunk: str) -> str:
+        """Return the part of the text so far that can be drawn."""
+        if not self._held and not self._joiner and not _is_dirty(chunk):
+            self._before, self._marks = chunk[-1:] or self._before, 0
+            return chunk
+        text = self._held + chunk
+        cut = unfinished_escape(text)
+        self._held = text[cut:]
+        return self.fit(_without_controls(text[:cut]))
+
+    def finish(self) -> str:
+        """Return the rest; the text ends here."""
+        held, self._held = self._held, ""
+        return self.fit(_without_controls(held), ends=True)
+
+    def fit(self, text: str, *, ends: bool = False) -> str:
+        """Escape the characters in SOMETIMES where no writing needs them."""
+        text = self._joiner + text
+        cut = len(text) - 1 if not ends and _joiner.match(text[-1:]) else len(text)
+        text, self._joiner = text[:cut], text[cut:]
+        if not _sometimes.search(text):
+            self._before, self._marks = text[-1:] or self._before, 0
+            return text
+        pieces: list[str] = []
+        for place, character in enumerate(text):
+            follower = text[place + 1 : place + 2] or self._joiner
+            stays = self._may_stay(character, follower)
+            pieces.append(character if stays else f"<U+{ord(character):04X}>")
+            self._before = pieces[-1][-1]
+        return "".join(pieces)
+
+    def _may_stay(self, character: str, follower: str) -> bool:
+        # Joiners and variation selectors stay where writing and emoji need them: after a character
+        # that is not ASCII. Anywhere else they could only hide something.
+        joins = not self._before.isascii() and not self._before.isspace()
+        if character in _WIDTHLESS:
+            joins = joins and self._before not in _WIDTHLESS and not follower.isascii()
+            return joins and not _sometimes.match(follower)
+        if unicodedata.category(character) not in ("Mn", "Me"):
+            self._marks = 0
+            return True
+        if _joiner.match(character):
+            varies = joins and not _joiner.match(self._before)
+            return varies or character + follower == _KEYCAP
+        self._marks += 1
+        return self._marks <= MOST_MARKS
+
+
+def clean(text: str) -> str:
+    """Make a text safe to draw; its line breaks stay.
+
+    ANSI escapes are removed, other control characters become pictures (␀, ␛), CRLF and a lone CR
+    become LF, tabs stay. Half a surrogate pair, which cannot be encoded, becomes U+FFFD.
+    """
+    return Cleaner().fit(_without_controls(text), ends=True) if _is_dirty(text) else text
 
 
 def literal(text: str) -> str:
@@ -212,11 +180,9 @@ def literal(text: str) -> str:
 
     A shell also reads what a terminal hides: escapes, a CR at the end of a line, odd blanks.
     """
-    text = escape_blanks(text)
-    if not _is_dirty(text):
-        return text
-    neighbours = Neighbours()
-    return neighbours.feed(_without_oddities(text)) + neighbours.finish()
+    if not text.isascii():
+        text = _blanks.sub(_escaped, text)
+    return Cleaner().fit(_without_oddities(text), ends=True) if _is_dirty(text) else text
 
 
 def literal_line(text: str) -> str:
@@ -227,34 +193,6 @@ def literal_line(text: str) -> str:
 def literal_name(text: str) -> str:
     """Make a file name safe for a header; a line break becomes a picture, too."""
     return literal(text).replace("\n", "␤")
-
-
-class Cleaner:
-    """Cleans a text that arrives in chunks, which may be cut within CRLF, an escape or a pair."""
-
-    __slots__ = ("_held", "_neighbours")
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._neighbours = Neighbours()
-
-    def feed(self, chunk: str) -> str:
-        """Return the part of the text so far that can be drawn."""
-        if not self._held and not self._neighbours.holds_back and not _is_dirty(chunk):
-            self._neighbours.note_plain(chunk)
-            return chunk
-        text = self._held + chunk
-        cut = unfinished_escape(text)
-        self._held = text[cut:]
-        return self._neighbours.feed(_without_controls(text[:cut]))
-
-    def finish(self) -> str:
-        """Return the rest; the text ends here."""
-        if not self._held and not self._neighbours.holds_back:
-            return ""
-        held, self._held = self._held, ""
-        rest = self._neighbours.feed(_without_controls(held))
-        return rest + self._neighbours.finish()
 
 
 def one_line(text: str) -> str:
