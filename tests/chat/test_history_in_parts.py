@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from unittest.mock import MagicMock, patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.chat.driver import Driver, call, said
 from tests.chat.test_earlier_messages import READ, page, prompt, ran
@@ -170,6 +170,10 @@ def unit(kind: str, number: int) -> list[ChatEvent]:
             return [FlagReceived(f"flag {number}", f"f{number}")]
 
 
+GROUPS_BESIDE_TASKS = ["call", "call", "tasks", "call", "call", "prompt", "tasks"]
+
+
+@example(kinds=GROUPS_BESIDE_TASKS, size=1)
 @given(kinds=st.lists(KINDS, max_size=40), size=st.integers(1, 6))
 def test_parts_read_like_the_whole(kinds: list[str], size: int) -> None:
     history = history_of(kinds)

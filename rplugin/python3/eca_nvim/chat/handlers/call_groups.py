@@ -36,6 +36,13 @@ def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
         _join_run(update, place, lane)
 
 
+def join_sides(update: Update, place: int, lane: Lane) -> None:
+    """Group the calls or groups on both sides of a block that was removed from an index."""
+    sides = lane.blocks[max(place - 1, 0) : place + 1]
+    if len(sides) == 2 and all(map(_joins, sides)):
+        _join_run(update, place, lane)
+
+
 def _append(update: Update, group: GroupBlock, block: ToolBlock, lane: Lane) -> None:
     """Add a call to the group right before it."""
     _hide(update, lane, (block,))

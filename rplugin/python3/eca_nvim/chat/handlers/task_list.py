@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from eca_nvim.chat.handlers.call_groups import join_neighbours
+from eca_nvim.chat.handlers.call_groups import join_sides
 from eca_nvim.chat.model.blocks import AUTOMATIC_FOLDS, Fold, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Dirty, Update
@@ -113,6 +113,4 @@ def _give_way(update: Update, before: ToolBlock) -> None:
     root = update.chat.root
     place = root.blocks.index(before)
     update.remove(before, root)
-    for beside in root.blocks[max(place - 1, 0) : place + 1]:
-        if isinstance(beside, ToolBlock):
-            join_neighbours(update, beside, root)
+    join_sides(update, place, root)
