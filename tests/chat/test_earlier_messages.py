@@ -217,9 +217,7 @@ class TestPaging:
         driver.run("now")
         driver.hear(ToolRequested(READ), ToolRunning(READ))
         driver.take(show_older(driver.chat, page(ToolPreparing(EDIT)), driver.now))
-        assert [block.id for block, _ in driver.chat.live.values()] == [
-            driver.chat.root.calls["r1"].id
-        ]
+        assert list(driver.chat.live) == [driver.chat.root.calls["r1"].id]
 
     def test_subagents_come_with_their_call(self) -> None:
         spawn = call("sp", "spawn_agent", details=Subagent("explorer", "sub"))

@@ -22,11 +22,12 @@ from eca_nvim.chat.model.blocks import (
     Changes,
     Fold,
     GroupBlock,
+    Lane,
     NoteBlock,
     StreamedBlock,
     ToolBlock,
 )
-from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.block import body, header, lost_header
 from eca_nvim.chat.render.panel_rows import set_files_used, usage_rows
 from eca_nvim.chat.render.status import option_rows, queue_lines, status, task_list_line
@@ -132,15 +133,16 @@ class Update:
         if previous is not None:  # else the block is the last one, or in a subagent's lane
             self.after = block
         if self.lane.is_shown:
-            self.draw(block, self.lane, previous)
+            self.draw(block, previous)
 
     def _previous(self) -> Block | None:
         """Return the block that a new one follows, which is never inside a group."""
         after = self.after
         return after.group.members[-1] if after is not None and after.group else after
 
-    def draw(self, block: Block, lane: Lane, previous: Block | None = None) -> None:
+    def draw(self, block: Block, previous: Block | None = None) -> None:
         """Draw a block that is not in the view, after `previous` or at the end of its lane."""
+        lane = block.lane
         leader = previous or lane.anchor
         if leader is not None and leader.group is not None and not leader.group.is_open:
             leader = leader.group
@@ -149,7 +151,7 @@ class Update:
         lost = None
         if self.more_follow and isinstance(block, ToolBlock):
             block.drawn = UNDRAWN
-            self.chat.stale[block.id] = (block, lane)
+            self.chat.stale[block.id] = block
         else:
             block.drawn = header(block, self.chat.settings, self.now)
             lost = lost_header(block, self.chat.settings)
@@ -192,16 +194,12 @@ class Update:
         last = self.ops[-1] if self.ops else None
         return last if isinstance(last, ops.OpenBlock) and last.block == block.id else None
 
-    def redraw(self, block: Block, lane: Lane, *, with_body: bool = False) -> None:
+    def redraw(self, block: Block, *, with_body: bool = False) -> None:
         """Redraw the header if it has changed, and the body on request."""
-        if not lane.shows(block):
+        if not block.is_shown:
             return
-        self._redraw(block, lane, with_body=with_body)
-
-    def _redraw(self, block: Block, lane: Lane, *, with_body: bool) -> None:
-        """Redraw a block in the view."""
         if self.more_follow:
-            self.chat.stale[block.id] = (block, lane)
+            self.chat.stale[block.id] = block
         else:
             self._header(block)
         if with_body:
@@ -217,11 +215,11 @@ class Update:
     def draw_stale(self) -> None:
         """Redraw the postponed headers of blocks that are still in the view."""
         stale, self.chat.stale = self.chat.stale, {}
-        for block, lane in stale.values():
-            if self.chat.blocks.get(block.id) is block and lane.shows(block):
+        for block in stale.values():
+            if self.chat.blocks.get(block.id) is block and block.is_shown:
                 self._header(block)
 
-    def append(self, block: StreamedBlock, lane: Lane, text: str) -> None:
+    def append(self, block: StreamedBlock, text: str) -> None:
         """Append cleaned text to a block, and to the view if it is open: the hot path."""
         block.chunks.append(text)
         column = block.column + len(text)
@@ -230,27 +228,28 @@ class Update:
         elif (end := text.rfind("\n")) >= 0:
             column = len(text) - end - 1
         block.column = column
-        if block.is_open and lane.is_shown:
+        if block.is_open and block.lane.is_shown:
             self._write(block, text)
 
-    def complete(self, block: StreamedBlock, lane: Lane) -> None:
+    def complete(self, block: StreamedBlock) -> None:
         """Note that a block gets no more text."""
         if tail := block.cleaner.finish():
-            self.append(block, lane, tail)
+            self.append(block, tail)
         block.complete = True
-        if block.is_open and lane.is_shown:
+        if block.is_open and block.lane.is_shown:
             self._close(block)
 
     def finish_text(self, lane: Lane) -> None:
         """Complete the model's current text, if any; its next text is a new block."""
         if lane.current_text is not None:
             block, lane.current_text = lane.current_text, None
-            self.complete(block, lane)
+            self.complete(block)
 
-    def remove(self, block: Block, lane: Lane) -> None:
+    def remove(self, block: Block) -> None:
         """Remove a block that another one has replaced."""
-        if lane.shows(block):
+        if block.is_shown:
             self.ops.append(ops.RemoveBlock(self.chat.id, block.id))
+        lane = block.lane
         lane.blocks.remove(block)
         del self.chat.blocks[block.id]
         if isinstance(block, ToolBlock) and lane.calls.get(block.call.id) is block:
@@ -258,23 +257,23 @@ class Update:
 
     # --- folds ----------------------------------------------------------------------------------
 
-    def fold(self, block: Block, lane: Lane, fold: Fold) -> None:
+    def fold(self, block: Block, fold: Fold) -> None:
         """Open or collapse a block and the blocks nested in it."""
         was_open, is_open = block.is_open, fold in SHOWN_FOLDS
         block.fold = fold
-        if not lane.shows(block):
+        if not block.is_shown:
             return
-        self._redraw(block, lane, with_body=was_open or is_open)
+        self.redraw(block, with_body=was_open or is_open)
         if was_open == is_open:
             return
         if isinstance(block, ToolBlock):
             self._nested(block)
         elif isinstance(block, GroupBlock):
-            self._members(block, lane)
+            self._members(block)
 
-    def auto_fold(self, block: Block, lane: Lane, fold: Fold) -> None:
+    def auto_fold(self, block: Block, fold: Fold) -> None:
         """Open or collapse a block unless the user has folded it; redraw header and body."""
-        self.fold(block, lane, fold if block.fold in AUTOMATIC_FOLDS else block.fold)
+        self.fold(block, fold if block.fold in AUTOMATIC_FOLDS else block.fold)
 
     def _nested(self, anchor: ToolBlock) -> None:
         for lane in self.chat.lanes.values():
@@ -287,8 +286,8 @@ class Update:
     def draw_lane(self, lane: Lane) -> None:
         """Draw all blocks of a lane that has just come into the view."""
         for block in lane.blocks:
-            if lane.shows(block):
-                self.draw(block, lane)
+            if block.is_shown:
+                self.draw(block)
 
     def _hide(self, lane: Lane) -> None:
         """Remove all blocks of a lane from the view."""
@@ -296,17 +295,17 @@ class Update:
             if block.group is None or block.group.is_open:
                 self.ops.append(ops.RemoveBlock(self.chat.id, block.id))
 
-    def _members(self, group: GroupBlock, lane: Lane) -> None:
+    def _members(self, group: GroupBlock) -> None:
         if group.is_open:
-            self.draw_members(group, lane)
+            self.draw_members(group)
         else:
             self.ops += [ops.RemoveBlock(self.chat.id, block.id) for block in group.members]
 
-    def draw_members(self, group: GroupBlock, lane: Lane) -> None:
+    def draw_members(self, group: GroupBlock) -> None:
         """Draw the calls of a group that has just opened."""
         previous: Block = group
         for block in group.members:
-            self.draw(block, lane, previous)
+            self.draw(block, previous)
             previous = block
 
     def adopt(self, lane: Lane, anchor: ToolBlock) -> None:

@@ -121,5 +121,5 @@ class Trust:
             self._chats.apply(chat, [asked])
 
     def _is_open(self) -> bool:
-        live = (open_question(block) for chat in self._own_chats for block, _ in chat.live.values())
+        live = (open_question(block) for chat in self._own_chats for block in chat.live.values())
         return any(question and question.asked.id == self._question for question in live)

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from eca_nvim.chat.model.blocks import Block, Fold, GroupBlock, Nested, ToolBlock
-from eca_nvim.chat.model.chat import Lane
+from eca_nvim.chat.model.blocks import Block, Fold, GroupBlock, Lane, Nested, ToolBlock
 from eca_nvim.chat.render.block import add_to_header
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary import call_details, ops, states, turn_events
@@ -23,15 +22,16 @@ from eca_nvim.chat.vocabulary import call_details, ops, states, turn_events
 _READ_ONLY = frozenset({call_details.ToolKind.READ, call_details.ToolKind.SEARCH})
 
 
-def join_neighbours(update: Update, block: ToolBlock, lane: Lane) -> None:
+def join_neighbours(update: Update, block: ToolBlock) -> None:
     """Group a call that has just ended with its neighbours, if they can be grouped."""
     if block.group is not None or not _joins(block):
         return
+    lane = block.lane
     place = _place(lane, block)
     before = lane.blocks[place - 1] if place else None
     after = lane.blocks[place + 1 : place + 2]
     if before is not None and before.group is not None and not any(map(_joins, after)):
-        _append(update, before.group, block, lane)
+        _append(update, before.group, block)
     else:
         _join_run(update, place, lane)
 
@@ -43,16 +43,16 @@ def join_sides(update: Update, place: int, lane: Lane) -> None:
         _join_run(update, place, lane)
 
 
-def _append(update: Update, group: GroupBlock, block: ToolBlock, lane: Lane) -> None:
+def _append(update: Update, group: GroupBlock, block: ToolBlock) -> None:
     """Add a call to the group right before it."""
-    _hide(update, lane, (block,))
+    _hide(update, (block,))
     last = group.members[-1]
     group.members.append(block)
     block.group = group
     add_to_header(group, block, update.chat.settings)
-    update.redraw(group, lane)
-    if lane.is_shown and group.is_open:
-        update.draw(block, lane, last)
+    update.redraw(group)
+    if block.is_shown:
+        update.draw(block, last)
 
 
 def _join_run(update: Update, place: int, lane: Lane) -> None:
@@ -64,7 +64,7 @@ def _join_run(update: Update, place: int, lane: Lane) -> None:
         return
     groups = [it for it in run if isinstance(it, GroupBlock)]
     group = groups[0] if groups else _new_group(update, lane, members)
-    _hide(update, lane, (*groups[1:], *members))
+    _hide(update, (*groups[1:], *members))
     for other in groups[1:]:
         del update.chat.blocks[other.id]
     lane.blocks[start:end] = [group, *members]
@@ -72,9 +72,9 @@ def _join_run(update: Update, place: int, lane: Lane) -> None:
     for member in members:
         member.group = group
         add_to_header(group, member, update.chat.settings)
-    update.redraw(group, lane)
+    update.redraw(group)
     if lane.is_shown and group.is_open:
-        update.draw_members(group, lane)
+        update.draw_members(group)
 
 
 def join_replayed(update: Update, before: int) -> None:
@@ -84,7 +84,7 @@ def join_replayed(update: Update, before: int) -> None:
     """
     for lane in update.chat.lanes.values():
         for block in [it for it in lane.blocks if it.id > before and isinstance(it, ToolBlock)]:
-            join_neighbours(update, block, lane)
+            join_neighbours(update, block)
 
 
 def _joins(block: Block) -> bool:
@@ -118,17 +118,19 @@ def _run(lane: Lane, place: int) -> tuple[int, int]:
 
 def _new_group(update: Update, lane: Lane, members: list[ToolBlock]) -> GroupBlock:
     """Create a group in the place of its first call."""
-    group = GroupBlock(update.new_block_id(), ops.BlockKind.TOOL, Fold.CLOSED, members=members)
+    group = GroupBlock(
+        update.new_block_id(), lane, ops.BlockKind.TOOL, Fold.CLOSED, members=members
+    )
     for member in members:
         add_to_header(group, member, update.chat.settings)
     update.chat.blocks[group.id] = group
     if lane.is_shown:
-        update.draw(group, lane, members[0])
+        update.draw(group, members[0])
     return group
 
 
-def _hide(update: Update, lane: Lane, blocks: Iterable[Block]) -> None:
-    gone = (block.id for block in blocks if lane.shows(block))
+def _hide(update: Update, blocks: Iterable[Block]) -> None:
+    gone = (block.id for block in blocks if block.is_shown)
     update.ops += [ops.RemoveBlock(update.chat.id, block_id) for block_id in gone]
 
 
@@ -136,7 +138,7 @@ def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:
     """Show the blocks of a subagent's chat below the call that runs it."""
     chat = update.chat
     anchor = update.lane.anchor or block
-    if child in chat.anchors or child in (chat.id, anchor.chat_id):
+    if child in chat.anchors or child in (chat.id, anchor.lane.chat_id):
         return
     anchor.nested = anchor.nested or Nested()
     _follow(update, anchor, child)
@@ -153,13 +155,8 @@ def _follow(update: Update, anchor: ToolBlock, child: str) -> None:
     if child in chat.lanes:
         update.adopt(chat.lanes[child], anchor)
     for other, before in list(chat.anchors.items()):
-        if before.chat_id == child:
+        if before.lane.chat_id == child:
             _follow(update, anchor, other)
-
-
-def _home(update: Update, anchor: ToolBlock) -> Lane:
-    """Return the lane of a call: the chat's own, unless the subagent's parent is unknown."""
-    return update.chat.lanes[anchor.chat_id]
 
 
 def show_activity(update: Update, lane: Lane, words: Callable[[], str]) -> None:
@@ -173,12 +170,12 @@ def show_activity(update: Update, lane: Lane, words: Callable[[], str]) -> None:
     text = words()
     if text and anchor.nested.doing != text:
         anchor.nested.doing = text
-        update.redraw(anchor, _home(update, anchor))
+        update.redraw(anchor)
 
 
 def show_progress(update: Update, lane: Lane, text: str) -> None:
     """Show the progress a subagent reports, unless one of its tool calls says more."""
-    calls = (block for block, at in update.chat.live.values() if at is lane)
+    calls = (block for block in update.chat.live.values() if block.lane is lane)
     if not any(isinstance(block, ToolBlock) and block.state in _BUSY for block in calls):
         show_activity(update, lane, lambda: text)
 
@@ -198,7 +195,7 @@ def store_usage(update: Update, lane: Lane, usage: turn_events.UsageReported) ->
     anchor = lane.anchor
     if anchor is not None and anchor.nested is not None:
         anchor.nested.usage = usage
-        update.redraw(anchor, _home(update, anchor), with_body=anchor.is_open)
+        update.redraw(anchor, with_body=anchor.is_open)
 
 
 def reveal(update: Update, lane: Lane) -> None:
@@ -206,7 +203,7 @@ def reveal(update: Update, lane: Lane) -> None:
     anchor = lane.anchor
     if anchor is not None and anchor.nested is not None:
         anchor.nested.waits = True
-        update.auto_fold(anchor, _home(update, anchor), Fold.OPEN)
+        update.auto_fold(anchor, Fold.OPEN)
 
 
 def conceal(update: Update, lane: Lane) -> None:
@@ -216,16 +213,16 @@ def conceal(update: Update, lane: Lane) -> None:
         return
     if not _waits(update, anchor):
         anchor.nested.waits = False
-        update.auto_fold(anchor, _home(update, anchor), Fold.CLOSED)
+        update.auto_fold(anchor, Fold.CLOSED)
 
 
 def renew_nested_requests(update: Update, anchor: ToolBlock) -> None:
     """Renew the requests of a subagent after its name became known or changed."""
     for block_id in update.chat.pending:
-        if update.chat.live[block_id][1].anchor is anchor:
+        if update.chat.live[block_id].lane.anchor is anchor:
             update.request_changed(block_id)
 
 
 def _waits(update: Update, anchor: ToolBlock) -> bool:
-    waiting = (update.chat.live[block_id][1] for block_id in update.chat.pending)
-    return any(lane.anchor is anchor for lane in waiting)
+    waiting = (update.chat.live[block_id] for block_id in update.chat.pending)
+    return any(block.lane.anchor is anchor for block in waiting)

@@ -18,8 +18,7 @@ import msgspec
 from eca_nvim.chat.handlers.call_groups import conceal, reveal, show_activity
 from eca_nvim.chat.handlers.messages import finish_reasoning
 from eca_nvim.chat.handlers.questions import dismiss
-from eca_nvim.chat.model.blocks import Fold, ReasoningBlock, ToolBlock, open_question
-from eca_nvim.chat.model.chat import Lane
+from eca_nvim.chat.model.blocks import Fold, Lane, ReasoningBlock, ToolBlock, open_question
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
@@ -39,21 +38,21 @@ def settle(
     end: how the turn ended. Of an agent that is gone nothing runs any more; else the
     questions of a login outlive the turn.
     """
-    for block, lane in list(update.chat.live.values()):
+    for block in list(update.chat.live.values()):
         question = open_question(block)
         outlives = (
             question is not None and not question.asked.of_turn and end is not states.TurnEnd.GONE
         )
-        if outlives or (only is not None and lane is not only):
+        if outlives or only not in (None, block.lane):
             continue
-        dismiss(update, block, lane)
+        dismiss(update, block)
         if isinstance(block, ToolBlock):
             state = _end_of(block, end)
             if state is states.CallState.FAILED:
                 block.outputs = (INCOMPLETE,)
-            step(update, block, lane, state)
+            step(update, block, state)
         elif isinstance(block, ReasoningBlock):
-            finish_reasoning(update, block, lane, None)
+            finish_reasoning(update, block, None)
     for lane in update.chat.lanes.values():
         if only is None or lane is only:
             update.finish_text(lane)
@@ -89,17 +88,17 @@ def stop_left(update: Update) -> None:
     for lane in update.chat.lanes.values():
         for block in lane.calls.values():
             if block.state is states.CallState.LEFT:
-                step(update, block, lane, states.CallState.STOPPED)
-                update.redraw(block, lane)
+                step(update, block, states.CallState.STOPPED)
+                update.redraw(block)
 
 
 def settle_pending(update: Update) -> None:
     """End the requests that wait for the user; running calls may still finish."""
     for block_id in list(update.chat.pending):
-        block, lane = update.chat.live[block_id]
-        dismiss(update, block, lane)
+        block = update.chat.live[block_id]
+        dismiss(update, block)
         if isinstance(block, ToolBlock) and block.state is states.CallState.WAITING:
-            step(update, block, lane, states.CallState.STOPPED)
+            step(update, block, states.CallState.STOPPED)
 
 
 CHANGED = "this request has changed since you saw it, look again"
@@ -148,35 +147,35 @@ _OUTCOMES: Mapping[states.CallState, str] = {
 }
 
 
-def step(update: Update, block: ToolBlock, lane: Lane, state: states.CallState) -> None:
+def step(update: Update, block: ToolBlock, state: states.CallState) -> None:
     """Move a call to a state if the transition is legal, else leave its state as it is.
 
     Header and body are redrawn either way, because the event may have brought new details.
     """
     if states.may_become(block.state, state):
         block.state = state
-        _follow(update, block, lane)
-    update.auto_fold(block, lane, _FOLDS.get(block.state, block.fold))
-    if lane.anchor is not None:
-        _show_in_anchor(update, block, lane)
+        _follow(update, block)
+    update.auto_fold(block, _FOLDS.get(block.state, block.fold))
+    if block.lane.anchor is not None:
+        _show_in_anchor(update, block)
 
 
-def _show_in_anchor(update: Update, block: ToolBlock, lane: Lane) -> None:
+def _show_in_anchor(update: Update, block: ToolBlock) -> None:
     """Show in the call that runs a subagent what this call of the subagent does."""
     if block.state is states.CallState.WAITING:
-        reveal(update, lane)
+        reveal(update, block.lane)
     else:
-        conceal(update, lane)
+        conceal(update, block.lane)
     if block.state not in states.ENDED_CALLS:
-        show_activity(update, lane, lambda: call_title(block, update.chat.settings))
+        show_activity(update, block.lane, lambda: call_title(block, update.chat.settings))
 
 
-def _follow(update: Update, block: ToolBlock, lane: Lane) -> None:
+def _follow(update: Update, block: ToolBlock) -> None:
     chat = update.chat
     if block.state in states.ENDED_CALLS:
         chat.live.pop(block.id, None)
     else:
-        chat.live[block.id] = (block, lane)
+        chat.live[block.id] = block
     if block.state is states.CallState.WAITING:
         chat.ask(block.id, update.now)
         update.dirty |= Dirty.STATUS

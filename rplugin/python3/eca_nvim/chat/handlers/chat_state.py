@@ -15,7 +15,8 @@ from eca_nvim.chat.handlers.call_groups import show_progress, store_usage
 from eca_nvim.chat.handlers.call_steps import settle
 from eca_nvim.chat.handlers.messages import note
 from eca_nvim.chat.handlers.task_list import drop_task_list
-from eca_nvim.chat.model.chat import Chat, Lane, TitleOwner
+from eca_nvim.chat.model.blocks import Lane
+from eca_nvim.chat.model.chat import Chat, TitleOwner
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import completion, events, ops, options, states, turn_events

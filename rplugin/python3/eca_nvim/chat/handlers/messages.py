@@ -21,7 +21,7 @@ from eca_nvim.chat.model.blocks import (
     ReasoningBlock,
     TextBlock,
 )
-from eca_nvim.chat.model.chat import Lane, QueueKind
+from eca_nvim.chat.model.chat import QueueKind
 from eca_nvim.chat.render.block import hook_failed
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Update
@@ -35,7 +35,7 @@ def text_received(update: Update, event: events.TextReceived) -> None:
         if block is None:
             _begin_text(update, event.text)
         elif text := block.cleaner.feed(event.text):
-            update.append(block, update.lane, text)
+            update.append(block, text)
     elif event.role is events.Role.USER:
         _echoed(update, event)
     else:
@@ -46,7 +46,7 @@ def _begin_text(update: Update, text: str) -> None:
     text = text.lstrip("\r\n")
     if not text:
         return
-    block = TextBlock(update.new_block_id(), ops.BlockKind.ASSISTANT)
+    block = TextBlock(update.new_block_id(), update.lane, ops.BlockKind.ASSISTANT)
     if drawn := block.cleaner.feed(text):
         block.chunks.append(drawn)
     update.add(block)
@@ -84,7 +84,7 @@ def _confirms(update: Update, event: events.TextReceived) -> bool:
 def show_user(update: Update, text: str, content_id: str | None = None) -> TextBlock:
     """Add a block with a message of the user, and return it."""
     block = TextBlock(
-        update.new_block_id(), ops.BlockKind.USER, complete=True, content_id=content_id
+        update.new_block_id(), update.lane, ops.BlockKind.USER, complete=True, content_id=content_id
     )
     block.turn = _turn_of(update)
     if shown := clean(text).strip("\n"):
@@ -103,13 +103,15 @@ def note(update: Update, text: str, *, is_error: bool = False) -> None:
     """Add a system message unless it is empty; errors are plain text, the rest is Markdown."""
     if text := text.strip("\r\n"):
         kind = ops.BlockKind.NOTE if is_error else ops.BlockKind.SYSTEM
-        update.add(NoteBlock(update.new_block_id(), kind, text=text, is_error=is_error))
+        update.add(
+            NoteBlock(update.new_block_id(), update.lane, kind, text=text, is_error=is_error)
+        )
 
 
 def folded_note(update: Update, title: str, text: str) -> None:
     """Add a text that is collapsed below its title."""
     block = PlainBlock(
-        update.new_block_id(), ops.BlockKind.NOTE, Fold.CLOSED, name=title, text=text
+        update.new_block_id(), update.lane, ops.BlockKind.NOTE, Fold.CLOSED, name=title, text=text
     )
     update.add(block)
 
@@ -141,24 +143,22 @@ def reasoning_text(update: Update, event: events.ReasoningText) -> None:
     block = _reasoning_block(update, event.id)
     text = event.text if block.chunks else event.text.lstrip("\r\n")
     if drawn := block.cleaner.feed(text):
-        update.append(block, update.lane, drawn)
+        update.append(block, drawn)
 
 
 def reasoning_finished(update: Update, event: events.ReasoningFinished) -> None:
     """Close a reasoning block; the answer may already have begun."""
     block = update.lane.reasoning.get(event.id)
     if block is not None and block.id in update.chat.live:
-        finish_reasoning(update, block, update.lane, event.total_ms)
+        finish_reasoning(update, block, event.total_ms)
 
 
-def finish_reasoning(
-    update: Update, block: ReasoningBlock, lane: Lane, total_ms: int | None
-) -> None:
+def finish_reasoning(update: Update, block: ReasoningBlock, total_ms: int | None) -> None:
     """Close a reasoning block; without `total_ms` its time is measured here."""
     update.chat.live.pop(block.id, None)
     block.total_ms = update.now - block.started_ms if total_ms is None else total_ms
-    update.complete(block, lane)
-    update.redraw(block, lane)
+    update.complete(block)
+    update.redraw(block)
 
 
 def _reasoning_block(update: Update, reasoning_id: str) -> ReasoningBlock:
@@ -166,13 +166,14 @@ def _reasoning_block(update: Update, reasoning_id: str) -> ReasoningBlock:
     if block is None:
         block = ReasoningBlock(
             update.new_block_id(),
+            update.lane,
             ops.BlockKind.REASONING,
             Fold.CLOSED,
             content_id=reasoning_id,
             started_ms=update.now,
         )
         update.lane.reasoning[reasoning_id] = block
-        update.chat.live[block.id] = (block, update.lane)
+        update.chat.live[block.id] = block
         update.add(block)
     return block
 
@@ -186,13 +187,15 @@ def hook_finished(update: Update, event: turn_events.HookFinished) -> None:
     """Show a hook's result; open it if the hook failed."""
     block = _hook(update, event.id, event.name)
     block.result = event
-    update.auto_fold(block, update.lane, Fold.OPEN if hook_failed(block) else Fold.CLOSED)
+    update.auto_fold(block, Fold.OPEN if hook_failed(block) else Fold.CLOSED)
 
 
 def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
     block = update.lane.hooks.get(hook_id)
     if block is None or block.result is not None:
-        block = HookBlock(update.new_block_id(), ops.BlockKind.HOOK, Fold.CLOSED, name=name)
+        block = HookBlock(
+            update.new_block_id(), update.lane, ops.BlockKind.HOOK, Fold.CLOSED, name=name
+        )
         update.lane.hooks[hook_id] = block
         update.add(block)
     return block
@@ -201,14 +204,20 @@ def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
 def link_received(update: Update, event: turn_events.LinkReceived) -> None:
     """Show a link."""
     update.add(
-        LinkBlock(update.new_block_id(), ops.BlockKind.LINK, title=event.title, url=event.url)
+        LinkBlock(
+            update.new_block_id(), update.lane, ops.BlockKind.LINK, title=event.title, url=event.url
+        )
     )
 
 
 def image_received(update: Update, event: turn_events.ImageReceived) -> None:
     """Show an image's type and size."""
     block = ImageBlock(
-        update.new_block_id(), ops.BlockKind.IMAGE, media_type=event.media_type, base64=event.base64
+        update.new_block_id(),
+        update.lane,
+        ops.BlockKind.IMAGE,
+        media_type=event.media_type,
+        base64=event.base64,
     )
     update.add(block)
 
@@ -216,7 +225,11 @@ def image_received(update: Update, event: turn_events.ImageReceived) -> None:
 def flag_received(update: Update, event: events.FlagReceived) -> None:
     """Show a bookmark."""
     block = FlagBlock(
-        update.new_block_id(), ops.BlockKind.FLAG, text=event.text, content_id=event.content_id
+        update.new_block_id(),
+        update.lane,
+        ops.BlockKind.FLAG,
+        text=event.text,
+        content_id=event.content_id,
     )
     update.add(block)
 
@@ -224,6 +237,11 @@ def flag_received(update: Update, event: events.FlagReceived) -> None:
 def unknown_received(update: Update, event: events.UnknownReceived) -> None:
     """Show content of an unknown kind as plain text."""
     block = PlainBlock(
-        update.new_block_id(), ops.BlockKind.NOTE, Fold.OPEN, name=event.kind, text=event.text
+        update.new_block_id(),
+        update.lane,
+        ops.BlockKind.NOTE,
+        Fold.OPEN,
+        name=event.kind,
+        text=event.text,
     )
     update.add(block)

@@ -18,7 +18,7 @@ from eca_nvim.chat.model.blocks import (
     ToolBlock,
     open_question,
 )
-from eca_nvim.chat.model.chat import Chat, Lane, active_call
+from eca_nvim.chat.model.chat import Chat, active_call
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.safe_text import HIDDEN, one_line
 from eca_nvim.chat.update import Dirty, Update
@@ -40,13 +40,13 @@ def question_asked(update: Update, event: events.QuestionAsked) -> None:
     block = _asking_call(update, event)
     if block is None:
         block = QuestionBlock(
-            update.new_block_id(), ops.BlockKind.QUESTION, Fold.OPEN, question=question
+            update.new_block_id(), update.lane, ops.BlockKind.QUESTION, Fold.OPEN, question=question
         )
-        update.chat.live[block.id] = (block, update.lane)
+        update.chat.live[block.id] = block
         update.add(block)
     else:
         block.question = question
-        update.auto_fold(block, update.lane, Fold.OPEN)
+        update.auto_fold(block, Fold.OPEN)
     request = update.chat.ask(block.id, update.now)
     reveal(update, update.lane)
     update.dirty |= Dirty.PENDING | Dirty.STATUS
@@ -70,44 +70,44 @@ def replayed_question(dialogue: events.Dialogue) -> Question:
 def withdraw_question(chat: Chat, question_id: str, now: int, answer: str | None = None) -> Changes:
     """Close a question by the id its asker gave it, with an answer that came otherwise, or none."""
     update = Update(chat, chat.root, now)
-    for block, lane in list(chat.live.values()):
+    for block in list(chat.live.values()):
         question = open_question(block)
         if question is not None and question.asked.id == question_id:
-            close_question(update, block, lane, answer)
+            close_question(update, block, answer)
     return update.finish()
 
 
 def asks_itself(chat: Chat) -> bool:
     """Return whether a question of the agent is open, not one that we ask for its login."""
-    opened = (open_question(chat.live[block_id][0]) for block_id in chat.pending)
+    opened = (open_question(chat.live[block_id]) for block_id in chat.pending)
     return any(it and it.asked.by_agent and not it.asked.in_login for it in opened)
 
 
 def close_login_question(update: Update) -> None:
     """Close the question that we ask for a login of the agent: it goes on otherwise."""
     for block_id in list(update.chat.pending):
-        block, lane = update.chat.live[block_id]
+        block = update.chat.live[block_id]
         question = open_question(block)
         if question is not None and question.asked.in_login:
-            finish_question(update, block, lane, QuestionState.DISMISSED, None)
+            finish_question(update, block, QuestionState.DISMISSED, None)
 
 
-def dismiss(update: Update, block: Block, lane: Lane) -> None:
+def dismiss(update: Update, block: Block) -> None:
     """Close the open question of a block, if any, without an answer."""
     if open_question(block):
-        close_question(update, block, lane, None)
+        close_question(update, block, None)
 
 
 def dismiss_for_call(update: Update, call: ToolBlock) -> None:
     """Close the questions of a tool call that has ended."""
-    dismiss(update, call, update.lane)
-    for block, lane in list(update.chat.live.values()):
+    dismiss(update, call)
+    for block in list(update.chat.live.values()):
         question = block.question if isinstance(block, QuestionBlock) else None
-        if question and lane is update.lane and question.asked.tool_call_id == call.call.id:
-            dismiss(update, block, lane)
+        if question and block.lane is call.lane and question.asked.tool_call_id == call.call.id:
+            dismiss(update, block)
 
 
-def close_question(update: Update, block: Block, lane: Lane, answer: str | None) -> None:
+def close_question(update: Update, block: Block, answer: str | None) -> None:
     """Close a question and send the answer, or None; the agent always gets a reply.
 
     An answer that names an option is replaced by that option's label. Without an answer a login
@@ -119,16 +119,14 @@ def close_question(update: Update, block: Block, lane: Lane, answer: str | None)
     answer = answer if option is None else option
     secret = question.asked.secret and answer and option is None
     state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
-    finish_question(update, block, lane, state, HIDDEN if secret else answer)
+    finish_question(update, block, state, HIDDEN if secret else answer)
     if not question.asked.in_login:
         update.tell(effects.TellAnswer(question.asked.id, answer))
     elif answer is not None:
         update.tell(effects.TellLogin(update.chat.id, answer))
 
 
-def finish_question(
-    update: Update, block: Block, lane: Lane, state: QuestionState, answer: str | None
-) -> None:
+def finish_question(update: Update, block: Block, state: QuestionState, answer: str | None) -> None:
     """Show how the open question of a block has ended."""
     question = open_question(block)
     assert question is not None
@@ -139,8 +137,8 @@ def finish_question(
         update.chat.live.pop(block.id, None)
     update.chat.pending.pop(block.id, None)
     update.dirty |= Dirty.PENDING | Dirty.STATUS
-    update.auto_fold(block, lane, Fold.CLOSED)
-    conceal(update, lane)
+    update.auto_fold(block, Fold.CLOSED)
+    conceal(update, block.lane)
 
 
 def question_closed(update: Update, event: events.QuestionClosed) -> None:
@@ -151,10 +149,10 @@ def question_closed(update: Update, event: events.QuestionClosed) -> None:
     question = block.question
     if question.state is QuestionState.WAITING:
         state = QuestionState.ANSWERED if event.is_done else QuestionState.DISMISSED
-        finish_question(update, block, update.lane, state, DONE if event.is_done else None)
+        finish_question(update, block, state, DONE if event.is_done else None)
     elif event.is_done and question.state is QuestionState.ANSWERED:
         question.answer = DONE
-        update.redraw(block, update.lane)
+        update.redraw(block)
 
 
 def find_question(chat: Chat, question_id: str) -> QuestionBlock | None:

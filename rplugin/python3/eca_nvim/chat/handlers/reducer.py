@@ -103,9 +103,9 @@ def tick(chat: Chat, now: int) -> Changes:
         update.dirty |= Dirty.STATUS
     if chat.has_turn:
         turn.ask_when_silent(update)
-    for block, lane in chat.live.values():
+    for block in chat.live.values():
         if isinstance(block, ToolBlock) and block.state is states.CallState.RUNNING:
-            update.redraw(block, lane)
+            update.redraw(block)
     return update.finish()
 
 
@@ -124,7 +124,7 @@ def settings_changed(chat: Chat, settings: RenderSettings, now: int) -> Changes:
     for block_id, request in chat.pending.items():
         request.changed()
         if block_id in chat.live:
-            update.redraw(*chat.live[block_id], with_body=True)
+            update.redraw(chat.live[block_id], with_body=True)
     update.dirty |= Dirty.PENDING
     return update.finish()
 

@@ -48,8 +48,10 @@ def plan_changed(update: Update, event: events.PlanChanged) -> None:
         call = call_details.ToolCall(
             "", kind=call_details.ToolKind.TASKS, verb="tasks", details=event.tasks
         )
-        block = ToolBlock(update.new_block_id(), ops.BlockKind.TASKS, Fold.CLOSED, call=call)
-        block.chat_id, block.state = update.lane.chat_id, states.CallState.DONE
+        block = ToolBlock(
+            update.new_block_id(), update.lane, ops.BlockKind.TASKS, Fold.CLOSED, call=call
+        )
+        block.state = states.CallState.DONE
         block.replayed = update.replays
         update.add(block)
     update_task_list(update, event.tasks, block)
@@ -88,7 +90,7 @@ def keeping_task_list(update: Update) -> Iterator[None]:
 def _put_away(update: Update) -> None:
     chat = update.chat
     if chat.task_list_block is not None:
-        update.auto_fold(chat.task_list_block, chat.root, Fold.CLOSED)
+        update.auto_fold(chat.task_list_block, Fold.CLOSED)
     _forget(chat)
 
 
@@ -103,14 +105,14 @@ def _move(update: Update, tasks: call_details.TaskList, block: ToolBlock) -> Non
     if before is not None and before is not block and before.nested is None:
         _give_way(update, before)
         if before.fold not in AUTOMATIC_FOLDS:
-            update.fold(block, chat.root, before.fold)
+            update.fold(block, before.fold)
     unfinished = tasks.done < len(tasks.tasks)
-    update.auto_fold(block, chat.root, Fold.OPEN if unfinished else Fold.CLOSED)
+    update.auto_fold(block, Fold.OPEN if unfinished else Fold.CLOSED)
 
 
 def _give_way(update: Update, before: ToolBlock) -> None:
     """Remove the block of a task list, because another block shows a newer one."""
     root = update.chat.root
     place = root.blocks.index(before)
-    update.remove(before, root)
+    update.remove(before)
     join_sides(update, place, root)

@@ -69,7 +69,7 @@ def preparing(update: Update, event: events.ToolPreparing) -> None:
     block.arguments.feed(event.arguments_text)
     block.so_far = event.so_far or block.so_far
     grows = block.is_open and block.arguments.size <= SHOWN_ARGUMENTS
-    update.redraw(block, update.lane, with_body=grows)
+    update.redraw(block, with_body=grows)
     show_activity(update, update.lane, lambda: call_title(block, update.chat.settings))
 
 
@@ -86,11 +86,11 @@ def requested(update: Update, event: events.ToolRequested) -> None:
     state = states.CallState.WAITING if waits else states.CallState.APPROVED
     block = _block_of(update, block, event.call, asks=event.needs_approval)
     block.choices, block.request_id = event.choices, event.request_id
-    step(update, block, update.lane, state)
+    step(update, block, state)
     if trusted is not None and block.state is states.CallState.APPROVED:
         home = update.chat.id
         update.tell(
-            effects.TellDecision(block.chat_id, block.call, trusted.id, True, home, block.id)
+            effects.TellDecision(block.lane.chat_id, block.call, trusted.id, True, home, block.id)
         )
     if block.state is states.CallState.WAITING and waited not in (
         None,
@@ -130,7 +130,7 @@ def running(update: Update, event: events.ToolRunning) -> None:
     )
     if not is_undecided and block.started_ms is None:
         block.started_ms = update.now
-    step(update, block, update.lane, block.state if is_undecided else states.CallState.RUNNING)
+    step(update, block, block.state if is_undecided else states.CallState.RUNNING)
 
 
 def withdrawn(update: Update, event: events.ApprovalWithdrawn) -> None:
@@ -139,12 +139,7 @@ def withdrawn(update: Update, event: events.ApprovalWithdrawn) -> None:
     if block is not None and block.state is states.CallState.WAITING:
         resolve_request(update, block, "withdrawn")
         began = block.started_ms is not None
-        step(
-            update,
-            block,
-            update.lane,
-            states.CallState.RUNNING if began else states.CallState.PREPARING,
-        )
+        step(update, block, states.CallState.RUNNING if began else states.CallState.PREPARING)
 
 
 def printed(update: Update, event: events.ToolOutput) -> None:
@@ -156,7 +151,7 @@ def printed(update: Update, event: events.ToolOutput) -> None:
         block.live = LiveOutput()
     block.live.feed(event.text)
     block.awaits_input = event.awaits_input
-    update.redraw(block, update.lane, with_body=block.is_open)
+    update.redraw(block, with_body=block.is_open)
 
 
 def job_changed(update: Update, event: turn_events.Job) -> None:
@@ -167,7 +162,7 @@ def job_changed(update: Update, event: turn_events.Job) -> None:
     if event.state is not turn_events.JobState.RUNNING and block.started_ms is not None:
         block.total_ms = update.now - block.started_ms
     block.job = event
-    update.redraw(block, update.lane)
+    update.redraw(block)
 
 
 def finished(update: Update, event: events.ToolFinished) -> None:
@@ -189,12 +184,12 @@ def finished(update: Update, event: events.ToolFinished) -> None:
     dismiss_for_call(update, block)
     if block.question is None and event.dialogue is not None:
         block.question = replayed_question(event.dialogue)
-    step(update, block, update.lane, _outcome(update, block, event))
+    step(update, block, _outcome(update, block, event))
     call_ended(update, block)
     if block.state in (states.CallState.DONE, states.CallState.STOPPED):
         update_task_list(update, event.call.details, block)
         if not block.replayed:
-            join_neighbours(update, block, update.lane)
+            join_neighbours(update, block)
             _report_files(update, block)
             _show_place(update, block, done=True)
 
@@ -204,7 +199,7 @@ def _store_late_outputs(update: Update, event: events.ToolFinished) -> None:
     block = update.lane.calls.get(event.call.id)
     if block is not None and any(event.outputs) and not any(block.outputs):
         block.outputs, block.live = event.outputs, None
-        update.redraw(block, update.lane, with_body=block.is_open)
+        update.redraw(block, with_body=block.is_open)
 
 
 def _total_ms(update: Update, block: ToolBlock, event: events.ToolFinished) -> int | None:
@@ -239,12 +234,7 @@ def rejected(update: Update, event: events.ToolRejected) -> None:
     stopped = was_cut and block.state is not states.CallState.REFUSED
     dismiss_for_call(update, block)
     block.by_config = event.reason == events.BY_CONFIG
-    step(
-        update,
-        block,
-        update.lane,
-        states.CallState.STOPPED if stopped else states.CallState.REJECTED,
-    )
+    step(update, block, states.CallState.STOPPED if stopped else states.CallState.REJECTED)
 
 
 def _model_may_write(update: Update) -> bool:
@@ -279,15 +269,13 @@ def _block_of(
 
 def _new_block(update: Update, call: call_details.ToolCall) -> ToolBlock:
     lane = update.lane
-    block = ToolBlock(
-        update.new_block_id(), _kind(call), Fold.CLOSED, call=call, chat_id=lane.chat_id
-    )
+    block = ToolBlock(update.new_block_id(), update.lane, _kind(call), Fold.CLOSED, call=call)
     block.replayed = update.replays
     earlier = lane.calls.get(call.id)
     if earlier is not None and earlier.state not in states.ENDED_CALLS:
         block.earlier = earlier
     lane.calls[call.id] = block
-    update.chat.live[block.id] = (block, lane)
+    update.chat.live[block.id] = block
     update.withdraw_rejection()
     update.add(block)
     return block

@@ -66,7 +66,7 @@ def ask_when_silent(update: Update) -> None:
 def _takes_its_time(chat: Chat) -> bool:
     if chat.retrying or chat.pending:
         return True
-    blocks = (block for block, _ in chat.live.values())
+    blocks = (block for block in chat.live.values())
     return any(isinstance(block, ToolBlock) and block.state in _WORKING for block in blocks)
 
 
@@ -301,7 +301,7 @@ def login_waits(update: Update, _event: turn_events.LoginWaits) -> None:
         return
     match update.lane.blocks[-1]:
         case NoteBlock(text=text) as said if text.strip() == wanted:
-            update.remove(said, update.lane)  # the question has all of it
+            update.remove(said)  # the question has all of it
     secret = wanted == SILENT_LOGIN or any(word in wanted.lower() for word in _SECRET_WORDS)
     question_asked(
         update, events.QuestionAsked(LOGIN_QUESTION, wanted, secret=secret, in_login=True)
@@ -356,7 +356,7 @@ def _remove_repeated_error(update: Update, reason: str) -> None:
         case [*_, NoteBlock(text=text) as fault, TextBlock(kind=ops.BlockKind.USER)] if (
             text == reason
         ):
-            update.remove(fault, update.lane)
+            update.remove(fault)
 
 
 def chat_deleted(update: Update, _event: events.ChatDeleted) -> None:

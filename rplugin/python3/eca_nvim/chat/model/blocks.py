@@ -109,10 +109,34 @@ class Question(Struct):
         return self.option(answer) is not None
 
 
+class Lane(Struct, eq=False):
+    """One thread of conversation: its blocks, also by the agent's ids.
+
+    chat_id: the chat's own, or a subagent's. anchor: the call that runs the subagent, above its
+    blocks. current_text: the model's text that is still growing. calls: the last call of
+    each id, because agents reuse ids.
+    """
+
+    chat_id: str
+    depth: int = 0
+    anchor: ToolBlock | None = None
+    blocks: list[Block] = field(default_factory=list)
+    current_text: TextBlock | None = None
+    calls: dict[str, ToolBlock] = field(default_factory=dict)
+    reasoning: dict[str, ReasoningBlock] = field(default_factory=dict)
+    hooks: dict[str, HookBlock] = field(default_factory=dict)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the lane's blocks are in the view."""
+        return self.anchor is None or self.anchor.is_open
+
+
 class Block(Struct, eq=False):
     """Base of all blocks; `drawn` is the header the view has, `group` the group it belongs to."""
 
     id: int
+    lane: Lane
     kind: BlockKind
     fold: Fold = Fold.FIXED
     drawn: Sequence[Segment] | None = None
@@ -120,8 +144,13 @@ class Block(Struct, eq=False):
 
     @property
     def is_open(self) -> bool:
-        """Whether the body is in the view."""
+        """Whether the body is shown with the block."""
         return self.fold in SHOWN_FOLDS
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the block is in the view."""
+        return self.lane.is_shown and (self.group is None or self.group.is_open)
 
 
 class StreamedBlock(Block, eq=False):
@@ -203,7 +232,7 @@ class WrittenArguments(Struct):
 
 
 class ToolBlock(Block, eq=False):
-    """A tool call; `chat_id` is the chat it belongs to, ours or a subagent's.
+    """A tool call.
 
     replayed: it is part of a loaded history and ran in the past. question: the question it asks the
     user, if it is such a call. nested: the subagent it runs. earlier: an older call with the same
@@ -216,7 +245,6 @@ class ToolBlock(Block, eq=False):
     """
 
     call: call_details.ToolCall = field(default_factory=lambda: call_details.ToolCall(""))
-    chat_id: str = ""
     state: states.CallState = states.CallState.PREPARING
     arguments: WrittenArguments = field(default_factory=WrittenArguments)
     so_far: call_details.KnownSoFar | None = None

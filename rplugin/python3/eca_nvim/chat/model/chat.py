@@ -21,9 +21,8 @@ from msgspec import Struct, field
 
 from eca_nvim.chat.model.blocks import (
     Block,
-    HookBlock,
+    Lane,
     OlderBlock,
-    ReasoningBlock,
     TextBlock,
     ToolBlock,
 )
@@ -42,32 +41,6 @@ from eca_nvim.chat.vocabulary import (
 )
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability, ChatOption, OptionValue
-
-
-class Lane(Struct, eq=False):
-    """One thread of conversation: its blocks, also by the agent's ids.
-
-    current_text: the model's text that is still growing. calls: the last call of each id, because
-    agents reuse ids (call_ids.py).
-    """
-
-    chat_id: str
-    depth: int = 0
-    anchor: ToolBlock | None = None
-    blocks: list[Block] = field(default_factory=list)
-    current_text: TextBlock | None = None
-    calls: dict[str, ToolBlock] = field(default_factory=dict)
-    reasoning: dict[str, ReasoningBlock] = field(default_factory=dict)
-    hooks: dict[str, HookBlock] = field(default_factory=dict)
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the lane's blocks are in the view."""
-        return self.anchor is None or self.anchor.is_open
-
-    def shows(self, block: Block) -> bool:
-        """Return whether a block of the lane is in the view."""
-        return self.is_shown and (block.group is None or block.group.is_open)
 
 
 class QueueKind(StrEnum):
@@ -179,8 +152,8 @@ class Chat(Struct, eq=False):
     blocks: dict[int, Block] = field(default_factory=dict)
     lanes: dict[str, Lane] = field(default_factory=dict)
     anchors: dict[str, ToolBlock] = field(default_factory=dict)
-    live: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
-    stale: dict[int, tuple[Block, Lane]] = field(default_factory=dict)
+    live: dict[int, Block] = field(default_factory=dict)
+    stale: dict[int, Block] = field(default_factory=dict)
     pending: dict[int, requests.Request] = field(default_factory=dict)
     queue: list[QueuedPrompt] = field(default_factory=list)
     unconfirmed: list[TextBlock] = field(default_factory=list)

@@ -13,12 +13,13 @@ from typing import NamedTuple
 from eca_nvim.chat.model.blocks import (
     Block,
     GroupBlock,
+    Lane,
     NoteBlock,
     ReasoningBlock,
     StreamedBlock,
     ToolBlock,
 )
-from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.block import full_body, header, reasoning_title
 from eca_nvim.chat.text.output import text_body
 from eca_nvim.chat.text.safe_text import one_line

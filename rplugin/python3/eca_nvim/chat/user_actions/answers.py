@@ -28,7 +28,7 @@ from eca_nvim.chat.model.blocks import (
     ToolBlock,
     open_question,
 )
-from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.field_values import offers_of, requirement, shown_value
 from eca_nvim.chat.model.form_progress import LONGEST_DEFAULT, Answer, FormProgress
 from eca_nvim.chat.render.question import CELLS, field_text
@@ -167,8 +167,8 @@ def answer_question(
     """
     update = Update(chat, chat.root, now)
     if check_answer(update, block_id, digest, _typed(chat, block_id, text)):
-        block, lane = chat.live[block_id]
-        take_answer(update, block, lane, text if picked is None else tuple(picked))
+        block = chat.live[block_id]
+        take_answer(update, block, text if picked is None else tuple(picked))
     return update.finish()
 
 
@@ -176,11 +176,11 @@ def previous_field(chat: Chat, block_id: int, digest: str, now: int) -> Changes:
     """Ask the field before again."""
     update = Update(chat, chat.root, now)
     if check_answer(update, block_id, digest):
-        block, lane = chat.live[block_id]
+        block = chat.live[block_id]
         question = open_question(block)
         if question is not None and question.progress is not None:
             question.progress.back()
-            _ask_again(update, block, lane)
+            _ask_again(update, block)
     return update.finish()
 
 
@@ -193,51 +193,48 @@ def asks_secret(chat: Chat, block_id: int) -> bool:
     return question.asked.secret or bool(field and field.secret)
 
 
-def take_answer(update: Update, block: Block, lane: Lane, answer: Answer | None) -> None:
+def take_answer(update: Update, block: Block, answer: Answer | None) -> None:
     """Take the answer to the open question of a block, if there is one."""
     question = open_question(block)
     if question is None:
         return
     if question.progress is not None:
-        _fill_in(update, block, lane, question, question.progress, answer)
+        _fill_in(update, block, question, question.progress, answer)
     elif question.asked.link is not None:
-        _follow(update, block, lane, question, question.asked.link, consents=answer is not None)
+        _follow(update, block, question, question.asked.link, consents=answer is not None)
     elif answer is None and question.asked.in_login:
         stop(update)
     elif answer is None or isinstance(answer, str):
-        close_question(update, block, lane, answer)
+        close_question(update, block, answer)
 
 
 def _fill_in(
     update: Update,
     block: Block,
-    lane: Lane,
     question: Question,
     progress: FormProgress,
     answer: Answer | None,
 ) -> None:
     """Take the answer to the field that is asked; send the form if it is complete."""
     if answer is None:
-        finish_question(update, block, lane, QuestionState.DECLINED, None)
+        finish_question(update, block, QuestionState.DECLINED, None)
         update.tell(effects.TellForm(question.asked.id, None))
     elif progress.take(answer):
         content = progress.content
-        finish_question(update, block, lane, QuestionState.ANSWERED, progress.summary)
+        finish_question(update, block, QuestionState.ANSWERED, progress.summary)
         update.tell(effects.TellForm(question.asked.id, content))
     else:
-        _ask_again(update, block, lane)
+        _ask_again(update, block)
 
 
-def _ask_again(update: Update, block: Block, lane: Lane) -> None:
+def _ask_again(update: Update, block: Block) -> None:
     update.request_changed(block.id)
-    update.redraw(block, lane, with_body=block.is_open)
+    update.redraw(block, with_body=block.is_open)
 
 
-def _follow(
-    update: Update, block: Block, lane: Lane, question: Question, link: str, *, consents: bool
-) -> None:
+def _follow(update: Update, block: Block, question: Question, link: str, *, consents: bool) -> None:
     state = QuestionState.ANSWERED if consents else QuestionState.DECLINED
-    finish_question(update, block, lane, state, OPENED if consents else None)
+    finish_question(update, block, state, OPENED if consents else None)
     update.tell(effects.TellForm(question.asked.id, {} if consents else None))
     if consents:
         update.ops.append(ops.OpenExternal(link))

@@ -19,9 +19,9 @@ from typing import TypeAlias
 
 from eca_nvim.chat.handlers.call_steps import check_answer, step
 from eca_nvim.chat.handlers.prompt_queue import enqueue
-from eca_nvim.chat.model.blocks import Changes, ToolBlock, open_question
+from eca_nvim.chat.model.blocks import Block, Changes, ToolBlock, open_question
 from eca_nvim.chat.model.calls import full_name, is_unknown, moved
-from eca_nvim.chat.model.chat import Chat, Lane, QueuedPrompt, QueueKind
+from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.tool import approval_body, call_title
@@ -77,10 +77,10 @@ def decide(
         choice = next((each for each in offered if each.id == choice_id), None)
         allows = choice is not None and choice.kind.allows
         state = states.CallState.APPROVED if allows else states.CallState.REFUSED
-        step(update, block, chat.lanes[block.chat_id], state)
+        step(update, block, state)
         said = None if choice is None else choice.id
         update.tell(
-            effects.TellDecision(block.chat_id, block.call, said, allows, chat.id, block_id)
+            effects.TellDecision(block.lane.chat_id, block.call, said, allows, chat.id, block_id)
         )
         if not allows:
             _follow_rejection(update, block, reason)
@@ -88,7 +88,7 @@ def decide(
 
 
 def _follow_rejection(update: Update, block: ToolBlock, reason: str | None) -> None:
-    if block.chat_id == update.chat.id:
+    if block.lane.chat_id == update.chat.id:
         update.chat.turn.expected_end = states.TurnEnd.REJECTED
     if reason and reason.strip():
         _explain(update, block, reason)
@@ -108,7 +108,7 @@ def is_still_approved(chat: Chat, approval: effects.TellDecision) -> bool:
 
 def _explain(update: Update, block: ToolBlock, reason: str) -> None:
     chat = update.chat
-    if block.chat_id == chat.id:
+    if block.lane.chat_id == chat.id:
         enqueue(update, QueuedPrompt(QueueKind.REASON, reason))
     else:
         update.ops += [ops.SetInput(chat.id, clean(reason)), ops.Notify("info", SUBAGENT_GOES_ON)]
@@ -170,7 +170,7 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
     behind: object
     if question is not None:
         item, behind = question_item(question), question_behind(question)
-        item["agent"] = _agent_name(chat, chat.live[block_id][1])
+        item["agent"] = _agent_name(block)
     elif isinstance(block, ToolBlock):
         item, behind = _approval(chat, block, request, on_disk(chat, block.call)), block.call
     else:
@@ -204,7 +204,7 @@ def _approval(
         "warnings": cautions or None,
         "tool": full_name(block.call),
         "paths": _paths(block.call) or None,
-        "agent": _agent_name(chat, chat.live[block.id][1]),
+        "agent": _agent_name(block),
     }
 
 
@@ -250,8 +250,8 @@ def _paths(call: call_details.ToolCall) -> list[str]:
     return [clean(change.path) for change in call.changes or ()] or [*(move or ())][:1]
 
 
-def _agent_name(chat: Chat, lane: Lane) -> str | None:
-    anchor = chat.anchors.get(lane.chat_id)
+def _agent_name(block: Block) -> str | None:
+    anchor = block.lane.anchor
     if anchor is None:
         return None
     details = anchor.call.details

@@ -135,7 +135,7 @@ def _add_newest(update: Update, page: Page) -> None:
     """Add the newest page, below a placeholder for the older ones."""
     chat = update.chat
     if page.older is not None:
-        block = OlderBlock(update.new_block_id(), ops.BlockKind.OLDER)
+        block = OlderBlock(update.new_block_id(), update.lane, ops.BlockKind.OLDER)
         _count(block, page, page.total)
         block.loading = page.older == FOLLOWS
         chat.older = OlderMessages(page.older, block)
@@ -160,10 +160,10 @@ def show_older(chat: Chat, page: Page, now: int) -> Changes:
     _count(older.block, page, older.block.count)
     if page.older is None:
         chat.older = None
-        update.remove(older.block, chat.root)
+        update.remove(older.block)
     else:
         chat.older = OlderMessages(page.older, older.block)
-        update.redraw(older.block, chat.root)
+        update.redraw(older.block)
     return update.finish()
 
 
@@ -172,7 +172,7 @@ def show_loading(chat: Chat, now: int, *, loading: bool) -> Changes:
     update = Update(chat, chat.root, now)
     if chat.older is not None:
         chat.older.block.loading = loading
-        update.redraw(chat.older.block, chat.root)
+        update.redraw(chat.older.block)
     return update.finish()
 
 
@@ -239,9 +239,9 @@ def _put_back_calls(update: Update, later_calls: Mapping[str, Mapping[str, ToolB
             is_cut = block.state not in states.ENDED_CALLS and block.nested is None
             if is_cut and end is not None and end.replayed:
                 end.call = merged(block.call, end.call)
-                update.remove(block, lane)
+                update.remove(block)
                 update.chat.live.pop(block.id, None)
-                update.redraw(end, lane, with_body=end.is_open)
+                update.redraw(end, with_body=end.is_open)
         lane.calls |= known
 
 
@@ -263,8 +263,7 @@ def root_place(chat: Chat, block_id: int) -> int | None:
     blocks = chat.root.blocks
     if not block_id:
         return len(blocks) - 1 if blocks else None
-    block: Block | None = chat.blocks.get(block_id)
-    for lane in chat.lanes.values():
-        if lane.anchor is not None and block in lane.blocks:
-            block = lane.anchor
+    block = chat.blocks.get(block_id)
+    if block is not None and block.lane.anchor is not None:
+        block = block.lane.anchor
     return blocks.index(block) if block in blocks else None

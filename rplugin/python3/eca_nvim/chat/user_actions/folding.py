@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from functools import partial
 
-from eca_nvim.chat.model.blocks import Block, Changes, Fold, ImageBlock, LinkBlock
-from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.model.blocks import Block, Changes, Fold, ImageBlock, Lane, LinkBlock
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import effects, ops
@@ -23,20 +22,20 @@ def toggle(chat: Chat, block_id: int, now: int, *, to_open: bool | None = None) 
     """
     update = Update(chat, chat.root, now)
     if block_id:
-        found = [(block, lane) for block, lane in _foldable(chat) if block.id == block_id]
+        found = [block for block in _foldable(chat) if block.id == block_id]
     else:
-        found = list(_foldable(chat))
+        found = _foldable(chat)
     if to_open is None:
-        to_open = not any(block.is_open for block, _ in found)
+        to_open = not any(block.is_open for block in found)
     fold = Fold.USER_OPEN if to_open else Fold.USER_CLOSED
-    for block, lane in found:
-        update.fold(block, lane, fold)
+    for block in found:
+        update.fold(block, fold)
     return update.finish()
 
 
-def _foldable(chat: Chat) -> list[tuple[Block, Lane]]:
+def _foldable(chat: Chat) -> list[Block]:
     return [
-        (block, lane)
+        block
         for lane in chat.lanes.values()
         for block in lane.blocks
         if block.fold is not Fold.FIXED
@@ -70,12 +69,12 @@ def _show_image(update: Update, media_type: str, encoded: str) -> None:
         update.ops.append(ops.Notify("error", "The image cannot be read: it is not base64"))
 
 
-def _nesting(chat: Chat, lane: Lane) -> int:
+def _nesting(lane: Lane) -> int:
     """Count the calls that a lane is within: each is drawn before its lane, which may be older."""
     calls = set[int]()
     while lane.anchor is not None and lane.anchor.id not in calls:
         calls.add(lane.anchor.id)
-        lane = chat.lanes[lane.anchor.chat_id]
+        lane = lane.anchor.lane
     return len(calls)
 
 
@@ -83,7 +82,7 @@ def redraw(chat: Chat, now: int) -> Changes:
     """Draw the whole chat again, for a buffer that lost its text."""
     update = Update(chat, chat.root, now)
     update.ops.append(ops.ClearChat(chat.id))
-    for lane in sorted(chat.lanes.values(), key=partial(_nesting, chat)):
+    for lane in sorted(chat.lanes.values(), key=_nesting):
         if lane.is_shown:
             update.draw_lane(lane)
     chat.shown_status = None

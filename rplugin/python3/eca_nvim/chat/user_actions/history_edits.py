@@ -21,11 +21,12 @@ from eca_nvim.chat.model.blocks import (
     Block,
     Changes,
     FlagBlock,
+    Lane,
     ReasoningBlock,
     TextBlock,
     ToolBlock,
 )
-from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.earlier_messages import root_place
@@ -144,7 +145,7 @@ def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True
 
 def _cut(update: Update, lane: Lane, gone: frozenset[Block]) -> None:
     for block in [block for block in lane.blocks if block in gone]:
-        if lane.shows(block):
+        if block.is_shown:
             update.ops.append(ops.RemoveBlock(update.chat.id, block.id))
         del update.chat.blocks[block.id]
     for known in (lane.calls, lane.reasoning, lane.hooks):
@@ -164,7 +165,11 @@ def add_flag(chat: Chat, after: Block, flag_id: str, text: str, now: int) -> Cha
     update = Update(chat, chat.root, now)
     update.after = after if after in chat.root.blocks else None
     current_text, chat.root.current_text = chat.root.current_text, None
-    update.add(FlagBlock(update.new_block_id(), ops.BlockKind.FLAG, text=text, content_id=flag_id))
+    update.add(
+        FlagBlock(
+            update.new_block_id(), chat.root, ops.BlockKind.FLAG, text=text, content_id=flag_id
+        )
+    )
     chat.root.current_text = current_text
     return update.finish()
 
@@ -173,7 +178,7 @@ def remove_flag(chat: Chat, flag: FlagBlock, now: int) -> Changes:
     """Remove a bookmark."""
     update = Update(chat, chat.root, now)
     if flag in chat.root.blocks:
-        update.remove(flag, chat.root)
+        update.remove(flag)
     return update.finish()
 
 

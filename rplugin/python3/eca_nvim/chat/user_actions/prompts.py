@@ -60,7 +60,7 @@ def hold_prompt(
     """Queue a prompt that has begun a turn and was not sent, as the next one; say why."""
     update = Update(chat, chat.root, now)
     if chat.unconfirmed:
-        update.remove(chat.unconfirmed[-1], chat.root)
+        update.remove(chat.unconfirmed[-1])
     note(update, reason, is_error=True)
     enqueue(update, QueuedPrompt(QueueKind.NEXT, text, contexts))
     keep_after_change(update)

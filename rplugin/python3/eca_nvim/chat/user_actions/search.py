@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from eca_nvim.chat.model.blocks import Block, Changes, Fold
-from eca_nvim.chat.model.chat import Chat, Lane
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.block import body, full_body, header
 from eca_nvim.chat.render.whole_chat import ordered
 from eca_nvim.chat.text.safe_text import truncate
@@ -35,12 +35,11 @@ class Place(Struct, frozen=True):
 
 def places(chat: Chat, now: int) -> list[Place]:
     """Return all lines of a chat in display order; `now` in ms."""
-    lanes = {block.id: lane for lane in chat.lanes.values() for block in lane.blocks}
-    return [place for block in ordered(chat) for place in _places(chat, block, lanes, now)]
+    return [place for block in ordered(chat) for place in _places(chat, block, now)]
 
 
-def _places(chat: Chat, block: Block, lanes: Mapping[int, Lane], now: int) -> Iterator[Place]:
-    shown = _in_view(block, lanes).id
+def _places(chat: Chat, block: Block, now: int) -> Iterator[Place]:
+    shown = _in_view(block).id
     yield Place(block.id, shown, None, _title(chat, block, now))
     for row, line in enumerate(full_body(block, chat.settings, None).lines):
         yield Place(block.id, shown, row, line)
@@ -63,15 +62,15 @@ def _hit(place: Place, start: int) -> Mapping[str, object]:
     return {**where, "row": place.row, "column": column, "text": text}
 
 
-def _in_view(block: Block, lanes: Mapping[int, Lane]) -> Block:
-    """Return the block, or the innermost block around it that is in the view; `lanes` by block."""
-    lane = lanes[block.id]
+def _in_view(block: Block) -> Block:
+    """Return the block, or the innermost block around it that is in the view."""
     if block.group is not None and not block.group.is_open:
-        return _in_view(block.group, lanes)
-    if lane.anchor is None:
+        return _in_view(block.group)
+    anchor = block.lane.anchor
+    if anchor is None:
         return block
-    outer = _in_view(lane.anchor, lanes)
-    return block if outer is lane.anchor and lane.anchor.is_open else outer
+    outer = _in_view(anchor)
+    return block if outer is anchor and anchor.is_open else outer
 
 
 def _title(chat: Chat, block: Block, now: int) -> str:
@@ -87,25 +86,20 @@ def reveal(chat: Chat, block_id: int, row: int | None, now: int) -> tuple[Change
     block = chat.blocks.get(block_id)
     if block is None:
         return update.finish(), None
-    lane = _lane_of(chat, block)
-    _open(update, block, lane)
+    _open(update, block)
     place = None if row is None else _shown_row(chat, block, row)
     if row is not None and place is None:
         update.ops.append(show_whole_text(chat, block, row, now))
     return update.finish(), place
 
 
-def _lane_of(chat: Chat, block: Block) -> Lane:
-    return next(lane for lane in chat.lanes.values() if block in lane.blocks)
-
-
-def _open(update: Update, block: Block, lane: Lane) -> None:
-    if lane.anchor is not None:
-        _open(update, lane.anchor, _lane_of(update.chat, lane.anchor))
+def _open(update: Update, block: Block) -> None:
+    if block.lane.anchor is not None:
+        _open(update, block.lane.anchor)
     if block.group is not None:
-        _open(update, block.group, lane)
+        _open(update, block.group)
     if block.fold not in (Fold.FIXED, Fold.USER_OPEN):
-        update.fold(block, lane, Fold.USER_OPEN)
+        update.fold(block, Fold.USER_OPEN)
 
 
 def _shown_row(chat: Chat, block: Block, row: int) -> int | None:
