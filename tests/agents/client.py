@@ -20,13 +20,13 @@ from eca_nvim.agents.base import (
     Location,
     NoAnswer,
     OpenBuffer,
-    Prompt,
     Workspace,
 )
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.requests import Base
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.options import ChatOption, OptionsChanged
 from eca_nvim.digests import text_digest

@@ -6,10 +6,11 @@ from typing import TypeAlias
 
 from msgspec import Struct
 from tests.chat.driver import Driver
+from tests.support.told import TellAnswer, TellLogin, TellStop
 
 from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
 from eca_nvim.chat.model.blocks import Changes
-from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin, TellPrompt, TellStop
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, QuestionAsked
 
 IDLE = EndReported(kind=EndKind.IDLE)
@@ -37,10 +38,11 @@ class EcaDriver(Driver):
         self._asked: set[str] = set()  # questions of the server
 
     def take(self, changes: Changes) -> Changes:
+        before = len(self.effects)
         super().take(changes)
-        for effect in changes.effects:
+        for effect in self.effects[before:]:
             match effect:
-                case TellPrompt(chat):
+                case Prompt(chat):
                     self.turns.prompted(chat)
                 case TellStop(chat):
                     self.turns.stopped(chat)

@@ -12,7 +12,6 @@ from tests.support import script
 from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 
-from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
@@ -21,6 +20,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     Position,
     TextContext,
 )
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TextReceived
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from tests.agents.client import EDITOR, FakeEditor, running
 
-from eca_nvim.agents.base import Prompt, Workspace
+from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.path_risks import Folders

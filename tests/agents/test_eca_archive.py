@@ -19,11 +19,11 @@ from eca_nvim.agents.archive import (
     ChatUnknown,
     CursorExpired,
 )
-from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca import archive
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatCleared,

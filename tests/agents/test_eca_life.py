@@ -13,12 +13,13 @@ from tests.support.factories import PrepareScript
 from tests.support.generations.prepared import GENERATIONS, prepare
 from tests.support.wire import encode as frame
 
-from eca_nvim.agents.base import AgentFault, Prompt, Workspace
+from eca_nvim.agents.base import AgentFault, Workspace
 from eca_nvim.agents.eca import agent as eca
 from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent, EcaOptions
 from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.agents.eca.introduction import introduction
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import ChatOpened, TextReceived
 from eca_nvim.guardian import GRACE_S
 from eca_nvim.path_risks import Folders

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.prompt.message import wire_contexts
 from eca_nvim.agents.eca.replay import user_text
@@ -23,6 +22,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     TextContext,
     WebContext,
 )
+from eca_nvim.chat.vocabulary.effects import Prompt
 
 LINES = FileContext("/ws/src/io.py", 10, 20, token="@src/io.py:10-20")
 FOLDER = DirectoryContext("/ws/src", token="@src/")

@@ -9,11 +9,11 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.agents.eca.turns import REFUSED
 from eca_nvim.chat.vocabulary.contexts import FileContext, TextContext
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived, TextReceived
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.states import TurnEnd

@@ -12,8 +12,9 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.script import Steps
 
-from eca_nvim.agents.base import Diagnostic, Location, NoAnswer, Prompt
+from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
 from eca_nvim.agents.eca.requests import Base
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked, TextReceived
 
 pytestmark = pytest.mark.anyio

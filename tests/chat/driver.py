@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar
 from msgspec.structs import replace
 from tests.chat.view import View
 from tests.support.calls import eca_call
+from tests.support.told import Told, told_by
 
 from eca_nvim.agents.eca.content.known_tools import Peeks
 from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID, choices
@@ -17,7 +18,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.user_actions import answers, approvals, folding, prompts
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.effects import Effect, TellDecision
+from eca_nvim.chat.vocabulary.effects import Decision
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     Role,
@@ -36,7 +37,7 @@ LOGIN = LoginBegan()
 
 Shown: TypeAlias = tuple[int, str]
 """What an answer names: the block of the request, and the digest of what was shown."""
-EffectT = TypeVar("EffectT", bound=Effect)
+ToldT = TypeVar("ToldT", bound=Told)
 
 
 def all_pending(
@@ -53,13 +54,13 @@ class Driver:
         self.chat = Chat("chat", RenderSettings(folders=folders, follow=follow))
         self.view = View()
         self.peeks = Peeks()
-        self.effects: list[Effect] = []
+        self.effects: list[Told] = []
         self.now = 1000
         self._shown: dict[object, Shown] = {}
 
     def take(self, changes: Changes) -> Changes:
         self.view.draw(changes.ops)
-        self.effects += changes.effects
+        self.effects += told_by(changes.effects)
         return changes
 
     def hear(self, *events: ChatEvent, child: str | None = None) -> None:
@@ -122,14 +123,14 @@ class Driver:
         self.now += milliseconds
         self.take(reducer.tick(self.chat, self.now))
 
-    def told(self, kind: type[EffectT]) -> list[EffectT]:
+    def told(self, kind: type[ToldT]) -> list[ToldT]:
         """Return all effects of a kind so far."""
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
     @property
     def decided(self) -> list[tuple[str, str, str | None]]:
         """The answers to calls so far: chat, call and choice."""
-        return [(it.chat, it.call.id, it.choice) for it in self.told(TellDecision)]
+        return [(it.chat_id, it.call.id, it.choice) for it in self.told(Decision)]
 
     @property
     def items(self) -> Sequence[Mapping[str, object]]:

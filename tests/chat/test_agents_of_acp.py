@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver, said
+from tests.support.told import TellSteer, TellStop
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.handlers.call_steps import CHANGED
 from eca_nvim.chat.user_actions import approvals
 from eca_nvim.chat.vocabulary.call_details import Task, TaskList, TaskStatus, ToolCall, ToolKind
-from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellStop
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
     PlanChanged,
@@ -205,7 +206,7 @@ def test_a_prompt_waits_where_nothing_can_be_steered_7(driver: Driver) -> None:
     assert driver.view.queue == [("queue", "and then")]
     assert driver.told(TellSteer) == []
     driver.hear_exactly(ENDED)
-    assert [prompt.text for prompt in driver.told(TellPrompt)][-1] == "and then"
+    assert [prompt.text for prompt in driver.told(Prompt)][-1] == "and then"
 
 
 def rejected(driver: Driver, reason: str | None) -> None:
@@ -222,7 +223,7 @@ def test_an_agent_that_goes_on_after_a_no_is_stopped_for_the_reason(driver: Driv
     assert len(driver.told(TellStop)) == 1
     driver.hear_exactly(TextReceived(Role.ASSISTANT, " try"), TurnEnded(TurnEnd.STOPPED))
     assert len(driver.told(TellStop)) == 1
-    assert [prompt.text for prompt in driver.told(TellPrompt)][-1] == "use pathlib"
+    assert [prompt.text for prompt in driver.told(Prompt)][-1] == "use pathlib"
     assert driver.view.fired("EcaTurnFinished")[-1]["reason"] == "stopped"
 
 
@@ -230,7 +231,7 @@ def test_an_agent_that_ends_its_turn_after_a_no_is_not_stopped(driver: Driver) -
     rejected(driver, "use pathlib")
     driver.hear_exactly(TurnEnded(TurnEnd.STOPPED))
     assert driver.told(TellStop) == []
-    assert [prompt.text for prompt in driver.told(TellPrompt)][-1] == "use pathlib"
+    assert [prompt.text for prompt in driver.told(Prompt)][-1] == "use pathlib"
     assert driver.view.fired("EcaTurnFinished")[-1]["reason"] == "rejected"
 
 

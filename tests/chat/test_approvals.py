@@ -15,7 +15,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     ShellPart,
     Subagent,
 )
-from eca_nvim.chat.vocabulary.effects import TellDecision, TellPrompt
+from eca_nvim.chat.vocabulary.effects import Decision, Prompt
 from eca_nvim.chat.vocabulary.events import (
     QuestionAsked,
     ToolFinished,
@@ -158,7 +158,7 @@ def test_what_is_too_long_says_so_and_cannot_be_allowed() -> None:
     assert [it["kind"] for it in choices] == ["reject_once"]
     assert item["warnings"] == [TOO_LONG]
     driver.approve("c")
-    [told] = driver.told(TellDecision)
+    [told] = driver.told(Decision)
     assert not told.allows
 
 
@@ -174,9 +174,9 @@ def test_a_reason_follows_as_a_prompt_when_the_turn_has_ended() -> None:
     driver.run()
     driver.hear(asked())
     driver.reject("t1", "use rg")
-    assert [it.text for it in driver.told(TellPrompt)] == ["hello"]
+    assert [it.text for it in driver.told(Prompt)] == ["hello"]
     driver.hear(ToolRejected(call(), "user"), ENDED)
-    assert [it.text for it in driver.told(TellPrompt)] == ["hello", "use rg"]
+    assert [it.text for it in driver.told(Prompt)] == ["hello", "use rg"]
 
 
 def test_a_reason_for_a_subagent_is_the_users_to_send() -> None:
@@ -215,8 +215,8 @@ def test_an_approval_goes_out_once_and_leaves_the_list_at_once() -> None:
     driver.reject("t1")
     driver.hear(ToolRunning(asked().call))
     driver.approve("t1")
-    assert driver.told(TellDecision) == [
-        TellDecision("chat", asked().call, ALWAYS_ID, allows=True, home="chat", block=2)
+    assert driver.told(Decision) == [
+        Decision("chat", asked().call, ALWAYS_ID, allows=True, home="chat", block=2)
     ]
     resolved = driver.view.fired("EcaApprovalResolved")
     assert resolved == [{"chat": "chat", "id": "chat:2:1000", "outcome": "approved"}]

@@ -6,7 +6,7 @@ from tests.chat.driver import ENDED, Driver, call
 
 from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
-from eca_nvim.chat.vocabulary.effects import TellDecision
+from eca_nvim.chat.vocabulary.effects import Decision
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolPreparing,
@@ -152,6 +152,6 @@ def test_what_was_let_is_no_other_call_by_the_time_it_is_told() -> None:
     driver.hear(wants("echo safe"))
     driver.approve("t1")
     driver.hear(wants("rm -rf ~"))
-    (told,) = driver.told(TellDecision)
+    (told,) = driver.told(Decision)
     assert not is_still_approved(driver.chat, told)
     assert titles(driver) == ["$ rm -rf ~"]

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from tests.chat.driver import Driver, all_pending, call, said
 from tests.chat.test_call_ids import shell, wants
+from tests.support.told import TellAnswer
 
 from eca_nvim import chat
 from eca_nvim.chat.handlers.call_steps import CHANGED, CHANGED_TYPED
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.call_details import FileChange, Subagent, ToolCall
-from eca_nvim.chat.vocabulary.effects import TellAnswer
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     QuestionAsked,

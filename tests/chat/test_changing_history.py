@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from tests.chat.driver import ENDED, LOGIN, RUNNING, Driver, user
+from tests.support.told import TellGiveUp, TellSteer
 
 from eca_nvim.chat.user_actions.history_edits import begin_change, end_change
 from eca_nvim.chat.user_actions.prompts import send_prompt
 from eca_nvim.chat.vocabulary.contexts import FileContext
-from eca_nvim.chat.vocabulary.effects import TellGiveUp, TellPrompt, TellSteer
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, ChatEvent
 from eca_nvim.chat.vocabulary.ops import Notify
 
@@ -24,7 +25,7 @@ def driver() -> Driver:
 
 
 def prompts(driver: Driver) -> list[str]:
-    return [effect.text for effect in driver.told(TellPrompt)]
+    return [effect.text for effect in driver.told(Prompt)]
 
 
 def change(driver: Driver, *, sends: bool = True) -> None:
@@ -41,7 +42,7 @@ def test_the_first_prompt_is_sent_afterwards_and_the_others_follow(driver: Drive
     assert driver.view.queue == [("queue", "one"), ("queue", "two"), ("queue", "/three")]
     assert (driver.state, prompts(driver)) == ("running", ["hello"])
     change(driver)
-    assert driver.told(TellPrompt)[-1] == TellPrompt("chat", "one", (file,))
+    assert driver.told(Prompt)[-1] == Prompt("chat", "one", (file,))
     assert driver.view.lines == ["one"]
     assert driver.view.queue == [("queue", "two"), ("queue", "/three")]
     driver.send("steer")

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver
+from tests.support.told import TellAnswer, TellForm
 
 from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.user_actions import answers
 from eca_nvim.chat.user_actions.answers import MOST_LISTED
-from eca_nvim.chat.vocabulary.effects import TellAnswer, TellForm
 from eca_nvim.chat.vocabulary.events import AgentGone, QuestionAsked, QuestionClosed
 from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal, SetInput
 from eca_nvim.chat.vocabulary.requests import FieldKind, FormField, Offer

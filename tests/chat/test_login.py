@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.agents.eca_driver import ACCEPTED, FINISHED, IDLE, Answer, EcaDriver
 from tests.chat.driver import LOGIN, RUNNING, said, system, user
+from tests.support.told import TellAnswer, TellLogin, TellSteer, TellStop
 
 from eca_nvim.chat.handlers.turn import LOGIN_QUESTION, SILENT_LOGIN
-from eca_nvim.chat.vocabulary.effects import TellAnswer, TellLogin, TellPrompt, TellSteer, TellStop
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import AgentGone, QuestionAsked
 from eca_nvim.chat.vocabulary.ops import SetInput
 
@@ -123,9 +124,9 @@ def test_what_waits_is_never_an_answer() -> None:
     assert driver.told(TellSteer) == [TellSteer("chat", "one")]
     answer(driver, KEY)
     driver.hear(user("*****\n"), system("saved"), FINISHED)
-    assert driver.told(TellPrompt) == [TellPrompt("chat", "/login z-ai")]
+    assert driver.told(Prompt) == [Prompt("chat", "/login z-ai")]
     driver.hear(IDLE, ACCEPTED)
-    assert driver.effects[-1] == TellPrompt("chat", "one")
+    assert driver.effects[-1] == Prompt("chat", "one")
 
 
 def test_its_question_takes_an_option_which_is_no_secret() -> None:
@@ -197,7 +198,7 @@ def test_it_is_cancelled_without_a_question_once() -> None:
     assert driver.ends == ["stopped"]
     assert "cancel" not in driver.view.lines
     assert driver.view.queue == [("queue", "held")]
-    assert driver.told(TellPrompt) == [TellPrompt("chat", "/login z-ai")]
+    assert driver.told(Prompt) == [Prompt("chat", "/login z-ai")]
 
 
 def test_an_answer_to_the_cancellation_ends_it_where_no_idle_comes() -> None:
@@ -256,7 +257,7 @@ def test_a_late_answer_is_no_prompt() -> None:
         driver.answer_shown(late, KEY)
     assert not driver.told(TellSteer)
     assert not driver.told(TellLogin)
-    assert [it.text for it in driver.told(TellPrompt)] == ["/login z-ai", "hello"]
+    assert [it.text for it in driver.told(Prompt)] == ["/login z-ai", "hello"]
     assert KEY not in shown(driver)
     assert not [it for it in driver.view.other if isinstance(it, SetInput)]
 
@@ -296,7 +297,7 @@ def test_finished_before_the_answer_is_no_end() -> None:
     assert driver.ends == []
     driver.hear(ACCEPTED)
     assert driver.ends == ["done"]
-    assert driver.effects[-1] == TellPrompt("chat", "next")
+    assert driver.effects[-1] == Prompt("chat", "next")
 
 
 # --- an older server: an answer is a prompt, whose response says whether the login goes on -------

@@ -6,7 +6,7 @@ from tests.support.calls import eca_call
 
 from eca_nvim.chat.render.status import option_rows
 from eca_nvim.chat.user_actions.approvals import set_trust
-from eca_nvim.chat.vocabulary.effects import TellDecision
+from eca_nvim.chat.vocabulary.effects import Decision
 from eca_nvim.chat.vocabulary.events import ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.options import (
     MODE,
@@ -128,10 +128,10 @@ ONCE = Choice("once", "Yes", ChoiceKind.ALLOW_ONCE)
 
 def asked(driver: Driver, call: str, *choices: Choice, request: str | None = None) -> list[object]:
     """Have the agent ask; returns how it is answered at once."""
-    before = len(driver.told(TellDecision))
+    before = len(driver.told(Decision))
     offered = choices or (ALWAYS, ONCE, REJECT)
     driver.hear_exactly(ToolRequested(eca_call(call), True, offered, request))
-    return [effect.choice for effect in driver.told(TellDecision)[before:]]
+    return [effect.choice for effect in driver.told(Decision)[before:]]
 
 
 def trust(driver: Driver, *, trusted: bool = True) -> None:

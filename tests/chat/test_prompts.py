@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tests.chat.driver import ENDED, RUNNING, STOPPING, Driver, call, said, user
+from tests.support.told import TellSteer, TellUnsteer, told_by
 
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.model.chat import QueuedPrompt, QueueKind
 from eca_nvim.chat.user_actions.prompts import send_prompt
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.contexts import FileContext
-from eca_nvim.chat.vocabulary.effects import TellPrompt, TellSteer, TellUnsteer
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import AgentGone, SteerTaken, ToolRejected, ToolRequested
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
@@ -18,14 +19,14 @@ from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 
 def prompts(driver: Driver) -> list[str]:
-    return [effect.text for effect in driver.effects if isinstance(effect, TellPrompt)]
+    return [effect.text for effect in driver.effects if isinstance(effect, Prompt)]
 
 
 def test_contexts_go_with_the_prompt() -> None:
     driver = Driver()
     contexts = (FileContext("/a.py"),)
     changes = send_prompt(driver.chat, "look", 0, contexts)
-    assert changes.effects[0] == TellPrompt("chat", "look", contexts)
+    assert told_by(changes.effects)[0] == Prompt("chat", "look", contexts)
 
 
 def test_a_steer_is_shown_told_and_confirmed_by_its_echo_20() -> None:
@@ -86,10 +87,10 @@ def test_unread_steers_become_prompts_one_by_one() -> None:
     driver.take(send_prompt(driver.chat, "one", driver.now, (file,)))
     driver.send("two")
     driver.hear(ENDED)
-    assert driver.told(TellPrompt)[-1] == TellPrompt("chat", "one", (file,))
+    assert driver.told(Prompt)[-1] == Prompt("chat", "one", (file,))
     assert driver.view.queue == [("queue", "two"), ("queue", "queued")]
     driver.hear(user("one\n"), RUNNING, ENDED)
-    assert driver.effects[-1] == TellPrompt("chat", "two")
+    assert driver.effects[-1] == Prompt("chat", "two")
     driver.hear(user("two\n"), RUNNING, ENDED)
     assert prompts(driver) == ["hello", "one", "two", "queued"]
 
@@ -243,12 +244,12 @@ def test_contexts_wait_with_their_prompt() -> None:
     driver.run()
     file = FileContext("/workspace/a")
     changes = send_prompt(driver.chat, "steer", driver.now, (file,))
-    assert driver.take(changes).effects == [TellSteer("chat", "steer", (file,))]
+    assert told_by(driver.take(changes).effects) == [TellSteer("chat", "steer", (file,))]
     driver.take(send_prompt(driver.chat, "queued", driver.now, (file,), queue=True))
     driver.hear(ENDED)
-    assert driver.told(TellPrompt)[-1] == TellPrompt("chat", "steer", (file,))
+    assert driver.told(Prompt)[-1] == Prompt("chat", "steer", (file,))
     driver.hear(user("steer\n"), RUNNING, ENDED)
-    assert driver.told(TellPrompt)[-1] == TellPrompt("chat", "queued", (file,))
+    assert driver.told(Prompt)[-1] == Prompt("chat", "queued", (file,))
 
 
 def test_a_queued_prompt_is_taken_back_without_telling_anyone() -> None:
@@ -310,4 +311,4 @@ def test_a_prompt_waits_from_the_start_if_the_agent_cannot_be_steered() -> None:
     driver.send("/command")
     assert len([op for op in driver.view.other if isinstance(op, Notify)]) == 1
     driver.hear(ENDED)
-    assert [prompt.text for prompt in driver.told(TellPrompt)] == ["first", "second"]
+    assert [prompt.text for prompt in driver.told(Prompt)] == ["first", "second"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.chat.driver import ENDED, Driver, call
+from tests.support.told import TellAnswer
 
 from eca_nvim.chat.render.whole_chat import transcript
-from eca_nvim.chat.vocabulary.effects import TellAnswer
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     Dialogue,

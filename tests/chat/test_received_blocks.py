@@ -7,8 +7,7 @@ from tests.chat.driver import Driver, said
 
 from eca_nvim.chat.model.blocks import Block
 from eca_nvim.chat.render.block import _RENDERERS
-from eca_nvim.chat.user_actions.folding import act
-from eca_nvim.chat.vocabulary.effects import ShowImage
+from eca_nvim.chat.user_actions.folding import open_link
 from eca_nvim.chat.vocabulary.events import FlagReceived, ReasoningText, UnknownReceived
 from eca_nvim.chat.vocabulary.ops import Notify, OpenExternal
 from eca_nvim.chat.vocabulary.turn_events import (
@@ -55,17 +54,15 @@ def test_a_link_is_opened_only_on_the_web() -> None:
     driver = Driver()
     driver.hear(LinkReceived("Docs", "https://x.org"), LinkReceived("Bad", "file:///etc/passwd"))
     assert driver.view.lines == ["↗ Docs https://x.org", "↗ Bad file:///etc/passwd"]
-    assert act(driver.chat, 1, 0).ops == [OpenExternal("https://x.org")]
-    assert isinstance(act(driver.chat, 2, 0).ops[0], Notify)
+    assert open_link(driver.chat, 1, 0).ops == [OpenExternal("https://x.org")]
+    assert isinstance(open_link(driver.chat, 2, 0).ops[0], Notify)
 
 
-def test_an_image_is_a_line_that_opens_it() -> None:
+def test_an_image_is_a_line() -> None:
     driver = Driver()
-    driver.hear(ImageReceived("image/png", "aGVsbG8="), ImageReceived("image/png", "!"))
+    driver.hear(ImageReceived("image/png", "aGVsbG8="))
     assert driver.view.lines[0] == "▣ image/png 1 KB"
-    assert act(driver.chat, 1, 0).effects == [ShowImage("image/png", b"hello")]
-    assert isinstance(act(driver.chat, 2, 0).ops[0], Notify)
-    assert act(driver.chat, 99, 0).ops == []
+    assert open_link(driver.chat, 1, 0).ops == open_link(driver.chat, 99, 0).ops == []
 
 
 def test_flags_and_unknown_content_are_shown_plainly() -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.chat.driver import ENDED, RUNNING, Driver, call, said, user
 
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.vocabulary.effects import AskTurn, TellPrompt
+from eca_nvim.chat.vocabulary.effects import Prompt, SilentTurn
 from eca_nvim.chat.vocabulary.events import ChatEvent, ProgressChanged, ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.turn_events import TurnLapsed
 
@@ -21,10 +21,10 @@ def driver() -> Driver:
 
 def asked(driver: Driver, *seconds: int) -> list[int]:
     """Let seconds pass, and return after how many the agent was asked."""
-    found, before = [], len(driver.told(AskTurn))
+    found, before = [], len(driver.told(SilentTurn))
     for second in range(1, seconds[0] + 1):
         driver.tick(1000)
-        if len(driver.told(AskTurn)) > before:
+        if len(driver.told(SilentTurn)) > before:
             found.append(second)
             before += 1
     return found
@@ -81,7 +81,7 @@ def test_a_chat_that_is_idle_or_has_no_server_is_not_asked_about(driver: Driver)
 def test_a_turn_that_the_agent_calls_idle_ends(driver: Driver) -> None:
     driver.send("later", queue=True)
     driver.tick(30_000)
-    (question,) = driver.told(AskTurn)
+    (question,) = driver.told(SilentTurn)
     driver.hear(TurnLapsed(question.number, question.times_asked, is_idle=True))
     assert driver.ends == ["failed"]
     assert driver.view.lines[-1].endswith("it ends here.")
@@ -93,7 +93,7 @@ def test_a_turn_that_the_agent_calls_idle_ends(driver: Driver) -> None:
 
 def test_a_turn_of_which_the_agent_says_nothing_goes_on(driver: Driver) -> None:
     driver.tick(30_000)
-    (question,) = driver.told(AskTurn)
+    (question,) = driver.told(SilentTurn)
     driver.hear(TurnLapsed(question.number, question.times_asked, is_idle=False))
     assert driver.ends == []
 
@@ -102,15 +102,15 @@ def test_a_stop_that_nobody_confirms_ends_the_turn(driver: Driver) -> None:
     driver.send("do this instead", queue=True)
     driver.stop()
     driver.tick(5_000)
-    (question,) = driver.told(AskTurn)
+    (question,) = driver.told(SilentTurn)
     driver.hear(TurnLapsed(question.number, question.times_asked, is_idle=False))
     assert driver.ends == ["stopped"]
-    assert driver.told(TellPrompt)[1:] == []
+    assert driver.told(Prompt)[1:] == []
 
 
 def test_an_answer_that_comes_too_late_ends_nothing(driver: Driver) -> None:
     driver.tick(30_000)
-    (question,) = driver.told(AskTurn)
+    (question,) = driver.told(SilentTurn)
     driver.hear(*said("a word"))
     driver.hear(TurnLapsed(question.number, question.times_asked, is_idle=True))
     assert driver.ends == []

@@ -5,13 +5,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.chat.driver import ENDED, RUNNING, STOPPING, Driver, call, said, user
 from tests.chat.view import View
+from tests.support.told import TellAnswer
 
 from eca_nvim.chat.handlers.turn import STOPPED_HERE
 from eca_nvim.chat.model.chat import Chat, route
 from eca_nvim.chat.render.whole_chat import transcript
 from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary.call_details import Subagent
-from eca_nvim.chat.vocabulary.effects import TellAnswer, TellDecision
+from eca_nvim.chat.vocabulary.effects import Decision
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatDeleted,
@@ -75,8 +76,13 @@ def test_its_approval_is_shown_here_and_answered_there() -> None:
     item = driver.items[0]
     assert (item["chat"], item["call"], item["agent"]) == ("chat", "r", "explorer")
     driver.approve("r")
-    (told,) = driver.told(TellDecision)
-    assert (told.chat, told.call.id, told.home, told.block) == ("sub", "r", "chat", item["block"])
+    (told,) = driver.told(Decision)
+    assert (told.chat_id, told.call.id, told.home, told.block) == (
+        "sub",
+        "r",
+        "chat",
+        item["block"],
+    )
 
 
 def test_its_rejected_call_does_not_end_the_turn_6() -> None:

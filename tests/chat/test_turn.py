@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.agents.eca_driver import ACCEPTED, FINISHED, IDLE, Answer, EcaDriver
 from tests.chat.driver import RUNNING, STOPPING, call, said, system, user
+from tests.support.told import TellStop
 
 from eca_nvim.chat.handlers.turn import NO_ANSWER, STOPPED_HERE
 from eca_nvim.chat.render.whole_chat import transcript
-from eca_nvim.chat.vocabulary.effects import TellPrompt, TellStop
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
     ChatDeleted,
@@ -39,7 +40,7 @@ def test_a_prompt_is_shown_at_once_and_the_echo_adds_nothing() -> None:
     driver.send("hello")
     assert driver.view.lines == ["hello"]
     assert driver.state == "running"
-    assert driver.effects == [TellPrompt("chat", "hello")]
+    assert driver.effects == [Prompt("chat", "hello")]
     driver.hear(user("hello\n"), RUNNING)
     assert driver.view.lines == ["hello"]
     driver.hear(user("hello\n"))
@@ -244,9 +245,9 @@ def test_the_end_of_the_agent_ends_everything() -> None:
         "· the last lines of the server's log",
         "eca exited with code 1",
     ]
-    assert not driver.told(TellPrompt)[1:], "nobody is there to be told"
+    assert not driver.told(Prompt)[1:], "nobody is there to be told"
     driver.send("")
-    assert driver.effects[-1] == TellPrompt("chat", "later")
+    assert driver.effects[-1] == Prompt("chat", "later")
 
 
 def test_a_fault_above_the_first_prompt_is_told_below_it_only() -> None:

@@ -9,9 +9,9 @@ from tests.agents.client import Client, make_agent, running
 from tests.demo.client import WITHOUT_PAUSES
 
 from eca_nvim.agents.archive import Archive
-from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 
 TRUSTING = Selection(trust=True)

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from tests.session.fake_archive import FakeArchive
 
-from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Prompt
+from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import Announced, ChatOptions, Selection
 from eca_nvim.agents.eca.content.known_tools import Peeks
@@ -20,6 +20,7 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
 from eca_nvim.chat.vocabulary.ops import (
     Answer,

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import pytest
 from tests.support.calls import eca_call
+from tests.support.told import Recorder
 
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
@@ -107,10 +108,10 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     chats = Chats(
         screen,
         RenderSettings(folders=("/workspace",)),
-        lambda _effect, _server: None,
         Ledger().record,
         lambda *_: Snapshot(None),
     )
+    chats.outside = lambda _server: Recorder()
     options = Options("eca", chats, persistence, screen, lambda: None, dict)
     trust = Trust("eca", chats, persistence)
     incoming = IncomingEvents("eca", chats, options, trust, screen, lambda _needed: None)

@@ -13,8 +13,9 @@ from tests.session.saved_chats import RUNNING, asked, page, prompt
 from tests.session.test_options import LISTED, Fictive, changed, choose, values
 
 from eca_nvim.agents.archive import OpenedChat
-from eca_nvim.agents.base import AgentExit, Prompt
+from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents, query_intents
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, Role, TextReceived
 from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionRefused, OptionValue, Unasked
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded

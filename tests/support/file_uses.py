@@ -8,10 +8,10 @@ from eca_nvim.chat.model.calls import named_in
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.panel_rows import set_files_used
 from eca_nvim.chat.vocabulary.call_details import Use
-from eca_nvim.chat.vocabulary.effects import Effect, FindFiles
+from eca_nvim.chat.vocabulary.effects import FindFiles
 
 
-def files_used(chat: Chat, effects: Iterable[Effect]) -> str:
+def files_used(chat: Chat, effects: Iterable[object]) -> str:
     """Return a line a file as the view gets it, the hottest first, then what is looked for."""
     chat.used.news.update(dict.fromkeys(path for path, _ in chat.used.hottest_first()))
     looked = dict.fromkeys(

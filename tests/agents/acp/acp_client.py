@@ -12,7 +12,8 @@ from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions
 from eca_nvim.agents.acp.life import KeptOfChats
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.session_setup import McpOptions
-from eca_nvim.agents.base import EditorServices, Prompt, Workspace
+from eca_nvim.agents.base import EditorServices, Workspace
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Role, TextReceived
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded

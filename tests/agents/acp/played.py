@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from tests.chat.driver import Driver
 from tests.support.servers import ACP_RECORDINGS
+from tests.support.told import TellForm
 
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.requests.forms import read_form
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.effects import TellForm
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked, ToolRequested
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded

@@ -3,7 +3,7 @@
 from tests.agents.acp.acp_client import CHAT, AcpClient
 from tests.agents.acp.scripted import Scripted, Value
 
-from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolOutput,

@@ -17,8 +17,8 @@ from tests.support import processes, script
 from eca_nvim.agents.acp.agent import EXIT_SECONDS
 from eca_nvim.agents.acp.openings import LOST, TAKEN
 from eca_nvim.agents.acp.sessions import SLOW
-from eca_nvim.agents.base import AgentFault, Prompt
-from eca_nvim.chat.vocabulary.effects import TellPrompt
+from eca_nvim.agents.base import AgentFault
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, OptionsChanged
@@ -163,7 +163,7 @@ async def test_a_login_that_is_needed_is_reported_with_the_prompt_and_the_next_o
         )
         for text in "first", "second":
             client.agent.prompt(Prompt(CHAT, text))
-            told = TellPrompt(CHAT, text)
+            told = Prompt(CHAT, text)
             await client.until(partial(lambda it: client.all(LoginNeeded)[-1].prompt == it, told))
         assert len(client.all(LoginNeeded)) == 3
         assert not client.ends
@@ -350,6 +350,6 @@ async def test_a_refused_session_is_told_once(scripted_acp: PrepareScript, tmp_p
     async with running(make_agent(server.command, tmp_path)) as client:
         client.agent.open_chat(CHAT)
         client.agent.prompt(Prompt(CHAT, "hi"))
-        assert (await client.first(LoginNeeded)).prompt == TellPrompt(CHAT, "hi")
+        assert (await client.first(LoginNeeded)).prompt == Prompt(CHAT, "hi")
         assert client.all(NoticeReceived) == []
         assert not client.ends

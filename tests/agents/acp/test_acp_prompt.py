@@ -8,7 +8,6 @@ from acp import schema
 from tests.support.wire import Message
 
 from eca_nvim.agents.acp.prompt import PromptWriter
-from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
@@ -21,6 +20,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     TextContext,
     WebContext,
 )
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities

@@ -18,7 +18,7 @@ from tests.support.replay_acp import read_lives
 from tests.support.servers import ACP_RECORDINGS
 from tests.support.wire import Message
 
-from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import ToolRequested
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan

@@ -22,9 +22,8 @@ from eca_nvim.agents.acp.archive import NOT_SENT
 from eca_nvim.agents.acp.openings import CANNOT_OPEN, ELSEWHERE, GONE, LOST, RESTART
 from eca_nvim.agents.acp.sessions import SLOW, SLOW_COPY
 from eca_nvim.agents.archive import AgentRefused, OpenedChat
-from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.completion import CommandsChanged
-from eca_nvim.chat.vocabulary.effects import TellPrompt
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     NoticeReceived,
     ReasoningText,
@@ -106,7 +105,7 @@ async def test_a_login_is_needed_before_another_way_is_tried(
     memory = remembering(BOUND, shown=True)
     async with running(make_agent(server.command, tmp_path, memory=memory)) as client:
         client.agent.prompt(Prompt(CHAT, "hi"))
-        assert (await client.first(LoginNeeded)).prompt == TellPrompt(CHAT, "hi")
+        assert (await client.first(LoginNeeded)).prompt == Prompt(CHAT, "hi")
         assert (await client.say("again")).end is TurnEnd.DONE
     assert sent(server) == ["resume", "resume", "prompt"]
 

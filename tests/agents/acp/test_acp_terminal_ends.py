@@ -25,7 +25,7 @@ from tests.support import processes
 
 from eca_nvim.agents.acp.requests import command, terminals
 from eca_nvim.agents.acp.requests.terminals import MOST_TERMINALS
-from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     ToolOutput,
 )

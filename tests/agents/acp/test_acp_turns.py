@@ -10,7 +10,7 @@ from tests.support import script
 from tests.support.servers import ScriptedServer
 from tests.support.wire import Message
 
-from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
     NoticeReceived,

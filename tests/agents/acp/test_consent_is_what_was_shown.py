@@ -16,7 +16,7 @@ from tests.agents.acp.wire import NO, YES, raw
 from tests.chat.driver import Driver
 
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, run_command, write_file
-from eca_nvim.chat.vocabulary.effects import TellDecision
+from eca_nvim.chat.vocabulary.effects import Decision
 from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
 from eca_nvim.digests import text_digest
 from eca_nvim.protocol.acp import decode_agent_request
@@ -80,7 +80,7 @@ class Consent:
         assert isinstance(block, int)
         assert isinstance(digest, str)
         self.driver.decide_shown((block, digest), option["optionId"])
-        [told] = self.driver.told(TellDecision)
+        [told] = self.driver.told(Decision)
         permissions.decide(session, told.call.id, told.choice, told.call)
 
     def passes(self, act: Act) -> bool:

@@ -16,7 +16,7 @@ from tests.support.script import Steps
 from tests.support.servers import ScriptedServer
 
 from eca_nvim.agents.acp.requests.forms import MOST_LINK, MOST_OPEN
-from eca_nvim.agents.base import Prompt
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     NoticeReceived,

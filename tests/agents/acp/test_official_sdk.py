@@ -8,9 +8,9 @@ from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.scripted import Scripted
 
 from eca_nvim.agents.acp.inbox import Inbox
-from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.contexts import FileContext
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     ApprovalWithdrawn,
     NoticeReceived,

@@ -11,9 +11,9 @@ from eca_nvim.agents.acp import replay as replays
 from eca_nvim.agents.acp.prompt import PromptWriter, typed_text, typed_title
 from eca_nvim.agents.acp.replay import LEFT_OUT, Replay
 from eca_nvim.agents.archive import CursorExpired
-from eca_nvim.agents.base import Prompt
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.contexts import CursorContext, Position
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     ChatEvent,
     NoticeReceived,

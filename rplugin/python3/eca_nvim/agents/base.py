@@ -9,8 +9,8 @@ Rules kept here:
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -19,8 +19,8 @@ from msgspec import Struct
 from eca_nvim.agents.archive import AgentLacks, Archive
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.queries import Queries
-from eca_nvim.chat.vocabulary import agent_events, call_details, options, requests
-from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary import agent_events, call_details, options
+from eca_nvim.chat.vocabulary.effects import AgentCalls, Prompt
 from eca_nvim.path_risks import Folders
 
 
@@ -43,14 +43,6 @@ class Workspace(Struct, frozen=True):
     folders: Folders
     editor: str
     process_id: int
-
-
-class Prompt(Struct, frozen=True):
-    """A prompt of a chat, with its contexts."""
-
-    chat_id: str
-    text: str
-    contexts: tuple[Context, ...] = ()
 
 
 class Diagnostic(Struct, frozen=True):
@@ -165,7 +157,7 @@ Emit = Callable[[Sequence[agent_events.AgentEvent]], None]
 NO_FURTHER_FOLDERS = "takes no further folders: only other agents get"
 
 
-class Agent(ABC):
+class Agent(AgentCalls):
     """A connection to an agent, from start to exit."""
 
     @abstractmethod
@@ -188,39 +180,19 @@ class Agent(ABC):
         """Ask the process to exit, without the event loop, while our own process ends."""
         self.kill()
 
-    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: B027 - optional
+    def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
         """Prepare for a chat, or one that is shown again; OptionsChanged follows, maybe with none.
 
         Called for all chats after each start, and for each later one. is_needed: the user waits for
         the options; else those of a chat that goes on may come as late as its next prompt.
         """
 
-    def forget(self, chat_id: str) -> None:  # noqa: B027 - optional
+    def forget(self, chat_id: str) -> None:
         """Forget a chat that is gone."""
-
-    @abstractmethod
-    def prompt(self, prompt: Prompt) -> None:
-        """Send a prompt; TurnBegan and TurnEnded follow."""
 
     def withhold(self, chat_id: str) -> Prompt | None:  # noqa: ARG002 - most send it at once
         """Return the prompt of a chat that is not sent yet, and forget it."""
         return None
-
-    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:  # noqa: B027
-        """Send a message to the running turn, with at least the contexts its text names.
-
-        Only for agents with the ability, as `unsteer`.
-        """
-
-    def unsteer(self, chat_id: str) -> None:  # noqa: B027 - optional: not every protocol can
-        """Withdraw the steers that the running turn has not read, if the protocol allows it."""
-
-    @abstractmethod
-    def stop(self, chat_id: str) -> None:
-        """Ask the agent to stop the running turn."""
-
-    def give_up(self, chat_id: str) -> None:  # noqa: B027 - some open chats at once
-        """Wait no more for a chat to be opened if that takes long; what asked for it ends."""
 
     @abstractmethod
     def decide(
@@ -234,15 +206,6 @@ class Agent(ABC):
 
         shown: the call as the user saw it, which is all that he allows; None: he saw nothing.
         """
-
-    def answer(self, question_id: str, text: str | None) -> None:  # noqa: B027 - some ask nothing
-        """Answer a question of the agent; None cancels it."""
-
-    def answer_form(self, question_id: str, content: Mapping[str, requests.Value] | None) -> None:  # noqa: B027
-        """Answer a form, or consent to a link; None declines it."""
-
-    def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
-        """Send what the running login asks for; None cancels it."""
 
     async def login_ways(self) -> Sequence[LoginWay]:
         """Return the ways to log in, maybe none. Raises AgentRefused."""
@@ -259,7 +222,7 @@ class Agent(ABC):
         """
         raise AgentLacks("this server cannot log out: use its own program for that")
 
-    def set_option(  # noqa: B027 - some have none
+    def set_option(
         self, chat_id: str, option_id: str, value: options.OptionValue, *, is_chosen: bool = True
     ) -> None:
         """Set an option of a chat; its answer follows: OptionsChanged or OptionRefused.

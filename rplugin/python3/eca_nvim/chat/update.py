@@ -351,7 +351,8 @@ class Update:
             self.ops.append(set_files_used(self.chat))
         if self.chat.used.named or self.chat.used.ended:
             folders = tuple(self.chat.settings.folders)
-            self.tell(effects.FindFiles(self.chat.id, *self.chat.used.take_named(), folders))
+            request = effects.FindFiles(self.chat.id, *self.chat.used.take_named(), folders)
+            self.tell(lambda it: it.find_files(request))
 
     def _draw_dirty(self) -> None:
         if Dirty.QUEUE in self.dirty:

@@ -25,7 +25,7 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions.answers import answer_question, previous_field
 from eca_nvim.chat.user_actions.approvals import PendingList, decide, pending_item
-from eca_nvim.chat.user_actions.folding import act, toggle
+from eca_nvim.chat.user_actions.folding import open_link, toggle
 from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.vocabulary import effects, intents, ops, options
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -52,11 +52,13 @@ class _ServerState(NamedTuple):
 class Chats:
     """All chats, by id."""
 
+    outside: Callable[[str], effects.Outside]
+    """Returns what makes the calls of the chats of a server, by its name; set by `Servers`."""
+
     def __init__(
         self,
         view: View,
         settings: RenderSettings,
-        perform: Callable[[effects.Effect, str], None],
         record_event: Callable[[Chat, ChatEvent, ToolBlock | None], None],
         file_before: FileBefore,
     ) -> None:
@@ -64,7 +66,6 @@ class Chats:
         self._file_before = file_before
         self._record_event = record_event
         self._settings = settings
-        self._perform = perform
         self._servers: dict[str, _ServerState] = {}
         self._running = anyio.Event()
         self._shown = PendingList()
@@ -146,7 +147,7 @@ class Chats:
                     self.show(reducer.settled(chat, now()))
 
     def show(self, changes: Changes) -> None:
-        """Push the ops of changes to the view and perform their effects."""
+        """Push the ops of changes to the view, then make the calls of their effects."""
         if changes.pending_changed:
             self._view.push(changes.ops_with(self._pending()))
         elif changes.ops:
@@ -154,7 +155,7 @@ class Chats:
         if changes.runs:
             self._running.set()
         for effect in changes.effects:
-            self._perform(effect, changes.server)
+            effect(self.outside(changes.server))
 
     def recheck_request(self, chat: Chat, block_id: int) -> None:
         """Show a pending request again if its warnings about files on disk have changed."""
@@ -265,4 +266,4 @@ def apply_intent(
         case intents.ToggleBlock(_, block, to_open):
             return toggle(chat, block, now(), to_open=to_open)
         case intents.ActOnBlock(_, block):
-            return act(chat, block, now())
+            return open_link(chat, block, now())

@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import anyio
@@ -26,7 +25,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import clean, one_line, truncate
 from eca_nvim.chat.vocabulary import agent_events, effects, events, login, ops, states, turn_events
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.outgoing import HeldEffects
+from eca_nvim.session.outgoing import HeldCalls
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import Server, ServerRequest, ServerState
 from eca_nvim.session.view import View, isolated
@@ -61,10 +60,10 @@ class Login:
         chats: Chats,
         view: View,
         persistence: Persistence,
-        held: HeldEffects,
+        held: HeldCalls,
         process: Callable[[], Server],
         start: Callable[[Job], None],
-        perform: Callable[[effects.Effect, str], None],
+        send_held: Callable[[str], None],
         open_again: Callable[[], None],
         work: Callable[[agent_events.WorkChanged], None],
     ) -> None:
@@ -75,12 +74,12 @@ class Login:
         self._held = held
         self._process = process
         self._start = start
-        self._perform = perform
+        self._send_held = send_held
         self._open_again = open_again
         self._work = work
         self._dialog: LoginDialog | None = None
         self._waiting: set[str] = set()  # chats whose prompt is held until the login
-        self._sent_again: dict[str, effects.TellPrompt] = {}  # by chat, prompts sent after a login
+        self._sent_again: dict[str, effects.Prompt] = {}  # by chat, prompts sent after a login
         self._may_repeat = True  # the saved way, since the agent has started
 
     @property
@@ -125,10 +124,10 @@ class Login:
             self._persistence.keep_login(self._process().identity, None)
         self._chats.apply(chat, [events.NoticeReceived(_line(still or LOGGED_OUT))])
 
-    def sending(self, prompt: effects.TellPrompt) -> None:
+    def sending(self, prompt: effects.Prompt) -> None:
         """Note that a prompt goes to the agent: another one than was sent again is a new try."""
-        if self._sent_again.get(prompt.chat) is not prompt:
-            self._sent_again.pop(prompt.chat, None)
+        if self._sent_again.get(prompt.chat_id) is not prompt:
+            self._sent_again.pop(prompt.chat_id, None)
 
     # --- what happens meanwhile -------------------------------------------------------------------
 
@@ -229,9 +228,9 @@ class Login:
         if end is LoginEnd.REPEATABLE:
             self._may_repeat = False
             self._persistence.keep_login(self._process().identity, chosen)
-        for effect in self._held.effects:
-            if isinstance(effect, effects.TellPrompt) and effect.chat in self._waiting:
-                self._sent_again[effect.chat] = effect
+        for held in self._held.calls:
+            if held.prompt is not None and held.chat_id in self._waiting:
+                self._sent_again[held.chat_id] = held.prompt
         self._chats.apply(chat, [events.NoticeReceived(LOGGED_IN)])
 
     def _logged_in(self, end: LoginEnd) -> None:
@@ -241,8 +240,8 @@ class Login:
             self._process().request(ServerRequest.RESTART)
             return
         self._open_again()
-        for effect in chain.from_iterable(map(self._held.take, sorted(waiting))):
-            self._perform(effect, self._name)
+        for chat_id in sorted(waiting):
+            self._send_held(chat_id)
 
     def _not_logged_in(self, chat: Chat, fault: str) -> None:
         """Give back what waited for the login, and say how it ended; without a fault: cancelled."""
@@ -258,8 +257,7 @@ class Login:
     def _give_back(self, chat: Chat, line: str) -> None:
         """Put the held prompt of a chat into the input and end its turn, if it is still held."""
         self._waiting.discard(chat.id)
-        prompts = [it for it in self._held.take(chat.id) if isinstance(it, effects.TellPrompt)]
-        if prompts:
+        if prompts := self._held.take_prompts(chat.id):
             self._view.push([ops.SetInput(chat.id, clean(prompt.text)) for prompt in prompts])
             self._chats.apply(chat, [turn_events.TurnEnded(states.TurnEnd.FAILED, line)])
 

@@ -1,4 +1,4 @@
-"""Effects for the agent: sent at once, or held until it is ready.
+"""Outgoing: what waits for the agent, in order.
 
 Rules kept here:
 - Prompts and steering for an agent that is not ready are held in order and sent when it is. So is a
@@ -8,84 +8,50 @@ Rules kept here:
 
 from __future__ import annotations
 
-import logging
-
 from msgspec import Struct, field
 
-from eca_nvim.agents.base import Agent, Prompt
-from eca_nvim.chat.vocabulary.effects import (
-    Effect,
-    TellAnswer,
-    TellDecision,
-    TellForm,
-    TellGiveUp,
-    TellLogin,
-    TellPrompt,
-    TellSteer,
-    TellStop,
-    TellUnsteer,
-)
-
-log = logging.getLogger(__name__)
+from eca_nvim.chat.vocabulary.effects import Effect, Prompt
 
 
-def deliver(agent: Agent, effect: Effect) -> None:
-    """Send an effect to an agent that is ready."""
-    match effect:
-        case TellPrompt(chat, text, contexts):
-            agent.prompt(Prompt(chat, text, contexts))
-        case TellSteer(chat, text, contexts):
-            agent.steer(chat, text, contexts)
-        case TellUnsteer(chat):
-            agent.unsteer(chat)
-        case TellStop(chat):
-            agent.stop(chat)
-        case TellGiveUp(chat):
-            agent.give_up(chat)
-        case TellDecision(chat, call, choice):
-            agent.decide(chat, call.id, choice, call)
-        case TellAnswer(question, text):
-            agent.answer(question, text)
-        case TellForm(question, content):
-            agent.answer_form(question, content)
-        case TellLogin(chat, text):
-            agent.answer_login(chat, text)
-        case _:
-            raise TypeError(f"not for the agent: {effect!r}")
+class Held(Struct, eq=False):
+    """A call that waits; `prompt` is None if it steers a turn whose prompt waits before it."""
+
+    chat_id: str
+    make: Effect
+    prompt: Prompt | None = None
 
 
-class HeldEffects(Struct):
-    """Effects held until the agent is ready, or until their contexts are read."""
+class HeldCalls(Struct):
+    """Calls held until the agent is ready, or until the contexts of a prompt are read."""
 
-    effects: list[TellPrompt | TellSteer | TellUnsteer] = field(default_factory=list)
+    calls: list[Held] = field(default_factory=list)
 
-    def hold(self, effect: Effect) -> None:
-        """Hold a prompt or steering; other effects concern a turn that never began: drop them."""
-        if isinstance(effect, (TellPrompt, TellSteer, TellUnsteer)):
-            self.effects.append(effect)
-        else:
-            log.info("no agent is ready: dropped %s", type(effect).__name__)
+    def hold(self, prompt: Prompt) -> None:
+        """Hold a prompt."""
+        self.calls.append(Held(prompt.chat_id, lambda it: it.prompt(prompt), prompt))
 
-    def has(self, effect: Effect) -> bool:
-        """Return whether this very effect is held."""
-        return any(held is effect for held in self.effects)
+    def has(self, prompt: Prompt) -> bool:
+        """Return whether this very prompt is held."""
+        return any(held.prompt is prompt for held in self.calls)
 
-    def precedes(self, effect: Effect) -> bool:
-        """Return whether an effect must wait for one that is held for its chat."""
-        if not isinstance(effect, TellPrompt | TellSteer | TellUnsteer | TellStop):
-            return False
-        return any(held.chat == effect.chat for held in self.effects)
+    def precedes(self, chat_id: str) -> bool:
+        """Return whether something is held for a chat, which comes before what follows."""
+        return any(held.chat_id == chat_id for held in self.calls)
 
     def keep_prompts(self) -> frozenset[str]:
         """Drop all but the prompts, which wait for the next agent; returns their chats' ids.
 
         Steering ends with its turn; the chat itself keeps the text.
         """
-        self.effects = [effect for effect in self.effects if isinstance(effect, TellPrompt)]
-        return frozenset(effect.chat for effect in self.effects)
+        self.calls = [held for held in self.calls if held.prompt is not None]
+        return frozenset(held.chat_id for held in self.calls)
 
-    def take(self, chat: str | None = None) -> list[TellPrompt | TellSteer | TellUnsteer]:
-        """Remove and return all effects, or those of one chat."""
-        taken = [effect for effect in self.effects if chat in (None, effect.chat)]
-        self.effects = [effect for effect in self.effects if effect not in taken]
+    def take(self, chat_id: str | None = None) -> list[Held]:
+        """Remove and return all calls, or those of one chat."""
+        taken = [held for held in self.calls if chat_id in (None, held.chat_id)]
+        self.calls = [held for held in self.calls if held not in taken]
         return taken
+
+    def take_prompts(self, chat_id: str | None = None) -> list[Prompt]:
+        """Remove all calls, or those of one chat; return the prompts among them."""
+        return [held.prompt for held in self.take(chat_id) if held.prompt is not None]

@@ -192,7 +192,8 @@ class Server:
     def asking(self) -> Agent | None:
         """The agent if it may wait for an answer: one that is not ready yet may have asked, too."""
         run = self._current
-        return run.agent if run is not None and run.request is None and run.has_spoken else None
+        has_asked = run is not None and run.request is None and run.has_spoken
+        return run.agent if run is not None and has_asked else self.agent
 
     @property
     def may_complete(self) -> bool:
@@ -218,6 +219,11 @@ class Server:
         if self.state in _NOT_RUNNING:
             self._set_state(ServerState.STARTING)
             self.request(ServerRequest.START)
+
+    def use(self) -> Agent | None:
+        """Return the agent if it is ready, and note that it is used."""
+        self.used()
+        return self.agent
 
     def used(self) -> None:
         """Note that the agent is used: the time after which it may sleep starts again."""

@@ -4,12 +4,14 @@ Rules kept here:
 - A chat belongs to one server. What happens to a server concerns its own chats alone.
 - A server is known from the first chat or command that names it. Its process starts when it is
   needed.
-- Effects for a server that is not ready are held. Prompts that can no longer be sent go back to the
-  input.
+- What a chat asks of its agent passes here (`effects.Outside`): it is sent at once, or held until
+  the agent is ready. Prompts that can no longer be sent go back to the input.
+- A call is allowed only after a survey of what it may change.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,32 +19,40 @@ from functools import partial
 import anyio
 from msgspec.structs import replace
 
+from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.vocabulary import agent_events, effects, ops, options, states, turn_events
+from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
+from eca_nvim.chat.vocabulary.requests import Value
 from eca_nvim.redaction import Redactor
+from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.late_contexts import is_late, read_late, without_late
+from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.login import Login
 from eca_nvim.session.options import Options
-from eca_nvim.session.outgoing import HeldEffects, deliver
+from eca_nvim.session.outgoing import Held, HeldCalls
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.secrets import without_secrets, without_typed
 from eca_nvim.session.server import MakeAgent, Server, ServerRequest, ServerState
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 
-Perform = Callable[[effects.Effect, str], None]
-"""Performs an effect for a server, by its name."""
+ANSWER_TIMEOUT = 5.0
+"""Seconds that an agent has to list its chats."""
+
+log = logging.getLogger(__name__)
 
 Job = Callable[[], Coroutine[None, None, None]]
 """What runs beside the servers, as long as the session at most."""
 
 
-class NamedServer:
+class NamedServer(effects.Outside):
     """A server and what the session knows of it (`server.Listener`)."""
 
     def __init__(self, name: str, servers: Servers) -> None:
@@ -51,7 +61,7 @@ class NamedServer:
         self._chats = servers.chats
         self._view = servers.view
         self.trust = Trust(name, self._chats, servers.persistence)
-        self.held = HeldEffects()
+        self.held = HeldCalls()
         self.login = Login(
             name,
             self._chats,
@@ -60,7 +70,7 @@ class NamedServer:
             self.held,
             lambda: self.process,
             servers.start,
-            servers.perform,
+            self._send_held,
             self._open_chats,
             lambda work: self.incoming.receive([work]),
         )
@@ -97,39 +107,122 @@ class NamedServer:
         self._chats.apply(chat, [options.OptionsChanged(()), ChatCleared(usage=True)])
         chat.trust = False
 
-    def deliver(self, effect: effects.Effect) -> None:
-        """Send an effect to the agent, or hold it until the agent is ready.
+    # --- what chats ask for -----------------------------------------------------------------------
 
-        A prompt is also held while contexts of it are read, and with it what follows in its chat.
+    def prompt(self, prompt: effects.Prompt) -> None:
+        """Send a prompt, or hold it until the agent is ready and its contexts are read.
+
         It is queued if the chat would ask less than was set in it.
         """
-        if isinstance(effect, effects.TellPrompt) and not self.options.sending(effect):
+        self._servers.surveyor.request()
+        if not self.options.sending(prompt):
             return
-        agent, waits = self.process.agent, self.held.precedes(effect)
-        self.process.used()
-        if isinstance(effect, effects.TellPrompt):
-            self.login.sending(effect)
-        match effect:
-            case effects.TellTrust(chat):
-                self.options.tell_trust(self._chats.get(chat))
-            case effects.TellPrompt() if agent is not None and is_late(effect):
-                self.held.hold(effect)
-                self._servers.start(partial(self._read_late, effect))
-            case effects.TellAnswer() | effects.TellForm() if (
-                asking := self.process.asking
-            ) is not None:
-                deliver(asking, effect)
-            case _ if agent is not None and not waits:
-                deliver(agent, effect)
-            case effects.TellPrompt():
-                self.held.hold(effect)
-                self.process.ensure()
-            case effects.TellStop(chat):
-                self._cancel_unsent(chat)
-            case _:
-                self.held.hold(effect)
+        self.login.sending(prompt)
+        agent = self.process.use()
+        if agent is not None and is_late(prompt):
+            self.held.hold(prompt)
+            self._servers.start(partial(self._read_late, prompt))
+        elif agent is not None and not self.held.precedes(prompt.chat_id):
+            agent.prompt(prompt)
+        else:
+            self.held.hold(prompt)
+            self.process.ensure()
 
-    async def _read_late(self, prompt: effects.TellPrompt) -> None:
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
+        """Steer a turn, after its prompt."""
+        self._steering(chat_id, lambda it: it.steer(chat_id, text, contexts))
+
+    def unsteer(self, chat_id: str) -> None:
+        """Withdraw steers."""
+        self._steering(chat_id, lambda it: it.unsteer(chat_id))
+
+    def _steering(self, chat_id: str, call: Callable[[effects.AgentCalls], None]) -> None:
+        agent = self.process.use()
+        if agent is None or self.held.precedes(chat_id):
+            self.held.calls.append(Held(chat_id, call))
+        else:
+            call(agent)
+
+    def stop(self, chat_id: str) -> None:
+        """Stop a turn, or end one whose prompt was never sent."""
+        agent = self.process.use()
+        if agent is not None and not self.held.precedes(chat_id):
+            agent.stop(chat_id)
+        elif self._return_prompts(chat_id):
+            self._chats.apply(self._chats.get(chat_id), [turn_events.TurnEnded()])
+
+    def give_up(self, chat_id: str) -> None:
+        """Wait no more for a chat to be opened."""
+        if agent := self.process.use():
+            agent.give_up(chat_id)
+
+    def decide(self, decision: effects.Decision) -> None:
+        """Answer a call. An approval does not overtake one that waits for a survey."""
+        surveyor, ledger = self._servers.surveyor, self._servers.ledger
+        if not decision.allows:
+            self._decide(decision)
+        elif ledger.is_watched(decision.home, decision.block) or surveyor.has_waiting:
+            surveyor.after_survey(partial(self._approve, decision))
+        else:
+            ledger.approved(decision.home, decision.block)
+            self._decide(decision)
+
+    def _decide(self, decision: effects.Decision) -> None:
+        if agent := self.process.use():
+            agent.decide(decision.chat_id, decision.call.id, decision.choice, decision.call)
+
+    def _approve(self, decision: effects.Decision, surveyed: bool) -> None:
+        """Approve a call after a survey, unless the turn was stopped or the call has changed."""
+        chat = self._chats.table.get(decision.home)
+        if chat is not None and is_still_approved(chat, decision):
+            with isolated(self._view, "allow the call", decision):
+                self._servers.ledger.approved(decision.home, decision.block, surveyed=surveyed)
+                self._decide(decision)
+
+    def answer(self, question_id: str, text: str | None) -> None:
+        """Answer a question: of the agent, or one that we ask about trust or for a login."""
+        is_ours = self.trust.handle_answer(question_id, text)
+        if not is_ours and not self.login.answered(question_id, text):
+            self.process.used()
+            if agent := self.process.asking:
+                agent.answer(question_id, text)
+
+    def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:
+        """Answer a form."""
+        self.process.used()
+        if agent := self.process.asking:
+            agent.answer_form(question_id, content)
+
+    def answer_login(self, chat_id: str, text: str | None) -> None:
+        """Answer what a login of the agent's own asks for."""
+        if agent := self.process.use():
+            agent.answer_login(chat_id, text)
+
+    def trust_changed(self, chat_id: str) -> None:
+        """Tell the agent of a chat's trust."""
+        self.process.used()
+        self.options.tell_trust(self._chats.get(chat_id))
+
+    def find_files(self, request: effects.FindFiles) -> None:
+        """Find out which paths are files."""
+        self._servers.find_files(request)
+
+    def ask_turn(self, turn: effects.SilentTurn) -> None:
+        """Ask the agent whether a turn runs, and end it if that is over."""
+        self._servers.start(partial(self._ask_turn, turn))
+
+    async def _ask_turn(self, turn: effects.SilentTurn) -> None:
+        agent = self.process.agent
+        running = None if agent is None else await _is_running(agent, turn.chat_id)
+        log.info("%s is silent; the agent reports running=%s", turn, running)
+        chat = self._chats.table.get(turn.chat_id)
+        if chat is not None and not running:
+            lapsed = turn_events.TurnLapsed(turn.number, turn.times_asked, is_idle=running is False)
+            self._chats.apply(chat, [lapsed])
+
+    # --- prompts that wait ------------------------------------------------------------------------
+
+    async def _read_late(self, prompt: effects.Prompt) -> None:
         """Read the contexts of a held prompt; then send it and what waits for it.
 
         If that fails the prompt goes without them, and a line in the chat says why. Nothing is done
@@ -140,23 +233,26 @@ class NamedServer:
             read = await read_late(prompt.contexts)
         if not self.held.has(prompt):
             return
-        chat = self._chats.get(prompt.chat)
+        chat = self._chats.get(prompt.chat_id)
         self._chats.apply(chat, [NoticeReceived(line) for line in read.notices])
-        for effect in self.held.take(prompt.chat):
-            self.deliver(replace(prompt, contexts=read.contexts) if effect is prompt else effect)
+        for held in self.held.take(prompt.chat_id):
+            if held.prompt is prompt:
+                self.prompt(replace(prompt, contexts=read.contexts))
+            else:
+                held.make(self)
 
-    def _cancel_unsent(self, chat_id: str) -> None:
-        """End a turn whose prompt was never sent."""
-        if self._return_prompts(chat_id):
-            self._chats.apply(self._chats.get(chat_id), [turn_events.TurnEnded()])
+    def _send_held(self, chat_id: str | None = None) -> None:
+        """Send what is held for a chat, or for all."""
+        for held in self.held.take(chat_id):
+            held.make(self)
 
     def _return_prompts(self, chat_id: str | None = None) -> bool:
         """Put the held prompts of a chat, or of all chats, back into the input."""
-        prompts = [
-            effect for effect in self.held.take(chat_id) if isinstance(effect, effects.TellPrompt)
-        ]
-        self._view.push([ops.SetInput(prompt.chat, prompt.text) for prompt in prompts])
+        prompts = self.held.take_prompts(chat_id)
+        self._view.push([ops.SetInput(prompt.chat_id, prompt.text) for prompt in prompts])
         return bool(prompts)
+
+    # --- what happens to the process --------------------------------------------------------------
 
     def server_changed(self, state: ServerState, label: str) -> None:
         """Show the state; when the agent is ready, send what was held for it."""
@@ -169,8 +265,7 @@ class NamedServer:
             self._servers.has_started.set()
         if state is ServerState.READY:
             self._open_chats()
-            for effect in self.held.take():
-                self._servers.perform(effect, self.name)
+            self._send_held()
 
     def _open_chats(self) -> None:
         """Ask the agent for the options of all chats; those it has not opened are opened."""
@@ -191,7 +286,7 @@ class NamedServer:
     def is_at_rest(self) -> bool:
         """Return whether neither the user nor the agent waits for the other, nor a task runs."""
         agent = self.process.agent
-        if agent is None or agent.is_busy or self.held.effects or self.incoming.has_work:
+        if agent is None or agent.is_busy or self.held.calls or self.incoming.has_work:
             return False
         if self.login.is_running:
             return False
@@ -226,6 +321,18 @@ class NamedServer:
             self._view.push([ops.Notify("error", ending.reason)])
 
 
+async def _is_running(agent: Agent, chat_id: str) -> bool | None:
+    """Return whether a turn runs in a chat; None when the agent does not say."""
+    with anyio.move_on_after(ANSWER_TIMEOUT):
+        try:
+            listed = await agent.archive.list_chats()
+        except AgentRefused as refused:
+            log.info("the chats cannot be listed: %s", refused)
+        else:
+            return next((chat.running for chat in listed if chat.id == chat_id), None)
+    return None
+
+
 class Servers:
     """The servers of a session, by name, and what all of them need."""
 
@@ -236,14 +343,19 @@ class Servers:
         view: View,
         persistence: Persistence,
         redactor: Redactor,
-        perform: Perform,
+        ledger: Ledger,
+        surveyor: Surveyor,
+        find_files: Callable[[effects.FindFiles], None],
     ) -> None:
         self.make_agent = make_agent
         self.chats = chats
+        chats.outside = self.get
         self.view = view
         self.persistence = persistence
         self.redactor = redactor
-        self.perform = perform
+        self.ledger = ledger
+        self.surveyor = surveyor
+        self.find_files = find_files
         self.configured: Mapping[str, Mapping[str, options.OptionValue]] = {}
         """The options of new chats, as the user's options say, by server."""
         self.has_started = anyio.Event()

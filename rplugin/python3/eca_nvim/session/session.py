@@ -1,4 +1,4 @@
-"""The session: handles the user's intents and performs the effects of its chats.
+"""The session: handles the user's intents.
 
 Rules kept here:
 - Intents are handled one after the other; those that wait for the editor or the agent get a task.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -20,15 +20,13 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.chat.model.blocks import ToolBlock
+from eca_nvim.chat.model.blocks import ImageBlock, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.user_actions.folding import redraw
 from eca_nvim.chat.vocabulary import (
     call_details,
-    effects,
     events,
     intents,
     login,
@@ -46,7 +44,6 @@ from eca_nvim.session.chats import ChatIntent, Chats, apply_intent, now
 from eca_nvim.session.files.call_warnings import NamedFiles
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
-from eca_nvim.session.incoming import TurnChecks
 from eca_nvim.session.options import NotOffered
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.requests.contexts import Contexts
@@ -86,16 +83,18 @@ class Session:
         )
         self._ledger = Ledger(self._command_changed)
         file_before = self._ledger.seen_before
-        self._chats = Chats(view, settings, self._perform, self._record_event, file_before)
+        self._chats = Chats(view, settings, self._record_event, file_before)
         self.resend_pending = self._chats.resend_pending
         self.render_with = self._chats.render_with
-        self._servers = Servers(make_agent, self._chats, view, persistence, redactor, self._perform)
         self._images = Images()
         self._folders = folders
         self.surveyor = Surveyor(self._ledger.attribution, folders)
-        self._checks = TurnChecks(self._chats, self._servers.agent_of)
         self._contexts = Contexts(settings, files, view)
         self._named_files = NamedFiles(self._files_used)
+        self._servers = Servers(
+            *(make_agent, self._chats, view, persistence, redactor),
+            *(self._ledger, self.surveyor, self._named_files.request),
+        )
         self.template_folders = TemplateFolders()
 
     def receive(self, intent: intents.Intent) -> None:
@@ -132,9 +131,8 @@ class Session:
     def _save_unsent_prompts(self) -> None:
         """Save the prompts that no agent has received: held, queued, or still an intent."""
         unsent: dict[str, list[str]] = {}
-        for effect in chain.from_iterable(server.held.take() for server in self._servers):
-            if isinstance(effect, effects.TellPrompt):
-                unsent.setdefault(effect.chat, []).append(effect.text)
+        for prompt in chain.from_iterable(server.held.take_prompts() for server in self._servers):
+            unsent.setdefault(prompt.chat_id, []).append(prompt.text)
         for chat in self._chats:
             unsent.setdefault(chat.id, []).extend(entry.text for entry in chat.queue)
         with suppress(anyio.WouldBlock, anyio.EndOfStream, anyio.ClosedResourceError):
@@ -156,7 +154,6 @@ class Session:
             tasks.start_soon(self._servers.run)
             tasks.start_soon(self._chats.update_times)
             tasks.start_soon(self._persistence.keep_writing)
-            tasks.start_soon(self._checks.run)
             tasks.start_soon(self.surveyor.run)
             tasks.start_soon(self._named_files.run)
             tasks.start_soon(self._after_start)
@@ -226,6 +223,10 @@ class Session:
         chat = self._chat(intent.chat, server)
         self._servers.of(chat).incoming.last_used_chat = chat.id
         hide_answers(chat, intent, self._redactor)
+        block = chat.blocks.get(intent.block) if isinstance(intent, intents.ActOnBlock) else None
+        if isinstance(block, ImageBlock):
+            self._view.push([self._images.show(block)])
+            return
         is_stop = isinstance(intent, intents.StopTurn)
         was_login = is_stop and self._servers.of(chat).login.cancel(chat.id)
         if not was_login or chat.turn.state is not states.Turn.IDLE:
@@ -335,41 +336,6 @@ class Session:
         chat = self._chats.table.get(chat_id)
         if chat is not None:
             self._chats.apply(chat, files)
-
-    def _perform(self, effect: effects.Effect, name: str) -> None:
-        """Perform an effect of a chat; `name`: its server."""
-        server = self._servers.get(name)
-        match effect:
-            case effects.AskTurn():
-                self._checks.request(effect)
-            case effects.FindFiles():
-                self._named_files.request(effect)
-            case effects.ShowImage():
-                self._view.push([self._images.show(effect)])
-            case effects.TellAnswer(question, text) if server.trust.handle_answer(question, text):
-                pass
-            case effects.TellAnswer(question, text) if server.login.answered(question, text):
-                pass
-            case effects.TellDecision(allows=True, home=home, block=block):
-                # An approval that does not wait for a survey must not overtake one that does.
-                if self._ledger.is_watched(home, block) or self.surveyor.has_waiting:
-                    self.surveyor.after_survey(partial(self._send_approval, effect))
-                else:
-                    self._ledger.approved(home, block)
-                    server.deliver(effect)
-            case effects.TellPrompt():
-                self.surveyor.request()
-                server.deliver(effect)
-            case _:
-                server.deliver(effect)
-
-    def _send_approval(self, effect: effects.TellDecision, surveyed: bool) -> None:
-        """Approve a call after a survey, unless the turn was stopped or the call has changed."""
-        chat = self._chats.table.get(effect.home)
-        if chat is not None and is_still_approved(chat, effect):
-            with isolated(self._view, "allow the call", effect):
-                self._ledger.approved(effect.home, effect.block, surveyed=surveyed)
-                self._servers.of(chat).deliver(effect)
 
 
 def _is_empty(chat: Chat) -> bool:

@@ -24,13 +24,13 @@ from eca_nvim.agents.base import (
     AgentFault,
     EditorServices,
     Emit,
-    Prompt,
     Workspace,
 )
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, RawCodec
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.requests import Value
 from eca_nvim.jsonrpc import CancelForm, LineFraming

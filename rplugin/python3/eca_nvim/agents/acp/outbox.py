@@ -23,8 +23,9 @@ from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session, login_needed
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.base import Emit, Prompt
+from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary import agent_events, call_details, login, states, turn_events
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     NoticeReceived,

@@ -19,9 +19,9 @@ from typing import Final, assert_never
 from msgspec import Struct
 
 from eca_nvim.agents import attached_files
-from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.typed_tokens import without_backslashes
 from eca_nvim.chat.vocabulary import contexts
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.paths import uri_of
 from eca_nvim.protocol.acp.content import (
     ContentBlock,

@@ -21,8 +21,8 @@ from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.replay import Replay, is_said
 from eca_nvim.agents.archive import AgentRefused
-from eca_nvim.agents.base import Prompt
-from eca_nvim.chat.vocabulary import agent_events, effects, login, options
+from eca_nvim.chat.vocabulary import agent_events, login, options
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
 from eca_nvim.protocol.acp import lifecycle, sessions, updates
 from eca_nvim.transport import PendingRequest
@@ -227,10 +227,7 @@ def _is_list(event: agent_events.AgentEvent) -> bool:
 
 def login_needed(chat_id: str, prompt: Prompt | None, reason: str) -> login.LoginNeeded:
     """Build the event for a request that was refused; `prompt`: if it was one or waited for it."""
-    told = (
-        None if prompt is None else effects.TellPrompt(prompt.chat_id, prompt.text, prompt.contexts)
-    )
-    return login.LoginNeeded(chat_id, reason, told)
+    return login.LoginNeeded(chat_id, reason, prompt)
 
 
 Then = Callable[[Session, str | None], None]

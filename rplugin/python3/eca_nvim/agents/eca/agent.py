@@ -22,7 +22,6 @@ from eca_nvim.agents.base import (
     NO_FURTHER_FOLDERS,
     EditorServices,
     Emit,
-    Prompt,
     Workspace,
 )
 from eca_nvim.agents.eca.archive import EcaArchive
@@ -46,6 +45,7 @@ from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.jsonrpc import Request

@@ -20,7 +20,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.agents.base import Emit, Prompt
+from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
@@ -37,6 +37,7 @@ from eca_nvim.agents.eca.prompt.message import (
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events, completion, turn_events
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
     ChatEvent,

@@ -22,7 +22,7 @@ from eca_nvim.chat.model.chat import Chat, active_call
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.safe_text import HIDDEN, one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary import call_details, effects, events, ops, states
+from eca_nvim.chat.vocabulary import call_details, events, ops, states
 
 DONE = "done"
 """What is shown of a link once the agent says that what it is for has been done."""
@@ -121,9 +121,9 @@ def close_question(update: Update, block: Block, answer: str | None) -> None:
     state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
     finish_question(update, block, state, HIDDEN if secret else answer)
     if not question.asked.in_login:
-        update.tell(effects.TellAnswer(question.asked.id, answer))
+        update.tell(lambda it: it.answer(question.asked.id, answer))
     elif answer is not None:
-        update.tell(effects.TellLogin(update.chat.id, answer))
+        update.tell(lambda it: it.answer_login(update.chat.id, answer))
 
 
 def finish_question(update: Update, block: Block, state: QuestionState, answer: str | None) -> None:

@@ -89,9 +89,8 @@ def requested(update: Update, event: events.ToolRequested) -> None:
     step(update, block, state)
     if trusted is not None and block.state is states.CallState.APPROVED:
         home = update.chat.id
-        update.tell(
-            effects.TellDecision(block.lane.chat_id, block.call, trusted.id, True, home, block.id)
-        )
+        allowed = effects.Decision(block.lane.chat_id, block.call, trusted.id, True, home, block.id)
+        update.tell(lambda it: it.decide(allowed))
     if block.state is states.CallState.WAITING and waited not in (
         None,
         (block.call, block.choices),

@@ -60,7 +60,8 @@ def ask_when_silent(update: Update) -> None:
     waits = (min(first << number, LONGEST_MS) for number in range(turn.times_asked + 1))
     if update.now - turn.last_activity_ms >= sum(waits):
         turn.times_asked += 1
-        update.tell(effects.AskTurn(update.chat.id, turn.number, turn.times_asked))
+        silent = effects.SilentTurn(update.chat.id, turn.number, turn.times_asked)
+        update.tell(lambda it: it.ask_turn(silent))
 
 
 def _takes_its_time(chat: Chat) -> bool:
@@ -119,7 +120,7 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     begin(update, states.TurnStep.SEND)
     chat.turn.by_command = completion.is_command(text)
     chat.unconfirmed.append(show_user(update, text))
-    update.tell(effects.TellPrompt(chat.id, text, contexts))
+    update.tell(lambda it: it.prompt(effects.Prompt(chat.id, text, contexts)))
     prompt_sent(update, contexts)
 
 
@@ -129,7 +130,7 @@ def stop(update: Update) -> None:
         case states.Turn.IDLE:
             pass
         case states.Turn.LOGIN if _is_bare_login(update):
-            update.tell(effects.TellStop(update.chat.id))
+            update.tell(lambda it: it.stop(update.chat.id))
             end(update, states.TurnEnd.STOPPED)
         case states.Turn.LOGIN:
             update.chat.turn.note_activity(update.now)
@@ -138,7 +139,7 @@ def stop(update: Update) -> None:
         case states.Turn.LEAVING:
             _cancel_login(update)
         case _:
-            update.tell(effects.TellStop(update.chat.id))
+            update.tell(lambda it: it.stop(update.chat.id))
             update.chat.turn.note_activity(update.now)
             _mark_stopping(update)
 
@@ -194,7 +195,7 @@ def _cancel_login(update: Update) -> None:
     asks = asks_itself(update.chat)
     settle_pending(update)
     if not asks:
-        update.tell(effects.TellLogin(update.chat.id, None))
+        update.tell(lambda it: it.answer_login(update.chat.id, None))
 
 
 def end(update: Update, reason: states.TurnEnd) -> None:
@@ -257,9 +258,9 @@ def turn_began(update: Update, _event: turn_events.TurnBegan) -> None:
             _step(update, states.TurnStep.START)
         case states.Turn.LEAVING:  # the login had already ended
             _step(update, states.TurnStep.START)
-            update.tell(effects.TellStop(update.chat.id))
+            update.tell(lambda it: it.stop(update.chat.id))
         case states.Turn.STOPPING:  # our stop arrived before the turn began: send it again
-            update.tell(effects.TellStop(update.chat.id))
+            update.tell(lambda it: it.stop(update.chat.id))
         case states.Turn.RUNNING:
             pass
 

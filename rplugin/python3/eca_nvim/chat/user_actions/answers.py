@@ -34,7 +34,7 @@ from eca_nvim.chat.model.form_progress import LONGEST_DEFAULT, Answer, FormProgr
 from eca_nvim.chat.render.question import CELLS, field_text
 from eca_nvim.chat.text.safe_text import HIDDEN, clean, host_of, literal_name, one_line, truncate
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.vocabulary import effects, ops, requests
+from eca_nvim.chat.vocabulary import ops, requests
 
 ACCEPT: Final = "accept"
 OPEN: Final = "open this page"
@@ -218,11 +218,11 @@ def _fill_in(
     """Take the answer to the field that is asked; send the form if it is complete."""
     if answer is None:
         finish_question(update, block, QuestionState.DECLINED, None)
-        update.tell(effects.TellForm(question.asked.id, None))
+        update.tell(lambda it: it.answer_form(question.asked.id, None))
     elif progress.take(answer):
         content = progress.content
         finish_question(update, block, QuestionState.ANSWERED, progress.summary)
-        update.tell(effects.TellForm(question.asked.id, content))
+        update.tell(lambda it: it.answer_form(question.asked.id, content))
     else:
         _ask_again(update, block)
 
@@ -235,7 +235,7 @@ def _ask_again(update: Update, block: Block) -> None:
 def _follow(update: Update, block: Block, question: Question, link: str, *, consents: bool) -> None:
     state = QuestionState.ANSWERED if consents else QuestionState.DECLINED
     finish_question(update, block, state, OPENED if consents else None)
-    update.tell(effects.TellForm(question.asked.id, {} if consents else None))
+    update.tell(lambda it: it.answer_form(question.asked.id, {} if consents else None))
     if consents:
         update.ops.append(ops.OpenExternal(link))
 

@@ -38,7 +38,7 @@ def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
     if chat.trust is not trusted:
         chat.trust = trusted
         update.dirty |= Dirty.STATUS
-        update.tell(effects.TellTrust(chat.id))
+        update.tell(lambda it: it.trust_changed(chat.id))
     return update.finish()
 
 
@@ -79,9 +79,8 @@ def decide(
         state = states.CallState.APPROVED if allows else states.CallState.REFUSED
         step(update, block, state)
         said = None if choice is None else choice.id
-        update.tell(
-            effects.TellDecision(block.lane.chat_id, block.call, said, allows, chat.id, block_id)
-        )
+        told = effects.Decision(block.lane.chat_id, block.call, said, allows, chat.id, block_id)
+        update.tell(lambda it: it.decide(told))
         if not allows:
             _follow_rejection(update, block, reason)
     return update.finish()
@@ -94,12 +93,12 @@ def _follow_rejection(update: Update, block: ToolBlock, reason: str | None) -> N
         _explain(update, block, reason)
 
 
-def is_still_approved(chat: Chat, approval: effects.TellDecision) -> bool:
+def is_still_approved(chat: Chat, approval: effects.Decision) -> bool:
     """Return whether an approval may still be sent: same call, and the turn is not stopping."""
     if chat.turn.state is states.Turn.STOPPING:
         return False
     block = chat.blocks.get(approval.block)
-    lane = chat.lanes.get(approval.chat)
+    lane = chat.lanes.get(approval.chat_id)
     is_same_call = lane is not None and lane.calls.get(approval.call.id) is block
     return (
         is_same_call and isinstance(block, ToolBlock) and block.state is states.CallState.APPROVED

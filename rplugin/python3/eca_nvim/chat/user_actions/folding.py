@@ -1,15 +1,12 @@
-"""Folding: opens and collapses blocks, opens links and images, redraws."""
+"""Folding: opens and collapses blocks, opens links, redraws."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-
-from eca_nvim.chat.model.blocks import Block, Changes, Fold, ImageBlock, Lane, LinkBlock
+from eca_nvim.chat.model.blocks import Block, Changes, Fold, Lane, LinkBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary import effects, ops
+from eca_nvim.chat.vocabulary import ops
 
 _SAFE_LINKS = ("https://", "http://", "mailto:")
 
@@ -42,31 +39,19 @@ def _foldable(chat: Chat) -> list[Block]:
     ]
 
 
-def act(chat: Chat, block_id: int, now: int) -> Changes:
-    """Open the link or image of a block.
-
-    Only web and mail addresses are opened, because the text comes from outside.
-    """
+def open_link(chat: Chat, block_id: int, now: int) -> Changes:
+    """Open the link of a block: a web or mail address, because the text comes from outside."""
     update = Update(chat, chat.root, now)
     match chat.blocks.get(block_id):
         case LinkBlock(url=url) if _is_safe(url):
             update.ops.append(ops.OpenExternal(url))
         case LinkBlock(url=url):
             update.ops.append(ops.Notify("warn", f"not opened, not a web link: {one_line(url)}"))
-        case ImageBlock(media_type=media_type, base64=encoded):
-            _show_image(update, media_type, encoded)
     return update.finish()
 
 
 def _is_safe(url: str) -> bool:
     return url.lower().startswith(_SAFE_LINKS) and url == one_line(url)
-
-
-def _show_image(update: Update, media_type: str, encoded: str) -> None:
-    try:
-        update.tell(effects.ShowImage(media_type, base64.b64decode(encoded, validate=True)))
-    except binascii.Error:
-        update.ops.append(ops.Notify("error", "The image cannot be read: it is not base64"))
 
 
 def _nesting(lane: Lane) -> int:

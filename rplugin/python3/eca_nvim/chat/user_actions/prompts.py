@@ -18,7 +18,7 @@ from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary import completion, effects, ops, options, states
+from eca_nvim.chat.vocabulary import completion, ops, options, states
 from eca_nvim.chat.vocabulary.contexts import Context
 
 NO_STEER = "this server cannot be steered: your prompt is queued"
@@ -85,7 +85,7 @@ def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bo
     kind = QueueKind.QUEUE if queue or completion.is_command(text) else _kind_in_turn(update)
     enqueue(update, QueuedPrompt(kind, text, contexts))
     if kind is QueueKind.STEER:
-        update.tell(effects.TellSteer(update.chat.id, text, contexts))
+        _steer(update, text, contexts)
 
 
 def _kind_in_turn(update: Update) -> QueueKind:
@@ -122,10 +122,14 @@ def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
 
 def _steer_again(update: Update) -> None:
     """Withdraw all steers, because the agent cannot withdraw one, and send the others again."""
-    update.tell(effects.TellUnsteer(update.chat.id))
+    update.tell(lambda it: it.unsteer(update.chat.id))
     for waiting in update.chat.queue:
         if waiting.kind is QueueKind.STEER:
-            update.tell(effects.TellSteer(update.chat.id, waiting.text, waiting.contexts))
+            _steer(update, waiting.text, waiting.contexts)
+
+
+def _steer(update: Update, text: str, contexts: tuple[Context, ...]) -> None:
+    update.tell(lambda it: it.steer(update.chat.id, text, contexts))
 
 
 def stop_turn(chat: Chat, now: int) -> Changes:
@@ -138,6 +142,6 @@ def stop_turn(chat: Chat, now: int) -> Changes:
         update.ops.append(ops.Notify("info", "no turn is running"))
     if chat.history is states.History.CHANGING:
         keep_after_change(update)
-        update.tell(effects.TellGiveUp(chat.id))
+        update.tell(lambda it: it.give_up(chat.id))
     stop(update)
     return update.finish()

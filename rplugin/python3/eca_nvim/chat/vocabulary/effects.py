@@ -1,14 +1,16 @@
-"""Effects: what the session must tell the agent because of an event or an intent.
+"""Effects: what a chat asks of its agent, and of the session, because of an event or an intent.
 
 Rules kept here:
-- The chat is pure: it never calls an agent. It returns Changes; the session carries out the
-  effects in order, then shows the ops in order.
-- Ids in an effect are the agent's own: a call of a subagent has the subagent's chat id.
+- The chat is pure: it never calls anybody. An effect is a call that the session makes once it has
+  shown the ops, in order; the methods are those of the agent.
+- Ids are the agent's own: a call of a subagent has the subagent's chat id.
+- What may have to wait is a value: a prompt, a decision, a question about a turn, a search.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -18,60 +20,23 @@ from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.requests import Value
 
 
-class TellPrompt(Struct, frozen=True):
-    """Send a prompt; the chat shows it already and waits for the agent."""
+class Prompt(Struct, frozen=True):
+    """A prompt with its contexts; the chat shows it already and waits for the agent."""
 
-    chat: str
+    chat_id: str
     text: str
     contexts: tuple[Context, ...] = ()
 
 
-class TellSteer(Struct, frozen=True):
-    """Send a message to the running turn."""
-
-    chat: str
-    text: str
-    contexts: tuple[Context, ...] = ()
-
-
-class TellUnsteer(Struct, frozen=True):
-    """Withdraw all steers that the running turn has not read yet."""
-
-    chat: str
-
-
-class TellStop(Struct, frozen=True):
-    """Ask the agent to stop the turn."""
-
-    chat: str
-
-
-class TellGiveUp(Struct, frozen=True):
-    """Wait no more for a chat that is being opened, if the agent has already taken long."""
-
-    chat: str
-
-
-class AskTurn(Struct, frozen=True):
-    """Ask whether a silent turn is still running; the answer comes as TurnLapsed.
-
-    times_asked: how often we have asked, this time included.
-    """
-
-    chat: str
-    number: int
-    times_asked: int
-
-
-class TellDecision(Struct, frozen=True):
-    """Answer a call that needs approval, by the agent's id of the choice; None: none rejects.
+class Decision(Struct, frozen=True):
+    """The answer to a call that needs approval, by the agent's id of the choice; None rejects it.
 
     call: as the request showed it. An answer allows that and nothing else.
     allows: the call will run. home, block: the chat and block that show the call, because the agent
     may use a call's id twice.
     """
 
-    chat: str
+    chat_id: str
     call: ToolCall
     choice: str | None
     allows: bool
@@ -79,45 +44,22 @@ class TellDecision(Struct, frozen=True):
     block: int
 
 
-class TellAnswer(Struct, frozen=True):
-    """Answer a question; None cancels it."""
+class SilentTurn(Struct, frozen=True):
+    """A turn whose agent is silent; the answer comes as TurnLapsed.
 
-    question: str
-    text: str | None
+    number: of the turn in its chat. times_asked: how often we have asked, this time included.
+    """
 
-
-class TellForm(Struct, frozen=True):
-    """Answer a form or a link by the values of its fields; None: the user declines it."""
-
-    question: str
-    content: Mapping[str, Value] | None
-
-
-class TellTrust(Struct, frozen=True):
-    """Tell the agent whether it runs a chat's tools without asking, if it has an option for it."""
-
-    chat: str
-
-
-class TellLogin(Struct, frozen=True):
-    """Send what the running login asks for; None cancels the login."""
-
-    chat: str
-    text: str | None
-
-
-class ShowImage(Struct, frozen=True):
-    """Write an image to a file and open it with the system's own program."""
-
-    media_type: str
-    content: bytes
+    chat_id: str
+    number: int
+    times_asked: int
 
 
 class FindFiles(Struct, frozen=True):
     """Find out which paths are files; the answer comes as FileUsed.
 
-    named: paths. calls: what calls name is looked for, too (`call_uses.named_in`). folders: those
-    of the workspace.
+    named: paths. calls: what calls name is looked for, too (`calls.named_in`). folders: those of
+    the workspace.
     """
 
     chat: str
@@ -126,18 +68,57 @@ class FindFiles(Struct, frozen=True):
     folders: tuple[str, ...] = ()
 
 
-Effect: TypeAlias = (
-    TellPrompt
-    | TellSteer
-    | TellUnsteer
-    | TellStop
-    | TellGiveUp
-    | AskTurn
-    | TellDecision
-    | TellAnswer
-    | TellForm
-    | TellTrust
-    | TellLogin
-    | ShowImage
-    | FindFiles
-)
+class AgentCalls(ABC):
+    """What a chat asks of its agent. Each call queues what it sends, in order, and returns."""
+
+    @abstractmethod
+    def prompt(self, prompt: Prompt) -> None:
+        """Send a prompt; TurnBegan and TurnEnded follow."""
+
+    def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:  # noqa: B027
+        """Send a message to the running turn, with at least the contexts its text names.
+
+        Only for agents with the ability, as `unsteer`.
+        """
+
+    def unsteer(self, chat_id: str) -> None:  # noqa: B027 - optional: not every protocol can
+        """Withdraw the steers that the running turn has not read, if the protocol allows it."""
+
+    @abstractmethod
+    def stop(self, chat_id: str) -> None:
+        """Ask the agent to stop the running turn."""
+
+    def give_up(self, chat_id: str) -> None:  # noqa: B027 - some open chats at once
+        """Wait no more for a chat to be opened if that takes long; what asked for it ends."""
+
+    def answer(self, question_id: str, text: str | None) -> None:  # noqa: B027 - some ask nothing
+        """Answer a question of the agent; None cancels it."""
+
+    def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:  # noqa: B027
+        """Answer a form, or consent to a link; None declines it."""
+
+    def answer_login(self, chat_id: str, text: str | None) -> None:  # noqa: B027 - optional
+        """Send what the running login asks for; None cancels it."""
+
+
+class Outside(AgentCalls):
+    """All that a chat can ask for: the session makes these calls for the chat's server."""
+
+    @abstractmethod
+    def decide(self, decision: Decision) -> None:
+        """Answer a waiting tool call."""
+
+    @abstractmethod
+    def trust_changed(self, chat_id: str) -> None:
+        """Tell the agent whether it runs a chat's tools without asking, if it has an option."""
+
+    @abstractmethod
+    def ask_turn(self, turn: SilentTurn) -> None:
+        """Ask whether a silent turn is still running."""
+
+    @abstractmethod
+    def find_files(self, request: FindFiles) -> None:
+        """Find out which paths are files."""
+
+
+Effect: TypeAlias = Callable[[Outside], None]

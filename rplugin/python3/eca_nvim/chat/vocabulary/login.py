@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.effects import TellPrompt
+from eca_nvim.chat.vocabulary.effects import Prompt
 
 
 class LoginNeeded(Struct, frozen=True):
@@ -23,7 +23,7 @@ class LoginNeeded(Struct, frozen=True):
 
     chat: str
     reason: str
-    prompt: TellPrompt | None = None
+    prompt: Prompt | None = None
 
 
 class ListLogins(Struct, frozen=True):

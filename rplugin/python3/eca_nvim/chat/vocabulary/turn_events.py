@@ -136,7 +136,7 @@ class LoginWaits(TurnEvent, frozen=True):
 
 
 class TurnLapsed(Struct, frozen=True):
-    """We asked about a silent turn (AskTurn), and the agent did not confirm that it runs.
+    """The agent did not confirm that a silent turn runs (`effects.SilentTurn`).
 
     is_idle: the agent says that the chat is idle; otherwise it did not mention the chat.
     """

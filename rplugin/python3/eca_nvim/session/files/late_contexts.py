@@ -28,7 +28,7 @@ from typing import Final
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.contexts import Context, DiffContext, TextContext
-from eca_nvim.chat.vocabulary.effects import TellPrompt
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_in_thread
 
@@ -197,20 +197,18 @@ class LateContexts(Struct, frozen=True):
     notices: tuple[str, ...] = ()
 
 
-def is_late(prompt: TellPrompt) -> bool:
+def is_late(prompt: Prompt) -> bool:
     """Return whether a prompt has contexts that are still to be read."""
     return any(isinstance(context, DiffContext) for context in prompt.contexts)
 
 
-def without_late(prompt: TellPrompt) -> LateContexts:
+def without_late(prompt: Prompt) -> LateContexts:
     """Return the contexts of a prompt that need no reading."""
     return LateContexts(tuple(it for it in prompt.contexts if not isinstance(it, DiffContext)))
 
 
 async def read_late(contexts: Sequence[Context]) -> LateContexts:
     """Read contexts that are still to be read; the others stay as they are, in their order."""
-    from eca_nvim.session.files.late_contexts import NoDiff, read_diff  # noqa: PLC0415 - rarely needed
-
     read: list[Context] = []
     notices: list[str] = []
     for context in contexts:

@@ -197,13 +197,13 @@ class Options:
             self._set_wanted(agent, chat)
             self._settle(agent, chat, has_chosen=bool(done))
 
-    def sending(self, prompt: effects.TellPrompt) -> bool:
+    def sending(self, prompt: effects.Prompt) -> bool:
         """Return whether a prompt may be sent now; else it is queued, and the user sees why.
 
         A prompt that is sent again may, and one for an agent that has yet to confirm a value: that
         holds it until then.
         """
-        chat = self._chats.get(prompt.chat)
+        chat = self._chats.get(prompt.chat_id)
         state = self._state(chat)
         if self._agent() is None or state.setting or not self._object(chat, prompt):
             self._save(chat)
@@ -218,12 +218,12 @@ class Options:
         if state.objection(chat.options) is not None:
             prompt = agent.withhold(chat.id)
             if prompt is not None:
-                self._object(chat, effects.TellPrompt(chat.id, prompt.text, prompt.contexts))
+                self._object(chat, prompt)
         elif state.holds_prompt and has_chosen:
             state.holds_prompt = False
             self._chats.show(send_prompt(chat, "", now()))
 
-    def _object(self, chat: Chat, prompt: effects.TellPrompt) -> bool:
+    def _object(self, chat: Chat, prompt: effects.Prompt) -> bool:
         """Queue a prompt if an option asks less than what is to be set, the first time."""
         state = self._state(chat)
         found = state.objection(chat.options)

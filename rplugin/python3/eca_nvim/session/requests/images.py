@@ -13,7 +13,9 @@ Rules kept here:
 
 from __future__ import annotations
 
+import binascii
 import time
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -21,7 +23,8 @@ from shutil import which
 from typing import Final
 
 from eca_nvim.agents.attached_files import MOST_IMAGE_BYTES
-from eca_nvim.chat.vocabulary import effects, ops, query_intents
+from eca_nvim.chat.model.blocks import ImageBlock
+from eca_nvim.chat.vocabulary import ops, query_intents
 from eca_nvim.disk.private import PrivateFolder
 from eca_nvim.session.files.late_contexts import run_bounded
 from eca_nvim.session.view import View, isolated
@@ -129,13 +132,20 @@ class Images:
         self._folder = PrivateFolder("eca-images-")
         self._numbers = count(1)
 
-    def show(self, image: effects.ShowImage) -> ops.ViewOp:
+    def show(self, image: ImageBlock) -> ops.ViewOp:
         """Write an image; returns the op that opens it, or that says why it cannot be opened."""
         try:
-            path = self.write(image.media_type, image.content)
+            path = self.write_block(image)
         except (OSError, StrangeImage) as fault:
             return ops.Notify("error", f"cannot open the image: {fault}")
         return ops.OpenExternal(str(path))
+
+    def write_block(self, image: ImageBlock) -> Path:
+        """Write an image of a chat and return its path. Raises StrangeImage, OSError."""
+        try:
+            return self.write(image.media_type, b64decode(image.base64, validate=True))
+        except binascii.Error:
+            raise StrangeImage("it is not base64") from None
 
     def write(self, media_type: str, content: bytes) -> Path:
         """Write an image and return its path. Raises StrangeImage, OSError."""

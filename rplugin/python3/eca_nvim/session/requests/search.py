@@ -6,12 +6,10 @@ Rules kept here:
 
 from __future__ import annotations
 
-import binascii
 import json
 import logging
 import subprocess
 import sys
-from base64 import b64decode
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
@@ -107,7 +105,7 @@ def _image_file(block: Block | None, images: Images) -> str | None:
     if not isinstance(block, ImageBlock):
         return None
     try:
-        return str(images.write(block.media_type, b64decode(block.base64, validate=True)))
-    except (OSError, StrangeImage, binascii.Error) as fault:
+        return str(images.write_block(block))
+    except (OSError, StrangeImage) as fault:
         log.info("cannot show an image: %s", fault)
         return None

@@ -32,7 +32,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.agents import attached_files
-from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.typed_tokens import has_blank, quoted, replace_tokens
 from eca_nvim.chat.vocabulary.completion import is_command
 from eca_nvim.chat.vocabulary.contexts import (
@@ -45,6 +44,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     Tokened,
     WebContext,
 )
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.protocol.eca.contexts import McpResourceContext
 
 Named: TypeAlias = FileContext | DirectoryContext

@@ -28,7 +28,6 @@ from typing import Final, assert_never
 from msgspec.structs import replace
 
 from eca_nvim.agents.attached_files import fit
-from eca_nvim.agents.base import Prompt
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
@@ -43,6 +42,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     TextContext,
     Tokened,
 )
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.protocol.eca import chat, draft, editor
 from eca_nvim.protocol.eca import contexts as eca
 from eca_nvim.protocol.eca.contexts import McpResourceContext, RepoMapContext
