@@ -26,8 +26,8 @@ from eca_nvim.nvim.frame_queue import (
     GOAL_MS,
     INTERVAL,
     LARGEST_FRAME,
+    PIECE,
     SMALLEST_FRAME,
-    WHOLE,
     Frame,
     FrameQueue,
     OpQueue,
@@ -105,7 +105,7 @@ def test_a_block_that_was_taken_out_is_opened_again() -> None:
     gone = RemoveBlock("a", 1)
     ops = take_all(opened("new"), header("x"), gone, opened("again"), header("y"))
     assert ops == (opened("x"), gone, opened("y"))
-    assert take_all(header("x"), gone, opened("again")) == (header("x"), gone, opened("again"))
+    assert take_all(header("x"), gone, opened("again")) == (gone, opened("again"))
 
 
 def test_a_header_does_not_overtake_what_an_autocommand_can_see() -> None:
@@ -149,15 +149,16 @@ def test_a_state_that_was_taken_does_not_hide_the_next() -> None:
 
 def test_text_is_cut_at_a_line_break_when_one_fits() -> None:
     queue = OpQueue()
-    queue.push(text("one\ntwo\nthree"))
-    assert queue.take(9) == (text("one\ntwo\n"),)
-    assert queue.take(EVERYTHING) == (text("three"),)
+    lines, rest = "one\ntwo\n", "x" * (PIECE - 1)
+    queue.push(text(lines + rest))
+    assert queue.take(1) == (text(lines),)
+    assert queue.take(EVERYTHING) == (text(rest),)
 
 
 def test_text_without_a_line_break_is_cut_between_code_points() -> None:
     queue = OpQueue()
-    queue.push(text("é" * 10))
-    assert queue.take(4) == (text("é" * 4),)
+    queue.push(text("é" * (PIECE + 6)))
+    assert queue.take(1) == (text("é" * PIECE),)
     assert queue.take(EVERYTHING) == (text("é" * 6),)
 
 
@@ -266,38 +267,16 @@ def test_with_more_than_fits_frames_go_back_to_back() -> None:
     assert queue.take(0.001) is not None
 
 
-def test_the_next_frame_is_cut_while_one_is_in_flight_if_there_is_enough_for_it() -> None:
-    queue = FrameQueue()
-    queue.push([text("a")])
-    assert queue.prepare() is None, "nothing is in flight"
-    queue.take(0.0)
-    queue.push([text("x" * (FIRST_FRAME // 2))])
-    assert queue.prepare() is None, "more may join it"
-    queue.push([text("y" * FIRST_FRAME), status(1)])
-    prepared = queue.prepare()
-    assert prepared is not None
-    assert written(list(prepared.ops)) == "x" * (FIRST_FRAME // 2) + "y" * (FIRST_FRAME // 2)
-    assert queue.prepare() is None, "one at a time"
-    assert queue.due() is None
-    queue.push([status(2)])
-    queue.drawn(1, 1.0)
-    assert queue.take(0.001) == prepared
-    queue.drawn(2, 1.0)
-    rest = queue.take(0.002)
-    assert rest is not None
-    assert rest.ops == (text("y" * (FIRST_FRAME // 2)), status(2))
-
-
 @given(st.lists(st.text("ab\n", min_size=1, max_size=12), max_size=20), st.integers(1, 20))
-def test_text_is_cut_anywhere_and_stays_whole(pieces: list[str], room: int) -> None:
+def test_text_is_cut_anywhere_and_stays_whole(texts: list[str], room: int) -> None:
     queue = OpQueue()
-    for piece in pieces:
-        queue.push(text(piece))
+    for each in texts:
+        queue.push(text(each * PIECE))
     drawn: list[ViewOp] = []
     while queue:
-        drawn += queue.take(room)
-        assert len(written(drawn[-1:])) <= room
-    assert written(drawn) == "".join(pieces)
+        drawn += queue.take(room * PIECE)
+        assert len(written(drawn[-1:])) < (room + 1) * PIECE
+    assert written(drawn) == "".join(each * PIECE for each in texts)
     assert queue.characters == 0
 
 
@@ -342,9 +321,9 @@ def test_five_megabytes_arrive_whole() -> None:
 
 
 def test_a_block_is_opened_with_its_text_unless_that_is_long() -> None:
-    short = OpenBlock("a", 1, BlockKind.ASSISTANT, text="x" * WHOLE, closed=True)
+    short = OpenBlock("a", 1, BlockKind.ASSISTANT, text="x" * PIECE, closed=True)
     assert take_all(short) == (short,)
-    long = "x" * (WHOLE + 1)
+    long = "x" * (PIECE + 1)
     assert take_all(replace(short, text=long)) == (
         replace(short, text="", closed=False),
         text(long),

@@ -58,11 +58,11 @@ class App:
         self._task: asyncio.Task[None] | None = None
         self._received = 0
 
-    def receive(self, arguments: Sequence[object]) -> None:
-        """Parse and dispatch an intent: its name and payload."""
+    def receive(self, name: str, payload: Mapping[str, object]) -> None:
+        """Parse and dispatch an intent; an empty Lua table may arrive as a list."""
         self._received += 1
         try:
-            self._dispatch(_parse(arguments))
+            self._dispatch(intents.parse_intent(name, payload or {}))
         except intents.MalformedIntent as fault:
             self._report(f"the two halves of the plugin do not match, restart Neovim: {fault}")
 
@@ -166,17 +166,6 @@ def _folders(intent: intents.Attach) -> Folders:
         with suppress(UnfitFolder):
             folders.add(path)
     return folders
-
-
-def _parse(arguments: Sequence[object]) -> intents.Intent:
-    """Parse an intent; an empty Lua table arrives as a list. Raises MalformedIntent."""
-    match arguments:
-        case [str(name), Mapping() as payload]:
-            return intents.parse_intent(name, payload)
-        case [str(name), []]:
-            return intents.parse_intent(name, {})
-        case _:
-            raise intents.MalformedIntent(f"not an intent: {arguments!r}")
 
 
 def _template_folders(settings: Settings) -> TemplateFolders:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -38,11 +38,11 @@ class EcaPlugin:
         self._app: App | None = None
 
     @pynvim.function("EcaIntent", sync=False)  # type: ignore[untyped-decorator]
-    def intent(self, arguments: Sequence[object]) -> None:
+    def intent(self, arguments: tuple[str, Mapping[str, object]]) -> None:
         """Receive an intent: its name and its payload (`eca_nvim.chat.vocabulary.intents`)."""
         app = self._app or self._start()
         if app is not None:
-            app.receive(arguments)
+            app.receive(*arguments)
 
     def _start(self) -> App | None:
         """Import everything else; if that fails, report it to Neovim in one line."""
