@@ -59,7 +59,7 @@ PLAIN = [
     (
         {"type": "hookActionFinished", "id": "h", "name": "lint", "status": 1, "output": "out",
          "error": "err", "toolCallId": "t"},
-        HookFinished("h", "lint", 1, "out", "err", "t"),
+        HookFinished("h", "lint", 1, "out", "err"),
     ),
     ({"type": "metadata", "title": "A title"}, e.TitleChanged("A title")),
     ({"type": "flag", "text": "Here", "contentId": "f"}, e.FlagReceived("Here", "f")),
@@ -215,20 +215,20 @@ def test_a_change_of_a_file(counts: tuple[int, ...], added: int, removed: int) -
 
 def test_an_unknown_kind_is_shown_by_its_text() -> None:
     event = event_of({"type": "poem", "text": "Roses", "rhyme": 3})
-    assert event == e.UnknownReceived("poem", "Roses", Role.ASSISTANT)
+    assert event == e.UnknownReceived("poem", "Roses")
 
 
 def test_an_unknown_kind_without_text_is_shown_whole() -> None:
     event = event_of({"type": "chart", "points": [1, 2]}, "system")
     assert isinstance(event, e.UnknownReceived)
-    assert (event.kind, event.role) == ("chart", Role.SYSTEM)
+    assert event.kind == "chart"
     assert json.loads(event.text) == {"points": [1, 2]}
 
 
 def test_a_proposal_of_the_first_draft_is_shown_plainly() -> None:
     change = {"kind": "change", "content": "new text"}
     content = {"type": "fileChange", "description": "Fix", "file": "/a", "changes": [change]}
-    assert event_of(content) == e.UnknownReceived("fileChange", "Fix\n/a\nnew text", Role.ASSISTANT)
+    assert event_of(content) == e.UnknownReceived("fileChange", "Fix\n/a\nnew text")
 
 
 @pytest.mark.parametrize("more", [{}, {"name": "gone"}, {"server": "files"}])

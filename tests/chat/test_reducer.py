@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.chat.driver import Driver, call
 from tests.chat.view import View
+from tests.support.messages import kinds
 
 from eca_nvim.chat.handlers.reducer import HANDLERS
 from eca_nvim.chat.model.blocks import ToolBlock, open_question
@@ -102,7 +102,7 @@ ACTS: st.SearchStrategy[Act] = st.one_of(
 
 
 def test_every_event_has_its_handler() -> None:
-    assert set(HANDLERS) == set(get_args(events.ChatEvent))
+    assert set(HANDLERS) == set(kinds(events.ChatEvent))
 
 
 @given(st.lists(ACTS, max_size=30))

@@ -3,6 +3,7 @@
 from typing import get_args
 
 from tests.support.editor import Neovim
+from tests.support.messages import kinds
 
 from eca_nvim.chat.vocabulary.intents import INTENTS, Intent
 from eca_nvim.chat.vocabulary.ops import ViewOp
@@ -18,5 +19,5 @@ def test_every_intent_can_be_read() -> None:
 
 
 def test_both_sides_know_the_same_ops(nvim: Neovim) -> None:
-    ours = {kind.name: list(kind.__struct_fields__) for kind in get_args(ViewOp)}
+    ours = {kind.name: list(kind.__struct_fields__) for kind in kinds(ViewOp)}
     assert nvim.lua("return require('eca.view.ops').fields") == ours

@@ -232,7 +232,7 @@ class TestLong:
         turns[100:100] = [[FlagReceived("broken", "f1")]]
         archive.opened = OpenedChat(Page([Addressed("b", it) for turn in turns for it in turn]))
         with monkeypatch.context() as broken:
-            handlers = cast(dict[type[ChatEvent], object], HANDLERS)
+            handlers = cast(dict[type, object], HANDLERS)
             broken.setitem(handlers, FlagReceived, lambda *_: 1 / 0)
             await asked(rig, asks.ResumeChat("b"))
         assert "division by zero" in rig.lines()[-1]

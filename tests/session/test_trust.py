@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import get_args
 
 import anyio
 import pytest
 from tests.session.rig import Recorder, Rig
 from tests.session.saved_chats import asked, page, prompt
+from tests.support.messages import kinds
 
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.agents.eca.chat_options import Announced
@@ -52,7 +52,7 @@ def trusted(rig: Rig, *chats: str) -> list[object]:
 
 
 def test_no_event_of_an_agent_can_say_that_a_chat_is_trusted() -> None:
-    fields = {name for event in get_args(ChatEvent) for name in event.__struct_fields__}
+    fields = {name for event in kinds(ChatEvent) for name in event.__struct_fields__}
     assert "title" in fields
     assert not {name for name in fields if "trust" in name}
 

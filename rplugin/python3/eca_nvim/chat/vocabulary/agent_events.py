@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from msgspec import Struct
+from eca_nvim.chat.vocabulary import bases, turn_events
 
-from eca_nvim.chat.vocabulary import events, login, options, turn_events
+AgentEvent: TypeAlias = bases.AgentEvent
 
 
-class TrustWanted(Struct, frozen=True):
+class TrustWanted(AgentEvent, frozen=True):
     """Whether the agent's configuration wants tools to run without asking (ECA: selectTrust).
 
     No event switches trust on: the user is asked.
@@ -21,13 +21,13 @@ class TrustWanted(Struct, frozen=True):
     wanted: bool
 
 
-class Welcomed(Struct, frozen=True):
+class Welcomed(AgentEvent, frozen=True):
     """What the agent says in a chat without messages (ECA: welcomeMessage)."""
 
     text: str
 
 
-class WorkChanged(Struct, frozen=True):
+class WorkChanged(AgentEvent, frozen=True):
     """A background activity of the agent (ECA: $/progress)."""
 
     id: str
@@ -35,20 +35,20 @@ class WorkChanged(Struct, frozen=True):
     done: bool
 
 
-class MessageShown(Struct, frozen=True):
+class MessageShown(AgentEvent, frozen=True):
     """A message for the user (ECA: $/showMessage); level is error, warn or info."""
 
     level: str
     text: str
 
 
-class JobsChanged(Struct, frozen=True):
+class JobsChanged(AgentEvent, frozen=True):
     """All commands in the background that the agent knows, also ended ones (ECA: jobs/updated)."""
 
     jobs: tuple[turn_events.Job, ...]
 
 
-class ToolServerChanged(Struct, frozen=True):
+class ToolServerChanged(AgentEvent, frozen=True):
     """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None means unchanged."""
 
     name: str
@@ -56,16 +56,3 @@ class ToolServerChanged(Struct, frozen=True):
     kind: str | None = None
     tools: tuple[str, ...] | None = None
     removed: bool = False
-
-
-AgentEvent: TypeAlias = (
-    events.Addressed
-    | options.AbilitiesChanged
-    | login.LoginNeeded
-    | TrustWanted
-    | Welcomed
-    | WorkChanged
-    | MessageShown
-    | ToolServerChanged
-    | JobsChanged
-)

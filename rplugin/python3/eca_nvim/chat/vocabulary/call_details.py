@@ -12,6 +12,8 @@ from typing import Any, ClassVar, TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.vocabulary import bases
+
 
 class Use(StrEnum):
     """What was done with a file. RUN: a command named it."""
@@ -22,7 +24,7 @@ class Use(StrEnum):
     RUN = "run"
 
 
-class FileUsed(Struct, frozen=True):
+class FileUsed(bases.ChatEvent, frozen=True):
     """A file was used; `path` is absolute.
 
     by_request: the agent asked this client to read or write it (ACP: fs/read_text_file). Usually a
@@ -36,14 +38,14 @@ class FileUsed(Struct, frozen=True):
     unsaved: bytes | None = None
 
 
-class FileNamed(Struct, frozen=True):
+class FileNamed(bases.ChatEvent, frozen=True):
     """A path was named that may be no file; it counts once the session has found the file."""
 
     path: str
     use: Use = Use.MENTIONED
 
 
-class SetFilesUsed(Struct, frozen=True):
+class SetFilesUsed(bases.ViewOp, frozen=True):
     """The files of a chat that were used since the last such op, and its turn.
 
     A file: path, outside (of the workspace), turn (in which it was last used), heat (as of that

@@ -17,6 +17,8 @@ from typing import ClassVar, Final, TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.vocabulary import bases
+
 _COMMAND = re.compile(r"\s*/[^\s/]*(?:\s|\Z)")
 
 
@@ -33,7 +35,7 @@ def is_command(text: str) -> bool:
     return _COMMAND.match(text) is not None
 
 
-class CommandsChanged(Struct, frozen=True):
+class CommandsChanged(bases.ChatEvent, frozen=True):
     """An event: all commands of a chat (ACP: available_commands_update)."""
 
     commands: tuple[Command, ...]
@@ -101,7 +103,7 @@ class Complete(Struct, frozen=True):
     folder: str | None = None
 
 
-class SetCompletions(Struct, frozen=True):
+class SetCompletions(bases.ViewOp, frozen=True):
     """An op: the items for a query.
 
     An item is a table of text, label, kind, detail and arguments (tables of name, description and
@@ -165,7 +167,7 @@ class ExpandTemplate(Struct, frozen=True):
     decided: bool = False
 
 
-class SetTemplates(Struct, frozen=True):
+class SetTemplates(bases.ViewOp, frozen=True):
     """An op: all templates by name, tables of name, description and source ('yours' and so on)."""
 
     name: ClassVar[str] = "templates"

@@ -14,8 +14,9 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary import call_details, completion, requests, turn_events
-from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
+from eca_nvim.chat.vocabulary import bases, call_details, requests
+
+ChatEvent: TypeAlias = bases.ChatEvent
 
 
 class Role(StrEnum):
@@ -26,7 +27,7 @@ class Role(StrEnum):
     SYSTEM = "system"
 
 
-class TextReceived(Struct, frozen=True):
+class TextReceived(ChatEvent, frozen=True):
     """Text of any role; assistant text arrives in chunks (ECA: text)."""
 
     role: Role
@@ -34,33 +35,33 @@ class TextReceived(Struct, frozen=True):
     content_id: str | None = None
 
 
-class SteerTaken(Struct, frozen=True):
+class SteerTaken(ChatEvent, frozen=True):
     """The agent has taken a message to the running turn (ACP: _session/steering)."""
 
     text: str
 
 
-class ReasoningStarted(Struct, frozen=True):
+class ReasoningStarted(ChatEvent, frozen=True):
     """The model began to reason (ECA: reasonStarted)."""
 
     id: str
 
 
-class ReasoningText(Struct, frozen=True):
+class ReasoningText(ChatEvent, frozen=True):
     """A chunk of reasoning (ECA: reasonText)."""
 
     id: str
     text: str
 
 
-class ReasoningFinished(Struct, frozen=True):
+class ReasoningFinished(ChatEvent, frozen=True):
     """The reasoning ended; may arrive after the first answer text (ECA: reasonFinished)."""
 
     id: str
     total_ms: int | None = None
 
 
-class ToolPreparing(Struct, frozen=True):
+class ToolPreparing(ChatEvent, frozen=True):
     """The model is writing a call; `arguments_text` is the next chunk (ECA: toolCallPrepare)."""
 
     call: call_details.ToolCall
@@ -68,7 +69,7 @@ class ToolPreparing(Struct, frozen=True):
     so_far: call_details.KnownSoFar | None = None
 
 
-class ToolRequested(Struct, frozen=True):
+class ToolRequested(ChatEvent, frozen=True):
     """A call is complete and will run, or waits for the user (ECA: toolCallRun).
 
     choices: the answers, if it waits. request_id: of the agent's request for approval, if that has
@@ -81,7 +82,7 @@ class ToolRequested(Struct, frozen=True):
     request_id: str | None = None
 
 
-class ToolRunning(Struct, frozen=True):
+class ToolRunning(ChatEvent, frozen=True):
     """A call runs; repeats with each step of a subagent (ECA: toolCallRunning).
 
     is_approved: the agent runs it because somebody approved it. Without that, a call that waits for
@@ -92,7 +93,7 @@ class ToolRunning(Struct, frozen=True):
     is_approved: bool = False
 
 
-class ToolOutput(Struct, frozen=True):
+class ToolOutput(ChatEvent, frozen=True):
     """Output of a call that runs: raw text in pieces, which may be cut anywhere.
 
     replaces: the text replaces all output so far. awaits_input: nothing more comes without input
@@ -105,7 +106,7 @@ class ToolOutput(Struct, frozen=True):
     awaits_input: bool = False
 
 
-class ToolFinished(Struct, frozen=True):
+class ToolFinished(ChatEvent, frozen=True):
     """A call ended (ECA: toolCalled).
 
     outputs: its whole output; if there is none, the end of what it printed stays (`ToolOutput`).
@@ -119,7 +120,7 @@ class ToolFinished(Struct, frozen=True):
     dialogue: Dialogue | None = None
 
 
-class InsteadWanted(Struct, frozen=True):
+class InsteadWanted(ChatEvent, frozen=True):
     """The agent asks, with this text, what to do instead of the rejected call."""
 
     text: str
@@ -131,39 +132,39 @@ CUT = "cut"
 """The reason of a rejection of a call that we have ended with its turn."""
 
 
-class ApprovalWithdrawn(Struct, frozen=True):
+class ApprovalWithdrawn(ChatEvent, frozen=True):
     """The agent no longer asks whether a call may run (ACP: $/cancel_request)."""
 
     call: call_details.ToolCall
 
 
-class ToolRejected(Struct, frozen=True):
+class ToolRejected(ChatEvent, frozen=True):
     """A call will not run, or was stopped while it ran (ECA: toolCallRejected)."""
 
     call: call_details.ToolCall
     reason: str | None = None
 
 
-class PlanChanged(Struct, frozen=True):
+class PlanChanged(ChatEvent, frozen=True):
     """The agent's whole task list, sent without a call; replaces the previous one (ACP: plan)."""
 
     tasks: call_details.TaskList
 
 
-class FlagReceived(Struct, frozen=True):
+class FlagReceived(ChatEvent, frozen=True):
     """A bookmark in the history (ECA: flag)."""
 
     text: str
     content_id: str
 
 
-class TitleChanged(Struct, frozen=True):
+class TitleChanged(ChatEvent, frozen=True):
     """The chat has a title (ECA: metadata)."""
 
     title: str
 
 
-class ProgressChanged(Struct, frozen=True):
+class ProgressChanged(ChatEvent, frozen=True):
     """What the agent says it is doing now, for display only (ECA: progress, running).
 
     is_retry: the agent is about to try again after a failure.
@@ -173,7 +174,7 @@ class ProgressChanged(Struct, frozen=True):
     is_retry: bool = False
 
 
-class QuestionAsked(Struct, frozen=True):
+class QuestionAsked(ChatEvent, frozen=True):
     """A question to the user (ECA: chat/askQuestion, ACP: elicitation/create, requests both).
 
     by_agent: False if this client asks. of_turn: it ends with the turn of its chat. form: the
@@ -195,7 +196,7 @@ class QuestionAsked(Struct, frozen=True):
     in_login: bool = False
 
 
-class QuestionClosed(Struct, frozen=True):
+class QuestionClosed(ChatEvent, frozen=True):
     """The agent waits for no answer any more (ACP: elicitation/complete, $/cancel_request).
 
     is_done: what the question's link was for has been done.
@@ -212,32 +213,31 @@ class Dialogue(Struct, frozen=True):
     answer: str | None = None
 
 
-class ChatOpened(Struct, frozen=True):
+class ChatOpened(ChatEvent, frozen=True):
     """The agent has the chat (ECA: chat/opened); may repeat."""
 
     title: str | None = None
 
 
-class ChatCleared(Struct, frozen=True):
+class ChatCleared(ChatEvent, frozen=True):
     """The chat's messages, or its usage, were cleared (ECA: chat/cleared)."""
 
     messages: bool = True
     usage: bool = False
 
 
-class ChatDeleted(Struct, frozen=True):
+class ChatDeleted(ChatEvent, frozen=True):
     """The agent no longer has the chat (ECA: chat/deleted)."""
 
 
-class UnknownReceived(Struct, frozen=True):
+class UnknownReceived(ChatEvent, frozen=True):
     """Content of a kind this client does not know; shown as text."""
 
     kind: str
     text: str
-    role: Role = Role.SYSTEM
 
 
-class NoticeReceived(Struct, frozen=True):
+class NoticeReceived(ChatEvent, frozen=True):
     """A notice from this client or the agent, shown as a system message; below a title folded."""
 
     text: str
@@ -245,61 +245,14 @@ class NoticeReceived(Struct, frozen=True):
     title: str = ""
 
 
-class AgentGone(Struct, frozen=True):
+class AgentGone(ChatEvent, frozen=True):
     """The agent's process ended, and with it every running turn."""
 
     reason: str
     stderr_tail: tuple[str, ...] = ()
 
 
-ChatEvent: TypeAlias = (
-    TextReceived
-    | SteerTaken
-    | ReasoningStarted
-    | ReasoningText
-    | ReasoningFinished
-    | InsteadWanted
-    | ToolPreparing
-    | ToolRequested
-    | ToolRunning
-    | ToolOutput
-    | ToolFinished
-    | ToolRejected
-    | ApprovalWithdrawn
-    | PlanChanged
-    | turn_events.HookStarted
-    | turn_events.HookFinished
-    | turn_events.LinkReceived
-    | turn_events.ImageReceived
-    | turn_events.Job
-    | call_details.FileUsed
-    | call_details.FileNamed
-    | FlagReceived
-    | TitleChanged
-    | ProgressChanged
-    | completion.CommandsChanged
-    | turn_events.UsageReported
-    | OptionsChanged
-    | OptionRefused
-    | turn_events.TurnBegan
-    | turn_events.StopRefused
-    | turn_events.TurnStopping
-    | turn_events.TurnEnded
-    | turn_events.LoginBegan
-    | turn_events.LoginWaits
-    | turn_events.TurnLapsed
-    | QuestionAsked
-    | QuestionClosed
-    | ChatOpened
-    | ChatCleared
-    | ChatDeleted
-    | UnknownReceived
-    | NoticeReceived
-    | AgentGone
-)
-
-
-class Addressed(Struct, frozen=True):
+class Addressed(bases.AgentEvent, frozen=True):
     """An event and its chat; `parent_id` is set if that chat is a subagent's.
 
     `chat_id` is None if the agent named no chat; the session then picks one.

@@ -12,10 +12,11 @@ from typing import ClassVar, TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.vocabulary import bases
 from eca_nvim.chat.vocabulary.effects import Prompt
 
 
-class LoginNeeded(Struct, frozen=True):
+class LoginNeeded(bases.AgentEvent, frozen=True):
     """An event: the agent refuses to work for a chat before the user has logged in.
 
     reason: one line. prompt: the one that it refused, if it was a prompt; it was not used.
@@ -65,7 +66,7 @@ class TerminalEnded(Struct, frozen=True):
     code: int
 
 
-class RunLogin(Struct, frozen=True):
+class RunLogin(bases.ViewOp, frozen=True):
     """Run a login in a terminal, in a tab page; the intent `login_ended` has the number.
 
     environment: the whole environment of the program. folder: where it runs, absolute.
@@ -79,7 +80,7 @@ class RunLogin(Struct, frozen=True):
     folder: str
 
 
-class EndLogin(Struct, frozen=True):
+class EndLogin(bases.ViewOp, frozen=True):
     """End the terminal of a login, if it is still there."""
 
     name: ClassVar[str] = "end_login"

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Final, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import astuple
 
-from eca_nvim.chat.vocabulary import call_details, completion, login, options, turn_events
+from eca_nvim.chat.vocabulary import bases, turn_events
+
+ViewOp: TypeAlias = bases.ViewOp
 
 DEFAULT_SERVER: Final = "eca"
 """The name of the server of a user who has named none."""
@@ -47,7 +48,7 @@ Mark: TypeAlias = tuple[int, int, int, str]
 """Body row (0-based), start and end byte columns (end exclusive; -1: end of line), group."""
 
 
-class OpenBlock(Struct, frozen=True):
+class OpenBlock(ViewOp, frozen=True):
     """Add a block at the end, or after `after` and its nested blocks; `depth` indents it.
 
     With an empty `header` the block is body only (user and assistant text). `lost` is the header to
@@ -67,7 +68,7 @@ class OpenBlock(Struct, frozen=True):
     closed: bool = False
 
 
-class SetHeader(Struct, frozen=True):
+class SetHeader(ViewOp, frozen=True):
     """Replace the header line of a block; `lost` as in OpenBlock."""
 
     name: ClassVar[str] = "header"
@@ -77,7 +78,7 @@ class SetHeader(Struct, frozen=True):
     lost: Sequence[Segment] | None = None
 
 
-class AppendText(Struct, frozen=True):
+class AppendText(ViewOp, frozen=True):
     """Append text, possibly with line breaks, to the body: the hot path."""
 
     name: ClassVar[str] = "append"
@@ -86,7 +87,7 @@ class AppendText(Struct, frozen=True):
     text: str
 
 
-class SetBody(Struct, frozen=True):
+class SetBody(ViewOp, frozen=True):
     """Replace the whole body; no lines means the block is collapsed.
 
     language: of a fenced body (shell output: "", a diff: "diff"). marks: colour parts of it.
@@ -100,7 +101,7 @@ class SetBody(Struct, frozen=True):
     language: str | None = None
 
 
-class CloseBlock(Struct, frozen=True):
+class CloseBlock(ViewOp, frozen=True):
     """The block is complete; the view may finish its colours."""
 
     name: ClassVar[str] = "close"
@@ -108,7 +109,7 @@ class CloseBlock(Struct, frozen=True):
     block: int
 
 
-class RemoveBlock(Struct, frozen=True):
+class RemoveBlock(ViewOp, frozen=True):
     """Remove a block."""
 
     name: ClassVar[str] = "remove"
@@ -116,14 +117,14 @@ class RemoveBlock(Struct, frozen=True):
     block: int
 
 
-class ClearChat(Struct, frozen=True):
+class ClearChat(ViewOp, frozen=True):
     """Remove all blocks of a chat."""
 
     name: ClassVar[str] = "clear"
     chat: str
 
 
-class SetStatus(Struct, frozen=True):
+class SetStatus(ViewOp, frozen=True):
     """The status of a chat as `require('eca').status()` returns it, whole.
 
     Keys: server, server_name, state, title, model, agent, variant (names), trust, pending, tokens,
@@ -136,7 +137,7 @@ class SetStatus(Struct, frozen=True):
     status: Mapping[str, object]
 
 
-class SetPending(Struct, frozen=True):
+class SetPending(ViewOp, frozen=True):
     """The requests of all chats that wait for the user, oldest first.
 
     An item: chat, id (unique in this Neovim), block, digest (of everything shown; an answer must
@@ -155,7 +156,7 @@ class SetPending(Struct, frozen=True):
     items: Sequence[Any]
 
 
-class SetQueue(Struct, frozen=True):
+class SetQueue(ViewOp, frozen=True):
     """Prompts that wait for the turn, oldest first: [kind ('steer' | 'queue'), text] pairs."""
 
     name: ClassVar[str] = "queue"
@@ -163,7 +164,7 @@ class SetQueue(Struct, frozen=True):
     prompts: Sequence[tuple[str, str]]
 
 
-class SetTaskList(Struct, frozen=True):
+class SetTaskList(ViewOp, frozen=True):
     """The agent's task list in one line; None if there is none.
 
     Keys: block (of the list), done and total (numbers of tasks), doing (text, may be empty).
@@ -174,7 +175,7 @@ class SetTaskList(Struct, frozen=True):
     plan: Mapping[str, object] | None
 
 
-class SetUsage(Struct, frozen=True):
+class SetUsage(ViewOp, frozen=True):
     """The tokens and the cost of a chat, as the rows of a float; none if they are unknown."""
 
     name: ClassVar[str] = "usage"
@@ -182,7 +183,7 @@ class SetUsage(Struct, frozen=True):
     rows: Sequence[turn_events.UsageRow]
 
 
-class SetWork(Struct, frozen=True):
+class SetWork(ViewOp, frozen=True):
     """Background activities of a server, for example while it starts: titles, oldest first.
 
     jobs: those that are commands, as pairs of a chat and the command.
@@ -194,7 +195,7 @@ class SetWork(Struct, frozen=True):
     jobs: Sequence[tuple[str, str]] = ()
 
 
-class SetServer(Struct, frozen=True):
+class SetServer(ViewOp, frozen=True):
     """State of a server's process: stopped, starting, ready, failed or asleep.
 
     label: the program that runs, for the user. server: the server's name.
@@ -206,7 +207,7 @@ class SetServer(Struct, frozen=True):
     server: str = DEFAULT_SERVER
 
 
-class SetInput(Struct, frozen=True):
+class SetInput(ViewOp, frozen=True):
     """Put text back into a chat's input, above a draft if there is one."""
 
     name: ClassVar[str] = "input"
@@ -214,7 +215,7 @@ class SetInput(Struct, frozen=True):
     text: str
 
 
-class RestoreDraft(Struct, frozen=True):
+class RestoreDraft(ViewOp, frozen=True):
     """Restore the draft of an earlier session; `adopted`: it was typed in another chat."""
 
     name: ClassVar[str] = "draft"
@@ -223,28 +224,28 @@ class RestoreDraft(Struct, frozen=True):
     adopted: bool = False
 
 
-class SetPrompts(Struct, frozen=True):
+class SetPrompts(ViewOp, frozen=True):
     """The prompts the user sent in this project, oldest first, without duplicates."""
 
     name: ClassVar[str] = "prompts"
     prompts: Sequence[str]
 
 
-class ShowChat(Struct, frozen=True):
+class ShowChat(ViewOp, frozen=True):
     """Show a chat in the window of the current one, if the user is still there."""
 
     name: ClassVar[str] = "show"
     chat: str
 
 
-class ForgetChat(Struct, frozen=True):
+class ForgetChat(ViewOp, frozen=True):
     """Remove a deleted chat and its buffers."""
 
     name: ClassVar[str] = "forget"
     chat: str
 
 
-class ShowDiff(Struct, frozen=True):
+class ShowDiff(ViewOp, frozen=True):
     """Open the diff tab page for a tool call.
 
     before, after: whole files. fault: why the change does not apply, in one line; `before` is then
@@ -266,7 +267,7 @@ class ShowDiff(Struct, frozen=True):
     file: Mapping[str, object] | None = None
 
 
-class ShowOutput(Struct, frozen=True):
+class ShowOutput(ViewOp, frozen=True):
     """Show a block's whole text in a buffer of its own, with the cursor on a row (0-based)."""
 
     name: ClassVar[str] = "output"
@@ -279,7 +280,7 @@ class ShowOutput(Struct, frozen=True):
     row: int = 0
 
 
-class Notify(Struct, frozen=True):
+class Notify(ViewOp, frozen=True):
     """Show a one-line message outside the chat; level is error, warn or info."""
 
     name: ClassVar[str] = "notify"
@@ -287,7 +288,7 @@ class Notify(Struct, frozen=True):
     text: str
 
 
-class Unwritable(Struct, frozen=True):
+class Unwritable(ViewOp, frozen=True):
     """Show that a file of our own cannot be written, unless that is known of its folder.
 
     path: the file; fault: in the words of the system, "" once it was written after all; text: what
@@ -300,7 +301,7 @@ class Unwritable(Struct, frozen=True):
     text: str
 
 
-class Emit(Struct, frozen=True):
+class Emit(ViewOp, frozen=True):
     """Fire a `User` autocommand."""
 
     name: ClassVar[str] = "emit"
@@ -308,7 +309,7 @@ class Emit(Struct, frozen=True):
     data: Mapping[str, object]
 
 
-class FilesChanged(Struct, frozen=True):
+class FilesChanged(ViewOp, frozen=True):
     """Check the buffers of files that a tool changed on disk (absolute paths).
 
     No paths: a tool may have changed any file, so check all buffers. moved: source and destination
@@ -321,7 +322,7 @@ class FilesChanged(Struct, frozen=True):
     moved: tuple[str, str] | None = None
 
 
-class ShowPlace(Struct, frozen=True):
+class ShowPlace(ViewOp, frozen=True):
     """A tool is about to change a file (`done` false) or has changed it; for `follow`.
 
     places: first line (1-based) and number of lines, in the file at that moment; 0 lines where
@@ -335,57 +336,19 @@ class ShowPlace(Struct, frozen=True):
     done: bool
 
 
-class OpenExternal(Struct, frozen=True):
+class OpenExternal(ViewOp, frozen=True):
     """Open a file or link with the system's own program."""
 
     name: ClassVar[str] = "external"
     target: str
 
 
-class Answer(Struct, frozen=True):
+class Answer(ViewOp, frozen=True):
     """The value a Lua callback waits for; `request` is the number in the intent."""
 
     name: ClassVar[str] = "answer"
     request: int
     value: object
-
-
-ViewOp: TypeAlias = (
-    OpenBlock
-    | SetHeader
-    | AppendText
-    | SetBody
-    | CloseBlock
-    | RemoveBlock
-    | ClearChat
-    | SetStatus
-    | SetPending
-    | SetQueue
-    | SetTaskList
-    | SetUsage
-    | SetWork
-    | options.SetOptions
-    | SetServer
-    | SetInput
-    | RestoreDraft
-    | SetPrompts
-    | ShowChat
-    | ForgetChat
-    | ShowDiff
-    | ShowOutput
-    | Notify
-    | Unwritable
-    | Emit
-    | FilesChanged
-    | call_details.SetFilesUsed
-    | ShowPlace
-    | OpenExternal
-    | completion.SetCompletions
-    | completion.SetTemplates
-    | login.RunLogin
-    | login.EndLogin
-    | Answer
-)
 
 
 def wire(op: ViewOp) -> list[object]:

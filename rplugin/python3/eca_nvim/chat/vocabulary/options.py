@@ -14,6 +14,8 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from msgspec import Struct, field
 
+from eca_nvim.chat.vocabulary import bases
+
 
 class Ability(StrEnum):
     """Something that not every agent can do; Lua has the sentences for what is missing.
@@ -38,7 +40,7 @@ ALL_ABILITIES: Final = frozenset(Ability)
 """What is offered before an agent has said what it can do."""
 
 
-class AbilitiesChanged(Struct, frozen=True):
+class AbilitiesChanged(bases.AgentEvent, frozen=True):
     """An event: all that the agent can do, in every chat."""
 
     abilities: frozenset[Ability]
@@ -158,7 +160,7 @@ def find_option(options: Sequence[ChatOption], key: str) -> ChatOption | None:
     return next((option for option in named if option.id == key), next(iter(named), None))
 
 
-class OptionsChanged(Struct, frozen=True):
+class OptionsChanged(bases.ChatEvent, frozen=True):
     """An event: all options of a chat, with their values (ACP: config_option_update).
 
     is_answer: the agent has answered a request to set one.
@@ -168,7 +170,7 @@ class OptionsChanged(Struct, frozen=True):
     is_answer: bool = False
 
 
-class OptionRefused(Struct, frozen=True):
+class OptionRefused(bases.ChatEvent, frozen=True):
     """An event: the agent did not set an option, which keeps its value; `reason` is one line.
 
     It answers a request to set one.
@@ -178,7 +180,7 @@ class OptionRefused(Struct, frozen=True):
     reason: str
 
 
-class SetOptions(Struct, frozen=True):
+class SetOptions(bases.ViewOp, frozen=True):
     """An op: all that the user can set in a chat, for the pickers.
 
     An option: id, name, description, command (the subcommand of `:Eca` that sets it), kind

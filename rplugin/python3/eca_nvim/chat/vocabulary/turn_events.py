@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.vocabulary import bases
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
 UsageSegment: TypeAlias = tuple[str, ...]
@@ -29,7 +30,7 @@ class UsageCategory(Struct, frozen=True):
     color: str | None = None
 
 
-class UsageReported(Struct, frozen=True):
+class UsageReported(bases.ChatEvent, frozen=True):
     """Tokens and cost so far (ECA: usage); costs are amounts, as text.
 
     currency: of the costs, as a code of ISO 4217.
@@ -47,14 +48,14 @@ class UsageReported(Struct, frozen=True):
     currency: str = DOLLARS
 
 
-class HookStarted(Struct, frozen=True):
+class HookStarted(bases.ChatEvent, frozen=True):
     """A hook of the agent began (ECA: hookActionStarted)."""
 
     id: str
     name: str
 
 
-class HookFinished(Struct, frozen=True):
+class HookFinished(bases.ChatEvent, frozen=True):
     """A hook ended; `status` is its exit code (ECA: hookActionFinished)."""
 
     id: str
@@ -62,17 +63,16 @@ class HookFinished(Struct, frozen=True):
     status: int | None = None
     output: str | None = None
     error: str | None = None
-    tool_call_id: str | None = None
 
 
-class LinkReceived(Struct, frozen=True):
+class LinkReceived(bases.ChatEvent, frozen=True):
     """A titled link (ECA: url)."""
 
     title: str
     url: str
 
 
-class ImageReceived(Struct, frozen=True):
+class ImageReceived(bases.ChatEvent, frozen=True):
     """An image, in base64 (ECA: image)."""
 
     media_type: str
@@ -88,7 +88,7 @@ class JobState(StrEnum):
     KILLED = "killed"
 
 
-class Job(Struct, frozen=True):
+class Job(bases.ChatEvent, frozen=True):
     """A command in the background, as it is now; `call_id` started it in a chat (our id)."""
 
     title: str
@@ -98,7 +98,7 @@ class Job(Struct, frozen=True):
     call_id: str | None = None
 
 
-class TurnEvent(Struct, frozen=True):
+class TurnEvent(bases.ChatEvent, frozen=True):
     """A report of the agent about its turn; each kind is a subclass."""
 
 
@@ -135,7 +135,7 @@ class LoginWaits(TurnEvent, frozen=True):
     """The agent has said what it has to say in a login, and waits for the user."""
 
 
-class TurnLapsed(Struct, frozen=True):
+class TurnLapsed(bases.ChatEvent, frozen=True):
     """The agent did not confirm that a silent turn runs (`effects.SilentTurn`).
 
     is_idle: the agent says that the chat is idle; otherwise it did not mention the chat.

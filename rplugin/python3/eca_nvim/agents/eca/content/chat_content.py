@@ -133,7 +133,6 @@ def _hook_finished(content: eca.HookFinished, _: Role) -> ChatEvent:
         status=content.status,
         output=content.output,
         error=content.error,
-        tool_call_id=content.tool_call_id,
     )
 
 
@@ -145,14 +144,14 @@ def _flag(content: eca.FlagContent, _: Role) -> ChatEvent:
     return events.FlagReceived(content.text, content.content_id)
 
 
-def _proposed_change(content: eca.FileChangeContent, role: Role) -> ChatEvent:
+def _proposed_change(content: eca.FileChangeContent, _: Role) -> ChatEvent:
     """Show a proposed change of the protocol's first draft as text."""
     lines = [content.description, content.file, *(change.content for change in content.changes)]
-    return events.UnknownReceived("fileChange", "\n".join(filter(None, lines)), role)
+    return events.UnknownReceived("fileChange", "\n".join(filter(None, lines)))
 
 
-def _unknown(content: eca.UnknownContent, role: Role) -> ChatEvent:
-    return events.UnknownReceived(content.kind, plain_text(content.fields), role)
+def _unknown(content: eca.UnknownContent, _: Role) -> ChatEvent:
+    return events.UnknownReceived(content.kind, plain_text(content.fields))
 
 
 def _usage(content: UsageContent, _: Role) -> ChatEvent:

@@ -1,0 +1,19 @@
+"""The kinds of messages of the vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from msgspec import Struct
+
+from eca_nvim.chat import vocabulary
+
+Message = TypeVar("Message", bound=Struct)
+
+
+def kinds(base: type[Message]) -> Iterator[type[Message]]:
+    """Yield all kinds of a message; an agent may have further ones for itself."""
+    for each in base.__subclasses__():
+        if each.__module__.startswith(vocabulary.__name__):
+            yield from list(kinds(each)) or [each]
