@@ -16,8 +16,8 @@ WITHOUT_PAUSES = (
     "-c",
     """\
 import asyncio, sys
-from eca_nvim.demo import __main__ as demo, task_list, turn
-turn.CHUNK_PAUSE_S = task_list.WORK_S = 0
+from eca_nvim.demo import __main__ as demo, engine
+engine.CHUNK_PAUSE_S = engine.WORK_S = 0
 sys.exit(asyncio.run(demo.serve()))
 """,
 )

@@ -16,7 +16,7 @@ from tests.demo.client import (
 )
 from tests.demo.test_demo import leave
 
-from eca_nvim.demo.texts import GREETING
+from eca_nvim.demo.scenes import GREETING
 from eca_nvim.jsonrpc import Request
 
 OFFERED = [

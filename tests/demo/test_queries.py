@@ -10,8 +10,7 @@ from tests.demo.talks import talk, talking
 from eca_nvim.agents.queries import FoundPath, FoundResource
 from eca_nvim.chat.vocabulary.completion import Argument, ItemKind
 from eca_nvim.chat.vocabulary.events import TextReceived
-from eca_nvim.demo.queries import COMMANDS
-from eca_nvim.demo.scenes import SCENES
+from eca_nvim.demo.scenes import COMMANDS, SCENES
 
 pytestmark = pytest.mark.anyio
 

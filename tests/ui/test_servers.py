@@ -16,20 +16,15 @@ from eca_nvim.server.find import KNOWN
 
 ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
 DEMO = """
-import asyncio, re, sys
-from eca_nvim.demo import __main__ as demo, scenes, turn
+import asyncio, itertools, re, sys
+from eca_nvim.demo import __main__ as demo, engine
 
-turn.CHUNK_PAUSE_S = 0
-
-async def endless(turn, _workshop):
-    while True:
-        await turn.say("one more line of the demo\\n")
-        await asyncio.sleep(0.02)
-
-scenes.SCENES = {re.compile("stream"): endless}
+line = ("say", "one more line of the demo\\n")
+engine.SCENES = {re.compile("stream"): itertools.repeat(line)}
+engine.CHUNK_PAUSE_S = 0.002
 sys.exit(asyncio.run(demo.serve()))
 """
-"""A demo agent whose scene `stream` has no end; it says hello without pauses."""
+"""A demo agent whose scene `stream` has no end; it speaks fast."""
 STATES = """
 vim.iter(require('eca').chats()):map(function(chat)
   return { chat.server_name, chat.state }

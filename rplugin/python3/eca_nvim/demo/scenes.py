@@ -1,260 +1,254 @@
-"""Scenes: what the scripted model does for a prompt, chosen by words in the prompt.
+"""Scenes: what the scripted model does for a prompt, chosen by words in the prompt, as data.
 
-Rules kept here: scenes can be played in any order and repeatedly. The user may have moved, changed
-or deleted every file meanwhile: a scene checks first, and explains a tool that fails.
+Scenes can be played in any order and repeatedly. The user may have moved, changed or deleted every
+file meanwhile: a scene checks first (`need`), and one whose tool fails ends with its words.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from urllib.parse import unquote
-
-from eca_nvim.demo.queries import GREET
-from eca_nvim.demo.subagent import Subagent, SubagentTask
-from eca_nvim.demo.task_list import TaskList
-from eca_nvim.demo.texts import GREETING, MARKDOWN
-from eca_nvim.demo.tools import Outcome, Plan, Workshop
-from eca_nvim.demo.turn import Rejected, Turn
-from eca_nvim.demo.wire import RequestFailed
-
-Scene = Callable[[Turn, Workshop], Awaitable[None]]
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 MOST_TOKENS = 1_000_000
-_NUMBER = re.compile("[0-9]{1,9}")
+_FIGURES = re.compile("[0-9]{1,9}")
+_MOST_NAMED = 4
+_NO_OTHERS = "`:Eca server` lists agents, and how to install them."
 
-RUNS, GREETS = "greet.py", "greeting.py"
-"""The file that runs, and the one that `refactor` moves its greeting to."""
-NOTES, RENAMED_NOTES = "README.md", "NOTES.md"
+Step = tuple[str, ...]
+"""A verb of the engine and its words. `{fact}` in a word stands for what `facts` and steps know."""
 
+_RUNS = '''"""Greets people. One name comes out wrong: ask the demo agent to fix it."""
 
-class ToolFailed(Exception):
-    """Raised when a tool failed that its scene needs; the text is the tool's last output."""
-
-
-async def use(turn: Turn, plan: Plan) -> Outcome:
-    """Call a tool and return its outcome. Raises ToolFailed, and Rejected."""
-    outcome = await turn.call(plan)
-    if outcome.failed:
-        raise ToolFailed(outcome.outputs[-1])
-    return outcome
+import sys
 
 
-async def greet(turn: Turn, _workshop: Workshop) -> None:
-    """Say hello and what to try."""
-    await turn.say(GREETING)
+def greet(name):
+    return "Hello, " + name.lower() + "!"
 
 
-async def welcome(turn: Turn, _workshop: Workshop) -> None:
-    """Greet whom the prompt names."""
-    name = turn.prompt.partition(GREET)[2].strip(' "')
-    await turn.say(f"Hello, **{name or 'you'}**!")
+if __name__ == "__main__":
+    print(greet(sys.argv[1] if len(sys.argv) > 1 else "Neovim"))
+'''
+_NOTES = """# The demo's workshop
 
+Real files that the demo agent may read and, when you allow it, change.
+The folder goes away with the demo agent.
+"""
+FILES: Mapping[str, str] = {"greet.py": _RUNS, "README.md": _NOTES}
+"""The files of a new scratch folder."""
+_NOTE = "Real files that the demo agent may read and, when you allow it, change.\n"
 
-async def fix(turn: Turn, workshop: Workshop) -> None:
-    """Think, read, edit after approval, and say what was done."""
-    await turn.think(
-        "The greeting writes the name in lower case. I should look at the file first, "
-        "then change the one call that does it."
-    )
-    await turn.say("I will look at the file first.")
-    name = workshop.file_with("def greet", RUNS, GREETS)
-    source = await use(turn, workshop.read(name))
-    if "name.lower()" not in source.outputs[0]:
-        await turn.say("It is fixed already: `greet` keeps the name as it is.")
-        return
-    await turn.say("`greet` spoils the name with `.lower()`. Here is the change:")
-    await use(turn, workshop.edit(name, "name.lower()", "name"))
-    await turn.say(f"Done. `{workshop.folder}/{name}` now greets you **by your name**.")
+GREETING = """Hello! I am the **demo agent** of this plugin. No model is behind me, but my \
+tools are real.
 
+Try one of these, as your next prompt:
 
-async def refactor(turn: Turn, workshop: Workshop) -> None:
-    """Change several files in one turn: edit two, create one, move one."""
-    await turn.say("`greet` moves to a file of its own, and the notes get a better name.")
-    source = (await use(turn, workshop.read(RUNS))).outputs[0]
-    head, _, rest = source.partition("def greet(name):\n")
-    body, _, tail = rest.partition("\n\n\n")
-    note = "Real files that the demo agent may read and, when you allow it, change.\n"
-    if not tail or note not in workshop.text(NOTES):
-        await turn.say("That is done already. `:Eca undo-turn` undoes it.")
-        return
-    await use(turn, workshop.write(GREETS, f"def greet(name):\n{body}\n"))
-    whole = f"def greet(name):\n{body}\n\n\n"
-    await use(turn, workshop.edit(RUNS, whole, ""))
-    imports = f"{head.rstrip()}\n\nfrom greeting import greet\n\n"
-    await use(turn, workshop.edit(RUNS, head, f"{imports}\n"))
-    await use(turn, workshop.edit(NOTES, note, f"{note}{GREETS} greets, {RUNS} runs.\n"))
-    await use(turn, workshop.move(NOTES, RENAMED_NOTES))
-    await turn.say(
-        "Done. `:Eca changes` lists it all: keep, revert or comment each change. "
-        "`:Eca undo-turn` undoes the whole turn, `:Eca files` lists the files."
-    )
+- `fix the greeting`: I think, read a file and ask to **edit** it. Answer with `a` (allow), \
+`r` (reject) or `d` (full diff).
+- `refactor`: I change several files in one turn, for you to review with `:Eca changes`.
+- `run it`: I ask to run a *shell command*.
+- `replace a word`: a command changes a file without naming it; `:Eca undo-turn` still restores it.
+- `diagnostics`: I read what your linters say about the open files.
+- `ask me something`: I ask you a question.
+- `show markdown`: headings, lists, tables and code.
+- `parallel`: two tools at once.
+- `delegate`: a *subagent* reads a file, and its request comes to you.
+- `plan`: I work through a list of tasks. `:Eca usage` shows how full the context is.
+- `stream 100000`: that many tokens, as fast as I can send them.
+- `fail` or `crash`: what errors look like.
 
+Stop me with `<C-c>`. All keys: `g?`.
+"""
 
-async def run(turn: Turn, workshop: Workshop) -> None:
-    """Run a real command after approval."""
-    await turn.say("Let me run it.")
-    outcome = await use(turn, workshop.python(RUNS, "World"))
-    output = outcome.outputs[-1].removeprefix("Stdout:\n")
-    await turn.say(f"It said:\n\n```text\n{output}\n```\n")
+_MARKDOWN = """# A heading
 
+Some *italic*, **bold** and `inline code`, and a [link](https://neovim.io).
 
-async def replace(turn: Turn, workshop: Workshop) -> None:
-    """Swap two words with a command, which does not name the file in its arguments."""
-    name = workshop.file_with("def greet", RUNS, GREETS)
-    old, new = ("Hello", "Welcome") if "Hello" in workshop.text(name) else ("Welcome", "Hello")
-    await turn.say(f"I greet with *{new}* from now on. `perl` can do that.")
-    await use(turn, workshop.shell(f"perl -pi -e s/{old}/{new}/ {name}"))
-    await turn.say(
-        "Done. A command does not say which files it changes: `:Eca changes` lists those of your "
-        "workspace all the same, and `:Eca undo-turn` undoes them."
-    )
+## Lists
 
+1. first
+2. second
+   - nested **item**
+   - [x] done
+   - [ ] to do
 
-async def diagnose(turn: Turn, _workshop: Workshop) -> None:
-    """Ask the editor for diagnostics and report them."""
-    found: list[object] = []
+> A quote, which may be
+> longer than a line.
 
-    async def ask() -> Outcome:
-        answer = await turn.editor("editor/getDiagnostics", {})
-        items = answer.get("diagnostics") if isinstance(answer, dict) else None
-        found.extend(items if isinstance(items, list) else [])
-        return Outcome((f"{len(found)} diagnostics",))
+| tool | asks |
+|------|------|
+| read | no   |
+| edit | yes  |
 
-    await turn.call(Plan("editor_diagnostics", "Checking all diagnostics", {}, ask))
-    if not found:
-        await turn.say("Your editor reports **no diagnostics** for this workspace.")
-        return
-    lines = [_finding(item) for item in found if isinstance(item, dict)]
-    await turn.say(f"Your editor reports **{len(lines)}**:\n\n" + "\n".join(lines))
+```lua
+local function greet(name)
+  -- code has the colours of its language
+  return ('Hello, %s!'):format(name)
+end
+```
 
+```python
+def greet(name: str) -> str:
+    return f"Hello, {{name}}!"
+```
 
-async def ask(turn: Turn, _workshop: Workshop) -> None:
-    """Ask a question and use the answer."""
-    answer = await turn.ask("Which part of Neovim do you like best?", ["motions", "Lua", "LSP"])
-    if answer is None:
-        await turn.say("Never mind, then.")
-    else:
-        await turn.say(f"**{answer}**: a fine choice.")
+---
 
+That is all.
+"""
 
-async def show_markdown(turn: Turn, _workshop: Workshop) -> None:
-    """Stream one of everything."""
-    await turn.say(MARKDOWN)
+_THOUGHT = """The greeting writes the name in lower case. I should look at the file first, \
+then change the one call that does it."""
+_REFACTORED = """Done. `:Eca changes` lists it all: keep, revert or comment each change. \
+`:Eca undo-turn` undoes the whole turn, `:Eca files` lists the files."""
+_REPLACED = """Done. A command does not say which files it changes: `:Eca changes` lists those of \
+your workspace all the same, and `:Eca undo-turn` undoes them."""
+_FAILURE = "\nError from the model: 401 invalid api key (this is the demo failing on request)"
 
+GREET = "demo:greet"
+"""A prompt with an argument, as tool servers have."""
+_NAMED = {"name": "who", "description": "Who is greeted", "required": True}
+_NUMBER = {"name": "tokens", "description": "How many"}
 
-async def parallel(turn: Turn, workshop: Workshop) -> None:
-    """Read one file while a new one waits for approval."""
-    notes = workshop.file_with("#", NOTES, RENAMED_NOTES)
-    await use(turn, workshop.read(notes))
-    await use(turn, workshop.write("plan.md", "# Plan\n\n1. greet\n2. write\n3. rest\n"))
-    await turn.say(f"Two tools ran: one read `{notes}`, one wrote `plan.md`.")
+COMMANDS: Sequence[tuple[str, str, Sequence[Mapping[str, object]]]] = (
+    ("hello", "Says what the demo agent can do", ()),
+    ("fix", "Fixes a bug in a file, after approval", ()),
+    ("refactor", "Changes several files in one turn", ()),
+    ("run", "Runs a command, after approval", ()),
+    ("replace", "Runs a command that changes a file", ()),
+    ("diagnostics", "Reads what your linters say", ()),
+    ("ask", "Asks you a question", ()),
+    ("markdown", "Shows headings, lists, tables and code", ()),
+    ("parallel", "Uses two tools at once", ()),
+    ("delegate", "Lets a subagent read a file", ()),
+    ("plan", "Works through a list of tasks", ()),
+    ("stream", "Sends many tokens", (_NUMBER,)),
+    ("fail", "Fails like a model without a key", ()),
+    (GREET, "Greets somebody", (_NAMED,)),
+)
+"""The commands: each is a scene. Name, what it does, arguments."""
 
+HELLO: Iterable[Step] = (("say", GREETING),)
+"""The scene for all other prompts."""
+EXPLORE: Sequence[Iterable[Step]] = (
+    (("say", "I read the file first."), ("read", "greet.py")),
+    (("shell", "{python} greet.py Reader"),),
+    (("say", "It greets with `{output}`."), ("report", "`greet.py` says: {output}")),
+)
+"""What the subagent does in each of its steps."""
 
-async def delegate(turn: Turn, workshop: Workshop) -> None:
-    """Let a subagent read a file and run it after approval."""
-
-    async def explore(subagent: Subagent) -> str:
-        await subagent.turn.say("I read the file first.")
-        try:
-            await use(subagent.turn, workshop.read(RUNS))
-            subagent.step()
-            outcome = await use(subagent.turn, workshop.python(RUNS, "Reader"))
-        except Rejected:
-            await subagent.turn.say("The user rejected it.")
-            return "I was not allowed to run it."
-        except ToolFailed as fault:
-            await subagent.turn.say(f"That failed: {fault}")
-            return f"I found out nothing: {fault}"
-        subagent.step()
-        output = outcome.outputs[-1].removeprefix("Stdout:\n")
-        await subagent.turn.say(f"It greets with `{output}`.")
-        return f"`greet.py` says: {output}"
-
-    await turn.say("I will ask an *explorer* what `greet.py` does.")
-    task = SubagentTask("explorer", "exploring the workshop", "Find out what greet.py says.")
-    outcome = await Subagent(turn, task, explore).run()
-    await turn.say(outcome.outputs[0].partition("\n\n")[2])
-
-
-async def plan(turn: Turn, workshop: Workshop) -> None:
-    """Work through a list of tasks."""
-    tasks = TaskList("Read greet.py", "Read the README", "Report")
-    await turn.say("I plan first.")
-    await turn.call(tasks.plan())
-    notes = workshop.file_with("#", NOTES, RENAMED_NOTES)
-    for number, work in enumerate((RUNS, notes, None), 1):
-        await turn.call(tasks.start(number))
-        if work:
-            await use(turn, workshop.read(work))
-        else:
-            await turn.say("Both are short and need no change.")
-        await turn.call(tasks.complete(number))
-    await turn.say("All tasks are done.")
-
-
-async def stream(turn: Turn, _workshop: Workshop) -> None:
-    """Stream as many tokens as the prompt says, as Markdown of many lines."""
-    wanted = _NUMBER.search(turn.prompt.replace(",", ""))
-    count = min(int(wanted[0]) if wanted else 100_000, MOST_TOKENS)
-    await turn.say_at_once([_token(number) for number in range(count)])
-
-
-async def fail(turn: Turn, _workshop: Workshop) -> None:
-    """Fail like a model whose provider refuses the key."""
-    turn.system("\nError from the model: 401 invalid api key (this is the demo failing on request)")
-
-
-async def crash(_turn: Turn, _workshop: Workshop) -> None:
-    """Crash in the middle of a turn."""
-    raise RuntimeError("crashing on request")
-
-
-SCENES: Mapping[re.Pattern[str], Scene] = {
-    re.compile(f"^/{GREET}"): welcome,
-    re.compile(r"\bcrash"): crash,
-    re.compile(r"\bfail"): fail,
-    re.compile(r"\b(stream|tokens)\b"): stream,
-    re.compile(r"\b(fix|edit|change)"): fix,
-    re.compile(r"\b(refactor|review)"): refactor,
-    re.compile(r"\b(replace|sed)\b"): replace,
-    re.compile(r"\b(run|shell|command)"): run,
-    re.compile(r"\b(diagnos|lint|errors?\b)"): diagnose,
-    re.compile(r"\b(ask|question)"): ask,
-    re.compile(r"\bmarkdown"): show_markdown,
-    re.compile(r"\b(parallel|two)\b"): parallel,
-    re.compile(r"\b(delegate|subagent|explore)"): delegate,
-    re.compile(r"\b(plan|tasks)\b"): plan,
+SCENES: Mapping[re.Pattern[str], Iterable[Step]] = {
+    re.compile(f"^/{GREET}"): (("say", "Hello, **{who}**!"),),
+    re.compile(r"\bcrash"): (("crash", "crashing on request"),),
+    re.compile(r"\bfail"): (("fail", _FAILURE),),
+    re.compile(r"\b(stream|tokens)\b"): (("stream", "{number}"),),
+    re.compile(r"\b(fix|edit|change)"): (
+        ("think", _THOUGHT),
+        ("say", "I will look at the file first."),
+        ("read", "{code}"),
+        ("need", "{code}", "name.lower()", "It is fixed already: `greet` keeps the name as it is."),
+        ("say", "`greet` spoils the name with `.lower()`. Here is the change:"),
+        ("edit", "{code}", "name.lower()", "name"),
+        ("say", "Done. `{folder}/{code}` now greets you **by your name**."),
+    ),
+    re.compile(r"\b(refactor|review)"): (
+        ("say", "`greet` moves to a file of its own, and the notes get a better name."),
+        ("read", "greet.py"),
+        ("need", "greet.py", "{greet}\n\n", "That is done already. `:Eca undo-turn` undoes it."),
+        ("need", "README.md", _NOTE, "That is done already. `:Eca undo-turn` undoes it."),
+        ("write", "greeting.py", "{greet}"),
+        ("edit", "greet.py", "{greet}\n\n", ""),
+        ("edit", "greet.py", "{head}", "{top}\n\nfrom greeting import greet\n\n\n"),
+        ("edit", "README.md", _NOTE, f"{_NOTE}greeting.py greets, greet.py runs.\n"),
+        ("move", "README.md", "NOTES.md"),
+        ("say", _REFACTORED),
+    ),
+    re.compile(r"\b(replace|sed)\b"): (
+        ("say", "I greet with *{new}* from now on. `perl` can do that."),
+        ("shell", "perl -pi -e s/{old}/{new}/ {code}"),
+        ("say", _REPLACED),
+    ),
+    re.compile(r"\b(run|shell|command)"): (
+        ("say", "Let me run it."),
+        ("shell", "{python} greet.py World"),
+        ("say", "It said:\n\n```text\n{output}\n```\n"),
+    ),
+    re.compile(r"\b(diagnos|lint|errors?\b)"): (
+        ("diagnose",),
+        ("say", "Your editor reports {findings}"),
+    ),
+    re.compile(r"\b(ask|question)"): (
+        ("ask", "Which part of Neovim do you like best?", "motions", "Lua", "LSP"),
+        ("say", "**{answer}**: a fine choice."),
+    ),
+    re.compile(r"\bmarkdown"): (("say", _MARKDOWN),),
+    re.compile(r"\b(parallel|two)\b"): (
+        ("read", "{notes}"),
+        ("write", "plan.md", "# Plan\n\n1. greet\n2. write\n3. rest\n"),
+        ("say", "Two tools ran: one read `{notes}`, one wrote `plan.md`."),
+    ),
+    re.compile(r"\b(delegate|subagent|explore)"): (
+        ("say", "I will ask an *explorer* what `greet.py` does."),
+        ("delegate", "explorer", "exploring the workshop", "Find out what greet.py says."),
+        ("say", "{report}"),
+    ),
+    re.compile(r"\b(plan|tasks)\b"): (
+        ("say", "I plan first."),
+        ("task", "plan", "Read greet.py", "Read the README", "Report"),
+        ("task", "start", "Read greet.py"),
+        ("read", "greet.py"),
+        ("task", "complete", "Read greet.py"),
+        ("task", "start", "Read the README"),
+        ("read", "{notes}"),
+        ("task", "complete", "Read the README"),
+        ("task", "start", "Report"),
+        ("say", "Both are short and need no change."),
+        ("task", "complete", "Report"),
+        ("say", "All tasks are done."),
+    ),
 }
-"""The first pattern found in the prompt chooses the scene; without a match it is the greeting."""
+"""The first pattern found in the prompt chooses the scene."""
 
 
-async def play(turn: Turn, workshop: Workshop) -> None:
-    """Play the scene that the prompt asks for."""
-    prompt = turn.prompt.partition("\n<contexts>")[0].lower()  # ignore words in file names
-    scene = next((scene for words, scene in SCENES.items() if words.search(prompt)), greet)
-    try:
-        await scene(turn, workshop)
-    except RequestFailed as fault:
-        await turn.say(f"Your editor could not answer: {fault}")
-    except ToolFailed as fault:
-        await turn.say(f"That did not work, so I stop here: {fault}")
+def facts(prompt: str, folder: Path, text: Callable[[str], str]) -> dict[str, str]:
+    """Return what the words of steps can name. `text` reads a file; it is empty if it cannot."""
+
+    def having(words: str, *names: str) -> str:
+        return next((name for name in names if words in text(name)), names[0])
+
+    code = having("def greet", "greet.py", "greeting.py")
+    head, _, rest = text("greet.py").partition("def greet(name):\n")
+    body = rest.partition("\n\n\n")[0]
+    old, new = ("Hello", "Welcome") if "Hello" in text(code) else ("Welcome", "Hello")
+    number = _FIGURES.search(prompt.replace(",", ""))
+    return {
+        "folder": str(folder),
+        "python": shlex.quote(Path(sys.executable).name),
+        "who": prompt.partition(GREET)[2].strip(' "') or "you",
+        "number": str(min(int(number[0]), MOST_TOKENS)) if number else "100000",
+        "code": code,
+        "notes": having("#", "README.md", "NOTES.md"),
+        "head": head,
+        "top": head.rstrip(),
+        "greet": f"def greet(name):\n{body}\n",
+        "old": old,
+        "new": new,
+    }
 
 
-def _finding(item: Mapping[str, object]) -> str:
-    place = item.get("range")
-    start = place.get("start") if isinstance(place, dict) else None
-    line = start.get("line") if isinstance(start, dict) else "?"
-    path = unquote(str(item.get("uri", "")).rpartition("/")[2])
-    return f"- `{path}:{line}` {item.get('severity')}: {item.get('message')}"
+def welcome() -> str:
+    """Return what a new chat shows.
 
-
-def _token(number: int) -> str:
-    """Return one token of a long text: mostly words, some line ends, few headings."""
-    match number:
-        case _ if number % 400 == 0:
-            return f"\n\n## Part {number // 400 + 1}\n\n"
-        case _ if number % 12 == 0:
-            return f"line {number}\n"
-        case _:
-            return ("words ", "of ", "the ", "**demo** ", "stream ")[number % 5]
+    ECA_DEMO_INSTEAD: the demo agent stands in for `eca`, and these servers are installed.
+    """
+    instead, reason = os.environ.get("ECA_DEMO_INSTEAD"), ""
+    if instead is not None:
+        there = instead.split()
+        names = ", ".join(there[:_MOST_NAMED]) + (" …" if there[_MOST_NAMED:] else "")
+        others = f"Installed: {names}. Try `:Eca server {there[0]}`" if there else _NO_OTHERS
+        reason = f"This is a demo: there is no `eca` on PATH. {others}\n\n"
+    return f"# Welcome to the demo agent\n\n{reason}Say `hello` to see what I can do."

@@ -1,8 +1,7 @@
 """The demo's tools: real files and a real shell, only inside a scratch folder.
 
-Rules kept here: each tool returns a `Plan` first, with the details that a client can show, and
-changes nothing before the plan runs. Paths outside the folder are refused. A tool that fails
-returns a failed outcome and never raises: the user may have moved or deleted any file.
+Each tool returns a `Plan` first, with the details that a client can show, and changes nothing
+before the plan runs. Paths outside the folder are refused.
 """
 
 from __future__ import annotations
@@ -16,46 +15,25 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-GREETING = '''"""Greets people. One name comes out wrong: ask the demo agent to fix it."""
+from eca_nvim.demo.scenes import FILES
 
-import sys
-
-
-def greet(name):
-    return "Hello, " + name.lower() + "!"
-
-
-if __name__ == "__main__":
-    print(greet(sys.argv[1] if len(sys.argv) > 1 else "Neovim"))
-'''
-
-NOTES = """# The demo's workshop
-
-Real files that the demo agent may read and, when you allow it, change.
-The folder goes away with the demo agent.
-"""
+Outputs = tuple[str, ...]
+"""What a tool returns to the model."""
+Run = Callable[[], Awaitable[Outputs]]
+"""Runs a tool. Raises ToolFailed, OSError and UnicodeDecodeError."""
 
 
-Before = Mapping[Path, bytes | None]
-"""The content of files before a tool changed them; None for a file that did not exist."""
+class ToolFailed(Exception):
+    """Raised when a tool fails; the last of its outputs says why."""
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a tool returns to the model, and what is needed to undo it."""
-
-    outputs: tuple[str, ...]
-    failed: bool = False
-    before: Before = field(default_factory=dict)
-
-
-Run = Callable[[], Awaitable[Outcome]]
-"""Runs a tool."""
+    def __init__(self, *outputs: str) -> None:
+        super().__init__(outputs[-1])
+        self.outputs = outputs
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A tool call that is ready to run."""
+    """A tool call that is ready to run; `changes`: the files whose content can be restored."""
 
     name: str
     summary: str
@@ -63,20 +41,26 @@ class Plan:
     run: Run
     details: Mapping[str, object] | None = None
     ask: bool = False
+    changes: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """The scratch folder and its tools."""
+    """The scratch folder and its tools.
+
+    `approved`: the tools that ask no more. `before`: the files before each call, by its id.
+    """
 
     folder: Path
+    approved: set[str] = field(default_factory=set)
+    before: dict[str, Mapping[Path, bytes | None]] = field(default_factory=dict)
 
     @classmethod
     def create(cls, folder: Path) -> Workshop:
         """Put the demo's files into a folder, if it is empty."""
         if not any(folder.iterdir()):
-            (folder / "greet.py").write_text(GREETING, encoding="utf-8")
-            (folder / "README.md").write_text(NOTES, encoding="utf-8")
+            for name, text in FILES.items():
+                (folder / name).write_text(text, encoding="utf-8")
         return cls(folder.resolve())
 
     def text(self, name: str) -> str:
@@ -86,65 +70,77 @@ class Workshop:
         except (OSError, UnicodeDecodeError):
             return ""
 
-    def file_with(self, text: str, *names: str) -> str:
-        """Return the first of some files that contains a text, else the first."""
-        return next((name for name in names if text in self.text(name)), names[0])
+    async def run(self, call_id: str, plan: Plan) -> Outputs:
+        """Run a plan, so that `undo` can restore the files it changes. Raises ToolFailed."""
+        try:
+            before = {it: it.read_bytes() if it.exists() else None for it in plan.changes}
+            outputs = await plan.run()
+        except (OSError, UnicodeDecodeError) as fault:  # the user may have moved any file
+            raise ToolFailed(str(fault)) from fault
+        self.before[call_id] = before
+        return outputs
+
+    def undo(self, call_id: str) -> None:
+        """Restore the files that a call changed, once."""
+        for path, content in self.before.pop(call_id, {}).items():
+            if content is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_bytes(content)
 
     def read(self, name: str) -> Plan:
         """Read a file."""
         path = self._path(name)
 
-        async def run() -> Outcome:
-            return Outcome((await asyncio.to_thread(path.read_text, encoding="utf-8"),))
+        async def run() -> Outputs:
+            return (path.read_text(encoding="utf-8"),)
 
-        return Plan("read_file", f"Reading file {name}", {"path": str(path)}, _guarded(run))
+        return Plan("read_file", f"Reading file {name}", {"path": str(path)}, run)
 
     def edit(self, name: str, old: str, new: str) -> Plan:
         """Replace a text in a file; asks first. A missing text fails without asking."""
-        path = self._path(name)
+        path, before = self._path(name), self.text(name)
         arguments = {"path": str(path), "original_content": old, "new_content": new}
-        before = self.text(name)
-        if old not in before:
-            return _failing("edit_file", "Editing", arguments, f"{path} lacks that text")
-        after = before.replace(old, new)
-        return self._change("edit_file", "Editing", path, before, after, arguments)
+        if old in before:
+            after = before.replace(old, new)
+            return _change("edit_file", "Editing", path, before, after, arguments)
+
+        async def run() -> Outputs:
+            raise ToolFailed(f"{path} lacks that text")
+
+        return Plan("edit_file", "Editing", arguments, run)
 
     def write(self, name: str, content: str) -> Plan:
         """Write a whole file; asks first. As with the real server, the diff starts from nothing."""
         path = self._path(name)
         arguments = {"path": str(path), "content": content}
-        return self._change("write_file", "Creating", path, "", content, arguments)
+        return _change("write_file", "Creating", path, "", content, arguments)
 
     def move(self, name: str, to: str) -> Plan:
         """Move a file, but never onto another; asks first."""
         source, destination = self._path(name), self._path(to)
         arguments = {"source": str(source), "destination": str(destination)}
 
-        async def run() -> Outcome:
+        async def run() -> Outputs:
             if destination.exists():
-                return Outcome((f"Path {destination} already exists",), failed=True)
-            before = _contents(source, destination)
-            await asyncio.to_thread(source.rename, destination)
-            said = f"Successfully moved {source} to {destination}"
-            return Outcome((said,), before=before)
+                raise ToolFailed(f"Path {destination} already exists")
+            source.rename(destination)
+            return (f"Successfully moved {source} to {destination}",)
 
-        return Plan("move_file", f"Moving {name}", arguments, _guarded(run), ask=True)
+        changes = (source, destination)
+        return Plan("move_file", f"Moving {name}", arguments, run, ask=True, changes=changes)
 
     def shell(self, command: str) -> Plan:
         """Run a shell command in the folder; asks first."""
-
-        async def run() -> Outcome:
-            return await _run_shell(command, self.folder)
-
         words = shlex.split(command)
         part = {"command": words[0], "args": words[1:], "approvalKey": words[0]}
         details = {"type": "shellCommand", "commands": [{**part, "remembered": False}]}
         arguments = {"command": command, "working_directory": str(self.folder)}
-        return Plan("shell_command", f"$ {command}", arguments, _guarded(run), details, ask=True)
 
-    def python(self, name: str, *arguments: str) -> Plan:
-        """Run a Python file of the folder through the shell; asks first."""
-        return self.shell(shlex.join([Path(sys.executable).name, name, *arguments]))
+        async def run() -> Outputs:
+            return await _run_shell(command, self.folder)
+
+        return Plan("shell_command", f"$ {command}", arguments, run, details, ask=True)
 
     def _path(self, name: str) -> Path:
         path = (self.folder / name).resolve()
@@ -152,88 +148,48 @@ class Workshop:
             raise ValueError(f"{name} is outside the demo's folder")
         return path
 
-    def _change(
-        self,
-        tool: str,
-        summary: str,
-        path: Path,
-        old: str,
-        new: str,
-        arguments: Mapping[str, object],
-    ) -> Plan:
-        async def run() -> Outcome:
-            before = _contents(path)
-            await asyncio.to_thread(path.write_text, new, encoding="utf-8")
-            return Outcome((f"Successfully wrote to {path}",), before=before)
 
-        details = _file_change(path, old, new)
-        return Plan(tool, summary, arguments, _guarded(run), details, ask=True)
+def _change(
+    tool: str, summary: str, path: Path, before: str, after: str, arguments: Mapping[str, object]
+) -> Plan:
+    """Return a plan to write a file: hunks without a header or a final line end, as from ECA."""
 
+    async def run() -> Outputs:
+        await asyncio.to_thread(path.write_text, after, encoding="utf-8")
+        return (f"Successfully wrote to {path}",)
 
-def _guarded(run: Run) -> Run:
-    """Return a function that turns errors of the disk into a failed outcome."""
-
-    async def attempt() -> Outcome:
-        try:
-            return await run()
-        except (OSError, UnicodeDecodeError) as fault:
-            return Outcome((str(fault),), failed=True)
-
-    return attempt
-
-
-def _failing(tool: str, summary: str, arguments: Mapping[str, object], fault: str) -> Plan:
-    async def run() -> Outcome:
-        return Outcome((fault,), failed=True)
-
-    return Plan(tool, summary, arguments, run)
-
-
-def restore_files(before: Before) -> None:
-    """Restore the content of files."""
-    for path, content in before.items():
-        if content is None:
-            path.unlink(missing_ok=True)
-        else:
-            path.write_bytes(content)
-
-
-def _contents(*paths: Path) -> Before:
-    return {path: path.read_bytes() if path.exists() else None for path in paths}
-
-
-def _file_change(path: Path, before: str, after: str) -> dict[str, object]:
-    """Return details as the server sends them: hunks without a header or a final line end."""
     # The server compares a new file with one empty line, so that a line seems to be removed.
     old, new = before.splitlines() or [""], after.splitlines()
     lines = [line.rstrip("\n") for line in difflib.unified_diff(old, new, lineterm="")][2:]
-    return {
+    details = {
         "type": "fileChange",
         "path": str(path),
         "diff": "\n".join(lines),
         "linesAdded": sum(line.startswith("+") for line in lines),
         "linesRemoved": sum(line.startswith("-") for line in lines) if before else 0,
     }
+    return Plan(tool, summary, arguments, run, details, ask=True, changes=(path,))
 
 
-async def _run_shell(command: str, folder: Path) -> Outcome:
+async def _run_shell(command: str, folder: Path) -> Outputs:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     process = await asyncio.create_subprocess_shell(
         command,
         cwd=folder,
-        env={
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        },
+        env={**os.environ, "PATH": path},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        out, err = await process.communicate()
+        said = await process.communicate()
     except asyncio.CancelledError:
         process.kill()
         await process.wait()
         raise
-    named = (("Stdout", out.decode(errors="replace")), ("Stderr", err.decode(errors="replace")))
-    texts = tuple(f"{name}:\n{text.rstrip()}" for name, text in named if text.strip())
-    return Outcome((f"Exit code: {process.returncode}", *texts), failed=process.returncode != 0)
+    texts = zip(("Stdout", "Stderr"), (it.decode(errors="replace") for it in said), strict=True)
+    shown = (f"{name}:\n{text.rstrip()}" for name, text in texts if text.strip())
+    outputs = (f"Exit code: {process.returncode}", *shown)
+    if process.returncode:
+        raise ToolFailed(*outputs)
+    return outputs
