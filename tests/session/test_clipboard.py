@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.rig import Recorder
 
-from eca_nvim.chat.vocabulary.ops import Answer
 from eca_nvim.chat.vocabulary.query_intents import PasteImage
 from eca_nvim.session.requests import images
-from eca_nvim.session.requests.images import Images, paste_image
+from eca_nvim.session.requests.images import Images
 
 pytestmark = pytest.mark.anyio
 
@@ -38,11 +36,7 @@ class Desktop:
         return Path((await self.paste(images))["path"])
 
     async def paste(self, images: Images) -> dict[str, Any]:
-        view = Recorder()
-        await paste_image(PasteImage(1), images, view)
-        (answer,) = view.of(Answer)
-        assert isinstance(answer.value, dict)
-        return answer.value
+        return {**await images.paste(PasteImage(1))}
 
 
 def read(path: Path) -> tuple[str, bytes, int] | None:

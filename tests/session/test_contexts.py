@@ -9,7 +9,7 @@ from tests.session.rig import Recorder
 
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary.contexts import DirectoryContext, FileContext, TextContext
-from eca_nvim.chat.vocabulary.ops import Answer, Notify
+from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.query_intents import CheckContext
 from eca_nvim.session.requests.contexts import Contexts
 
@@ -31,8 +31,7 @@ class Desk:
         return {path: text for path, text in self.unwritten.items() if path in paths}
 
     async def check(self, **item: object) -> object:
-        await self.contexts.check(CheckContext(item, 1))
-        return self.view.of(Answer)[-1].value
+        return await self.contexts.check(CheckContext(item, 1))
 
     async def check_file(self, name: str, **lines: int) -> object:
         return await self.check(type="file", path=str(self.folder / name), **lines)

@@ -265,7 +265,15 @@ async def test_a_diff_of_what_neovim_does_not_tell_is_told(
     agent.say("a", ToolRequested(call(), needs_approval=True))
     rig.do(intents.RequestDiff("a", rig.asked("c1")["block"]))
     await rig.view.until(rig.lines)
-    assert rig.lines()[0].startswith("cannot show the diff: ")
+    assert rig.lines()[0].startswith("cannot do diff: ")
+
+
+async def test_each_intent_has_a_handler(rig: Rig) -> None:
+    kept = {intents.KeepPrompt, intents.KeepDraft}
+    elsewhere = {intents.Attach, intents.FrameDrawn, intents.CallReturned}
+    first, later = {*rig.session._handlers}, {*rig.session._requests}
+    assert first | later == {*intents.INTENTS.values()} - kept - elsewhere
+    assert not first & later
 
 
 async def test_an_image_becomes_a_private_file_that_ends_with_the_host(rig: Rig) -> None:

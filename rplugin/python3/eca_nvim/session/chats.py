@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import anyio
 from msgspec.structs import replace
@@ -23,12 +23,8 @@ from eca_nvim.chat.model.blocks import Changes, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.user_actions.answers import answer_question, previous_field
-from eca_nvim.chat.user_actions.approvals import PendingList, decide, pending_item
-from eca_nvim.chat.user_actions.folding import open_link, toggle
-from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
-from eca_nvim.chat.vocabulary import effects, intents, ops, options
-from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.user_actions.approvals import PendingList, pending_item
+from eca_nvim.chat.vocabulary import effects, ops, options
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.session.files.call_warnings import disk_warnings
 from eca_nvim.session.files.whole_writes import FileBefore, with_actual_diff
@@ -226,44 +222,3 @@ class Chats:
 
     def _any_turn_runs(self) -> bool:
         return any(chat.shows_time for chat in self.table.values())
-
-
-ChatIntent: TypeAlias = (
-    intents.SendPrompt
-    | intents.Unqueue
-    | intents.StopTurn
-    | intents.Decide
-    | intents.AnswerQuestion
-    | intents.PreviousField
-    | intents.ToggleBlock
-    | intents.ActOnBlock
-)
-"""Intents that change one chat and nothing else."""
-
-ReadContexts: TypeAlias = Callable[[Sequence[object]], Iterable[Context]]
-"""Reads the contexts of a prompt from the tables the editor sent."""
-
-
-def apply_intent(
-    chat: Chat, intent: ChatIntent, chats: Chats, read_contexts: ReadContexts
-) -> Changes:
-    """Apply an intent to a chat; returns what changed."""
-    match intent:
-        case intents.SendPrompt(_, text, tables, queue):
-            contexts = tuple(read_contexts(tables))
-            return send_prompt(chat, text, now(), contexts, queue=queue)
-        case intents.Unqueue(_, index, edit):
-            return unqueue(chat, index, now(), edit=edit)
-        case intents.StopTurn():
-            return stop_turn(chat, now())
-        case intents.Decide(_, block, digest, choice, reason):
-            chats.recheck_request(chat, block)
-            return decide(chat, block, digest, choice, now(), reason)
-        case intents.AnswerQuestion(_, block, digest, text, picked):
-            return answer_question(chat, block, digest, text, now(), picked)
-        case intents.PreviousField(_, block, digest):
-            return previous_field(chat, block, digest, now())
-        case intents.ToggleBlock(_, block, to_open):
-            return toggle(chat, block, now(), to_open=to_open)
-        case intents.ActOnBlock(_, block):
-            return open_link(chat, block, now())

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.joined_text import join_text
-from eca_nvim.chat.user_actions.answers import asks_secret
-from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -21,13 +18,6 @@ from eca_nvim.chat.vocabulary.events import (
     ToolOutput,
 )
 from eca_nvim.redaction import Redactor
-
-
-def hide_answers(chat: Chat, intent: intents.Intent, redactor: Redactor) -> None:
-    """Register the answers that are secrets, so that the log hides them."""
-    match intent:
-        case intents.AnswerQuestion(_, block, text=str(text)) if asks_secret(chat, block):
-            redactor.hide_typed(text)
 
 
 def without_typed(events: Sequence[AgentEvent], redactor: Redactor) -> Sequence[AgentEvent]:

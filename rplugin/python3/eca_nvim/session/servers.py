@@ -90,10 +90,6 @@ class NamedServer(effects.Outside):
     def _receive(self, events: Sequence[agent_events.AgentEvent]) -> None:
         self.incoming.receive(without_typed(events, self._servers.redactor))
 
-    def begin(self, chat: Chat) -> None:
-        """Apply to a chat that the user began what the server announced before."""
-        self.incoming.chat_created(chat)
-
     def forget(self, chat: Chat) -> None:
         """Forget a chat that is gone, and what waits in it: a login, and prompts not sent yet."""
         self.login.cancel(chat.id)
@@ -378,16 +374,11 @@ class Servers:
         """Return the server of a chat."""
         return self.get(chat.server_name)
 
-    def agent_of(self, chat_id: str) -> Agent | None:
-        """Return the agent of a chat if it is ready."""
-        chat = self.chats.table.get(chat_id)
-        return None if chat is None else self.of(chat).process.agent
-
     def move(self, chat: Chat, name: str) -> None:
         """Make an empty chat one of another server."""
         self.of(chat).release(chat)
         self.chats.assign(chat, name)
-        self.of(chat).begin(chat)
+        self.of(chat).incoming.chat_created(chat)
 
     async def run(self) -> None:
         """Run every server that becomes known, and the other jobs, until cancelled."""

@@ -1,7 +1,10 @@
 """The session: handles the user's intents.
 
 Rules kept here:
+- One table says what each intent does; the half of it that a start does not need is loaded with the
+  first such intent (`requests.handlers`).
 - Intents are handled one after the other; those that wait for the editor or the agent get a task.
+- An intent with a number is answered exactly once, whatever happens.
 - An exception in one of them is our own fault: it is logged with its traceback, reported in one
   line, and everything else goes on.
 - A chat's server starts when it is first needed; the chats outlive it.
@@ -10,21 +13,25 @@ Rules kept here:
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from inspect import iscoroutinefunction
 from itertools import chain
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.chat.model.blocks import ImageBlock, ToolBlock
+from eca_nvim.chat.model.blocks import Changes, ImageBlock, ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.user_actions.folding import redraw
+from eca_nvim.chat.user_actions.answers import answer_question, asks_secret, previous_field
+from eca_nvim.chat.user_actions.approvals import decide
+from eca_nvim.chat.user_actions.folding import open_link, redraw, toggle
+from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.vocabulary import (
     call_details,
     events,
@@ -34,30 +41,27 @@ from eca_nvim.chat.vocabulary import (
     query_intents,
     states,
 )
-from eca_nvim.chat.vocabulary.intents import KeepDraft, KeepPrompt
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.disk.private import sweep
 from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.session.chats import ChatIntent, Chats, apply_intent, now
+from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.call_warnings import NamedFiles
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
-from eca_nvim.session.options import NotOffered
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
-from eca_nvim.session.secrets import hide_answers
+from eca_nvim.session.requests.templates import Templates
 from eca_nvim.session.server import MakeAgent, ServerRequest
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.templates.library import TemplateFolders
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.view import Refused, View, isolated
 from eca_nvim.threads import run_in_thread
 
-if TYPE_CHECKING:
-    from eca_nvim.session.requests.handlers import RequestHandlers
-    from eca_nvim.session.requests.templates import Templates
+Handler: TypeAlias = Callable[[Any], Any]
+"""Handles one kind of intent; returns, or after a while, what answers it."""
 
 
 class Session:
@@ -96,6 +100,10 @@ class Session:
             *(self._ledger, self.surveyor, self._named_files.request),
         )
         self.template_folders = TemplateFolders()
+        self._templates = Templates(
+            *(lambda: self.template_folders, folders.first, self._chats, self._servers, view)
+        )
+        self._handlers = self._table()
 
     def receive(self, intent: intents.Intent) -> None:
         """Queue an intent.
@@ -103,9 +111,9 @@ class Session:
         Prompts and drafts to save are handled at once: Neovim may exit next.
         """
         match intent:
-            case KeepPrompt(text):
+            case intents.KeepPrompt(text):
                 self._persistence.keep_prompt(text)
-            case KeepDraft(chat, text):
+            case intents.KeepDraft(chat, text):
                 self._persistence.keep_draft(chat, text)
             case _:
                 self._intents_in.send_nowait(intent)
@@ -158,10 +166,7 @@ class Session:
             tasks.start_soon(self._named_files.run)
             tasks.start_soon(self._after_start)
             async for intent in self._intents:
-                with isolated(self._view, f"do {intent.name}", intent):
-                    self._handle(intent, tasks)
-                if isinstance(intent, intents.AnsweredIntent) and intent.request is not None:
-                    self._view.push([ops.Answer(intent.request, None)])
+                self._handle(intent, tasks)
 
     async def _after_start(self) -> None:
         """Remove folders of killed hosts, and list the templates; a start must not wait for it."""
@@ -173,64 +178,118 @@ class Session:
     # --- the user -------------------------------------------------------------------------------
 
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
-        if isinstance(intent, query_intents.ContentRequest):
-            self._requests.answer(intent)
-            return
-        if isinstance(intent, intents.SlowIntent):
-            tasks.start_soon(self._requests.handle, intent)
-            return
-        match intent:
-            case query_intents.FileWritten():
-                self._ledger.attribution.user_writes(intent)
-            case intents.StartServer() | intents.QuitServer() | login.TerminalEnded():
-                self._handle_for_server(intent)
-            case intents.Choose():
-                self._choose(self._chat(intent.chat), intent)
-            case intents.SetTrust(chat_id, trusted):
-                chat = self._chat(chat_id)
-                self._servers.of(chat).trust.choose(chat, trusted=trusted)
-            case (
-                intents.Attach()
-                | intents.FrameDrawn()
-                | intents.CallReturned()
-                | KeepPrompt()
-                | KeepDraft()
-            ):
-                raise TypeError(f"not for the session: {intent.name}")
-            case intents.OpenChat():
-                self._open(intent)
-            case query_intents.ChangeFolder():
-                self._change_folder(intent)
-            case _:
-                self._apply(intent)
+        answer: object = None
+        with isolated(self._view, f"do {intent.name}", intent):
+            handler = self._handlers.get(type(intent)) or self._requests[type(intent)]
+            if iscoroutinefunction(handler):
+                tasks.start_soon(self._handle_meanwhile, handler, intent)
+                return
+            answer = handler(intent)
+        self._answer(intent, answer)
 
-    def _handle_for_server(
-        self, intent: intents.StartServer | intents.QuitServer | login.TerminalEnded
-    ) -> None:
-        match intent:
-            case intents.StartServer(restart, server):
-                request = ServerRequest.RESTART if restart else ServerRequest.START
-                self._servers.get(server).process.request(request)
-            case intents.QuitServer(server):
-                self._servers.get(server).process.request(ServerRequest.QUIT)
-            case login.TerminalEnded():
-                for each in self._servers:
-                    each.login.terminal_ended(intent)
+    async def _handle_meanwhile(self, handler: Handler, intent: intents.Intent) -> None:
+        answer: object = None
+        with isolated(self._view, f"do {intent.name}", intent):
+            answer = await handler(intent)
+        self._answer(intent, answer)
 
-    def _apply(self, intent: ChatIntent) -> None:
-        """Apply an intent that changes one chat."""
-        server = intent.server if isinstance(intent, intents.SendPrompt) else None
-        chat = self._chat(intent.chat, server)
-        self._servers.of(chat).incoming.last_used_chat = chat.id
-        hide_answers(chat, intent, self._redactor)
-        block = chat.blocks.get(intent.block) if isinstance(intent, intents.ActOnBlock) else None
+    def _answer(self, intent: intents.Intent, answer: object) -> None:
+        number = getattr(intent, "request", None)
+        if number is not None:
+            self._view.push([ops.Answer(number, answer)])
+
+    def _table(self) -> Mapping[type[intents.Intent], Handler]:
+        attribution, in_chat = self._ledger.attribution, self._in_chat
+        return {
+            intents.OpenChat: self._open,
+            intents.SendPrompt: self._send_prompt,
+            intents.StopTurn: self._stop,
+            intents.Decide: self._decide,
+            intents.AnswerQuestion: self._answer_question,
+            intents.PreviousField: in_chat(
+                lambda chat, it: previous_field(chat, it.block, it.digest, now())
+            ),
+            intents.Unqueue: in_chat(lambda chat, it: unqueue(chat, it.index, now(), edit=it.edit)),
+            intents.ToggleBlock: in_chat(
+                lambda chat, it: toggle(chat, it.block, now(), to_open=it.open)
+            ),
+            intents.ActOnBlock: self._act,
+            intents.Choose: self._choose,
+            intents.SetTrust: self._set_trust,
+            intents.StartServer: self._start_server,
+            intents.QuitServer: self._quit_server,
+            login.TerminalEnded: self._terminal_ended,
+            query_intents.FileWritten: attribution.user_writes,
+            query_intents.ChangeFolder: self._change_folder,
+        }
+
+    @cached_property
+    def _requests(self) -> Mapping[type[intents.Intent], Handler]:
+        """The rest of the table; the first chat opens without it, and need not load it."""
+        from eca_nvim.session.requests.handlers import request_handlers  # noqa: PLC0415
+
+        return request_handlers(
+            *(self._chats, self._servers, self._view, self._ledger, self.surveyor),
+            *(self._files, self._images, self._contexts, self._templates),
+        )
+
+    def _in_chat(self, change: Callable[[Chat, Any], Changes]) -> Handler:
+        """Return a handler that shows what an intent changes in its chat."""
+        return lambda intent: self._chats.show(change(self._chat(intent.chat), intent))
+
+    def _send_prompt(self, intent: intents.SendPrompt) -> None:
+        chat = self._chat(intent.chat, intent.server)
+        contexts = tuple(self._contexts.read(intent.contexts))
+        self._chats.show(send_prompt(chat, intent.text, now(), contexts, queue=intent.queue))
+
+    def _stop(self, intent: intents.StopTurn) -> None:
+        chat = self._chat(intent.chat)
+        was_login = self._servers.of(chat).login.cancel(chat.id)
+        if not was_login or chat.turn.state is not states.Turn.IDLE:
+            self._chats.show(stop_turn(chat, now()))
+
+    def _decide(self, intent: intents.Decide) -> None:
+        """Answer a request that waits: what is approved is what the user saw."""
+        chat = self._chat(intent.chat)
+        self._chats.recheck_request(chat, intent.block)
+        decided = (intent.block, intent.digest, intent.choice)
+        self._chats.show(decide(chat, *decided, now(), intent.reason))
+
+    def _answer_question(self, intent: intents.AnswerQuestion) -> None:
+        """Answer a question; the log hides the answers that are secrets."""
+        chat, text = self._chat(intent.chat), intent.text
+        if text is not None and asks_secret(chat, intent.block):
+            self._redactor.hide_typed(text)
+        answered = (intent.block, intent.digest, text)
+        self._chats.show(answer_question(chat, *answered, now(), intent.picked))
+
+    def _act(self, intent: intents.ActOnBlock) -> None:
+        """Open an image or a link."""
+        chat = self._chat(intent.chat)
+        block = chat.blocks.get(intent.block)
         if isinstance(block, ImageBlock):
             self._view.push([self._images.show(block)])
-            return
-        is_stop = isinstance(intent, intents.StopTurn)
-        was_login = is_stop and self._servers.of(chat).login.cancel(chat.id)
-        if not was_login or chat.turn.state is not states.Turn.IDLE:
-            self._chats.show(apply_intent(chat, intent, self._chats, self._contexts.read))
+        else:
+            self._chats.show(open_link(chat, intent.block, now()))
+
+    def _choose(self, intent: intents.Choose) -> None:
+        chat = self._chat(intent.chat)
+        self._servers.of(chat).options.set(chat, intent.option, intent.value)
+
+    def _set_trust(self, intent: intents.SetTrust) -> None:
+        chat = self._chat(intent.chat)
+        self._servers.of(chat).trust.choose(chat, trusted=intent.trusted)
+
+    def _start_server(self, intent: intents.StartServer) -> None:
+        request = ServerRequest.RESTART if intent.restart else ServerRequest.START
+        self._servers.get(intent.server).process.request(request)
+
+    def _quit_server(self, intent: intents.QuitServer) -> None:
+        self._servers.get(intent.server).process.request(ServerRequest.QUIT)
+
+    def _terminal_ended(self, intent: login.TerminalEnded) -> None:
+        for server in self._servers:
+            server.login.terminal_ended(intent)
 
     def default_server(self, name: str) -> None:
         """Set the server of chats that name none."""
@@ -240,45 +299,13 @@ class Session:
         """Set what new chats of each server, by its name, begin with."""
         self._servers.configured = options
 
-    @cached_property
-    def _requests(self) -> RequestHandlers:
-        """The handlers of requests; the first chat opens without one, and need not load them."""
-        from eca_nvim.session.requests.handlers import RequestHandlers  # noqa: PLC0415
-
-        return RequestHandlers(
-            self._chats,
-            self._servers,
-            self._view,
-            self._ledger,
-            self.surveyor,
-            self._files,
-            self._images,
-            self._contexts,
-            self._templates,
-        )
-
-    @cached_property
-    def _templates(self) -> Templates:
-        from eca_nvim.session.requests.templates import Templates  # noqa: PLC0415
-
-        return Templates(
-            lambda: self.template_folders,
-            self._folders.first,
-            self._chats,
-            self._servers,
-            self._view,
-        )
-
-    def _change_folder(self, intent: query_intents.ChangeFolder) -> None:
+    def _change_folder(self, intent: query_intents.ChangeFolder) -> Sequence[str]:
         """Add a folder to the workspace or remove it, for all who ask what is in it."""
         change = self._folders.remove if intent.removed else self._folders.add
         try:
             folder = change(intent.path)
         except UnfitFolder as fault:
-            self._view.push(
-                [ops.Notify("warn", one_line(str(fault))), ops.Answer(intent.request, None)]
-            )
-            return
+            raise Refused(str(fault)) from fault
         self._chats.folders_changed()
         name, told = one_line(PurePath(folder).name), list[str]()
         for server in self._servers:
@@ -287,7 +314,7 @@ class Session:
                 told.append(f"{server.name} {line} {name}")
         done = f"the workspace {'no longer has' if intent.removed else 'has'} {one_line(folder)}"
         self._view.push([ops.Notify("info", "; ".join(told) or done)])
-        self._view.push([ops.Answer(intent.request, [*self._folders.added])])
+        return [*self._folders.added]
 
     def _open(self, opened: intents.OpenChat) -> None:
         chat = self._chats.table.get(opened.chat)
@@ -295,7 +322,6 @@ class Session:
             self._chats.show(redraw(chat, now()))
         chat = self._chat(opened.chat, opened.server)
         server = self._servers.of(chat)
-        server.incoming.last_used_chat = chat.id
         if opened.server not in (None, server.name):
             line = f"this chat stays with {server.name}: :Eca new starts one with {opened.server}"
             self._view.push([ops.Notify("info", one_line(line))])
@@ -303,20 +329,18 @@ class Session:
         server.process.ensure()
 
     def _chat(self, chat_id: str, server: str | None = None) -> Chat:
-        """Return a chat, created if it is new; a new or empty one goes to the server named."""
+        """Return the chat that the user uses, created if it is new.
+
+        server: the one that a new or empty chat goes to.
+        """
         chat = self._chats.table.get(chat_id)
         if chat is None:
             chat = self._chats.get(chat_id, server)
-            self._servers.of(chat).begin(chat)
+            self._servers.of(chat).incoming.chat_created(chat)
         elif server not in (None, chat.server_name) and _is_empty(chat):
             self._servers.move(chat, server)
+        self._servers.of(chat).incoming.last_used_chat = chat.id
         return chat
-
-    def _choose(self, chat: Chat, intent: intents.Choose) -> None:
-        try:
-            self._servers.of(chat).options.set(chat, intent.option, intent.value)
-        except NotOffered as fault:
-            self._view.push([ops.Notify("warn", str(fault))])
 
     # --- the agents -----------------------------------------------------------------------------
 

@@ -11,6 +11,9 @@ import logging
 from collections.abc import Iterable
 from typing import Protocol
 
+from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.base import AgentFault
+from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.ops import Notify, ViewOp
 
 SHOW = "show what the agent sent"
@@ -26,8 +29,12 @@ class View(Protocol):
         """Queue ops to be drawn in order."""
 
 
+class Refused(Exception):
+    """Raised when what the user wants cannot be done; the message is one line that says why."""
+
+
 class isolated:  # noqa: N801 - reads like a statement
-    """Report any exception of a block instead of raising it.
+    """Report any exception of a block instead of raising it: a refusal as a warning, else a fault.
 
     action: what failed, for the message ("cannot {action}: …"). subject: logged with the traceback.
     """
@@ -47,7 +54,10 @@ class isolated:  # noqa: N801 - reads like a statement
     ) -> bool:
         if not isinstance(fault, Exception):
             return False
-        report_fault(self._view, self._action, self._subject, fault)
+        if isinstance(fault, Refused | AgentRefused | AgentFault):
+            self._view.push([Notify("warn", one_line(str(fault)))])
+        else:
+            report_fault(self._view, self._action, self._subject, fault)
         return True
 
 

@@ -19,3 +19,13 @@ class ChatEvent(Struct, frozen=True):
 
 class AgentEvent(Struct, frozen=True):
     """Something an agent reports: about itself, or to one chat (`events.Addressed`)."""
+
+
+class Intent(Struct, frozen=True):
+    """Something that a user can do; the keys of its payload are the fields.
+
+    An intent with a number, `request`, is answered once by the op `answer` with this number: by
+    what its description says, or nil if that cannot be done; a message says why.
+    """
+
+    name: ClassVar[str]

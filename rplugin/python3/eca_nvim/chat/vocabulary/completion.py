@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final
 
 from msgspec import Struct
 
@@ -89,7 +89,7 @@ class CompletionItem(Struct, frozen=True):
     arguments: tuple[Argument, ...] = ()
 
 
-class Complete(Struct, frozen=True):
+class Complete(bases.Intent, frozen=True):
     """An intent: ask what completes a query; answered by the op `completions`, maybe several times.
 
     A newer query of the same chat and trigger ends an older one. folder: the working folder, which
@@ -118,7 +118,7 @@ class SetCompletions(bases.ViewOp, frozen=True):
     final: bool
 
 
-class ListTemplates(Struct, frozen=True):
+class ListTemplates(bases.Intent, frozen=True):
     """Read all templates; the op `templates` has them, the op `answer` with this number follows.
 
     Files that cannot be used are reported.
@@ -128,8 +128,8 @@ class ListTemplates(Struct, frozen=True):
     request: int
 
 
-class PrepareTemplate(Struct, frozen=True):
-    """Ask what a template needs; answered by the op `answer` with this number.
+class PrepareTemplate(bases.Intent, frozen=True):
+    """Ask what a template needs.
 
     rest: what was typed after its name. typed: `/name` was typed as a prompt, which may also be a
     command of the agent. The answer is nil if a message says why the template cannot be used; a
@@ -145,8 +145,8 @@ class PrepareTemplate(Struct, frozen=True):
     typed: bool = False
 
 
-class ExpandTemplate(Struct, frozen=True):
-    """Put values into a template, and choose its agent for the chat; answered with this number.
+class ExpandTemplate(bases.Intent, frozen=True):
+    """Put values into a template, and choose its agent for the chat.
 
     digest: of what was prepared. values: by kind, tables of content, label and language; kinds
     without a value are absent. answers: to the questions. decided: the user has seen a project's
@@ -172,6 +172,3 @@ class SetTemplates(bases.ViewOp, frozen=True):
 
     name: ClassVar[str] = "templates"
     templates: Sequence[Mapping[str, str]]
-
-
-TemplateIntent: TypeAlias = ListTemplates | PrepareTemplate | ExpandTemplate

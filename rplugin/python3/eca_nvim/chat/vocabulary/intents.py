@@ -5,8 +5,8 @@ Rules kept here:
   the same names and fields; a test compares the two.
 - Lua creates chat ids (UUIDs), so that the user can write to a chat before the host runs.
 - Lines are 1-based, columns 1-based in bytes; paths are absolute.
-- An intent that changes its chat's status may have a number, `request`. The op `answer` with this
-  number means that the intent is done.
+- An intent that changes its chat's status may have a number, `request`: the answer (nil) means
+  that it is done.
 - An answer names its request by chat and block, and has the digest of the request as it was shown
   (op `pending`). If the request has changed since, the answer is not sent.
 """
@@ -14,18 +14,18 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, TypeAlias, get_args
+from typing import ClassVar, TypeAlias
 
-from msgspec import Struct
+from eca_nvim.chat.vocabulary import bases, completion, login, query_intents  # noqa: F401 - all intents
 
-from eca_nvim.chat.vocabulary import completion, login, query_intents
+Intent: TypeAlias = bases.Intent
 
 
 class MalformedIntent(ValueError):
     """Raised when the editor sends an unknown intent, or one with a wrong or missing field."""
 
 
-class Attach(Struct, frozen=True):
+class Attach(Intent, frozen=True):
     """First message of an editor, with its settings; repeated when they change.
 
     settings: the validated options table; folders: absolute paths of the workspace; added: those
@@ -40,7 +40,7 @@ class Attach(Struct, frozen=True):
     added: Sequence[str] = ()
 
 
-class OpenChat(Struct, frozen=True):
+class OpenChat(Intent, frozen=True):
     """A chat's windows were opened.
 
     redraw: its buffer has lost its text; draw all of it. server: the name of the server that a new
@@ -53,7 +53,7 @@ class OpenChat(Struct, frozen=True):
     server: str | None = None
 
 
-class SendPrompt(Struct, frozen=True):
+class SendPrompt(Intent, frozen=True):
     """Send a prompt. While a turn runs it steers, or waits if `queue` is true.
 
     contexts: tables (`contexts.parse_context`), collected when the prompt was sent. server: as in
@@ -69,7 +69,7 @@ class SendPrompt(Struct, frozen=True):
     server: str | None = None
 
 
-class Unqueue(Struct, frozen=True):
+class Unqueue(Intent, frozen=True):
     """Remove a queued prompt, by its place in the queue (1-based).
 
     edit: put its text back into the input.
@@ -81,7 +81,7 @@ class Unqueue(Struct, frozen=True):
     edit: bool = False
 
 
-class StopTurn(Struct, frozen=True):
+class StopTurn(Intent, frozen=True):
     """Stop the running turn."""
 
     name: ClassVar[str] = "stop"
@@ -89,7 +89,7 @@ class StopTurn(Struct, frozen=True):
     request: int | None = None
 
 
-class Decide(Struct, frozen=True):
+class Decide(Intent, frozen=True):
     """Answer a waiting tool call by the id of a choice; None rejects it where none does.
 
     reason: of a rejection; it becomes the next prompt when the turn has ended.
@@ -104,7 +104,7 @@ class Decide(Struct, frozen=True):
     request: int | None = None
 
 
-class AnswerQuestion(Struct, frozen=True):
+class AnswerQuestion(Intent, frozen=True):
     """Answer a question; None cancels it, or declines a form or a link.
 
     picked: the numbers of choices of a form's field (1-based), instead of a text.
@@ -119,7 +119,7 @@ class AnswerQuestion(Struct, frozen=True):
     request: int | None = None
 
 
-class PreviousField(Struct, frozen=True):
+class PreviousField(Intent, frozen=True):
     """Ask the field of a form that was asked before again."""
 
     name: ClassVar[str] = "previous_field"
@@ -128,7 +128,7 @@ class PreviousField(Struct, frozen=True):
     digest: str
 
 
-class ToggleBlock(Struct, frozen=True):
+class ToggleBlock(Intent, frozen=True):
     """Open or collapse a block; `open` None toggles it, `block` 0 means all blocks."""
 
     name: ClassVar[str] = "toggle"
@@ -137,7 +137,7 @@ class ToggleBlock(Struct, frozen=True):
     open: bool | None = None
 
 
-class ActOnBlock(Struct, frozen=True):
+class ActOnBlock(Intent, frozen=True):
     """Open the image or link of a block (<CR>)."""
 
     name: ClassVar[str] = "act"
@@ -145,7 +145,7 @@ class ActOnBlock(Struct, frozen=True):
     block: int
 
 
-class RequestDiff(Struct, frozen=True):
+class RequestDiff(Intent, frozen=True):
     """Show the diff tab of the tool call in a block.
 
     instead: chat and block of another call, shown if this one changes no file. file: which of the
@@ -159,7 +159,7 @@ class RequestDiff(Struct, frozen=True):
     file: int = 0
 
 
-class Choose(Struct, frozen=True):
+class Choose(Intent, frozen=True):
     """Set an option of a chat: text for a select, a boolean for a toggle.
 
     option: its id, or its category if there are no options yet.
@@ -171,7 +171,7 @@ class Choose(Struct, frozen=True):
     value: object
 
 
-class SetTrust(Struct, frozen=True):
+class SetTrust(Intent, frozen=True):
     """Let a chat's tools run without asking, or make them ask again."""
 
     name: ClassVar[str] = "trust"
@@ -179,14 +179,14 @@ class SetTrust(Struct, frozen=True):
     trusted: bool
 
 
-class KeepPrompt(Struct, frozen=True):
+class KeepPrompt(Intent, frozen=True):
     """Add a prompt that the user typed and sent to the history."""
 
     name: ClassVar[str] = "keep_prompt"
     text: str
 
 
-class KeepDraft(Struct, frozen=True):
+class KeepDraft(Intent, frozen=True):
     """Save the unsent text of a chat's input; it may be empty."""
 
     name: ClassVar[str] = "keep_draft"
@@ -194,7 +194,7 @@ class KeepDraft(Struct, frozen=True):
     text: str
 
 
-class StartServer(Struct, frozen=True):
+class StartServer(Intent, frozen=True):
     """Start or restart a server; its chats stay. `server`: its name, None for the default one."""
 
     name: ClassVar[str] = "start"
@@ -202,14 +202,14 @@ class StartServer(Struct, frozen=True):
     server: str | None = None
 
 
-class QuitServer(Struct, frozen=True):
+class QuitServer(Intent, frozen=True):
     """Shut down a server; its chats stay. `server`: its name, None for the default one."""
 
     name: ClassVar[str] = "quit"
     server: str | None = None
 
 
-class FrameDrawn(Struct, frozen=True):
+class FrameDrawn(Intent, frozen=True):
     """Acknowledge a frame that has been drawn; `ms` is the time drawing took."""
 
     name: ClassVar[str] = "drawn"
@@ -217,7 +217,7 @@ class FrameDrawn(Struct, frozen=True):
     ms: float
 
 
-class CallReturned(Struct, frozen=True):
+class CallReturned(Intent, frozen=True):
     """The editor's reply to a call of the host, by the call's number."""
 
     name: ClassVar[str] = "returned"
@@ -226,77 +226,7 @@ class CallReturned(Struct, frozen=True):
     value: object = None
 
 
-AnsweredIntent: TypeAlias = SendPrompt | StopTurn | Decide | AnswerQuestion
-"""Intents whose completion the editor waits for."""
-
-SlowIntent: TypeAlias = (
-    query_intents.CheckContext
-    | completion.Complete
-    | query_intents.ReadDiff
-    | query_intents.PasteImage
-    | query_intents.Grep
-    | query_intents.HistoryIntent
-    | query_intents.ReviewIntent
-    | RequestDiff
-    | completion.TemplateIntent
-    | login.LoginIntent
-)
-"""Intents that wait for something; others are handled meanwhile."""
-
-Intent: TypeAlias = (
-    Attach
-    | query_intents.ChangeFolder
-    | OpenChat
-    | SendPrompt
-    | Unqueue
-    | StopTurn
-    | Decide
-    | AnswerQuestion
-    | PreviousField
-    | ToggleBlock
-    | ActOnBlock
-    | RequestDiff
-    | query_intents.CheckContext
-    | completion.Complete
-    | query_intents.ReadDiff
-    | query_intents.PasteImage
-    | query_intents.Grep
-    | query_intents.ContentRequest
-    | KeepPrompt
-    | KeepDraft
-    | Choose
-    | SetTrust
-    | query_intents.ListChats
-    | query_intents.ResumeChat
-    | query_intents.LoadOlder
-    | query_intents.RenameChat
-    | query_intents.ClearMessages
-    | query_intents.DeleteChat
-    | query_intents.Rollback
-    | query_intents.ForkChat
-    | query_intents.AddFlag
-    | query_intents.RemoveFlag
-    | query_intents.ListChanges
-    | query_intents.KeepChanges
-    | query_intents.PlanUndo
-    | query_intents.UndoTurn
-    | query_intents.ShowCheckpoint
-    | query_intents.ListFiles
-    | query_intents.FileWritten
-    | completion.ListTemplates
-    | completion.PrepareTemplate
-    | completion.ExpandTemplate
-    | login.ListLogins
-    | login.LogIn
-    | login.LogOut
-    | login.TerminalEnded
-    | StartServer
-    | QuitServer
-    | FrameDrawn
-    | CallReturned
-)
-
-INTENTS: Mapping[str, type[Intent]] = {kind.name: kind for kind in get_args(Intent)}
+INTENTS: Mapping[str, type[Intent]] = {kind.name: kind for kind in Intent.__subclasses__()}
 
 
 def parse_intent(name: str, payload: Mapping[str, object]) -> Intent:

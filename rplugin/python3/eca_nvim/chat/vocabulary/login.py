@@ -8,9 +8,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeAlias
-
-from msgspec import Struct
+from typing import ClassVar
 
 from eca_nvim.chat.vocabulary import bases
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -27,7 +25,7 @@ class LoginNeeded(bases.AgentEvent, frozen=True):
     prompt: Prompt | None = None
 
 
-class ListLogins(Struct, frozen=True):
+class ListLogins(bases.Intent, frozen=True):
     """Ask how the user can log in to the server of a chat; answered by the op `answer`.
 
     The answer is a list of tables of id, name, about and logged_in, or nil if a message says why
@@ -39,7 +37,7 @@ class ListLogins(Struct, frozen=True):
     request: int
 
 
-class LogIn(Struct, frozen=True):
+class LogIn(bases.Intent, frozen=True):
     """Log in to the server of a chat by a way; None: ask there for the way."""
 
     name: ClassVar[str] = "log_in"
@@ -47,7 +45,7 @@ class LogIn(Struct, frozen=True):
     way: str | None = None
 
 
-class LogOut(Struct, frozen=True):
+class LogOut(bases.Intent, frozen=True):
     """Log out of the server of a chat; `way`: of one that has several logins, by its id."""
 
     name: ClassVar[str] = "log_out"
@@ -55,7 +53,7 @@ class LogOut(Struct, frozen=True):
     way: str | None = None
 
 
-class TerminalEnded(Struct, frozen=True):
+class TerminalEnded(bases.Intent, frozen=True):
     """The terminal of a login ended.
 
     code: the exit code of its program; -1 if the user has closed the terminal before.
@@ -85,6 +83,3 @@ class EndLogin(bases.ViewOp, frozen=True):
 
     name: ClassVar[str] = "end_login"
     number: int
-
-
-LoginIntent: TypeAlias = ListLogins | LogIn | LogOut

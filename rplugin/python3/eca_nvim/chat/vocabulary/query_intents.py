@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Literal, TypeAlias
 
-from msgspec import Struct
+from eca_nvim.chat.vocabulary import bases
+
+Intent: TypeAlias = bases.Intent
 
 
-class ListChats(Struct, frozen=True):
-    """Ask for the chats a server has saved; answered by the op `answer` with this number.
+class ListChats(Intent, frozen=True):
+    """Ask for the chats a server has saved.
 
     The answer is a list of tables, newest first: id, title, model, messages (their number), created
     and updated (ms since 1970), running, open (in this session). Unknown values are absent.
@@ -21,7 +23,7 @@ class ListChats(Struct, frozen=True):
     server: str | None = None
 
 
-class ResumeChat(Struct, frozen=True):
+class ResumeChat(Intent, frozen=True):
     """Continue a saved chat: show its newest page.
 
     instead: the chat it replaces on the screen, which is removed if it is empty. quiet: do not
@@ -36,14 +38,14 @@ class ResumeChat(Struct, frozen=True):
     server: str | None = None
 
 
-class LoadOlder(Struct, frozen=True):
+class LoadOlder(Intent, frozen=True):
     """Load the page before the oldest loaded one."""
 
     name: ClassVar[str] = "older"
     chat: str
 
 
-class RenameChat(Struct, frozen=True):
+class RenameChat(Intent, frozen=True):
     """Rename a chat."""
 
     name: ClassVar[str] = "rename"
@@ -51,21 +53,21 @@ class RenameChat(Struct, frozen=True):
     title: str
 
 
-class ClearMessages(Struct, frozen=True):
+class ClearMessages(Intent, frozen=True):
     """Remove all messages of a chat, here and at the agent."""
 
     name: ClassVar[str] = "clear"
     chat: str
 
 
-class DeleteChat(Struct, frozen=True):
+class DeleteChat(Intent, frozen=True):
     """Delete a chat, here and at the agent."""
 
     name: ClassVar[str] = "delete"
     chat: str
 
 
-class Rollback(Struct, frozen=True):
+class Rollback(Intent, frozen=True):
     """Undo a chat from the user message that a block is or belongs to; block 0 is the last.
 
     messages: remove the messages from there on, and put the user message back into the input.
@@ -80,7 +82,7 @@ class Rollback(Struct, frozen=True):
     tools: bool = False
 
 
-class ForkChat(Struct, frozen=True):
+class ForkChat(Intent, frozen=True):
     """Copy a chat up to a block, without it if it is a user message; block 0 is the last."""
 
     name: ClassVar[str] = "fork"
@@ -88,7 +90,7 @@ class ForkChat(Struct, frozen=True):
     block: int
 
 
-class AddFlag(Struct, frozen=True):
+class AddFlag(Intent, frozen=True):
     """Add a flag after a block, or after the nearest earlier one that allows it; 0 is the last."""
 
     name: ClassVar[str] = "add_flag"
@@ -97,7 +99,7 @@ class AddFlag(Struct, frozen=True):
     text: str
 
 
-class RemoveFlag(Struct, frozen=True):
+class RemoveFlag(Intent, frozen=True):
     """Remove a flag, by its block."""
 
     name: ClassVar[str] = "remove_flag"
@@ -105,25 +107,10 @@ class RemoveFlag(Struct, frozen=True):
     block: int
 
 
-HistoryIntent: TypeAlias = (
-    ListChats
-    | ResumeChat
-    | LoadOlder
-    | RenameChat
-    | ClearMessages
-    | DeleteChat
-    | Rollback
-    | ForkChat
-    | AddFlag
-    | RemoveFlag
-)
-"""Intents that wait for a response of the agent."""
-
-
-class Grep(Struct, frozen=True):
+class Grep(Intent, frozen=True):
     """Search a whole chat for a regular expression, including collapsed text.
 
-    A lower-case pattern ignores case. Answered by the op `answer` with this number: a table of hits
+    A lower-case pattern ignores case. The answer is a table of hits
     (in order; tables of block, shown, row, column and text) and more (number of hits left out), or
     of fault (why the search failed). `shown` is the block in the view: the same, or one around it.
     `row` is a line of the block's whole text, 0-based, absent if the header matches; `column` is a
@@ -136,8 +123,8 @@ class Grep(Struct, frozen=True):
     request: int
 
 
-class Reveal(Struct, frozen=True):
-    """Open a block and the blocks around it; answered by the op `answer` with this number.
+class Reveal(Intent, frozen=True):
+    """Open a block and the blocks around it.
 
     row: a line of its whole text, 0-based. The answer is the line's row in the body. If the body
     leaves the line out, it is nil, and the block's whole text is shown at this line.
@@ -150,10 +137,10 @@ class Reveal(Struct, frozen=True):
     row: int | None = None
 
 
-class RequestPlace(Struct, frozen=True):
+class RequestPlace(Intent, frozen=True):
     """Ask which file is meant at a row of a block's body (0-based; nil: its header) and a column.
 
-    Answered by the op `answer` with this number: a table of path (absolute) and line (1-based, nil
+    The answer is a table of path (absolute) and line (1-based, nil
     if none is meant); nil if no file is meant. A header may name several files: the byte column
     (0-based) tells which.
     """
@@ -166,8 +153,8 @@ class RequestPlace(Struct, frozen=True):
     row: int | None = None
 
 
-class RequestImage(Struct, frozen=True):
-    """Ask for the file of an image block; answered by the op `answer` with this number.
+class RequestImage(Intent, frozen=True):
+    """Ask for the file of an image block.
 
     The answer is its path; nil if images of this kind are not shown.
     """
@@ -178,7 +165,7 @@ class RequestImage(Struct, frozen=True):
     request: int
 
 
-class RequestOutput(Struct, frozen=True):
+class RequestOutput(Intent, frozen=True):
     """Show a block's whole text in a buffer of its own, at a line (0-based)."""
 
     name: ClassVar[str] = "output"
@@ -187,16 +174,16 @@ class RequestOutput(Struct, frozen=True):
     row: int = 0
 
 
-class RequestTranscript(Struct, frozen=True):
-    """Ask for the whole chat as Markdown; answered by the op `answer` with this number."""
+class RequestTranscript(Intent, frozen=True):
+    """Ask for the whole chat as Markdown."""
 
     name: ClassVar[str] = "transcript"
     chat: str
     request: int
 
 
-class RequestTimeline(Struct, frozen=True):
-    """Ask for the user's messages and flags; answered by the op `answer` with this number.
+class RequestTimeline(Intent, frozen=True):
+    """Ask for the user's messages and flags.
 
     The answer is a list of tables in order: block, kind (user, flag, older) and title. With a
     `block` it has only the user message that the block is or belongs to, if any.
@@ -208,10 +195,10 @@ class RequestTimeline(Struct, frozen=True):
     block: int | None = None
 
 
-class CheckContext(Struct, frozen=True):
+class CheckContext(Intent, frozen=True):
     """Ask whether a context (`contexts.parse_context`) can be sent.
 
-    Answered by the op `answer` with this number: a table of fault (why not, in one line), or of
+    The answer is a table of fault (why not, in one line), or of
     first and last (the lines in order, cut to those that exist).
     """
 
@@ -220,10 +207,10 @@ class CheckContext(Struct, frozen=True):
     request: int
 
 
-class ReadDiff(Struct, frozen=True):
+class ReadDiff(Intent, frozen=True):
     """Ask for git's diff of the repository that a folder is in.
 
-    Answered by the op `answer` with this number: a table of label, content and cut (what is left of
+    The answer is a table of label, content and cut (what is left of
     it, nil if that is all), or of fault (why there is none, in one line).
     """
 
@@ -232,10 +219,10 @@ class ReadDiff(Struct, frozen=True):
     request: int
 
 
-class ChangeFolder(Struct, frozen=True):
+class ChangeFolder(Intent, frozen=True):
     """Add a folder to the workspace, or remove one that was added; the path is absolute.
 
-    Answered by the op `answer` with this number: a list of the folders that are added now; nil if
+    The answer is a list of the folders that are added now; nil if
     it was refused.
     """
 
@@ -245,10 +232,10 @@ class ChangeFolder(Struct, frozen=True):
     request: int
 
 
-class PasteImage(Struct, frozen=True):
+class PasteImage(Intent, frozen=True):
     """Ask for the image in the clipboard as a file.
 
-    Answered by the op `answer` with this number: a table of path, or of fault (why there is none,
+    The answer is a table of path, or of fault (why there is none,
     in one line).
     """
 
@@ -256,14 +243,8 @@ class PasteImage(Struct, frozen=True):
     request: int
 
 
-ContentRequest: TypeAlias = (
-    RequestTranscript | RequestTimeline | Reveal | RequestOutput | RequestImage | RequestPlace
-)
-"""Intents that are answered at once from what a chat contains."""
-
-
-class ListChanges(Struct, frozen=True):
-    """Ask for all changes of a chat's tools, or of one turn; answered with this number.
+class ListChanges(Intent, frozen=True):
+    """Ask for all changes of a chat's tools, or of one turn.
 
     The answer is a list of tables (see `review.change_list.entries`). If nothing ever changed, a
     message says so and the answer is None.
@@ -275,7 +256,7 @@ class ListChanges(Struct, frozen=True):
     turn: int | None = None
 
 
-class KeepChanges(Struct, frozen=True):
+class KeepChanges(Intent, frozen=True):
     """Keep changes, by their keys: they are no longer listed."""
 
     name: ClassVar[str] = "keep"
@@ -283,8 +264,8 @@ class KeepChanges(Struct, frozen=True):
     keys: Sequence[str]
 
 
-class PlanUndo(Struct, frozen=True):
-    """Ask what undoing a turn (default: the last) would do; answered with this number.
+class PlanUndo(Intent, frozen=True):
+    """Ask what undoing a turn (default: the last) would do.
 
     paths: only these files. since: undo the turn of this user message's block and all later ones.
     messages: the messages will be undone, too.
@@ -305,8 +286,8 @@ class PlanUndo(Struct, frozen=True):
     messages: bool = False
 
 
-class UndoTurn(Struct, frozen=True):
-    """Restore files to their state before turns; answered with this number.
+class UndoTurn(Intent, frozen=True):
+    """Restore files to their state before turns.
 
     turns: newest first. files: pairs of a path and its `seen` from the plan; a file changed since
     then is left alone. The answer is a table: done (paths), failed (tables of path, fault and, if
@@ -320,7 +301,7 @@ class UndoTurn(Struct, frozen=True):
     files: Sequence[tuple[str, str]]
 
 
-class ShowCheckpoint(Struct, frozen=True):
+class ShowCheckpoint(Intent, frozen=True):
     """Show the diff of a file from before these turns (newest first) to now."""
 
     name: ClassVar[str] = "checkpoint"
@@ -329,8 +310,8 @@ class ShowCheckpoint(Struct, frozen=True):
     path: str
 
 
-class ListFiles(Struct, frozen=True):
-    """Ask for the files that the chat's tools read and changed; answered with this number.
+class ListFiles(Intent, frozen=True):
+    """Ask for the files that the chat's tools read and changed.
 
     The answer is a list of tables, most used first: path, use (segments that say how it was used).
     """
@@ -340,14 +321,9 @@ class ListFiles(Struct, frozen=True):
     request: int
 
 
-class FileWritten(Struct, frozen=True):
+class FileWritten(Intent, frozen=True):
     """The user began, finished or abandoned writing a file, which is then no tool's change."""
 
     name: ClassVar[str] = "wrote"
     path: str
     state: Literal["begun", "written", "given_up"]
-
-
-ReviewIntent: TypeAlias = (
-    ListChanges | KeepChanges | PlanUndo | UndoTurn | ShowCheckpoint | ListFiles
-)

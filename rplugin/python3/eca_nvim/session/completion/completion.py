@@ -33,7 +33,7 @@ from eca_nvim.session.completion.fuzzy import matches, ranked
 from eca_nvim.session.completion.names import FolderIndex, typable
 from eca_nvim.session.completion.paths import Writer, is_rooted, path_item, path_items, unescaped
 from eca_nvim.session.servers import Servers
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.view import View
 from eca_nvim.threads import run_in_thread
 
 MOST_COMMANDS: Final = 1000
@@ -206,19 +206,18 @@ class Completion:
         self._running: dict[tuple[str, str], Answer] = {}
         self._commands: dict[str, tuple[Agent, list[completion.CompletionItem]]] = {}
 
-    async def handle(self, query: completion.Complete) -> None:
+    async def answer(self, query: completion.Complete) -> None:
         """Answer a query, maybe several times."""
-        with isolated(self._view, "complete", query):
-            key, answer = (query.chat, query.trigger), Answer(query, self._view)
-            older, self._running[key] = self._running.get(key), answer
-            if older is not None:
-                older.scope.cancel()
-            with answer.scope:
-                await self._answer(answer)
-            if self._running.get(key) is answer:
-                del self._running[key]
+        key, answer = (query.chat, query.trigger), Answer(query, self._view)
+        older, self._running[key] = self._running.get(key), answer
+        if older is not None:
+            older.scope.cancel()
+        with answer.scope:
+            await self._add_all(answer)
+        if self._running.get(key) is answer:
+            del self._running[key]
 
-    async def _answer(self, answer: Answer) -> None:
+    async def _add_all(self, answer: Answer) -> None:
         """Add the items of one source after the other: what comes first is shown first."""
         chat = self._chats.table.get(answer.query.chat)
         is_command = completion.Trigger(answer.query.trigger) is completion.Trigger.COMMAND
@@ -252,7 +251,8 @@ class Completion:
 
         asks = not query or not known
         later = self._of_agent(chat, of_agent, otherwise=templates) if asks else []
-        waits = bool(later) and not known and self._servers.agent_of(answer.query.chat) is not None
+        is_ready = chat is not None and self._servers.of(chat).process.agent is not None
+        waits = bool(later) and not known and is_ready
         return [first, *later]
 
     def _known_commands(self, chat: Chat | None) -> list[completion.CompletionItem]:

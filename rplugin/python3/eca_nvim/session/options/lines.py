@@ -10,14 +10,15 @@ from collections.abc import Iterable, Sequence
 from eca_nvim.chat.render.status import COMMANDS, commands_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.options import ChatOption, OptionKind, OptionValue
+from eca_nvim.session.view import Refused
 
 LONGEST_NAME = 100
 """Characters of an unknown name that are compared with the names on offer."""
 ASKS_MORE = "When this chat was left, more ran without asking than now. To go back: "
 
 
-class NotOffered(Exception):
-    """Raised when an option cannot be set; the text tells the user why."""
+class NotOffered(Refused):
+    """Raised when an option cannot be set."""
 
 
 def no_option(key: str) -> str:

@@ -18,8 +18,9 @@ from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary import contexts, ops, query_intents
 from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.paths import NotAFile, open_regular
+from eca_nvim.session.files import late_contexts
 from eca_nvim.session.files.diff_tab import EditorFiles
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.view import View
 from eca_nvim.threads import run_in_thread
 
 _CHUNK = 1 << 16
@@ -44,33 +45,25 @@ class Contexts:
             except contexts.MalformedContext as fault:
                 self._view.push([ops.Notify("warn", f"context not sent: {fault}")])
 
-    async def check(self, intent: query_intents.CheckContext) -> None:
-        """Answer the intent `check_context`."""
-        with isolated(self._view, "check the context", intent):
-            self._view.push([ops.Answer(intent.request, await self._checked(intent.item))])
-
-    async def read_diff(self, intent: query_intents.ReadDiff) -> None:
-        """Answer the intent `read_diff`."""
-        from eca_nvim.session.files.late_contexts import NoDiff, read_diff  # noqa: PLC0415 - rare
-
-        with isolated(self._view, "read the diff", intent):
-            try:
-                diff = await read_diff(intent.folder)
-                answer: object = {"label": diff.label, "content": diff.content, "cut": diff.cut}
-            except NoDiff as fault:
-                answer = {"fault": str(fault)}
-            self._view.push([ops.Answer(intent.request, answer)])
-
-    async def _checked(self, item: object) -> dict[str, object]:
+    async def check(self, intent: query_intents.CheckContext) -> Mapping[str, object]:
+        """Return whether a context can be sent (`check_context`)."""
         try:
-            context = self._parse(item)
-            self._report_link(item)
+            context = self._parse(intent.item)
+            self._report_link(intent.item)
             first = last = None
             if isinstance(context, contexts.FileContext):
                 first, last = await self._lines(context)
         except contexts.MalformedContext as fault:
             return {"fault": str(fault)}
         return {"first": first, "last": last}
+
+    async def read_diff(self, intent: query_intents.ReadDiff) -> Mapping[str, object]:
+        """Return git's diff, or why there is none (`read_diff`)."""
+        try:
+            diff = await late_contexts.read_diff(intent.folder)
+        except late_contexts.NoDiff as fault:
+            return {"fault": str(fault)}
+        return {"label": diff.label, "content": diff.content, "cut": diff.cut}
 
     def _parse(self, item: object) -> contexts.Context:
         """Parse a context; its file or folder must exist. Raises MalformedContext."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TypeAlias
 from weakref import WeakValueDictionary
 
 import anyio
@@ -62,11 +61,6 @@ class ChangingHistories:
         await process.end_reported()
         sends = process.state is not ServerState.STOPPED
         self._chats.show(end_change(chat, now(), sends=sends))
-
-
-HistoryChange: TypeAlias = (
-    intents.Rollback | intents.ForkChat | intents.AddFlag | intents.RemoveFlag
-)
 
 
 async def roll_back(chats: Chats, archive: Archive, chat: Chat, intent: intents.Rollback) -> None:

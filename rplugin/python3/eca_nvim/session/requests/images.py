@@ -14,6 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 import binascii
+import logging
 import time
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
@@ -23,11 +24,10 @@ from shutil import which
 from typing import Final
 
 from eca_nvim.agents.attached_files import MOST_IMAGE_BYTES
-from eca_nvim.chat.model.blocks import ImageBlock
+from eca_nvim.chat.model.blocks import Block, ImageBlock
 from eca_nvim.chat.vocabulary import ops, query_intents
 from eca_nvim.disk.private import PrivateFolder
 from eca_nvim.session.files.late_contexts import run_bounded
-from eca_nvim.session.view import View, isolated
 from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_in_thread
 
@@ -49,21 +49,11 @@ _SIGNATURES: Final = (
 )
 
 
+log = logging.getLogger(__name__)
+
+
 class NoImage(Exception):
     """Raised if there is no image to paste; the text is one line with the remedy."""
-
-
-async def paste_image(intent: query_intents.PasteImage, images: Images, view: View) -> None:
-    """Answer the intent `paste_image`."""
-    with isolated(view, "paste the image", intent):
-        try:
-            media_type, content = await run_in_thread(_image)
-            answer = {"path": str(images.write(media_type, content))}
-        except NoImage as fault:
-            answer = {"fault": str(fault)}
-        except OSError as fault:
-            answer = {"fault": f"the image cannot be written, {fault.strerror}: free some space"}
-        view.push([ops.Answer(intent.request, answer)])
 
 
 def _image() -> tuple[str, bytes]:
@@ -155,6 +145,26 @@ class Images:
         path = self._folder.path / f"image-{next(self._numbers)}{SUFFIXES[kind]}"
         path.write_bytes(content)
         return path
+
+    async def paste(self, _intent: query_intents.PasteImage) -> Mapping[str, str]:
+        """Return the file of the clipboard's image, or why there is none (`paste_image`)."""
+        try:
+            media_type, content = await run_in_thread(_image)
+            return {"path": str(self.write(media_type, content))}
+        except NoImage as fault:
+            return {"fault": str(fault)}
+        except OSError as fault:
+            return {"fault": f"the image cannot be written, {fault.strerror}: free some space"}
+
+    def file_of(self, block: Block | None) -> str | None:
+        """Write the image of a block and return its path, None if it cannot be shown."""
+        if not isinstance(block, ImageBlock):
+            return None
+        try:
+            return str(self.write_block(block))
+        except (OSError, StrangeImage) as fault:
+            log.info("cannot show an image: %s", fault)
+            return None
 
     def remove(self) -> None:
         """Remove all files."""

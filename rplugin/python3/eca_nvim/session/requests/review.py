@@ -7,12 +7,12 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
 import anyio.lowlevel
 
-from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.model.chat import turns_since
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary import intents, ops, query_intents
@@ -35,22 +35,12 @@ from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.diff_tab import EditorFiles, diff
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.requests import history_edits
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.view import Refused, View
 
 MOST_ENTRIES = 1000
 """Changes listed at once, at most."""
 MOST_NAMES = 5
 UNSETTLED = "the changes of the last commands are not found yet: try again in a moment"
-
-_ACTIONS: Mapping[type[query_intents.ReviewIntent | intents.RequestDiff], str] = {
-    intents.RequestDiff: "show the diff",
-    query_intents.ListChanges: "list the changes",
-    query_intents.KeepChanges: "keep the changes",
-    query_intents.PlanUndo: "plan the undo",
-    query_intents.UndoTurn: "undo the turn",
-    query_intents.ShowCheckpoint: "show the diff",
-    query_intents.ListFiles: "list the files",
-}
 
 
 class ReviewRequests:
@@ -65,29 +55,23 @@ class ReviewRequests:
         self._files = files
         self._view = view
         self._kept: dict[str, frozenset[str]] = {}
+        self.table: Mapping[type[query_intents.Intent], Callable[[Any], object]] = {
+            intents.RequestDiff: self._show_diff,
+            query_intents.ListChanges: self._list,
+            query_intents.KeepChanges: self._keep,
+            query_intents.PlanUndo: self._plan,
+            query_intents.UndoTurn: self._undo,
+            query_intents.ShowCheckpoint: self._show_checkpoint,
+            query_intents.ListFiles: self._list_files,
+        }
 
-    async def handle(self, intent: query_intents.ReviewIntent | intents.RequestDiff) -> None:
-        """Handle an intent."""
-        with isolated(self._view, _ACTIONS[type(intent)], intent):
-            if isinstance(intent, query_intents.ListChanges | query_intents.PlanUndo):
-                await self._settle(intent.chat)
-            match intent:
-                case intents.RequestDiff():
-                    snapshot = self._ledger.snapshot
-                    shown = await diff(self._chats.get, intent, self._files, snapshot)
-                    self._view.push([shown])
-                case query_intents.ListChanges():
-                    self._view.push(await self._list(intent))
-                case query_intents.KeepChanges(chat, keys):
-                    self._kept[chat] = self._kept.get(chat, frozenset()) | frozenset(keys)
-                case query_intents.PlanUndo():
-                    self._view.push([ops.Answer(intent.request, await self._plan(intent))])
-                case query_intents.UndoTurn():
-                    await self._undo(intent)
-                case query_intents.ShowCheckpoint():
-                    await self._show(intent)
-                case query_intents.ListFiles(chat, request):
-                    self._view.push([ops.Answer(request, await self._used(chat))])
+    async def _show_diff(self, intent: intents.RequestDiff) -> None:
+        shown = await diff(self._chats.get, intent, self._files, self._ledger.snapshot)
+        self._view.push([shown])
+
+    def _keep(self, intent: query_intents.KeepChanges) -> None:
+        kept = self._kept.get(intent.chat, frozenset())
+        self._kept[intent.chat] = kept | frozenset(intent.keys)
 
     async def _settle(self, chat: str) -> None:
         """Wait until the changes of commands are known; warn of turns where they are not."""
@@ -100,17 +84,18 @@ class ReviewRequests:
             lines.append(f"what commands changed in {where} {', '.join(turns)} is not known: {why}")
         self._view.push([ops.Notify("warn", line) for line in lines])
 
-    async def _list(self, intent: query_intents.ListChanges) -> list[ops.ViewOp]:
-        """Return the ops that answer with the remaining changes, or say that there are none."""
+    async def _list(self, intent: query_intents.ListChanges) -> list[Table] | None:
+        """Return the remaining changes, or say that there are none."""
+        await self._settle(intent.chat)
         number = intent.turn
         turns = self._ledger.turns(intent.chat)
         turns = [turn for turn in turns if number in (None, turn.number)]
         if not turns:
             where = "in this chat" if number is None else f"in turn {number}"
-            nothing = ops.Notify("info", f"no changes {where}")
-            return [nothing, ops.Answer(intent.request, None)]
-        odd = [ops.Notify("warn", _odd(turn)) for turn in turns if turn.odd_names]
-        return [*odd, ops.Answer(intent.request, await self._entries(intent.chat, turns))]
+            self._view.push([ops.Notify("info", f"no changes {where}")])
+            return None
+        self._view.push([ops.Notify("warn", _odd(turn)) for turn in turns if turn.odd_names])
+        return await self._entries(intent.chat, turns)
 
     async def _entries(self, chat: str, turns: Sequence[TurnChanges]) -> list[Table]:
         present = await self._present(path for turn in turns for path in turn.files)
@@ -124,6 +109,7 @@ class ReviewRequests:
 
     async def _plan(self, intent: query_intents.PlanUndo) -> Table | None:
         """Plan the undo of the turn that is named, else of the last one with something to undo."""
+        await self._settle(intent.chat)
         if intent.since is not None:
             return await self._plan_since(intent, intent.since)
         turns = self._ledger.turns(intent.chat)
@@ -138,13 +124,9 @@ class ReviewRequests:
 
     async def _plan_since(self, intent: query_intents.PlanUndo, block: int) -> Table | None:
         """Plan the undo of all turns from a user's message on."""
-        try:
-            chat = self._chats.get(intent.chat)
-            history_edits.require_idle(chat)
-            prompt, _ = history_edits.named_prompt(chat, block)
-        except AgentRefused as fault:
-            self._view.push([ops.Notify("warn", str(fault))])
-            return None
+        chat = self._chats.get(intent.chat)
+        history_edits.require_idle(chat)
+        prompt, _ = history_edits.named_prompt(chat, block)
         past, kept = turns_since(chat, prompt), self._ledger.turns(chat.id)
         turns = [turn for turn in reversed(kept) if turn.number >= past[0].number]
         paths = [path for turn in turns for path in turn.files]
@@ -158,7 +140,7 @@ class ReviewRequests:
         numbers = [turn.number for turn in turns]
         return plan_table(numbers, past[0].prompt, left, unkept, messages=intent.messages)
 
-    async def _undo(self, intent: query_intents.UndoTurn) -> None:
+    async def _undo(self, intent: query_intents.UndoTurn) -> Table:
         paths = [path for path, _ in intent.files]
         present = await self._present(paths)
         changed = {path for path, seen in intent.files if present[path].fingerprint != seen}
@@ -172,40 +154,36 @@ class ReviewRequests:
             await anyio.lowlevel.checkpoint()
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_failure(it) for it in outcomes if it.fault is not None]
-        told = done_line(intent.turns, len(done), again=again)
-        self._view.push(
-            [ops.Answer(intent.request, {"done": done, "failed": failed, "told": told})]
-        )
         touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
         if touched:
             events = [
                 ops.Emit("EcaFileChanged", {"chat": intent.chat, "path": it}) for it in touched
             ]
             self._view.push([ops.FilesChanged(intent.chat, touched), *events])
+        told = done_line(intent.turns, len(done), again=again)
+        return {"done": done, "failed": failed, "told": told}
 
-    async def _show(self, intent: query_intents.ShowCheckpoint) -> None:
+    async def _show_checkpoint(self, intent: query_intents.ShowCheckpoint) -> None:
         turns = self._turns(intent.chat, intent.turns)
         files = merged(turns)
         if intent.path not in files:
-            self._view.push([ops.Notify("warn", "this change is no longer there")])
-            return
+            raise Refused("this change is no longer there")
         before = files[intent.path].before
         present = (await self._present([intent.path]))[intent.path]
         old, new = snapshot_text(before), present.text
         if (old is None and not before.is_absent) or (new is None and not present.disk.is_absent):
             why = f": {before.fault}" if before.fault else ""
-            self._view.push([ops.Notify("warn", f"there is no text to compare{why}")])
-            return
+            raise Refused(f"there is no text to compare{why}")
         self._view.push([_diff(turns[-1], intent.path, old or "", new or "")])
 
     def _turns(self, chat: str, numbers: Sequence[int]) -> Sequence[TurnChanges]:
         """Return some turns of a chat, the newest first."""
         return [turn for turn in reversed(self._ledger.turns(chat)) if turn.number in numbers]
 
-    async def _used(self, chat_id: str) -> Table | None:
+    async def _list_files(self, intent: query_intents.ListFiles) -> Table | None:
         await self._surveyor.settled()
-        chat = self._chats.table.get(chat_id)
-        return None if chat is None else list_files_used(chat, self._ledger.turns(chat_id))
+        chat = self._chats.table.get(intent.chat)
+        return None if chat is None else list_files_used(chat, self._ledger.turns(chat.id))
 
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
         unique = tuple(dict.fromkeys(paths))

@@ -10,8 +10,9 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from anyio.lowlevel import checkpoint
 from msgspec.structs import asdict
@@ -35,7 +36,7 @@ from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import history_edits
 from eca_nvim.session.requests.history_edits import ChangingHistories
 from eca_nvim.session.servers import NamedServer, Servers
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.view import View
 
 PAGE = 100
 """Messages that are loaded at once."""
@@ -49,33 +50,18 @@ class SavedChats:
         self._servers = servers
         self._view = view
         self._histories = ChangingHistories(chats, servers)
-
-    async def handle(self, intent: intents.HistoryIntent) -> None:
-        """Handle an intent; a refusal is shown as a warning."""
-        with isolated(self._view, intent.name.replace("_", " "), intent):
-            try:
-                await self._do(intent)
-            except (AgentRefused, AgentFault) as fault:
-                self._view.push([ops.Notify("warn", str(fault))])
-                if isinstance(intent, intents.ListChats):
-                    self._view.push([ops.Answer(intent.request, None)])
-
-    async def _do(self, intent: intents.HistoryIntent) -> None:
-        match intent:
-            case intents.ListChats():
-                await self._list(intent)
-            case intents.ResumeChat():
-                await self._resume(intent)
-            case intents.LoadOlder():
-                await self._load_older(self._known(intent.chat))
-            case intents.RenameChat(_, title):
-                await self._rename(self._known(intent.chat), title)
-            case intents.ClearMessages():
-                await self._clear(self._known(intent.chat))
-            case intents.DeleteChat():
-                await self._delete(self._known(intent.chat))
-            case _:
-                await self._change_history(self._known(intent.chat), intent)
+        self.table: Mapping[type[intents.Intent], Callable[[Any], object]] = {
+            intents.ListChats: self._list,
+            intents.ResumeChat: self._resume,
+            intents.LoadOlder: self._load_older,
+            intents.RenameChat: self._rename,
+            intents.ClearMessages: self._clear,
+            intents.DeleteChat: self._delete,
+            intents.Rollback: self._roll_back,
+            intents.ForkChat: self._fork,
+            intents.AddFlag: self._add_flag,
+            intents.RemoveFlag: self._remove_flag,
+        }
 
     def _known(self, chat_id: str) -> Chat:
         chat = self._chats.table.get(chat_id)
@@ -89,9 +75,9 @@ class SavedChats:
     async def _archive_of(self, server: str | None) -> Archive:
         return (await self._servers.get(server).process.ready()).archive
 
-    async def _list(self, wanted: intents.ListChats) -> None:
+    async def _list(self, wanted: intents.ListChats) -> Sequence[Mapping[str, object]]:
         chats = await (await self._archive_of(wanted.server)).list_chats()
-        self._view.push([ops.Answer(wanted.request, [self._row(chat) for chat in chats])])
+        return [self._row(chat) for chat in chats]
 
     def _row(self, summary: ChatSummary) -> Mapping[str, object]:
         row = asdict(summary) | {"open": self._is_open(summary.id)}
@@ -180,7 +166,8 @@ class SavedChats:
             self._chats.show(show_incomplete(chat, now()))
             raise
 
-    async def _load_older(self, chat: Chat) -> None:
+    async def _load_older(self, intent: intents.LoadOlder) -> None:
+        chat = self._known(intent.chat)
         older = chat.older
         if older is None or older.block.loading:
             return
@@ -213,14 +200,16 @@ class SavedChats:
         self._view.push([ops.Notify("info", line)])
         await self._show_rest(chat, rest)
 
-    async def _rename(self, chat: Chat, title: str) -> None:
+    async def _rename(self, intent: intents.RenameChat) -> None:
+        chat = self._known(intent.chat)
         if chat.is_blank:
             raise AgentRefused("the server does not have this chat yet: send a prompt first")
         archive = await self._archive(chat)
         chat.title_owner = TitleOwner.AGENT  # the agent announces the new title
-        await archive.rename(chat.id, title)
+        await archive.rename(chat.id, intent.title)
 
-    async def _clear(self, chat: Chat) -> None:
+    async def _clear(self, intent: intents.ClearMessages) -> None:
+        chat = self._known(intent.chat)
         async with self._histories.change(chat.id):
             history_edits.require_idle(chat)
             if not chat.is_blank:
@@ -228,7 +217,8 @@ class SavedChats:
             self._chats.apply(chat, [events.ChatCleared(usage=True)])
             self._servers.of(chat).incoming.show_welcome(chat)
 
-    async def _delete(self, chat: Chat) -> None:
+    async def _delete(self, intent: intents.DeleteChat) -> None:
+        chat = self._known(intent.chat)
         if not chat.is_blank and not chat.deleted:
             left = await (await self._archive(chat)).delete(chat.id)
             self._view.push([ops.Notify("warn", left)] if left else [])
@@ -238,21 +228,26 @@ class SavedChats:
         self._servers.of(chat).forget(chat)
         self._chats.forget(chat.id, announced=announced)
 
-    async def _change_history(self, chat: Chat, intent: history_edits.HistoryChange) -> None:
-        match intent:
-            case intents.Rollback():
-                async with self._histories.change(chat.id):
-                    archive = await self._archive(chat)
-                    await history_edits.roll_back(self._chats, archive, chat, intent)
-            case intents.ForkChat(_, block):
-                archive = await self._archive(chat)
-                copy = await history_edits.fork(self._chats, self._histories, archive, chat, block)
-                if not copy.forgotten:
-                    self._servers.of(chat).options.copied(chat, copy)
-            case intents.AddFlag(_, block, text):
-                async with self._histories.change(chat.id):
-                    archive = await self._archive(chat)
-                    await history_edits.add_flag(self._chats, archive, chat, block, text)
-            case intents.RemoveFlag(_, block):
-                archive = await self._archive(chat)
-                await history_edits.remove_flag(self._chats, archive, chat, block)
+    async def _roll_back(self, intent: intents.Rollback) -> None:
+        chat = self._known(intent.chat)
+        async with self._histories.change(chat.id):
+            archive = await self._archive(chat)
+            await history_edits.roll_back(self._chats, archive, chat, intent)
+
+    async def _fork(self, intent: intents.ForkChat) -> None:
+        chat = self._known(intent.chat)
+        archive = await self._archive(chat)
+        copy = await history_edits.fork(self._chats, self._histories, archive, chat, intent.block)
+        if not copy.forgotten:
+            self._servers.of(chat).options.copied(chat, copy)
+
+    async def _add_flag(self, intent: intents.AddFlag) -> None:
+        chat = self._known(intent.chat)
+        async with self._histories.change(chat.id):
+            archive = await self._archive(chat)
+            await history_edits.add_flag(self._chats, archive, chat, intent.block, intent.text)
+
+    async def _remove_flag(self, intent: intents.RemoveFlag) -> None:
+        chat = self._known(intent.chat)
+        archive = await self._archive(chat)
+        await history_edits.remove_flag(self._chats, archive, chat, intent.block)

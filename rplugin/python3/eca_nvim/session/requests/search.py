@@ -1,22 +1,16 @@
-"""Search: finds a pattern in a chat in another process, and answers from a chat's blocks.
-
-Rules kept here:
-- An unknown chat counts as empty and is not created.
-"""
+"""Search: finds a pattern in a chat in another process, and answers from a chat's blocks."""
 
 from __future__ import annotations
 
 import json
-import logging
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
 from msgspec.structs import asdict
 
-from eca_nvim.chat.model.blocks import Block, ImageBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.place import place_at
 from eca_nvim.chat.render.whole_chat import transcript
@@ -28,11 +22,11 @@ from eca_nvim.chat.user_actions.search import (
     search_answer,
     show_whole_text,
 )
-from eca_nvim.chat.vocabulary import ops, query_intents
+from eca_nvim.chat.vocabulary import query_intents
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import pattern_process
-from eca_nvim.session.requests.images import Images, StrangeImage
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.requests.images import Images
+from eca_nvim.session.view import View
 from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_in_thread
 
@@ -40,15 +34,11 @@ TOO_LONG: Final = f"no result within {pattern_process.SECONDS} s: try a simpler 
 COMMAND: Final = (sys.executable, "-I", pattern_process.__file__)
 
 
-async def search(intent: query_intents.Grep, chats: Chats, view: View) -> None:
-    """Answer the intent `grep`: hits and how many more there are, or the fault in the pattern."""
-    with isolated(view, "search the chat", intent):
-        chat = chats.table.get(intent.chat) or Chat(intent.chat)
-        view.push([ops.Answer(intent.request, await grep(chat, intent.pattern))])
-
-
 async def grep(chat: Chat, pattern: str) -> Mapping[str, object]:
-    """Search a chat for a regular expression."""
+    """Search a chat for a regular expression.
+
+    Returns hits and how many more there are, or the fault in the pattern.
+    """
     searched = places(chat, now())
     result = await run_in_thread(partial(_matches, pattern, [place.line for place in searched]))
     if pattern_process.FAULT in result:
@@ -73,39 +63,46 @@ def _matches(pattern: str, lines: list[str]) -> Mapping[str, Any]:
     return answer
 
 
-log = logging.getLogger(__name__)
+class ChatContent:
+    """Answers from what a chat contains; an unknown one counts as empty and is not created."""
 
+    def __init__(self, chats: Chats, images: Images, view: View) -> None:
+        self._chats = chats
+        self._view = view
+        self.table: Mapping[type[query_intents.Intent], Callable[[Any], object]] = {
+            query_intents.RequestTranscript: self._transcript,
+            query_intents.RequestTimeline: lambda it: timeline(self._chat(it.chat), it.block),
+            query_intents.Reveal: self._reveal,
+            query_intents.RequestOutput: self._output,
+            query_intents.RequestPlace: self._place,
+            query_intents.RequestImage: lambda it: images.file_of(
+                self._chat(it.chat).blocks.get(it.block)
+            ),
+            query_intents.Grep: self._grep,
+        }
 
-def answer_from_chat(
-    intent: query_intents.ContentRequest, chats: Chats, images: Images, view: View
-) -> None:
-    """Answer a request, or show what it asks for."""
-    chat = chats.table.get(intent.chat) or Chat(intent.chat)
-    match intent:
-        case query_intents.RequestTranscript(_, request):
-            view.push([ops.Answer(request, transcript(chat, now()) if chat.blocks else "")])
-        case query_intents.RequestTimeline(_, request, block):
-            view.push([ops.Answer(request, timeline(chat, block))])
-        case query_intents.Reveal(_, block, request, row):
-            changes, place = reveal(chat, block, row, now())
-            chats.show(changes)
-            view.push([ops.Answer(request, place)])
-        case query_intents.RequestOutput(_, block, row):
-            if block in chat.blocks:
-                view.push([show_whole_text(chat, chat.blocks[block], row, now())])
-        case query_intents.RequestPlace(_, block, column, request, row):
-            found = place_at(chat.blocks.get(block), chat.settings, row, column)
-            view.push([ops.Answer(request, found and asdict(found))])
-        case query_intents.RequestImage(_, block, request):
-            view.push([ops.Answer(request, _image_file(chat.blocks.get(block), images))])
+    def _chat(self, chat_id: str) -> Chat:
+        return self._chats.table.get(chat_id) or Chat(chat_id)
 
+    def _transcript(self, intent: query_intents.RequestTranscript) -> str:
+        chat = self._chat(intent.chat)
+        return transcript(chat, now()) if chat.blocks else ""
 
-def _image_file(block: Block | None, images: Images) -> str | None:
-    """Write an image to a file and return its path, None if it cannot be shown."""
-    if not isinstance(block, ImageBlock):
-        return None
-    try:
-        return str(images.write_block(block))
-    except (OSError, StrangeImage) as fault:
-        log.info("cannot show an image: %s", fault)
-        return None
+    def _reveal(self, intent: query_intents.Reveal) -> int | None:
+        changes, place = reveal(self._chat(intent.chat), intent.block, intent.row, now())
+        self._chats.show(changes)
+        return place
+
+    def _output(self, intent: query_intents.RequestOutput) -> None:
+        chat = self._chat(intent.chat)
+        if (block := chat.blocks.get(intent.block)) is not None:
+            self._view.push([show_whole_text(chat, block, intent.row, now())])
+
+    def _place(self, intent: query_intents.RequestPlace) -> Mapping[str, object] | None:
+        chat = self._chat(intent.chat)
+        block = chat.blocks.get(intent.block)
+        found = place_at(block, chat.settings, intent.row, intent.column)
+        return None if found is None else asdict(found)
+
+    async def _grep(self, intent: query_intents.Grep) -> Mapping[str, object]:
+        return await grep(self._chat(intent.chat), intent.pattern)

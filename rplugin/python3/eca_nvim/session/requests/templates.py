@@ -26,10 +26,8 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name, one_line
 from eca_nvim.chat.vocabulary import completion, ops, options
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.options import NotOffered
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.templates.expansion import (
-    MalformedTemplate,
     Value,
     expand,
     kinds_of,
@@ -37,7 +35,7 @@ from eca_nvim.session.templates.expansion import (
     questions_of,
 )
 from eca_nvim.session.templates.library import Found, Library, Source, TemplateFolders, read_library
-from eca_nvim.session.view import View, isolated
+from eca_nvim.session.view import Refused, View
 from eca_nvim.threads import run_in_thread
 
 NO_DIAGNOSTICS: Final = Value("none", "Diagnostics")
@@ -47,8 +45,8 @@ PATIENCE: Final = 5.0
 """Seconds that an agent has to list its commands."""
 
 
-class UnusableTemplate(Exception):
-    """Raised when a template cannot be used; one line for the user."""
+class UnusableTemplate(Refused):
+    """Raised when a template cannot be used."""
 
 
 class Templates:
@@ -69,16 +67,6 @@ class Templates:
         self._view = view
         self._told: Sequence[Mapping[str, str]] | None = None
 
-    async def handle(self, intent: completion.TemplateIntent) -> None:
-        """Handle one of the intents about templates."""
-        answer: object = None
-        with isolated(self._view, "use the template", intent):
-            try:
-                answer = await self._answer(intent)
-            except (UnusableTemplate, MalformedTemplate, NotOffered) as fault:
-                self._view.push([ops.Notify("warn", one_line(str(fault)))])
-        self._view.push([ops.Answer(intent.request, answer)])
-
     async def refresh(self) -> Library:
         """Read all templates again; the view learns what has changed."""
         library = await run_in_thread(partial(read_library, self._folders(), self._workspace))
@@ -98,22 +86,17 @@ class Templates:
             for name, found in library.templates.items()
         ]
 
-    async def _answer(self, intent: completion.TemplateIntent) -> object:
+    async def list(self, _intent: completion.ListTemplates) -> bool:
+        """Read all templates, and report the files that cannot be used."""
         library = await self.refresh()
-        match intent:
-            case completion.ListTemplates():
-                self._view.push([ops.Notify("warn", line) for line in _reported(library.faults)])
-                return True
-            case completion.PrepareTemplate():
-                if intent.typed and await self._is_command(intent.chat, intent.template):
-                    return {"command": True}
-                return self._prepare(intent, library)
-            case completion.ExpandTemplate():
-                return self._expand(intent, library)
+        self._view.push([ops.Notify("warn", line) for line in _reported(library.faults)])
+        return True
 
-    def _prepare(
-        self, intent: completion.PrepareTemplate, library: Library
-    ) -> Mapping[str, object]:
+    async def prepare(self, intent: completion.PrepareTemplate) -> Mapping[str, object]:
+        """Return what a template needs, or that the agent has a command of this name."""
+        library = await self.refresh()
+        if intent.typed and await self._is_command(intent.chat, intent.template):
+            return {"command": True}
         found = _named(library, intent.template)
         parts = parse(found.template.body)
         return {
@@ -136,8 +119,9 @@ class Templates:
             return any(it.name == name for it in found)
         return False
 
-    def _expand(self, intent: completion.ExpandTemplate, library: Library) -> Mapping[str, object]:
-        found = _named(library, intent.template)
+    async def expand(self, intent: completion.ExpandTemplate) -> Mapping[str, object]:
+        """Return the prompt of a template; one of the project only once the user has decided."""
+        found = _named(await self.refresh(), intent.template)
         if found.digest != intent.digest:
             raise UnusableTemplate(f"{found.shown} has just changed: use the template again")
         parts = parse(found.template.body)

@@ -17,6 +17,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.session.view import Refused
+
 QUESTION: Final = "input"
 INLINE: Final = "file"
 FENCED: Final = ("selection", "diff", "diagnostics")
@@ -28,7 +30,7 @@ _FENCES = re.compile("`{3,}")
 _LANGUAGE = re.compile(r"[\w+-]{1,30}")
 
 
-class MalformedTemplate(ValueError):
+class MalformedTemplate(Refused):
     """Raised if a file is no template; says why in a line, `line` is 1-based, None for the file."""
 
     def __init__(self, fault: str, line: int | None = None) -> None:
