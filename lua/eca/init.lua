@@ -87,6 +87,7 @@ end
 ---@field contexts? eca.Context[] in addition to those of the chat
 ---@field queue? boolean send it when the running turn ends
 ---@field server? string the name of the server of a new chat; without `chat` one is created
+---@field typed? string what the user has typed for it, to be offered again
 
 --- Send a prompt. No window is opened or scrolled, because other code may send at any time. Keys
 --- and commands scroll to the end in addition.
@@ -97,8 +98,9 @@ function M.send(text, opts)
   opts = opts or {}
   join()
   local id = opts.chat or (opts.server and require('eca.chat.buffers').new_id()) or M.current()
-  local sent = { contexts = opts.contexts, queue = opts.queue, server = opts.server }
-  require('eca.input').send_beside_draft(id, text, sent)
+  -- The ranges that wait in the draft for the next prompt go with this one.
+  local input = require('eca.chat.buffers').ensure(id).input
+  require('eca.input').send(id, require('eca.input.field').with_ranges(input, text), opts)
   return id
 end
 

@@ -24,11 +24,11 @@ def test_default_keys(nvim: Neovim) -> None:
     actions = nvim.lua("return require('eca.keymaps.actions')")
     kinds = ("chat", "input", "insert", "changes")
     wanted = {
-        name: {kind: set(action[kind]) for kind in kinds if kind in action}
+        name: {kind: set(action[kind]) for kind in kinds if action[kind]}
         for name, action in actions.items()
     }
     for name, action in actions.items():
-        if "pending" in action:  # keys in the chat, too
+        if action["pending"]:  # keys in the chat, too
             wanted[name]["chat"] = wanted[name].get("chat", set()) | set(action["pending"])
     assert {name: _keys(documents.told(f"<Plug>(Eca{name})")) for name in actions} == wanted
 

@@ -19,7 +19,13 @@ def texts(view: View) -> list[str]:
 def test_enter_is_a_newline_while_typing_and_sends_otherwise(view: View) -> None:
     view.nvim.keys("ihello<CR>world<Esc><CR>")
     assert view.sent("prompt") == [
-        {"chat": CHAT, "text": "hello\nworld", "contexts": [], "queue": False}
+        {
+            "chat": CHAT,
+            "text": "hello\nworld",
+            "contexts": [],
+            "queue": False,
+            "typed": "hello\nworld",
+        }
     ]
     assert view.draft() == ""
 

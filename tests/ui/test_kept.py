@@ -154,7 +154,7 @@ def view(start_nvim: StartNeovim) -> View:
 
 def test_a_prompt_is_there_once_and_newest(view: View) -> None:
     view.nvim.keys("iold<C-s>new<C-s>")
-    assert [it["text"] for it in view.sent("keep_prompt")] == ["old", "new"]
+    assert [it["typed"] for it in view.sent("prompt")] == ["old", "new"]
     assert view.nvim.lua("return require('eca.input.history').newest_first()") == [
         "new",
         "old",

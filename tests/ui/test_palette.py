@@ -35,8 +35,9 @@ for _, row in ipairs(require('eca.commands.palette').rows) do
   if #missing ~= count - 1 then
     table.insert(problems, row.name)
   end
-  if row.action and not actions[row.action] then
-    table.insert(problems, row.action)
+  local action = commands[row.name].action or commands[row.name].key
+  if action and not actions[action] then
+    table.insert(problems, action)
   end
 end
 return vim.list_extend(problems, missing)

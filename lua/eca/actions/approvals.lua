@@ -9,7 +9,6 @@ local guard = require('eca.consent.guard')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local question = require('eca.approval.question')
-local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
 local M = {}
@@ -19,28 +18,10 @@ M.GO_TO_REQUEST = "<Cmd>lua require('eca.actions.approvals').go_to_request()<CR>
 
 local arrived = nil ---@type eca.Guard? since such a key led the user to the request
 
---- The block under the cursor, when the cursor is in a transcript.
----@return eca.BlockPlace?
-local function block_here()
-  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  return transcript.block_at(vim.api.nvim_get_current_buf(), row)
-end
-
 --- The pending tool call of the block under the cursor.
 ---@return eca.Pending?
-local function waiting_here()
-  local block = block_here()
-  for _, item in ipairs(block and mirror.pending(block.chat) or {}) do
-    if item.block == block.id and item.kind == 'approval' then
-      return item
-    end
-  end
-end
-
---- Is the cursor on the block of a pending tool call?
----@return boolean
-function M.on_waiting_block()
-  return waiting_here() ~= nil
+function M.waiting_here()
+  return blocks.pending_here('approval')
 end
 
 --- The tool call that has been pending for longest, in a chat or in any.
@@ -59,7 +40,7 @@ end
 ---@return eca.Pending?
 local function chosen()
   local shown = approval.shown()
-  local item = waiting_here() or (shown and shown.kind == 'approval' and shown)
+  local item = M.waiting_here() or (shown and shown.kind == 'approval' and shown)
   return item or oldest(windows.current_chat()) or oldest()
 end
 
@@ -70,7 +51,7 @@ local function meant()
   local item = chosen()
   local seen = item
     and approval.guard_is_over(item)
-    and (waiting_here() or approval.front_guard_is_over())
+    and (M.waiting_here() or approval.front_guard_is_over())
     and (not arrived or guard.is_over(arrived))
   if not item then
     notify.info('no pending request')
@@ -82,11 +63,12 @@ local function meant()
 end
 
 --- Answer the tool call that the user means.
----@param answer fun(item: eca.Pending)
-local function with_meant(answer)
+---@param answer 'accept'|'reject'|'reject_with_reason' a function of `eca.input.decide`
+---@param ... any
+function M.answer_call(answer, ...)
   local item = meant()
   if item then
-    answer(item)
+    decide[answer](item, ...)
   end
 end
 
@@ -106,35 +88,17 @@ function M.go_to_request()
   float.guard()
 end
 
---- Allow the tool call.
-function M.approve()
-  with_meant(decide.accept)
-end
-
---- Allow it and others like it in this session.
-function M.remember()
-  with_meant(function(item)
-    decide.accept(item, true)
-  end)
-end
-
 --- Answer by one of the agent's choices: the one a count names, else one from a list.
 function M.choose()
-  local number = vim.v.count
-  with_meant(function(item)
-    local choices = item.choices or {}
-    if number > 0 then
-      decide.choose_named(item, tostring(number))
-      return
-    end
-    choose.one(choices, {
-      prompt = item.title,
-      format_item = decide.listed,
-    }, function(choice)
-      if choice then
-        decide.choose(item, choice)
-      end
-    end)
+  local number, item = vim.v.count, meant()
+  if not item then
+    return
+  elseif number > 0 then
+    return decide.choose_named(item, tostring(number))
+  end
+  local options = { prompt = item.title, format_item = decide.listed }
+  choose.one(item.choices or {}, options, function(choice)
+    decide.choose(item, choice)
   end)
 end
 
@@ -146,33 +110,19 @@ function M.approve_all()
   end
 end
 
---- Reject the tool call.
-function M.reject()
-  with_meant(decide.reject)
-end
-
---- Ask what to do instead, then reject. If nothing is typed the call stays pending.
-function M.reject_reason()
-  with_meant(decide.reject_with_reason)
-end
-
 --- Show the diff of the tool call under the cursor, else of the pending one.
 function M.diff()
-  local block, item = block_here(), chosen()
-  local pending = item and { item.chat, item.block }
+  local block, item = blocks.here(), chosen()
   if block then
-    local wanted = { chat = block.chat, block = block.id, instead = pending }
-    diff.ask('diff', wanted)
-  elseif pending then
-    diff.ask('diff', { chat = pending[1], block = pending[2] })
+    local instead = item and { item.chat, item.block }
+    diff.ask('diff', { chat = block.chat, block = block.id, instead = instead })
+  elseif item then
+    diff.ask('diff', { chat = item.chat, block = item.block })
   else
     notify.info('no diff to show')
   end
 end
 
---- Answer the pending question.
-function M.answer()
-  question.open()
-end
+M.answer = question.open
 
 return M

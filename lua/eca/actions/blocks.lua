@@ -21,14 +21,28 @@ local function cursor_row()
   return vim.api.nvim_win_get_cursor(0)[1] - 1
 end
 
+--- The block under the cursor, when the cursor is in a transcript.
 ---@return eca.BlockPlace?
-local function block_here()
+function M.here()
   return transcript.block_at(vim.api.nvim_get_current_buf(), cursor_row())
 end
 
----@param block? eca.BlockPlace
+--- The pending request of the block under the cursor, if it is of this kind.
+---@param kind 'approval'|'question'
+---@return eca.Pending?
+function M.pending_here(kind)
+  local block = M.here()
+  for _, item in ipairs(block and mirror.pending(block.chat) or {}) do
+    if item.block == block.id and item.kind == kind then
+      return item
+    end
+  end
+end
+
+--- Open or close the block under the cursor.
 ---@param open? boolean nil: toggle
-local function set_open(block, open)
+function M.set_open(open)
+  local block = M.here()
   if not block or not block.header then
     return
   end
@@ -39,37 +53,13 @@ local function set_open(block, open)
   host.send('toggle', { chat = block.chat, block = block.id, open = open })
 end
 
---- Open or close the block under the cursor.
-function M.toggle()
-  set_open(block_here())
-end
-
---- Open the block under the cursor.
-function M.open()
-  set_open(block_here(), true)
-end
-
---- Close the block under the cursor.
-function M.close()
-  set_open(block_here(), false)
-end
-
+--- Open or close all blocks of the chat.
 ---@param open boolean
-local function set_all(open)
+function M.set_all_open(open)
   local chat = chats.of_buffer(vim.api.nvim_get_current_buf())
   if chat then
     host.send('toggle', { chat = chat.id, block = 0, open = open })
   end
-end
-
---- Open all blocks of the chat.
-function M.open_all()
-  set_all(true)
-end
-
---- Close all blocks of the chat.
-function M.close_all()
-  set_all(false)
 end
 
 --- The row of the cursor in a block's body.
@@ -104,32 +94,20 @@ end
 --- Open the file meant under the cursor in a code window, at its line. Anywhere on the header of a
 --- tool call it is the call's file.
 function M.open_file()
-  show_file(block_here(), function()
+  show_file(M.here(), function()
     notify.info('no file under the cursor')
   end)
 end
 
 local ACTS = { image = true, link = true }
 
---- The pending question of a block.
----@param block eca.BlockPlace
----@return eca.Pending?
-local function question_in(block)
-  for _, item in ipairs(mirror.pending(block.chat)) do
-    if item.block == block.id and item.kind == 'question' then
-      return item
-    end
-  end
-end
-
 --- Open the link or file under the cursor, answer a question, or open or close the block.
 function M.act()
-  local block = block_here()
+  local block = M.here()
   if not block then
     return
   end
-  local url = reference.url_under_cursor()
-  local asked = question_in(block)
+  local url, asked = reference.url_under_cursor(), M.pending_here('question')
   local buf, column = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[2]
   local on_target = transcript.is_target(buf, cursor_row(), column)
   if ACTS[block.kind] then
@@ -141,20 +119,22 @@ function M.act()
   elseif block.kind == 'older' then
     host.send('older', { chat = block.chat })
   elseif block.header == cursor_row() and not on_target then
-    set_open(block)
+    M.set_open()
   elseif url then
     external.open(url)
   else
     show_file(block, function()
-      local here = block_here()
-      set_open(here and here.id == block.id and here.chat == block.chat and here or nil)
+      local here = M.here()
+      if here and here.id == block.id and here.chat == block.chat then
+        M.set_open()
+      end
     end)
   end
 end
 
 --- Open the link under the cursor or the only one in the line, or the block's link or image.
 function M.open_link()
-  local block = block_here()
+  local block = M.here()
   local here, only = reference.url_under_cursor()
   local url = here or only
   if block and ACTS[block.kind] then
@@ -182,10 +162,14 @@ function M.yank_code()
 end
 
 ---@param row? integer
-local function jump(row)
+---@param missing? string what to say without one
+---@param step 1|-1
+local function jump(row, missing, step)
   if row then
     vim.cmd("normal! m'")
     vim.api.nvim_win_set_cursor(0, { row + 1, 0 })
+  elseif missing then
+    notify.info(('no %s %s'):format(missing, step == 1 and 'below' or 'above'))
   end
 end
 
@@ -214,48 +198,30 @@ function M.tasks()
   host.send('toggle', { chat = chat, block = plan.block, open = true })
 end
 
---- Go to the user's next prompt.
-function M.next_turn()
-  jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', 1))
-end
-
---- Go to the user's previous prompt.
-function M.previous_turn()
-  jump(transcript.find(vim.api.nvim_get_current_buf(), cursor_row(), 'user', -1))
-end
-
---- First rows of this chat's pending blocks, in order.
----@return integer[]
-local function waiting_rows()
+--- Go to the next or previous block of a kind.
+---@param kind 'user'|'flag'
+---@param step 1|-1
+function M.jump(kind, step)
   local buf = vim.api.nvim_get_current_buf()
+  if transcript.is_transcript(buf) then
+    local row = transcript.find(buf, cursor_row(), kind, step)
+    jump(row, kind == 'flag' and 'flag' or nil, step)
+  end
+end
+
+--- Go to the next or previous pending request of this chat.
+---@param step 1|-1
+function M.jump_to_request(step)
+  local buf, nearest = vim.api.nvim_get_current_buf(), nil ---@type integer, integer?
   local chat = chats.of_buffer(buf)
-  local rows = {} ---@type integer[]
   for _, item in ipairs(chat and mirror.pending(chat.id) or {}) do
-    rows[#rows + 1] = item.block and transcript.range(buf, item.block)
-  end
-  table.sort(rows)
-  return rows
-end
-
---- Go to the next pending block.
-function M.next_approval()
-  for _, row in ipairs(waiting_rows()) do
-    if row > cursor_row() then
-      return jump(row)
+    local row = item.block and transcript.range(buf, item.block)
+    local is_beyond = row and (row - cursor_row()) * step > 0
+    if is_beyond and (not nearest or (nearest - row) * step > 0) then
+      nearest = row
     end
   end
-  notify.info('no pending request below')
-end
-
---- Go to the previous pending block.
-function M.previous_approval()
-  local rows = waiting_rows()
-  for index = #rows, 1, -1 do
-    if rows[index] < cursor_row() then
-      return jump(rows[index])
-    end
-  end
-  notify.info('no pending request above')
+  jump(nearest, 'pending request', step)
 end
 
 return M

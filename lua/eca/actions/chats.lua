@@ -20,13 +20,12 @@ local function coloured(segment)
   return { text, group }
 end
 
---- Show what fills the context window of a chat, and its cost, in a float. The host words it.
----@param chat? string
-local function show_usage(chat)
+--- Show what fills the context window of the chat, and its cost, in a float. The host words it.
+function M.usage()
+  local chat = windows.current_chat()
   local rows = chat and require('eca.state.mirror').usage(chat) or {}
   if #rows == 0 then
-    require('eca.ui.notify').info('usage of this chat is not known yet')
-    return
+    return require('eca.ui.notify').info('usage of this chat is not known yet')
   end
   local panel = require('eca.ui.panel')
   local text = panel.text(vim.tbl_map(function(row)
@@ -43,20 +42,7 @@ function M.open()
   require('eca.input.field').put_below(require('eca.chat.buffers').get(id).input, items)
 end
 
---- Hide the chat if it is shown, else open it.
-function M.toggle()
-  eca.toggle()
-end
-
---- Hide the chat.
-function M.hide()
-  eca.hide()
-end
-
---- Start a new chat.
-function M.new()
-  eca.new()
-end
+M.toggle, M.hide, M.new = eca.toggle, eca.hide, eca.new
 
 --- Go to the input in insert mode.
 function M.insert()
@@ -69,11 +55,6 @@ function M.put()
   local register = vim.v.register
   eca.open()
   require('eca.ui.register').put(register)
-end
-
---- Show the chat's usage: tokens by category, and cost.
-function M.usage()
-  show_usage(windows.current_chat())
 end
 
 return M

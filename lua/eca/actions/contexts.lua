@@ -55,8 +55,7 @@ end
 function M.remove_named(name, first, last)
   for _, what in ipairs(name and { name } or M.meant_here(first, last)) do
     if not eca.remove_context(what) then
-      local shown = name or contexts.label(what)
-      notify.warn(('%s is not on the context line'):format(shown))
+      notify.warn(('%s is not on the context line'):format(name or contexts.label(what)))
     end
   end
 end
@@ -78,9 +77,7 @@ end
 ---@param token string
 local function delete_token(buf, token)
   for row, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
-    local found = tokens.find(line)
-    for index = #found, 1, -1 do
-      local place = found[index]
+    for place in vim.iter(tokens.find(line)):rev() do
       if place.context.token == token then
         local blank = line:sub(place.last + 1, place.last + 1) == ' ' and 1 or 0
         vim.api.nvim_buf_set_text(buf, row - 1, place.first - 1, row - 1, place.last + blank, {})
@@ -113,14 +110,11 @@ function M.choose()
   local chat = eca.current()
   local all = contexts.sources(chat, field.of_chat(chat))
   if #all == 0 then
-    notify.info('no contexts')
-    return
+    return notify.info('no contexts')
   end
   local options = { prompt = 'Sent with each prompt; choose one to remove', format_item = describe }
   choose.one(all, options, function(choice)
-    if choice then
-      remove(chat, choice)
-    end
+    remove(chat, choice)
   end)
 end
 

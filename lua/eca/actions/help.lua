@@ -24,63 +24,24 @@ local SECTIONS = {
 --- Modules of actions, the most needed first.
 local ORDER = { 'prompts', 'approvals', 'blocks', 'chats', 'manage', 'history', 'contexts' }
 
---- All mappings of a mode in the current buffer, local and global ones.
----@param mode string
----@return vim.api.keyset.get_keymap[]
-local function mappings(mode)
-  local own = vim.api.nvim_buf_get_keymap(0, mode)
-  return vim.list_extend(own, vim.api.nvim_get_keymap(mode))
-end
-
---- Does a mapping run an action? Ours have its text as their description, the user's its <Plug>.
----@param mapping vim.api.keyset.get_keymap
----@param name string
----@param text string
----@return boolean
-local function runs(mapping, name, text)
-  return mapping.desc == 'eca: ' .. text or mapping.rhs == keys.plug(name)
-end
-
---- The keys of an action in a section, as the help spells them.
+--- The keys of an action in a section, as the help spells them. Our mappings have its text as
+--- their description, the user's run its <Plug>.
 ---@param section eca.KeySection
 ---@param name string
 ---@param action eca.Action
 ---@return string[]
 local function keys_of(section, name, action)
   local found = {} ---@type string[]
-  for _, mapping in ipairs(mappings(section.mode)) do
+  local own = vim.api.nvim_buf_get_keymap(0, section.mode)
+  for _, mapping in ipairs(vim.list_extend(own, vim.api.nvim_get_keymap(section.mode))) do
     local key = keys.spell(mapping.lhs)
-    local pending = vim.list_contains(action.pending or {}, key)
-    if runs(mapping, name, action.text) and pending == (section.pending or false) then
+    local runs = mapping.desc == 'eca: ' .. action.text or mapping.rhs == keys.plug(name)
+    if runs and vim.list_contains(action.pending, key) == (section.pending or false) then
       found[#found + 1] = key
     end
   end
   table.sort(found)
   return found
-end
-
---- Sort both directions of a jump next to each other, `]]` before `[[`, and `a` before `A`.
----@param left string
----@param right string
----@return boolean
-local function comes_first(left, right)
-  local first, second = left:gsub('^[][]+', ''):lower(), right:gsub('^[][]+', ''):lower()
-  if first == second then
-    return left > right
-  end
-  return first < second
-end
-
---- The place of a module's keys, as text to sort by.
----@param module string
----@return string
-local function place_of(module)
-  for place, name in ipairs(ORDER) do
-    if name == module then
-      return tostring(place)
-    end
-  end
-  return module
 end
 
 --- The keys of a section, grouped by module.
@@ -93,12 +54,15 @@ local function rows_of(section)
     local found = keys_of(section, name, action)
     if #found > 0 and abilities.has(chat, action.needs) then
       local row = { table.concat(found, ' '), action.text }
-      rows[#rows + 1], places[row] = row, place_of(action.at)
+      local module = vim.fn.index(ORDER, action.at)
+      rows[#rows + 1] = row
+      -- Both directions of a jump stand next to each other.
+      places[row] = (module < 0 and action.at or module) .. row[1]:gsub('^[][]+', ''):lower()
     end
   end
   table.sort(rows, function(left, right)
     if places[left] == places[right] then
-      return comes_first(left[1], right[1])
+      return left[1] > right[1] -- `]]` before `[[`, and `a` before `A`
     end
     return places[left] < places[right]
   end)

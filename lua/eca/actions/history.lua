@@ -4,6 +4,7 @@
 --- - "Here" is the block under the cursor in a transcript. Elsewhere the user chooses one of their
 ---   prompts first.
 --- - A rollback names the prompt before it asks what to undo.
+--- - What the server must be able to do is checked before (`needs` in `eca.keymaps.actions`).
 local abilities = require('eca.state.abilities')
 local attention = require('eca.chat.attention')
 local blocks = require('eca.actions.blocks')
@@ -13,6 +14,7 @@ local display_width = require('eca.ui.display_width')
 local eca = require('eca')
 local field = require('eca.input.field')
 local host = require('eca.host')
+local manage = require('eca.actions.manage')
 local notify = require('eca.ui.notify')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
@@ -24,39 +26,12 @@ local windows = require('eca.window')
 
 local M = {}
 
----@param name string
----@param payload table<string, any>
-local function send(name, payload)
-  host.send(name, payload)
-end
-
---- The block under the cursor, or nil outside of transcripts.
+--- The block under the cursor, or above it on a blank row; nil outside of transcripts.
 ---@return eca.BlockPlace?
 local function block_here()
   local buf = vim.api.nvim_get_current_buf()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   return transcript.block_at(buf, row) or transcript.block_at(buf, row - 1)
-end
-
---- The current chat; shows a message if there is none.
----@return string?
-local function current()
-  local id = windows.current_chat()
-  if not id then
-    notify.info('no chat yet')
-  end
-  return id
-end
-
---- Show a message if the server of the current chat cannot do something; returns whether it cannot.
----@param needs eca.Ability
----@return boolean
-local function is_lacking(needs)
-  local fault = abilities.fault(windows.current_chat(), needs)
-  if fault then
-    notify.warn(fault)
-  end
-  return fault ~= nil
 end
 
 -- Saved chats -----------------------------------------------------------------------------------
@@ -102,15 +77,12 @@ local function resume(chat)
   eca.open({ chat = chat.id })
   if not chat.open then
     local server = servers.unless_default(servers.next())
-    send('resume', { chat = chat.id, instead = instead, server = server })
+    host.send('resume', { chat = chat.id, instead = instead, server = server })
   end
 end
 
 --- Choose one of the agent's saved chats and resume it.
 function M.resume()
-  if is_lacking('list') then
-    return
-  end
   requests.ask('list_chats', { server = servers.unless_default(servers.next()) }, function(saved)
     if not saved then
       return
@@ -121,19 +93,15 @@ function M.resume()
       notify.info('the server is ready: :Eca resume lists its chats')
       return
     end
-    choose.one(saved, { prompt = 'Resume', format_item = describe }, function(chat)
-      if chat then
-        resume(chat)
-      end
-    end)
+    choose.one(saved, { prompt = 'Resume', format_item = describe }, resume)
   end)
 end
 
 --- Load older messages.
 function M.older()
-  local id = current()
+  local id = manage.current()
   if id then
-    send('older', { chat = id })
+    host.send('older', { chat = id })
   end
 end
 
@@ -145,15 +113,7 @@ end
 ---@field kind 'user'|'flag'|'older'
 ---@field title string
 
-local PROMPT_TITLE = 40
-
 local SIGNS = { user = '▌', flag = '⚑', older = '▴' }
-
----@param moment eca.Moment
----@return string
-local function label(moment)
-  return ('%s %s'):format(SIGNS[moment.kind], moment.title)
-end
 
 --- Ask the host for moments of a chat: all, or the prompt that a block belongs to. Nothing happens
 --- if the user has pressed a key meanwhile.
@@ -168,56 +128,46 @@ local function ask_moments(wanted, go_on)
   end)
 end
 
---- Let the user choose a moment of the chat, the newest first.
----@param id string
+--- Do something at a moment that the user chooses, the newest first.
 ---@param prompt string
----@param kinds table<string, true>
----@param go_on fun(moment: eca.Moment)
-local function choose_moment(id, prompt, kinds, go_on)
+---@param kind? 'user' default: all
+---@param go_on fun(chat: string, moment: eca.Moment)
+local function at_choice(prompt, kind, go_on)
+  local id = manage.current()
+  if not id then
+    return
+  end
   ask_moments({ chat = id }, function(moments)
     local found = {} ---@type eca.Moment[]
     for _, moment in ipairs(moments) do
-      if kinds[moment.kind] then
+      if moment.kind == (kind or moment.kind) then
         table.insert(found, 1, moment)
       end
     end
     if #found == 0 then
-      notify.info('nothing to choose from yet')
-      return
+      return notify.info('nothing to choose from yet')
     end
-    choose.one(found, { prompt = prompt, format_item = label }, function(moment)
-      if moment then
-        go_on(moment)
-      end
+    local options = {
+      prompt = prompt,
+      format_item = function(moment)
+        return ('%s %s'):format(SIGNS[moment.kind], moment.title)
+      end,
+    }
+    choose.one(found, options, function(moment)
+      go_on(id, moment)
     end)
   end)
 end
 
 --- Choose a prompt or a flag and go there.
 function M.timeline()
-  local id = current()
-  if not id then
-    return
-  end
-  choose_moment(id, 'History', { user = true, flag = true, older = true }, function(moment)
+  at_choice('History', nil, function(id, moment)
     if moment.kind == 'older' then
-      send('older', { chat = id })
+      host.send('older', { chat = id })
     else
       blocks.go_to(id, moment.block)
     end
   end)
-end
-
---- Do something at a prompt that the user chooses.
----@param prompt string
----@param go_on fun(chat: string, moment: eca.Moment)
-local function at_choice(prompt, go_on)
-  local id = current()
-  if id then
-    choose_moment(id, prompt, { user = true }, function(moment)
-      go_on(id, moment)
-    end)
-  end
 end
 
 local INCLUDED = {
@@ -230,7 +180,7 @@ local INCLUDED = {
 ---@param chat string
 ---@param moment eca.Moment
 local function roll_back_to(chat, moment)
-  local title = display_width.cut(moment.title, PROMPT_TITLE)
+  local title = display_width.cut(moment.title, TITLE)
   local options = {
     prompt = ('Roll back to before "%s"'):format(title),
     format_item = function(item)
@@ -238,22 +188,19 @@ local function roll_back_to(chat, moment)
     end,
   }
   choose.one(INCLUDED, options, function(item)
-    if item and item.tools then
+    if item.tools then
       undo.roll_back(chat, moment.block, item.messages)
-    elseif item then
-      send('rollback', { chat = chat, block = moment.block, messages = true, tools = false })
+    else
+      host.send('rollback', { chat = chat, block = moment.block, messages = true, tools = false })
     end
   end)
 end
 
 --- Roll the chat back to before a prompt.
 function M.rollback()
-  if is_lacking('rollback') then
-    return
-  end
   local block = block_here()
   if not block then
-    return at_choice('Roll back to before', roll_back_to)
+    return at_choice('Roll back to before', 'user', roll_back_to)
   end
   ask_moments({ chat = block.chat, block = block.id }, function(moments)
     if moments[1] then
@@ -266,21 +213,16 @@ end
 
 --- Continue from here in a new chat; from the end if the server copies whole chats only.
 function M.fork()
-  if is_lacking('fork') then
-    return
-  end
   local block, id = block_here(), windows.current_chat()
   if id and not abilities.has(id, 'fork_here') then
-    send('fork', { chat = id, block = 0 })
-    return
+    host.send('fork', { chat = id, block = 0 })
+  elseif block then
+    host.send('fork', { chat = block.chat, block = block.id })
+  else
+    at_choice('Fork before', 'user', function(chat, moment)
+      host.send('fork', { chat = chat, block = moment.block })
+    end)
   end
-  if block then
-    send('fork', { chat = block.chat, block = block.id })
-    return
-  end
-  at_choice('Fork before', function(chat, moment)
-    send('fork', { chat = chat, block = moment.block })
-  end)
 end
 
 -- Flags -----------------------------------------------------------------------------------------
@@ -288,34 +230,28 @@ end
 --- Set a flag here, or at the end of the chat.
 ---@param text? string default: ask for it
 function M.add_flag(text)
-  if is_lacking('flags') then
-    return
-  end
   local block = block_here()
-  local id = block and block.chat or current()
+  local id = block and block.chat or manage.current()
   if not id then
     return
   end
   local function add(given)
     if given and given:find('%S') then
-      send('add_flag', { chat = id, block = block and block.id or 0, text = scan.trim(given) })
+      host.send('add_flag', { chat = id, block = block and block.id or 0, text = scan.trim(given) })
     end
   end
   if text then
     add(text)
   else
-    require('eca.ui.choose').line({ prompt = 'Flag: ' }, add)
+    choose.line({ prompt = 'Flag: ' }, add)
   end
 end
 
 --- Remove the flag under the cursor.
 function M.remove_flag()
-  if is_lacking('flags') then
-    return
-  end
   local block = block_here()
   if block and block.kind == 'flag' then
-    send('remove_flag', { chat = block.chat, block = block.id })
+    host.send('remove_flag', { chat = block.chat, block = block.id })
   else
     notify.info('no flag under the cursor')
   end
@@ -329,32 +265,6 @@ function M.flag()
   else
     M.add_flag()
   end
-end
-
----@param direction 1|-1
-local function jump(direction)
-  local buf = vim.api.nvim_get_current_buf()
-  if not transcript.is_transcript(buf) then
-    return
-  end
-  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local found = transcript.find(buf, row, 'flag', direction)
-  if found then
-    vim.cmd("normal! m'")
-    vim.api.nvim_win_set_cursor(0, { found + 1, 0 })
-  else
-    notify.info(direction == 1 and 'no flag below' or 'no flag above')
-  end
-end
-
---- Go to the next flag.
-function M.next_flag()
-  jump(1)
-end
-
---- Go to the previous flag.
-function M.previous_flag()
-  jump(-1)
 end
 
 return M

@@ -1,5 +1,4 @@
 --- Actions on whole chats: choose, go to the next, rename, clear, delete.
-local abilities = require('eca.state.abilities')
 local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
@@ -16,15 +15,11 @@ local M = {}
 
 local TITLE = 50
 
----@param needs eca.Ability what its server must be able to do
+--- The current chat; a message says if there is none.
 ---@return string?
-local function current(needs)
+function M.current()
   local id = windows.current_chat()
-  local fault = abilities.fault(id, needs)
-  if fault then
-    notify.warn(fault)
-    return nil
-  elseif not id then
+  if not id then
     notify.info('no chat yet')
   end
   return id
@@ -73,9 +68,7 @@ function M.pick()
     return
   end
   choose.one(ids, { prompt = 'Chats', format_item = describe }, function(id)
-    if id then
-      eca.open({ chat = id })
-    end
+    eca.open({ chat = id })
   end)
 end
 
@@ -90,8 +83,9 @@ function M.go_to(number)
   end
 end
 
----@param step -1|1
-local function cycle(step)
+--- Go to the next or previous chat, in the order they were created.
+---@param step 1|-1
+function M.cycle(step)
   local ids, here = chats.ids(), windows.current_chat()
   for index, id in ipairs(ids) do
     if id == here and #ids > 1 then
@@ -101,20 +95,10 @@ local function cycle(step)
   end
 end
 
---- Go to the next chat, in the order they were created.
-function M.next()
-  cycle(1)
-end
-
---- Go to the previous chat.
-function M.previous()
-  cycle(-1)
-end
-
 --- Rename the chat.
 ---@param title? string default: ask for it
 function M.rename(title)
-  local id = current('rename')
+  local id = M.current()
   if not id then
     return
   end
@@ -126,52 +110,46 @@ function M.rename(title)
   if title then
     send(title)
   else
-    local known = mirror.status(id).title
-    require('eca.ui.choose').line({ prompt = 'Title: ', default = known }, send)
+    choose.line({ prompt = 'Title: ', default = mirror.status(id).title }, send)
   end
 end
 
---- Ask before something that cannot be undone.
----@param verb string
+--- Have the host do something that cannot be undone, which is asked first.
+---@param verb 'Clear'|'Delete'
 ---@param id string
----@param sure? boolean
----@param go_on fun()
+---@param sure? boolean do not ask
 ---@param jobs? string[] commands that end with it
-local function ask(verb, id, sure, go_on, jobs)
+local function finish(verb, id, sure, jobs)
+  local function go_on()
+    host.send(verb:lower(), { chat = id })
+  end
   if sure then
-    go_on()
-    return
+    return go_on()
   end
   local prompt = ('%s "%s" for good?'):format(verb, title_of(id))
   if jobs and jobs[1] then
     prompt = ('%s It ends %s.'):format(prompt, servers.describe_jobs(jobs))
   end
-  choose.one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
-    if choice == verb then
-      go_on()
-    end
-  end)
+  choose.sure(verb, prompt, go_on)
 end
 
 --- Remove all messages of the chat.
+---@param _ nil
 ---@param sure? boolean do not ask
-function M.clear(sure)
-  local id = current('clear')
+function M.clear(_, sure)
+  local id = M.current()
   if id then
-    ask('Clear', id, sure, function()
-      host.send('clear', { chat = id })
-    end)
+    finish('Clear', id, sure)
   end
 end
 
 --- Delete the chat.
+---@param _ nil
 ---@param sure? boolean do not ask
-function M.delete(sure)
-  local id = current('delete')
+function M.delete(_, sure)
+  local id = M.current()
   if id then
-    ask('Delete', id, sure, function()
-      host.send('delete', { chat = id })
-    end, mirror.jobs(mirror.server_name(id), id))
+    finish('Delete', id, sure, mirror.jobs(mirror.server_name(id), id))
   end
 end
 

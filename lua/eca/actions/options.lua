@@ -60,10 +60,12 @@ local function offers_of(option)
   return #offers == 1 and offers[1].value == '' and {} or offers
 end
 
----@param offer eca.OptionOffer
----@return string
-local function name_of(offer)
-  return offer.name
+---@param items eca.Option[]|eca.OptionOffer[]
+---@return string[]
+local function names_of(items)
+  return vim.tbl_map(function(item)
+    return item.name
+  end, items)
 end
 
 --- The names that a chat can choose from.
@@ -71,7 +73,7 @@ end
 ---@param chat? string default: the current one
 ---@return string[]
 function M.offers(what, chat)
-  return vim.tbl_map(name_of, offers_of(option_of(what, chat or windows.current_chat())))
+  return names_of(offers_of(option_of(what, chat or windows.current_chat())))
 end
 
 ---@param chat string
@@ -81,16 +83,16 @@ local function send(chat, option, value)
   host.send('choose', { chat = chat, option = option, value = value })
 end
 
---- The item that a word means: the one with this name or value, else the only one whose name
---- contains it.
+--- The option or value that a word means: the one with this name, id or value, else the only one
+--- whose name contains it.
 ---@generic T
 ---@param word string
 ---@param items T[]
----@param value_of fun(item: T): any
+---@param key 'id'|'value'
 ---@return T?
-local function meant(word, items, value_of)
+local function meant(word, items, key)
   for _, item in ipairs(items) do
-    if item.name == word or value_of(item) == word then
+    if item.name == word or item[key] == word then
       return item
     end
   end
@@ -100,19 +102,13 @@ local function meant(word, items, value_of)
   return #found == 1 and found[1] or nil
 end
 
----@param offer eca.OptionOffer
----@return string|boolean
-local function value_of(offer)
-  return offer.value
-end
-
 --- The value that a word means; else the word itself, and the host says what is wrong with it. A
 --- slip must not switch anything on.
 ---@param word string
 ---@param option? eca.Option
 ---@return string|boolean
 local function meant_value(word, option)
-  local offer = meant(word, offers_of(option), value_of)
+  local offer = meant(word, offers_of(option), 'value')
   local is_exact = offer and offer.name == word
   if not offer or (option and option.kind == 'toggle' and not is_exact) then
     return word
@@ -149,9 +145,7 @@ local function ask(option, title, chat)
     end,
   }
   choose.one(offers_of(option), options, function(offer)
-    if offer then
-      send(chat, option.id, offer.value)
-    end
+    send(chat, option.id, offer.value)
   end)
 end
 
@@ -173,7 +167,7 @@ end
 ---@param word? string a name, or a part of one; default: show a list
 ---@param bang? boolean switch to the next agent
 function M.choose(what, word, bang)
-  if bang and what == 'agent' then
+  if bang then
     return M.next_agent()
   end
   local chat = eca.current()
@@ -190,16 +184,6 @@ function M.choose(what, word, bang)
   else
     ask(option, 'Choose the ' .. what, chat)
   end
-end
-
---- Choose the model.
-function M.model()
-  M.choose('model')
-end
-
---- Choose the agent.
-function M.agent()
-  M.choose('agent')
 end
 
 --- Switch to the next agent of the list.
@@ -219,11 +203,6 @@ function M.next_agent()
   send(chat, option.id, offers[place % #offers + 1].value)
 end
 
---- Choose the variant of the model.
-function M.variant()
-  M.choose('variant')
-end
-
 -- --- options without a command of their own -----------------------------------------------------
 
 --- Set an option: a toggle to its other value, anything else from a list.
@@ -240,9 +219,9 @@ local function change(option, chat)
 end
 
 --- Choose an option, then its value.
-function M.options()
-  local chat = eca.current()
-  local others = M.others(chat)
+---@param chat string
+---@param others eca.Option[]
+local function choose_option(chat, others)
   if #others == 0 then
     return notify.info('this chat has no other options')
   end
@@ -253,16 +232,8 @@ function M.options()
     end,
   }
   choose.one(others, options, function(option)
-    if option then
-      change(option, chat)
-    end
+    change(option, chat)
   end)
-end
-
----@param option eca.Option
----@return string
-local function id_of(option)
-  return option.id
 end
 
 --- The option that a text begins with, by its name or id, and the rest of the text.
@@ -282,22 +253,22 @@ local function split(text, others)
   end
   if not found then
     local word = text:match('^%S*') --[[@as string]]
-    found, rest = meant(word, others, id_of), text:sub(#word + 1)
+    found, rest = meant(word, others, 'id'), text:sub(#word + 1)
   end
   return found, scan.trim(rest or '')
 end
 
 --- Set an option that has no command of its own.
----@param text string its name or id, then a value; without a value, or both, as `options` does
-function M.set(text)
-  if text == '' then
-    return M.options()
-  end
+---@param text? string its name or id, then a value; without them, lists are shown
+function M.options(text)
   local chat = eca.current()
   local others = M.others(chat)
+  if not text then
+    return choose_option(chat, others)
+  end
   local option, word = split(text, others)
   if not option then
-    local names = table.concat(vim.tbl_map(name_of, others), ', ')
+    local names = table.concat(names_of(others), ', ')
     local known = names == '' and 'this chat has none' or 'there are ' .. names
     notify.warn(("unknown option '%s': %s"):format(sanitize.line(text), sanitize.line(known)))
   elseif word == '' then
@@ -307,33 +278,26 @@ function M.set(text)
   end
 end
 
---- The one of two texts that can be completed: without blanks, nothing that a screen does not show.
----@param name string
----@param otherwise any
----@return string?
-local function completable(name, otherwise)
-  for _, text in ipairs({ name, otherwise }) do
-    if
-      type(text) == 'string'
-      and text ~= ''
-      and not text:find('%s')
-      and sanitize.line(text) == text
-    then
-      return text
-    end
-  end
+--- Can a text be completed? Not one with blanks, or with something that a screen does not show.
+---@param text any
+---@return boolean
+local function is_completable(text)
+  local is_word = type(text) == 'string' and text ~= '' and not text:find('%s')
+  return is_word and sanitize.line(text) == text
 end
 
---- Completion of `set`.
----@param given string what was typed before the word to complete
+--- Completion of `:Eca options`.
+---@param _ string the word to complete
+---@param _ boolean
+---@param given string what was typed before it
 ---@return string[]
-function M.complete(given)
+function M.complete(_, _, given)
   local others = M.others()
   local option = given ~= '' and split(given, others) or nil
   local items = given == '' and others or offers_of(option)
   local labels = {} ---@type string[]
   for _, item in ipairs(items) do
-    labels[#labels + 1] = completable(item.name, item.id or item.value)
+    labels[#labels + 1] = vim.iter({ item.name, item.id or item.value }):find(is_completable)
   end
   return labels
 end

@@ -43,13 +43,11 @@ local function watch_trust(chat)
 end
 
 --- Turn the chat's trust on or off. A message follows when the host confirms it.
----@param trusted? boolean default: toggle
-function M.set_trust(trusted)
+---@param word? 'on'|'off' default: toggle
+function M.trust(word)
   local chat = eca.current()
   local known = mirror.status(chat).trust or false
-  if trusted == nil then
-    trusted = not known
-  end
+  local trusted = word == 'on' or word == nil and not known
   watch_trust(chat)
   host.send('trust', { chat = chat, trusted = trusted })
   if trusted == known then
@@ -57,36 +55,25 @@ function M.set_trust(trusted)
   end
 end
 
---- Turn the chat's trust on or off.
-function M.trust()
-  M.set_trust()
-end
-
----@param line string
----@return boolean
-local function has_text(line)
-  return line ~= ''
-end
-
 --- Choose one of this project's prompts and put it into the input.
 function M.prompts()
   local prompts = history.newest_first()
   if #prompts == 0 then
-    notify.info('no prompts sent in this project yet')
-    return
+    return notify.info('no prompts sent in this project yet')
   end
   local options = {
     prompt = 'Prompts',
     format_item = function(prompt)
-      local lines = vim.tbl_map(scan.trim, vim.split(prompt, '\n', { plain = true }))
-      return table.concat(vim.tbl_filter(has_text, lines), ' ⏎ ')
+      local lines = vim.iter(vim.split(prompt, '\n', { plain = true })):map(scan.trim)
+      return lines
+        :filter(function(line)
+          return line ~= ''
+        end)
+        :join(' ⏎ ')
     end,
   }
   choose.one(prompts, options, function(prompt)
-    if prompt then
-      local id = eca.open()
-      field.put_back(chats.ensure(id).input, prompt)
-    end
+    field.put_back(chats.ensure(eca.open()).input, prompt)
   end)
 end
 

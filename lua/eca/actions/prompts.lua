@@ -1,6 +1,5 @@
 --- Actions on prompts: send, queue, take back, stop, recall.
 local chats = require('eca.chat.buffers')
-local eca = require('eca')
 local field = require('eca.input.field')
 local host = require('eca.host')
 local input = require('eca.input')
@@ -11,36 +10,16 @@ local windows = require('eca.window')
 
 local M = {}
 
---- The input of the current chat.
----@return integer? buf
-local function input_buffer()
+--- The current chat.
+---@return eca.Chat?
+local function current()
   local id = windows.current_chat()
-  local chat = id and chats.get(id)
-  return chat and chat.input
-end
-
---- Ask for the arguments that the command in an input still needs.
----@param buf integer
----@return boolean asked
-local function ask_arguments(buf)
-  local arguments = package.loaded['eca.completion.arguments'] -- only then a command is known
-  local chat = chats.of_buffer(buf)
-  return arguments ~= nil and chat ~= nil and arguments.ask_for_draft(chat)
-end
-
---- Send the prompt of a template if the draft names one.
----@param buf integer
----@param queue boolean
----@param send fun() called if it is a command of the agent
----@return boolean used
-local function use_template(buf, queue, send)
-  local may_name_one = vim.startswith(field.draft(buf), '/')
-  return may_name_one and require('eca.actions.templates').submit(buf, queue, send)
+  return id and chats.get(id)
 end
 
 --- Show the draft to plugins that complete it before it is gone. They look at what was typed when
 --- no more keys follow, and would then open a menu for the empty input.
----@param buf? integer
+---@param buf integer
 local function end_typing(buf)
   local place = package.loaded['eca.completion.place']
   local typing = buf == vim.api.nvim_get_current_buf() and vim.api.nvim_get_mode().mode:find('^i')
@@ -49,29 +28,34 @@ local function end_typing(buf)
   end
 end
 
+--- Ask for the arguments that a command still needs, or fill in the template that a draft names.
+---@param chat eca.Chat
+---@param draft string that begins with `/`
 ---@param queue boolean
-local function submit(queue)
-  local buf = input_buffer()
-  end_typing(buf)
-  local function send()
-    if not buf or not input.submit(buf, queue) then
-      notify.info('nothing to send: the input is empty')
-    end
-  end
-  if buf and (ask_arguments(buf) or use_template(buf, queue, send)) then
-    return
-  end
-  send()
+---@param send fun() called if it is a command of the agent
+---@return boolean done false: the draft can be sent
+local function complete(chat, draft, queue, send)
+  local arguments = package.loaded['eca.completion.arguments'] -- only then a command is known
+  return arguments and arguments.ask_for_draft(chat, draft)
+    or require('eca.actions.templates').submit(chat, draft, queue, send)
 end
 
 --- Send the draft.
-function M.submit()
-  submit(false)
-end
-
---- Send the draft when the running turn ends.
-function M.queue()
-  submit(true)
+---@param queue boolean when the running turn ends
+function M.submit(queue)
+  local chat = current()
+  if chat then
+    end_typing(chat.input)
+  end
+  local draft = chat and field.draft(chat.input) or ''
+  local function send()
+    if not chat or not input.submit(chat, draft, queue) then
+      notify.info('nothing to send: the input is empty')
+    end
+  end
+  if not (chat and vim.startswith(draft, '/') and complete(chat, draft, queue, send)) then
+    send()
+  end
 end
 
 --- Take a queued prompt back into the input, or drop it.
@@ -88,37 +72,23 @@ function M.take_back(index, drop)
   host.send('unqueue', { chat = id, index = index, edit = not drop })
 end
 
---- Take the last queued prompt back into the input.
-function M.unqueue()
-  M.take_back()
-end
-
 --- Stop the running turn.
 function M.stop()
   local chat = windows.current_chat()
   if chat then
-    eca.stop(chat) -- the host knows whether a turn is running
+    host.send('stop', { chat = chat }) -- the host knows whether a turn is running
   else
     notify.info('no chat yet')
   end
 end
 
+--- Put an older or newer prompt, or the draft, into the input.
 ---@param step -1|1
-local function recall(step)
-  local buf = input_buffer()
-  if buf == vim.api.nvim_get_current_buf() then
-    input.recall(buf, step)
+function M.recall(step)
+  local chat = current()
+  if chat and chat.input == vim.api.nvim_get_current_buf() then
+    input.recall(chat, step)
   end
-end
-
---- Put the previous prompt into the input.
-function M.older()
-  recall(-1)
-end
-
---- Put the next prompt, or the draft, into the input.
-function M.newer()
-  recall(1)
 end
 
 return M

@@ -61,11 +61,7 @@ local function ask()
       return (name == answering and '● ' or '  ') .. how
     end,
   }
-  choose.one(vim.list_extend(there, missing), options, function(choice)
-    if choice then
-      take(choice)
-    end
-  end)
+  choose.one(vim.list_extend(there, missing), options, take)
 end
 
 --- Choose the server of chats to come; without a name, ask for one.
@@ -97,12 +93,7 @@ local function ask_first(verb, server, sure, go_on)
   if sure or not jobs[1] then
     return go_on()
   end
-  local prompt = ('%s %s? It ends %s.'):format(verb, server, M.describe_jobs(jobs))
-  choose.one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
-    if choice == verb then
-      go_on()
-    end
-  end)
+  choose.sure(verb, ('%s %s? It ends %s.'):format(verb, server, M.describe_jobs(jobs)), go_on)
 end
 
 --- Start a server.
@@ -170,21 +161,28 @@ local function list(chat, callback)
   end)
 end
 
----@param way eca.LoginWay
----@return string
-local function row(way)
-  local about = way.about ~= '' and ('  ' .. way.about) or ''
-  return display_width.cut(sanitize.line(way.name .. about), vim.o.columns - MARGIN)
+--- Log in or out of the server of a chat.
+---@param intent 'log_in'|'log_out'
+---@param chat string
+---@param id? string of the way
+local function send(intent, chat, id)
+  host.send(intent, { chat = chat, way = id })
 end
 
+--- Let the user choose one of some ways, and send it.
+---@param intent 'log_in'|'log_out'
+---@param chat string
 ---@param ways eca.LoginWay[]
----@param prompt string
----@param on_choice fun(way: eca.LoginWay)
-local function pick(ways, prompt, on_choice)
-  choose.one(ways, { prompt = prompt, format_item = row }, function(way)
-    if way then
-      on_choice(way)
-    end
+local function pick(intent, chat, ways)
+  local options = {
+    prompt = intent == 'log_in' and 'Log in' or 'Log out',
+    format_item = function(way)
+      local about = way.about ~= '' and ('  ' .. way.about) or ''
+      return display_width.cut(sanitize.line(way.name .. about), vim.o.columns - MARGIN)
+    end,
+  }
+  choose.one(ways, options, function(way)
+    send(intent, chat, way.id)
   end)
 end
 
@@ -205,19 +203,14 @@ end
 ---@param id? string of the way; without it a list is shown
 function M.login(id)
   local chat = eca.open()
-  local function log_in(way)
-    host.send('log_in', { chat = chat, way = way })
-  end
   if id then
-    return log_in(id)
+    return send('log_in', chat, id)
   end
   list(chat, function(ways)
     if #ways == 0 then
       notify.info('this server has no login: log in with its own program')
     else
-      pick(ways, 'Log in', function(way)
-        log_in(way.id)
-      end)
+      pick('log_in', chat, ways)
     end
   end)
 end
@@ -226,27 +219,21 @@ end
 ---@param id? string of one of several logins; without it a list is shown, if there are several
 function M.logout(id)
   local chat = eca.current()
-  local function log_out(way)
-    host.send('log_out', { chat = chat, way = way })
-  end
   if id then
-    return log_out(id)
+    return send('log_out', chat, id)
   end
   list(chat, function(ways)
-    local several = vim.tbl_filter(function(way)
-      return way.logged_in ~= nil
-    end, ways)
+    local is_several = false
     local logged_in = vim.tbl_filter(function(way)
+      is_several = is_several or way.logged_in ~= nil
       return way.logged_in
-    end, several)
-    if #several == 0 then
-      log_out()
+    end, ways)
+    if not is_several then
+      send('log_out', chat)
     elseif #logged_in == 0 then
       notify.info('you are not logged in')
     else
-      pick(logged_in, 'Log out', function(way)
-        log_out(way.id)
-      end)
+      pick('log_out', chat, logged_in)
     end
   end)
 end

@@ -11,7 +11,6 @@ local choose = require('eca.ui.choose')
 local eca = require('eca')
 local field = require('eca.input.field')
 local here = require('eca.context.here')
-local history = require('eca.input.history')
 local input = require('eca.input')
 local input_mode = require('eca.state.input_mode')
 local notify = require('eca.ui.notify')
@@ -63,16 +62,14 @@ local function finish(use, prompt, contexts)
     field.changed(buf)
   end
   if use.edit then
-    field.put_back(buf, prompt.text)
-    return
+    return field.put_back(buf, prompt.text)
   end
-  history.add(use.chat, use.typed or scan.trim(('/%s %s'):format(use.template, use.rest)))
-  local tokens_in = contexts and '' or prompt.own
-  input.send(
-    use.chat,
-    prompt.text,
-    { queue = use.queue, tokens_in = tokens_in, contexts = contexts }
-  )
+  input.send(use.chat, prompt.text, {
+    queue = use.queue,
+    tokens_in = contexts and '' or prompt.own,
+    contexts = contexts,
+    typed = use.typed or scan.trim(('/%s %s'):format(use.template, use.rest)),
+  })
   input.show_end(use.chat)
 end
 
@@ -84,20 +81,24 @@ end
 local function show(use, prompt, sent, decided)
   local shown ---@type eca.PanelHandle
   ---@param edit boolean
-  ---@return fun()
   local function go_on(edit)
-    return function()
-      shown.close()
-      use.edit = edit
-      decided()
-    end
+    shown.close()
+    use.edit = edit
+    decided()
   end
   shown = panel.show({
     title = prompt.title,
     lines = vim.list_extend(vim.deepcopy(sent.lines), prompt.lines),
     marks = sent.marks,
     keys = { { 's', 'send' }, { 'e', 'edit in the input' }, { 'q', 'cancel' } },
-    actions = { s = go_on(false), e = go_on(true) },
+    actions = {
+      s = function()
+        go_on(false)
+      end,
+      e = function()
+        go_on(true)
+      end,
+    },
     unread = function(rows)
       notify.warn(('scroll through it first: %d more rows of it follow'):format(rows))
     end,
@@ -157,7 +158,7 @@ local function ask(use, prepared, answers)
     return fill(use, prepared, answers)
   end
   local options = { prompt = sanitize.line(question) .. ' ', default = unsent[question] }
-  require('eca.ui.choose').line(options, function(answer)
+  choose.line(options, function(answer)
     if answer then
       unsent[question], use.asked = answer, return_window.asked()
       answers[#answers + 1] = answer
@@ -198,14 +199,9 @@ end
 ---@param options eca.TemplateOptions
 function M.use(name, rest, options)
   local selection = options.first and here.of_lines(0, options.first, options.last)
-  start({
-    chat = eca.open(),
-    template = name,
-    rest = rest,
-    edit = options.edit,
-    queue = false,
-    selection = selection or nil,
-  })
+  local use = { chat = eca.open(), template = name, rest = rest, edit = options.edit }
+  use.queue, use.selection = false, selection or nil
+  start(use)
 end
 
 ---@param template eca.Template
@@ -226,21 +222,19 @@ function M.choose(options)
     end
     local shown = { prompt = 'Templates', format_item = describe }
     choose.one(templates.all(), shown, function(template)
-      if template then
-        M.use(template.name, '', options)
-      end
+      M.use(template.name, '', options)
     end)
   end)
 end
 
---- Send the draft of an input if it is `/name …` and this is a template.
----@param buf integer
+--- Send the draft of a chat if it is `/name …` and this is a template.
+---@param chat eca.Chat
+---@param draft string
 ---@param queue boolean
 ---@param on_command fun() called if the agent has a command of this name: it comes first
 ---@return boolean is_template
-function M.submit(buf, queue, on_command)
-  local chat, draft = assert(chats.of_buffer(buf)), field.draft(buf)
-  local name, rest = draft:match('^%s*/(%S+)%s*(.*)$')
+function M.submit(chat, draft, queue, on_command)
+  local name, rest = draft:match('^/(%S+)%s*(.*)$')
   local is_prompt = queue or not input_mode.question(chat.id)
   if not name or not is_prompt or not vim.list_contains(templates.names(), name) then
     return false
@@ -253,7 +247,7 @@ function M.submit(buf, queue, on_command)
     queue = queue,
     typed = draft,
   }, function()
-    if field.draft(buf) == draft then
+    if field.draft(chat.input) == draft then
       on_command()
     end
   end)

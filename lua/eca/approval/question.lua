@@ -293,7 +293,7 @@ function M.open(item)
   choose.one(choices, options, function(option)
     if option == OWN_WORDS then
       answer_mode.write(item)
-    elseif option then
+    else
       answer_with(item, index_of(item, option))
     end
   end)

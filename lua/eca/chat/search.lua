@@ -142,10 +142,10 @@ local function show(chat, pattern, found)
 end
 
 --- Search the current chat for a regular expression.
----@param pattern string
+---@param pattern? string
 function M.run(pattern)
   local chat = require('eca.window').current_chat()
-  if not chat or pattern == '' then
+  if not chat or not pattern then
     require('eca.ui.notify').info(chat and 'usage: :Eca grep {pattern}' or 'no chat yet')
     return
   end

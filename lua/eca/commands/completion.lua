@@ -49,9 +49,10 @@ end
 
 --- What `:Eca folder` takes: what to do, and a folder.
 ---@param lead string
+---@param _ boolean
 ---@param before string what is typed before it
 ---@return string[]
-function M.folders(lead, before)
+function M.folders(lead, _, before)
   if before == '' then
     return { 'add', 'remove' }
   elseif vim.startswith(before, 'remove') then
@@ -118,7 +119,8 @@ function M.eca(lead, line, subcommands)
   local found = subcommands[name:gsub('!$', '')]
   local banged = bang == '!' or vim.endswith(name, '!')
   local before = scan.trim(typed:sub(1, #typed - #lead))
-  return matching(found and found.choices and found.choices(lead, banged, before) or {}, lead)
+  local choices = found and found.choices and found.choices(lead, banged, before)
+  return matching(choices or found and found.words or {}, lead)
 end
 
 --- Completion of `:EcaChat`: contexts after `@`, paths after `#`.

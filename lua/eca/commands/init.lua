@@ -5,10 +5,11 @@
 --- - Completion (`completion.lua`) offers only what works; for any other name a message helps.
 --- - A wrong argument does nothing but show a message (`checks.lua`).
 --- - The first chat waits for this file to load: what other subcommands need is loaded late.
+local actions = require('eca.keymaps.actions')
 local chats = require('eca.chat.buffers')
 local checks = require('eca.commands.checks')
 local eca = require('eca')
-local host = require('eca.host')
+local plugs = require('eca.keymaps.plugs')
 local scan = require('eca.text.scan')
 
 local M = {}
@@ -21,66 +22,20 @@ local M = {}
 ---@field line2 integer
 ---@field smods table
 
+---@alias eca.Argument string|integer|nil a number if that is what the subcommand takes
+
 ---@class eca.Subcommand
----@field text string for the palette: short, for a call without an argument
----@field run fun(rest: string, call: eca.Call) with `bang` also for a `!` after the name
+---@field action? string the action that it runs, with its argument; also names its key and text
+---@field key? string an action that does almost the same, for its key in the palette
+---@field text? string for the palette: short, for a call without an argument
+---@field needs? eca.Ability what the server must be able to do, if not that of the action
+---@field run? fun(argument: eca.Argument, bang: boolean, call: eca.Call) beside an action only
+---for an argument or a `!`
+---@field bang? boolean|'alone' a `!` means something; `alone`: with it there is no argument
+---@field takes? string what its argument is, for the message about a wrong one; `text`: anything
+---@field number? string pattern of an argument that is a number
+---@field words? string[] arguments besides that
 ---@field choices? fun(lead: string, bang: boolean, before: string): string[] of its argument
-
----@param rest string
----@return string?
-local function given(rest)
-  return rest ~= '' and rest or nil
-end
-
---- Runs an action, as its <Plug> does.
----@param name string
----@return fun()
-local function action(name)
-  return function()
-    require('eca.keymaps.plugs').run(name)
-  end
-end
-
---- Run an action on whole chats, with its argument.
----@param name string
----@param argument any
-local function manage(name, argument)
-  require('eca.actions.manage')[name](argument)
-end
-
---- Send a prompt, and scroll to the end so that the user sees the answer.
----@param text string
----@param opts eca.SendOptions
----@return boolean sent false: it may be the secret that the chat asks for
-local function send(text, opts)
-  local id = opts.chat or eca.current()
-  local item, word = require('eca.state.input_mode').secret(id), scan.trim(text)
-  if item and not word:find('%s') then
-    if vim.fn.histget('cmd', -1):find(word, 1, true) then
-      vim.fn.histdel('cmd', -1)
-    end
-    require('eca.input.secret').ask(item, word)
-    return false
-  end
-  opts.chat = id
-  eca.send(text, opts)
-  require('eca.input').show_end(id)
-  return true
-end
-
----@param what 'model'|'agent'|'variant'
----@return eca.Subcommand
-local function choice(what)
-  return {
-    text = 'choose the ' .. what,
-    run = function(rest, call)
-      require('eca.actions.options').choose(what, given(rest), call.bang)
-    end,
-    choices = function()
-      return require('eca.actions.options').offers(what)
-    end,
-  }
-end
 
 --- The lines of a command's range.
 ---@param call eca.Call
@@ -91,168 +46,215 @@ local function lines_of(call)
   end
 end
 
+--- Send a prompt, and scroll to the end so that the user sees the answer.
+---@param text string
+---@param opts eca.SendOptions
+local function send(text, opts)
+  opts.chat = opts.chat or eca.current()
+  local item, word = require('eca.state.input_mode').secret(opts.chat), scan.trim(text)
+  if item and not word:find('%s') then -- it may be the secret that the chat asks for
+    if vim.fn.histget('cmd', -1):find(word, 1, true) then
+      vim.fn.histdel('cmd', -1)
+    end
+    require('eca.input.secret').ask(item, word)
+    return
+  end
+  eca.send(text, opts)
+  require('eca.input').show_end(opts.chat)
+end
+
 local function log()
-  vim.cmd.split({ args = { host.log_path() }, magic = { file = false } })
+  vim.cmd.split({ args = { require('eca.host').log_path() }, magic = { file = false } })
   vim.cmd('normal! G')
   require('eca.window.to_code').uncover()
 end
 
-local TRUST = { on = true, off = false }
+--- A function of a module that is loaded when it is called.
+---@param module string
+---@param name string
+---@return function
+local function at(module, name)
+  return function(...)
+    return require('eca.' .. module)[name](...)
+  end
+end
+
+---@param what eca.Choosable
+---@param action string
+---@param bang? 'alone'
+---@return eca.Subcommand
+local function choice(what, action, bang)
+  local function choices()
+    return require('eca.actions.options').offers(what)
+  end
+  return { action = action, takes = 'text', bang = bang, choices = choices }
+end
+
+---@param act 'choose'|'start'|'restart'|'quit'|'login'|'logout' what is done with what is named
+---@param text string
+---@param names fun(): string[]
+---@param needs? eca.Ability
+---@return eca.Subcommand
+local function server(act, text, names, needs)
+  local run = at('actions.servers', act)
+  return { text = text, takes = 'text', run = run, choices = names, needs = needs }
+end
+
+---@param rest? string
+local function folder(rest)
+  local act, path = (rest or ''):match('^(%l*)%s*(.*)$')
+  if not rest then
+    require('eca.actions.folders').list()
+  elseif act == 'add' or act == 'remove' then
+    path = path:gsub('\\ ', ' ')
+    require('eca.actions.folders')[act](path ~= '' and path or nil)
+  else
+    require('eca.ui.notify').warn("folder takes 'add' or 'remove', and a folder")
+  end
+end
+
+---@param rest? string
+---@param edit boolean
+---@param call eca.Call
+local function template(rest, edit, call)
+  local name, more = (rest or ''):match('^(%S*)%s*(.*)$')
+  local first, last = lines_of(call)
+  local options = { edit = edit, first = first, last = last }
+  if name == '' then
+    require('eca.actions.templates').choose(options)
+  else
+    require('eca.actions.templates').use(name, more, options)
+  end
+end
+
+local NUMBER, TURN = '^%d+$', 'the number of a turn'
+local SERVERS, LOGINS = at('state.servers', 'names'), at('actions.servers', 'logins')
 
 ---@type table<string, eca.Subcommand>
 M.subcommands = {
-  toggle = { text = 'open or hide the chat', run = action('Toggle') },
-  hide = { text = 'hide the chat', run = action('Hide') },
-  new = { text = 'start a new chat', run = action('New') },
+  toggle = { action = 'Toggle' },
+  hide = { action = 'Hide' },
+  new = { action = 'New' },
   chats = {
-    text = 'choose a chat',
-    run = function(rest)
-      local number = tonumber(rest:match('^%d+')) -- its title may follow
-      if number then
-        manage('go_to', number)
-      else
-        require('eca.keymaps.plugs').run('Chats')
-      end
-    end,
-    choices = function()
-      return require('eca.commands.completion').chats()
-    end,
+    action = 'Chats',
+    takes = 'the number of a chat',
+    number = '^%d+%f[%z%s]', -- its title may follow, as it is completed
+    run = at('actions.manage', 'go_to'),
+    choices = at('commands.completion', 'chats'),
   },
-  resume = { text = 'resume an earlier chat', run = action('Resume') },
-  rename = {
-    text = 'rename the chat',
-    run = function(rest)
-      manage('rename', given(rest))
-    end,
-  },
-  clear = {
-    text = 'clear the chat',
-    run = function(_, call)
-      manage('clear', call.bang)
-    end,
-  },
-  delete = {
-    text = 'delete the chat',
-    run = function(_, call)
-      manage('delete', call.bang)
-    end,
-  },
-  older = { text = 'load older messages', run = action('Older') },
-  history = { text = 'go to a prompt or a flag', run = action('History') },
-  rollback = { text = 'roll back to before a prompt', run = action('Rollback') },
-  fork = { text = 'continue from here in a new chat', run = action('Fork') },
+  resume = { action = 'Resume' },
+  rename = { action = 'Rename', takes = 'text' },
+  clear = { action = 'Clear', bang = true },
+  delete = { action = 'Delete', bang = true },
+  older = { action = 'Older' },
+  history = { action = 'History' },
+  rollback = { action = 'Rollback', text = 'roll back to before a prompt' },
+  fork = { action = 'Fork' },
   flag = {
+    key = 'Flag',
     text = 'set a flag here',
-    run = function(rest, call)
-      if call.bang then
-        require('eca.actions.history').remove_flag()
-      else
-        require('eca.actions.history').add_flag(given(rest))
-      end
+    takes = 'text',
+    bang = 'alone',
+    run = function(text, bang)
+      require('eca.actions.history')[bang and 'remove_flag' or 'add_flag'](text)
     end,
   },
-  stop = { text = 'stop the turn', run = action('Stop') },
+  stop = { action = 'Stop' },
   steer = {
+    action = 'Submit',
     text = 'send a prompt into the running turn',
-    run = function(rest)
-      if given(rest) then
-        send(rest, {})
-      else
-        action('Submit')()
-      end
+    takes = 'text',
+    run = function(text)
+      send(text, {})
     end,
   },
   queue = {
-    text = 'queue a prompt: send it when the turn ends',
-    run = function(rest)
-      if given(rest) then
-        send(rest, { queue = true })
-      else
-        action('Queue')()
-      end
+    action = 'Queue',
+    takes = 'text',
+    run = function(text)
+      send(text, { queue = true })
     end,
   },
   unqueue = {
+    action = 'Unqueue',
     text = 'take a queued prompt back to edit it',
-    run = function(rest, call)
-      require('eca.actions.prompts').take_back(tonumber(rest), call.bang)
-    end,
+    takes = 'the number of a queued prompt',
+    number = NUMBER,
+    bang = true,
     choices = function()
       local chat = require('eca.window').current_chat()
-      return vim.tbl_map(
-        tostring,
-        vim.tbl_keys(chat and require('eca.state.mirror').queue(chat) or {})
-      )
+      local queued = chat and require('eca.state.mirror').queue(chat) or {}
+      return vim.tbl_map(tostring, vim.tbl_keys(queued))
     end,
   },
   approve = {
+    key = 'Approve',
     text = 'allow the pending request',
-    run = function(rest, call)
-      eca.approve({ id = given(rest), remember = call.bang or nil })
+    takes = 'text',
+    run = function(id, remember)
+      eca.approve({ id = id, remember = remember })
     end,
   },
   ['approve-all'] = {
+    key = 'ApproveAll',
     text = 'allow all pending requests of the chat that you have seen whole',
-    run = function(_, call)
-      local chat = not call.bang and require('eca.window').current_chat() or nil
+    run = function(_, of_all_chats)
+      local chat = not of_all_chats and require('eca.window').current_chat() or nil
       if require('eca.approval').accept_all(chat, true) == 0 then
         require('eca.ui.notify').info('no pending request')
       end
     end,
   },
   reject = {
+    key = 'Reject',
     text = 'reject the pending request',
-    run = function(rest)
-      eca.reject({ reason = given(rest) })
+    takes = 'text',
+    run = function(reason)
+      eca.reject({ reason = reason })
     end,
   },
   choose = {
+    action = 'Choose',
     text = 'answer the pending request by the number of a choice',
-    run = function(rest)
-      if given(rest) then
-        eca.choose({ choice = rest })
-      else
-        require('eca.actions.approvals').choose()
-      end
+    takes = 'the number of a choice',
+    number = NUMBER,
+    run = function(number)
+      eca.choose({ choice = number })
     end,
   },
-  approval = { text = 'go to the pending request', run = action('Approval') },
+  approval = { action = 'Approval' },
   answer = {
-    text = 'answer the question',
-    run = function(rest)
-      if given(rest) then
-        eca.answer(rest)
-      else
-        require('eca.keymaps.plugs').run('Answer')
-      end
+    action = 'Answer',
+    takes = 'text',
+    run = function(text)
+      eca.answer(text)
     end,
   },
-  diff = { text = 'show the whole diff in a tab page', run = action('Diff') },
+  diff = { action = 'Diff' },
   changes = {
-    text = 'list what tools changed',
-    run = function(rest)
-      local act = vim.list_contains(checks.CHANGE_ACTS, rest) and rest or 'changes'
-      require('eca.actions.review')[act](act == 'changes' and tonumber(rest) or nil)
-    end,
-    choices = function()
-      return checks.CHANGE_ACTS
-    end,
+    action = 'Changes',
+    takes = TURN,
+    number = NUMBER,
+    words = { 'keep', 'revert', 'comment', 'send' },
+    run = at('actions.review', 'changes'),
   },
   ['undo-turn'] = {
+    action = 'UndoTurn',
     text = "undo the last turn's changes to files",
-    run = function(rest)
-      require('eca.actions.review').undo(tonumber(rest))
-    end,
+    takes = TURN,
+    number = NUMBER,
   },
-  files = { text = 'list the files that the agent has used', run = action('Files') },
-  conflicts = { text = 'files changed on disk and in a buffer', run = action('Conflicts') },
-  tasks = { text = "go to the agent's task list", run = action('Tasks') },
-  usage = { text = 'show what fills the context window, and the cost', run = action('Usage') },
+  files = { action = 'Files' },
+  conflicts = { action = 'Conflicts' },
+  tasks = { action = 'Tasks' },
+  usage = { action = 'Usage' },
   add = {
+    key = 'AddContext',
     text = 'add this file to the context',
-    run = function(rest, call)
-      local act = call.bang and 'remove_named' or 'add_named'
-      require('eca.actions.contexts')[act](given(rest), lines_of(call))
+    takes = 'text',
+    run = function(name, bang, call)
+      local act = bang and 'remove_named' or 'add_named'
+      require('eca.actions.contexts')[act](name, lines_of(call))
     end,
     choices = function(lead, bang)
       if bang then
@@ -261,73 +263,50 @@ M.subcommands = {
       return require('eca.commands.completion').contexts(lead)
     end,
   },
-  paste = { text = 'put the image of the clipboard into the prompt', run = action('Paste') },
-  contexts = {
-    text = 'show or remove context',
-    run = action('Contexts'),
-  },
-  model = choice('model'),
-  agent = choice('agent'),
-  variant = choice('variant'),
-  options = {
-    text = 'set other options of the chat',
-    run = function(rest)
-      require('eca.actions.options').set(rest)
-    end,
-    choices = function(_, _, before)
-      return require('eca.actions.options').complete(before)
-    end,
-  },
+  paste = { action = 'Paste' },
+  contexts = { action = 'Contexts' },
+  model = choice('model', 'Model'),
+  agent = choice('agent', 'Agent', 'alone'),
+  variant = choice('variant', 'Variant'),
+  options = { action = 'Options', takes = 'text', choices = at('actions.options', 'complete') },
   trust = {
-    text = 'turn trust on or off: run tools without asking',
-    run = function(rest)
-      if rest ~= '' and TRUST[rest] == nil then -- a typo must not let anything run
-        return require('eca.ui.notify').warn(("trust takes 'on' or 'off', not '%s'"):format(rest))
-      end
-      require('eca.actions.pickers').set_trust(TRUST[rest])
-    end,
-    choices = function()
-      return vim.tbl_keys(TRUST)
-    end,
+    action = 'Trust',
+    takes = "'on' or 'off'", -- a typo must not let anything run
+    words = { 'on', 'off' },
   },
   log = { text = 'open the log', run = log },
   export = {
     text = 'show the chat as Markdown',
-    run = function(rest, call)
-      require('eca.chat.output').export(given(rest), call.bang)
-    end,
+    takes = 'text',
+    run = at('chat.output', 'export'),
     choices = function(lead)
       return vim.fn.getcompletion(lead, 'file')
     end,
   },
-  grep = {
-    text = 'search the whole chat',
-    run = function(rest)
-      require('eca.chat.search').run(rest)
-    end,
-  },
+  grep = { text = 'search the whole chat', takes = 'text', run = at('chat.search', 'run') },
   template = {
     text = 'send a prompt from a template',
-    run = function(rest, call)
-      local name, more = rest:match('^(%S*)%s*(.*)$')
-      local first, last = lines_of(call)
-      local options = { edit = call.bang, first = first, last = last }
-      if name == '' then
-        require('eca.actions.templates').choose(options)
-      else
-        require('eca.actions.templates').use(name, more, options)
-      end
-    end,
-    choices = function()
-      return require('eca.state.templates').names()
-    end,
+    takes = 'text',
+    run = template,
+    choices = at('state.templates', 'names'),
   },
-  prompts = { text = 'choose a prompt you sent before', run = action('Prompts') },
+  prompts = { action = 'Prompts' },
+  folder = {
+    text = 'let the agents work in another folder, too',
+    takes = 'text',
+    run = folder,
+    choices = at('commands.completion', 'folders'),
+  },
+  server = server('choose', 'choose the server of new chats', SERVERS),
+  start = server('start', 'start the server', SERVERS),
+  restart = server('restart', 'restart the server', SERVERS),
+  quit = server('quit', 'stop the server', SERVERS),
+  login = server('login', 'log in to the server, or to a model provider', LOGINS, 'login'),
+  logout = server('logout', 'log out', LOGINS, 'logout'),
+  demo = { text = 'talk to the built-in demo agent', run = at('actions.servers', 'demo') },
   install = {
     text = "build the plugin's Python environment",
-    run = function()
-      require('eca.commands.plugin').install()
-    end,
+    run = at('commands.plugin', 'install'),
   },
   health = {
     text = 'check the installation',
@@ -337,41 +316,46 @@ M.subcommands = {
   },
   help = {
     text = 'open the help',
-    run = function(rest)
-      require('eca.commands.plugin').help(given(rest))
-    end,
-    choices = function()
-      return require('eca.commands.plugin').topics()
-    end,
+    takes = 'text',
+    run = at('commands.plugin', 'help'),
+    choices = at('commands.plugin', 'topics'),
   },
 }
-
-for name, subcommand in pairs(require('eca.commands.servers')) do
-  M.subcommands[name] = subcommand
-end
 
 --- `:Eca {sub} [rest]`; without a name it opens the palette.
 ---@param call eca.Call
 function M.run(call)
   local name, bang, rest = call.args:match('^([^%s!]*)(!?)(.*)$')
-  rest = require('eca.text.scan').trim(rest)
+  rest = scan.trim(rest)
   require('eca.view') -- joins the host with what draws
   if name == '' then
-    require('eca.commands.palette').choose(M.subcommands)
+    require('eca.commands.palette').choose(M.subcommands, M.needs)
     return
   end
   local found = checks.find(name, M.subcommands)
-  if not found then
-    require('eca.ui.notify').warn(checks.complaint(name, M.subcommands))
-    return
-  end
   call.bang = call.bang or bang == '!'
-  local fault = checks.fault(name, call.bang, rest)
+  local fault = not found and checks.complaint(name, M.subcommands)
+    or checks.fault(name, found, call.bang, rest)
   if fault then
     require('eca.ui.notify').warn(fault)
-  else
-    found.run(rest, call)
+    return
   end
+  local number = found.number and tonumber(rest:match('^%d+'))
+  local argument = number or (rest ~= '' and rest or nil)
+  bang = call.bang and found.bang ~= nil
+  if found.action and not (found.run and (argument or bang)) then
+    plugs.run(found.action, argument, bang)
+  elseif plugs.is_able(M.needs(found)) then
+    found.run(argument, call.bang, call)
+  end
+end
+
+--- What the server must be able to do for a subcommand.
+---@param subcommand eca.Subcommand
+---@return eca.Ability?
+function M.needs(subcommand)
+  local name = subcommand.action or subcommand.key
+  return subcommand.needs or name and actions[name].needs
 end
 
 --- Completion of `:Eca`.
@@ -391,9 +375,7 @@ function M.chat(call)
   end
   local named = require('eca.context.tokens').write_all(items)
   local prompt = call.args .. (named == '' and '' or ' ') .. named
-  if send(prompt, { chat = id }) then
-    require('eca.input.history').add(id, prompt)
-  end
+  send(prompt, { chat = id, typed = prompt })
 end
 
 return M

@@ -25,218 +25,137 @@ local M = {}
 --- Columns and rows that Neovim's own list needs for numbers, prompt and question.
 local MARGIN, OVERHEAD = 5, 4
 
---- What decides which subcommands are offered.
----@class eca.Situation
----@field chat? string
----@field status eca.Status
----@field busy boolean a turn is running
----@field prompted boolean the chat has a prompt
----@field shown boolean the chat is on the screen
----@field pending table<'approval'|'question', integer> number of requests in all chats
-
 --- Has a chat a block of a kind?
----@param buf integer its transcript
+---@param chat? eca.Chat
 ---@param kind string
 ---@return boolean
-local function has_block(buf, kind)
-  local rows = vim.api.nvim_buf_line_count(buf)
-  return transcript.find(buf, rows, kind, -1) ~= nil
+local function has_block(chat, kind)
+  local rows = chat and vim.api.nvim_buf_line_count(chat.buf)
+  return chat ~= nil and transcript.find(chat.buf, rows, kind, -1) ~= nil
 end
 
----@return eca.Situation
-local function look()
-  local id = windows.current_chat()
+--- What holds here and now. Each subcommand is offered on one of these.
+---@param id? string the current chat
+---@return table<string, boolean>
+local function look(id)
   local chat, status = id and chats.get(id), mirror.status(id)
-  local pending = { approval = 0, question = 0 }
+  local pending, is_listed = { approval = 0, question = 0 }, false
   for _, item in ipairs(mirror.pending()) do
     pending[item.kind] = pending[item.kind] + 1
+    is_listed = is_listed or item.listed == true
   end
+  local function several(what)
+    return chat ~= nil and #chat_options.offers(what, id) > 1
+  end
+  local busy, prompted = status.state ~= 'idle', has_block(chat, 'user')
+  local started = status.server == 'ready' or status.server == 'starting'
+  local is_shown = windows.chat_shown() ~= nil
   return {
-    chat = id,
-    status = status,
-    busy = status.state ~= 'idle',
-    prompted = chat ~= nil and has_block(chat.buf, 'user'),
-    shown = windows.chat_shown() ~= nil,
-    pending = pending,
+    always = true,
+    approval = pending.approval > 0,
+    approvals = pending.approval > 1,
+    choices = is_listed,
+    question = pending.question > 0,
+    request = pending.approval + pending.question > 0,
+    busy = busy,
+    drafted = busy and chat ~= nil and field.draft(chat.input):find('%S') ~= nil,
+    queued = chat ~= nil and #mirror.queue(id) > 0,
+    chat = chat ~= nil,
+    chats = #chats.ids() > 1,
+    models = several('model'),
+    agents = several('agent'),
+    variants = several('variant'),
+    options = chat ~= nil and #chat_options.others(id) > 0,
+    prompted = prompted,
+    older = has_block(chat, 'older'),
+    settled = prompted and not busy,
+    code = not vim.startswith(vim.bo.filetype, 'eca-') or contexts.cursor() ~= nil,
+    contexts = chat ~= nil and #contexts.sources(id) > 0,
+    prompts = #history.newest_first() > 0,
+    plan = chat ~= nil and mirror.plan(id) ~= nil,
+    used = chat ~= nil and next(mirror.usage(id)) ~= nil,
+    conflicts = #conflicts.list() > 0,
+    shown = is_shown,
+    hidden = chat ~= nil and not is_shown,
+    servers = next(config.get().servers) ~= nil,
+    failed = status.server == 'failed',
+    started = started,
+    stopped = not started,
   }
-end
-
----@alias eca.Applies fun(now: eca.Situation): boolean
-
----@type table<string, eca.Applies>
-local IF = {
-  always = function()
-    return true
-  end,
-  approval = function(now)
-    return now.pending.approval > 0
-  end,
-  approvals = function(now)
-    return now.pending.approval > 1
-  end,
-  choices = function()
-    return vim.iter(mirror.pending()):any(function(item)
-      return item.listed
-    end)
-  end,
-  question = function(now)
-    return now.pending.question > 0
-  end,
-  request = function(now)
-    return now.pending.approval + now.pending.question > 0
-  end,
-  busy = function(now)
-    return now.busy
-  end,
-  drafted = function(now)
-    local chat = now.busy and chats.get(now.chat)
-    return chat and field.draft(chat.input):find('%S') ~= nil or false
-  end,
-  queued = function(now)
-    return now.chat ~= nil and #mirror.queue(now.chat) > 0
-  end,
-  chat = function(now)
-    return now.chat ~= nil
-  end,
-  chats = function()
-    return #chats.ids() > 1
-  end,
-  options = function(now)
-    return now.chat ~= nil and #chat_options.others(now.chat) > 0
-  end,
-  prompted = function(now)
-    return now.prompted
-  end,
-  older = function(now)
-    return now.chat ~= nil and has_block(chats.get(now.chat).buf, 'older')
-  end,
-  settled = function(now)
-    return now.prompted and not now.busy
-  end,
-  code = function()
-    local ours = vim.startswith(vim.bo.filetype, 'eca-')
-    return not ours or contexts.cursor() ~= nil
-  end,
-  contexts = function(now)
-    return now.chat ~= nil and #contexts.list(now.chat) > 0
-  end,
-  prompts = function()
-    return #history.newest_first() > 0
-  end,
-  plan = function(now)
-    return now.chat ~= nil and mirror.plan(now.chat) ~= nil
-  end,
-  used = function(now)
-    return now.chat ~= nil and next(mirror.usage(now.chat)) ~= nil
-  end,
-  conflicts = function()
-    return #conflicts.list() > 0
-  end,
-  shown = function(now)
-    return now.shown
-  end,
-  hidden = function(now)
-    return now.chat ~= nil and not now.shown
-  end,
-  servers = function()
-    return next(config.get().servers) ~= nil
-  end,
-  failed = function(now)
-    return now.status.server == 'failed'
-  end,
-  started = function(now)
-    return now.status.server == 'ready' or now.status.server == 'starting'
-  end,
-}
-
----@param what eca.Choosable
----@return eca.Applies
-local function several(what)
-  return function(now)
-    return now.chat ~= nil and #chat_options.offers(what, now.chat) > 1
-  end
-end
-
----@param condition eca.Applies
----@return eca.Applies
-local function unless(condition)
-  return function(now)
-    return not condition(now)
-  end
 end
 
 ---@class eca.PaletteRow
 ---@field name string of the subcommand
----@field applies eca.Applies
----@field action? string the action that does the same, which may have a key
----@field needs? eca.Ability what the server must be able to do, if not that of the action
+---@field on string what must hold, see `look`
+---@field needs? eca.Ability what the server must be able to do, if not that of the subcommand
 ---@field typed? boolean the user has to type its argument
 
 ---@type eca.PaletteRow[]
 M.rows = {
-  { name = 'approval', applies = IF.request, action = 'Approval' },
-  { name = 'approve', applies = IF.approval, action = 'Approve' },
-  { name = 'reject', applies = IF.approval, action = 'Reject' },
-  { name = 'choose', applies = IF.choices, action = 'Choose' },
-  { name = 'approve-all', applies = IF.approvals, action = 'ApproveAll' },
-  { name = 'diff', applies = IF.approval, action = 'Diff' },
-  { name = 'answer', applies = IF.question, action = 'Answer' },
-  { name = 'stop', applies = IF.busy, action = 'Stop' },
-  { name = 'steer', applies = IF.drafted, action = 'Submit', needs = 'steer' },
-  { name = 'queue', applies = IF.drafted, action = 'Queue' },
-  { name = 'unqueue', applies = IF.queued, action = 'Unqueue' },
-  { name = 'conflicts', applies = IF.conflicts, action = 'Conflicts' },
-  { name = 'toggle', applies = IF.hidden, action = 'Toggle' },
-  { name = 'add', applies = IF.code, action = 'AddContext' },
-  { name = 'contexts', applies = IF.contexts, action = 'Contexts' },
-  { name = 'changes', applies = IF.prompted, action = 'Changes' },
-  { name = 'undo-turn', applies = IF.prompted, action = 'UndoTurn' },
-  { name = 'new', applies = IF.always, action = 'New' },
-  { name = 'chats', applies = IF.chats, action = 'Chats' },
-  { name = 'resume', applies = IF.always, action = 'Resume' },
-  { name = 'model', applies = several('model'), action = 'Model' },
-  { name = 'agent', applies = several('agent'), action = 'Agent' },
-  { name = 'variant', applies = several('variant'), action = 'Variant' },
-  { name = 'options', applies = IF.options, action = 'Options' },
-  { name = 'trust', applies = IF.chat, action = 'Trust' },
-  { name = 'tasks', applies = IF.plan, action = 'Tasks' },
-  { name = 'older', applies = IF.older, action = 'Older' },
-  { name = 'history', applies = IF.prompted, action = 'History' },
-  { name = 'prompts', applies = IF.prompts, action = 'Prompts' },
-  { name = 'template', applies = IF.always },
-  { name = 'grep', applies = IF.prompted, typed = true },
-  { name = 'rollback', applies = IF.settled, action = 'Rollback' },
-  { name = 'fork', applies = IF.settled, action = 'Fork' },
-  { name = 'files', applies = IF.prompted, action = 'Files' },
-  { name = 'usage', applies = IF.used, action = 'Usage' },
-  { name = 'paste', applies = IF.shown, action = 'Paste' },
-  { name = 'hide', applies = IF.shown, action = 'Hide' },
-  { name = 'flag', applies = IF.prompted, action = 'Flag' },
-  { name = 'export', applies = IF.prompted },
-  { name = 'rename', applies = IF.prompted, action = 'Rename' },
-  { name = 'clear', applies = IF.settled, action = 'Clear' },
-  { name = 'delete', applies = IF.chat, action = 'Delete' },
-  { name = 'install', applies = IF.failed },
-  { name = 'server', applies = IF.servers },
-  { name = 'folder', applies = IF.started, typed = true },
-  { name = 'start', applies = unless(IF.started) },
-  { name = 'restart', applies = IF.started },
-  { name = 'quit', applies = IF.started },
-  { name = 'login', applies = IF.chat, needs = 'login' },
-  { name = 'logout', applies = IF.chat, needs = 'logout' },
-  { name = 'demo', applies = IF.always },
-  { name = 'log', applies = IF.always },
-  { name = 'health', applies = IF.always },
-  { name = 'help', applies = IF.always },
+  { name = 'approval', on = 'request' },
+  { name = 'approve', on = 'approval' },
+  { name = 'reject', on = 'approval' },
+  { name = 'choose', on = 'choices' },
+  { name = 'approve-all', on = 'approvals' },
+  { name = 'diff', on = 'approval' },
+  { name = 'answer', on = 'question' },
+  { name = 'stop', on = 'busy' },
+  { name = 'steer', on = 'drafted', needs = 'steer' },
+  { name = 'queue', on = 'drafted' },
+  { name = 'unqueue', on = 'queued' },
+  { name = 'conflicts', on = 'conflicts' },
+  { name = 'toggle', on = 'hidden' },
+  { name = 'add', on = 'code' },
+  { name = 'contexts', on = 'contexts' },
+  { name = 'changes', on = 'prompted' },
+  { name = 'undo-turn', on = 'prompted' },
+  { name = 'new', on = 'always' },
+  { name = 'chats', on = 'chats' },
+  { name = 'resume', on = 'always' },
+  { name = 'model', on = 'models' },
+  { name = 'agent', on = 'agents' },
+  { name = 'variant', on = 'variants' },
+  { name = 'options', on = 'options' },
+  { name = 'trust', on = 'chat' },
+  { name = 'tasks', on = 'plan' },
+  { name = 'older', on = 'older' },
+  { name = 'history', on = 'prompted' },
+  { name = 'prompts', on = 'prompts' },
+  { name = 'template', on = 'always' },
+  { name = 'grep', on = 'prompted', typed = true },
+  { name = 'rollback', on = 'settled' },
+  { name = 'fork', on = 'settled' },
+  { name = 'files', on = 'prompted' },
+  { name = 'usage', on = 'used' },
+  { name = 'paste', on = 'shown' },
+  { name = 'hide', on = 'shown' },
+  { name = 'flag', on = 'prompted' },
+  { name = 'export', on = 'prompted' },
+  { name = 'rename', on = 'prompted' },
+  { name = 'clear', on = 'settled' },
+  { name = 'delete', on = 'chat' },
+  { name = 'install', on = 'failed' },
+  { name = 'server', on = 'servers' },
+  { name = 'folder', on = 'started', typed = true },
+  { name = 'start', on = 'stopped' },
+  { name = 'restart', on = 'started' },
+  { name = 'quit', on = 'started' },
+  { name = 'login', on = 'chat' },
+  { name = 'logout', on = 'chat' },
+  { name = 'demo', on = 'always' },
+  { name = 'log', on = 'always' },
+  { name = 'health', on = 'always' },
+  { name = 'help', on = 'always' },
 }
 
-local MORE = { name = '', applies = IF.always } ---@type eca.PaletteRow
+local MORE = { name = '', on = 'always' } ---@type eca.PaletteRow
 
---- The shortest key of a row's action, in the current buffer.
----@param row eca.PaletteRow
+--- The shortest key of a subcommand's action, in the current buffer.
+---@param subcommand eca.Subcommand
 ---@return string
-local function key_of(row)
-  local keys = row.action and help.of(row.action) or {}
+local function key_of(subcommand)
+  local action = subcommand.action or subcommand.key
+  local keys = action and help.of(action) or {}
   table.sort(keys, function(left, right)
     return #left < #right
   end)
@@ -249,24 +168,16 @@ end
 local function lines_of(rows, subcommands)
   local lines, keys, width = { [MORE] = 'more …' }, {}, 0
   for _, row in ipairs(rows) do
-    keys[row] = key_of(row)
+    keys[row] = key_of(subcommands[row.name])
     width = math.max(width, vim.api.nvim_strwidth(keys[row]))
   end
   for _, row in ipairs(rows) do
-    local text = subcommands[row.name].text
+    local found = subcommands[row.name]
+    local text = found.text or actions[found.action].text
     local line = (':Eca %-11s  %s  %s'):format(row.name, display_width.pad(keys[row], width), text)
     lines[row] = display_width.cut(line, vim.o.columns - MARGIN)
   end
   return lines
-end
-
----@param row eca.PaletteRow
-local function run(row)
-  if row.typed then
-    vim.api.nvim_feedkeys((':Eca %s '):format(row.name), 'n', false)
-  else
-    vim.cmd.Eca(row.name)
-  end
 end
 
 --- Show as many rows as there is room for.
@@ -291,19 +202,22 @@ local function offer(rows, lines)
         vim.cmd.redraw()
         offer(rest, lines)
       end)
-    elseif row then
-      run(row)
+    elseif row.typed then
+      vim.api.nvim_feedkeys((':Eca %s '):format(row.name), 'n', false)
+    else
+      vim.cmd.Eca(row.name)
     end
   end)
 end
 
 --- Let the user choose a subcommand, and run it.
 ---@param subcommands table<string, eca.Subcommand> of `:Eca`, by name
-function M.choose(subcommands)
-  local now = look()
+---@param needs_of fun(subcommand: eca.Subcommand): eca.Ability?
+function M.choose(subcommands, needs_of)
+  local chat = windows.current_chat()
+  local now = look(chat)
   local rows = vim.tbl_filter(function(row)
-    local needs = row.needs or row.action and actions[row.action].needs
-    return row.applies(now) and abilities.has(now.chat, needs)
+    return now[row.on] and abilities.has(chat, row.needs or needs_of(subcommands[row.name]))
   end, M.rows)
   offer(rows, lines_of(rows, subcommands))
 end

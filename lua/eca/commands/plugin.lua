@@ -75,14 +75,6 @@ READY.shared, READY.ended = READY.running, READY.failed
 
 local running = false
 
----@param text string
----@return string
-local function last_line(text)
-  local trim = scan.trim
-  local lines = vim.split(trim(text), '\n', { plain = true })
-  return trim(lines[#lines])
-end
-
 ---@param result vim.SystemCompleted
 local function ended(result)
   running = false
@@ -91,7 +83,8 @@ local function ended(result)
   if result.code == 0 then
     notify.info(READY[host.revive()])
   else
-    notify.error(('cannot install: %s (see :Eca log)'):format(last_line(output)))
+    local lines = vim.split(scan.trim(output), '\n', { plain = true })
+    notify.error(('cannot install: %s (see :Eca log)'):format(scan.trim(lines[#lines])))
   end
 end
 

@@ -20,19 +20,9 @@ local M = {}
 --- Write an argument as the server reads it.
 ---@param text string
 ---@return string
-function M.quote(text)
-  if text ~= '' and not text:find('[%s"]') then
-    return text
-  end
-  return ('"%s"'):format(text:gsub('"', "'"))
-end
-
----@param item eca.CompletionItem
----@return eca.CompletionArgument[]
-local function required(item)
-  return vim.tbl_filter(function(argument)
-    return argument.required
-  end, item.arguments or {})
+local function quote(text)
+  local is_plain = text ~= '' and not text:find('[%s"]')
+  return is_plain and text or ('"%s"'):format(text:gsub('"', "'"))
 end
 
 --- Put a command and its arguments into the input, in the place of the command alone.
@@ -40,7 +30,7 @@ end
 ---@param bare string
 ---@param values string[]
 local function write(buf, bare, values)
-  local text = table.concat({ bare, unpack(vim.tbl_map(M.quote, values)) }, ' ')
+  local text = table.concat({ bare, unpack(vim.tbl_map(quote, values)) }, ' ')
   local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
   if scan.trim(first) ~= bare then
     field.put_back(buf, text)
@@ -56,8 +46,9 @@ end
 --- Ask for the required arguments of a command in the input of a chat.
 ---@param chat string
 ---@param item eca.CompletionItem
-function M.ask(chat, item)
-  local wanted, values = required(item), {} ---@type eca.CompletionArgument[], string[]
+---@return boolean asked false: it needs none
+local function ask(chat, item)
+  local wanted, values = rows.required(item), {} ---@type eca.CompletionArgument[], string[]
   local function finish()
     if buffers.get(chat) and #values > 0 then
       write(buffers.ensure(chat).input, '/' .. item.text, values)
@@ -78,32 +69,29 @@ function M.ask(chat, item)
       next_one()
     end)
   end
-  next_one()
+  if #wanted > 0 then
+    next_one()
+  end
+  return #wanted > 0
 end
 
 --- Ask for the arguments of an item that was just accepted in the current input.
 ---@param item eca.CompletionItem
 function M.ask_in_input(item)
   local chat, kind = buffers.of_buffer(vim.api.nvim_get_current_buf())
-  if chat and kind == 'input' and rows.needs_arguments(item) then
-    M.ask(chat.id, item)
+  if chat and kind == 'input' then
+    ask(chat.id, item)
   end
 end
 
 --- Ask for the arguments of the command in a chat's input, if nothing stands behind it.
 ---@param chat eca.Chat
+---@param draft string
 ---@return boolean asked false: the draft can be sent
-function M.ask_for_draft(chat)
-  if not input_mode.takes_prompt(chat.id) then
-    return false
-  end
-  local name = field.draft(chat.input):match('^/(%S+)%s*$')
+function M.ask_for_draft(chat, draft)
+  local name = input_mode.takes_prompt(chat.id) and draft:match('^/(%S+)%s*$')
   local item = name and answers.command(chat.id, name)
-  if item and rows.needs_arguments(item) then
-    M.ask(chat.id, item)
-    return true
-  end
-  return false
+  return item and ask(chat.id, item) or false
 end
 
 return M

@@ -79,13 +79,13 @@ local function documentation(item)
   return table.concat(lines, '\n')
 end
 
---- Does an item need arguments?
+--- The arguments that an item needs.
 ---@param item eca.CompletionItem
----@return boolean
-function M.needs_arguments(item)
-  return vim.iter(item.arguments or {}):any(function(argument)
+---@return eca.CompletionArgument[]
+function M.required(item)
+  return vim.tbl_filter(function(argument)
     return argument.required
-  end)
+  end, item.arguments or {})
 end
 
 --- An item as a language server offers it.
@@ -105,7 +105,7 @@ function M.protocol_item(item, index, range)
     insertTextFormat = PLAIN_TEXT,
     score_offset = BEFORE_OTHERS,
     textEdit = { range = range, newText = item.text },
-    command = M.needs_arguments(item) and ask or nil,
+    command = M.required(item)[1] and ask or nil,
   }
 end
 

@@ -14,9 +14,7 @@ local input_mode = require('eca.state.input_mode')
 local M = {}
 
 --- Intents that any host understands.
-local PORTABLE =
-  { open_chat = true, prompt = true, choose = true, trust = true, keep_prompt = true }
-PORTABLE.keep_draft = true
+local PORTABLE = { open_chat = true, prompt = true, choose = true, trust = true, keep_draft = true }
 
 --- The fields of intents that hold text of the user. A secret is never held.
 local TEXT_FIELDS = { prompt = 'text', answer = 'text', decide = 'reason' }

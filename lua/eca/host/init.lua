@@ -24,7 +24,7 @@ local M = {}
 --- Intents that answer the host: no other host needs them.
 local ANSWERS = { drawn = true, returned = true }
 --- Intents that are not sent by a key: no message says that they are held.
-local QUIET = { keep_prompt = true, keep_draft = true, check_context = true }
+local QUIET = { keep_draft = true, check_context = true }
 local METHOD = '%s:function:EcaIntent'
 --- Milliseconds that a host has to answer a restart.
 ---@type integer

@@ -7,7 +7,7 @@
 return {
   attach = { 'settings', 'folders', 'editor', 'pid', 'added' },
   open_chat = { 'chat', 'redraw', 'server' },
-  prompt = { 'chat', 'text', 'contexts', 'queue', 'request', 'server' },
+  prompt = { 'chat', 'text', 'contexts', 'queue', 'request', 'server', 'typed' },
   unqueue = { 'chat', 'index', 'edit' },
   stop = { 'chat', 'request' },
   decide = { 'chat', 'block', 'digest', 'choice', 'reason', 'request' },
@@ -30,7 +30,6 @@ return {
   output = { 'chat', 'block', 'row' },
   place = { 'chat', 'block', 'column', 'request', 'row' },
   image = { 'chat', 'block', 'request' },
-  keep_prompt = { 'text' },
   keep_draft = { 'chat', 'text' },
   choose = { 'chat', 'option', 'value' },
   trust = { 'chat', 'trusted' },

@@ -28,7 +28,7 @@ function M.newest_first()
   return vim.iter(prompts):rev():totable()
 end
 
---- Add a prompt that was sent.
+--- Add a prompt that is sent: the host saves it.
 ---@param chat string
 ---@param text string
 function M.add(chat, text)
@@ -38,7 +38,6 @@ function M.add(chat, text)
   end, prompts)
   prompts = vim.list_slice(others, math.max(1, #others - MOST + 2))
   prompts[#prompts + 1] = text
-  require('eca.host').send('keep_prompt', { text = text })
 end
 
 --- The draft while the user looks at older prompts, and the prompt that is shown instead.

@@ -67,31 +67,27 @@ end
 --- Send the draft as a prompt, or as the answer to the pending question, and empty the input. An
 --- empty draft is not sent, unless the question takes an empty answer. While the chat asks for a
 --- secret, the user goes there instead of sending an empty draft or a word.
----@param buf integer
+---@param chat eca.Chat
+---@param text string the draft
 ---@param queue boolean send it after the running turn instead of steering the turn
 ---@return boolean sent false: nothing is typed
-function M.submit(buf, queue)
-  local chat = assert(buffers.of_buffer(buf))
-  local text = field.draft(buf)
+function M.submit(chat, text, queue)
   local question = not queue and input_mode.question(chat.id)
   local item, is_word = input_mode.secret(chat.id), not scan.trim(text):find('%s')
   if item and (question and question.secret or not question and is_word) then
     if require('eca.input.secret').ask(item, scan.trim(text)) then -- late: most chats ask for none
-      field.set_draft(buf, '')
+      field.set_draft(chat.input, '')
     end
     return true
-  end
-  if not text:find('%S') and not (question and question.empty) then
+  elseif not text:find('%S') and not (question and question.empty) then
     return false
-  end
-  if question then
+  elseif question then
     answer_mode.submit(chat.id, text)
     return true
   end
-  history.add(chat.id, text)
-  M.send(chat.id, text, { queue = queue })
-  field.set_draft(buf, '')
-  field.changed(buf)
+  M.send(chat.id, text, { queue = queue, typed = text })
+  field.set_draft(chat.input, '')
+  field.changed(chat.input)
   M.show_end(chat.id)
   return true
 end
@@ -113,28 +109,25 @@ end
 ---@field contexts? eca.Context[]
 ---@field server? string
 ---@field tokens_in? string the part of the text in which tokens name contexts; default: all of it
+---@field typed? string what the user has typed for it, to be offered again
 
 --- Send a prompt with its contexts.
 ---@param chat string
 ---@param text string
----@param opts? eca.InputSendOptions
+---@param opts eca.InputSendOptions
 function M.send(chat, text, opts)
+  if opts.typed then
+    history.add(chat, opts.typed)
+  end
   host.send('prompt', {
     chat = chat,
     text = text,
-    contexts = contexts.collect(chat, opts and opts.tokens_in or text, opts and opts.contexts),
-    queue = opts and opts.queue or false,
-    server = servers.unless_default(opts and opts.server or mirror.server_name(chat)),
+    contexts = contexts.collect(chat, opts.tokens_in or text, opts.contexts),
+    queue = opts.queue or false,
+    server = servers.unless_default(opts.server or mirror.server_name(chat)),
+    typed = opts.typed,
   })
   offer_project()
-end
-
---- Send a prompt that is not the draft, with the ranges that wait in the draft for the next prompt.
----@param chat string
----@param text string
----@param opts? eca.InputSendOptions
-function M.send_beside_draft(chat, text, opts)
-  M.send(chat, field.with_ranges(buffers.ensure(chat).input, text), opts)
 end
 
 --- Scroll the visible transcript of a chat to its end, so that the user sees the answer.
@@ -148,10 +141,10 @@ function M.show_end(chat)
 end
 
 --- Replace the draft by an older or newer prompt.
----@param buf integer
+---@param chat eca.Chat whose input is the current buffer
 ---@param step -1|1 older or newer
-function M.recall(buf, step)
-  local chat = assert(buffers.of_buffer(buf))
+function M.recall(chat, step)
+  local buf = chat.input
   local text = history.step(chat.id, step, field.draft(buf))
   if not text then
     return
@@ -162,28 +155,22 @@ function M.recall(buf, step)
   vim.api.nvim_win_set_cursor(0, { last, #vim.fn.getline(last) })
 end
 
---- The lines of the queued prompts. If there are several, each has its number for `:Eca unqueue`.
+--- Show the queued prompts above the draft. If there are several, each has its number for
+--- `:Eca unqueue`.
+---@param buf integer
 ---@param prompts [string, string][]
----@return [string, string][][]
-local function queue_lines(prompts)
+function M.show_queue(buf, prompts)
+  vim.api.nvim_buf_del_extmark(buf, field.namespace, QUEUE_MARK)
   local lines = {} ---@type [string, string][][]
   for index, prompt in ipairs(prompts) do
     local number = #prompts > 1 and ('%d '):format(index) or '  '
     local text = (QUEUE_SIGNS[prompt[1]] or '') .. prompt[2]:gsub('%s+', ' ')
     lines[index] = { { number .. text, 'EcaQueued' } }
   end
-  return lines
-end
-
---- Show the queued prompts above the draft.
----@param buf integer
----@param prompts [string, string][]
-function M.show_queue(buf, prompts)
-  vim.api.nvim_buf_del_extmark(buf, field.namespace, QUEUE_MARK)
   if #prompts > 0 then
     vim.api.nvim_buf_set_extmark(buf, field.namespace, 0, 0, {
       id = QUEUE_MARK,
-      virt_lines = queue_lines(prompts),
+      virt_lines = lines,
       virt_lines_above = true,
       virt_lines_leftcol = true,
       right_gravity = false,

@@ -3,166 +3,167 @@
 --- Rules kept here: this file is only a list, so that everything that names actions can read it.
 
 ---@class eca.Action
----@field text string what it does, for the list of keys
 ---@field at string module `eca.actions.…`
 ---@field call string function of that module
----@field chat? string[] keys in the transcript, normal mode
----@field input? string[] keys in the input, normal mode
----@field insert? string[] keys in the input, insert mode
----@field changes? string[] keys in the list of changes
----@field pending? string[] keys in the transcript, on a block that needs approval
----@field needs? eca.Ability what the server must be able to do
+---@field with any[] what it is called with
+---@field text string what it does, for the list of keys
+---@field chat string[] keys in the transcript, normal mode
+---@field input string[] keys in the input, normal mode
+---@field insert string[] keys in the input, insert mode
+---@field changes string[] keys in the list of changes
+---@field pending string[] keys in the transcript, on a block that needs approval
+---@field needs? eca.Ability what the server must be able to do; checked before the call
 
----@param at string
----@param call string
+---@param call string module and function
 ---@param text string
----@param keys? table
+---@param more? table<string, string> keys by place, separated by blanks; what it needs
+---@param ... any what it is called with
 ---@return eca.Action
-local function action(at, call, text, keys)
-  return vim.tbl_extend('error', { at = at, call = call, text = text }, keys or {})
+local function action(call, text, more, ...)
+  local at, name = call:match('^(%l+)%.([%l_]+)$')
+  local made = { at = at, call = name, with = { ... }, text = text, needs = (more or {}).needs }
+  for _, place in ipairs({ 'chat', 'input', 'insert', 'changes', 'pending' }) do
+    made[place] = vim.split((more or {})[place] or '', ' ', { trimempty = true })
+  end
+  return made
 end
-
-local QUEUE_KEY, STOP_KEY = '<M-CR>', '<C-c>'
 
 ---@type table<string, eca.Action>
 return {
-  Submit = action('prompts', 'submit', 'send the prompt', {
-    input = { '<CR>', '<C-s>' },
-    insert = { '<C-s>' },
-    chat = { '<C-s>' },
-  }),
-  Queue = action('prompts', 'queue', 'queue the prompt: send it when the turn ends', {
-    input = { QUEUE_KEY },
-    insert = { QUEUE_KEY },
-  }),
-  Unqueue = action('prompts', 'unqueue', 'take the last queued prompt back to edit it', {
-    input = { '<M-BS>' },
-    insert = { '<M-BS>' },
-  }),
-  HistoryPrevious = action('prompts', 'older', 'older prompt', {
-    input = { '<M-p>' },
-    insert = { '<M-p>' },
-  }),
-  Prompts = action('pickers', 'prompts', 'choose a prompt you sent before'),
-  HistoryNext = action('prompts', 'newer', 'newer prompt', {
-    input = { '<M-n>' },
-    insert = { '<M-n>' },
-  }),
-  Stop = action('prompts', 'stop', 'stop the turn', {
-    chat = { STOP_KEY },
-    input = { STOP_KEY },
-  }),
-  AddContext = action('contexts', 'add', 'add this file or selection to the context'),
-  Paste = action('contexts', 'paste', 'put the image of the clipboard into the prompt'),
-  Contexts = action('contexts', 'choose', 'show or remove context', {
-    chat = { 'gC' },
-    input = { 'gC' },
-  }),
+  Submit = action(
+    'prompts.submit',
+    'send the prompt',
+    { chat = '<C-s>', input = '<CR> <C-s>', insert = '<C-s>' },
+    false
+  ),
+  Queue = action(
+    'prompts.submit',
+    'queue the prompt: send it when the turn ends',
+    { input = '<M-CR>', insert = '<M-CR>' },
+    true
+  ),
+  Unqueue = action(
+    'prompts.take_back',
+    'take the last queued prompt back to edit it',
+    { input = '<M-BS>', insert = '<M-BS>' }
+  ),
+  HistoryPrevious = action(
+    'prompts.recall',
+    'older prompt',
+    { input = '<M-p>', insert = '<M-p>' },
+    -1
+  ),
+  Prompts = action('pickers.prompts', 'choose a prompt you sent before'),
+  HistoryNext = action('prompts.recall', 'newer prompt', { input = '<M-n>', insert = '<M-n>' }, 1),
+  Stop = action('prompts.stop', 'stop the turn', { chat = '<C-c>', input = '<C-c>' }),
+  AddContext = action('contexts.add', 'add this file or selection to the context'),
+  Paste = action('contexts.paste', 'put the image of the clipboard into the prompt'),
+  Contexts = action('contexts.choose', 'show or remove context', { chat = 'gC', input = 'gC' }),
 
-  Chat = action('chats', 'open', 'go to the chat, with the selection as context'),
-  Toggle = action('chats', 'toggle', 'open or hide the chat'),
-  Hide = action('chats', 'hide', 'hide the chat', {
-    chat = { 'q', 'gQ' },
-    input = { 'gQ' }, -- there q records a macro
-  }),
-  New = action('chats', 'new', 'start a new chat'),
-  Chats = action('manage', 'pick', 'choose a chat'),
-  NextChat = action('manage', 'next', 'next chat', { chat = { ']b' }, input = { ']b' } }),
-  PreviousChat = action('manage', 'previous', 'previous chat', {
-    chat = { '[b' },
-    input = { '[b' },
-  }),
-  Rename = action('manage', 'rename', 'rename the chat', { needs = 'rename' }),
-  Clear = action('manage', 'clear', 'clear the chat', { needs = 'clear' }),
-  Delete = action('manage', 'delete', 'delete the chat', { needs = 'delete' }),
-  Usage = action('chats', 'usage', 'show what fills the context window, and the cost'),
-  Input = action('chats', 'insert', 'type a prompt', { chat = { 'i', 'I', 'o', 'O' } }),
-  Put = action('chats', 'put', 'put a register into the input', { chat = { 'p', 'P' } }),
+  Chat = action('chats.open', 'go to the chat, with the selection as context'),
+  Toggle = action('chats.toggle', 'open or hide the chat'),
+  -- In the input q records a macro.
+  Hide = action('chats.hide', 'hide the chat', { chat = 'q gQ', input = 'gQ' }),
+  New = action('chats.new', 'start a new chat'),
+  Chats = action('manage.pick', 'choose a chat'),
+  NextChat = action('manage.cycle', 'next chat', { chat = ']b', input = ']b' }, 1),
+  PreviousChat = action('manage.cycle', 'previous chat', { chat = '[b', input = '[b' }, -1),
+  Rename = action('manage.rename', 'rename the chat', { needs = 'rename' }),
+  Clear = action('manage.clear', 'clear the chat', { needs = 'clear' }),
+  Delete = action('manage.delete', 'delete the chat', { needs = 'delete' }),
+  Usage = action('chats.usage', 'show what fills the context window, and the cost'),
+  Input = action('chats.insert', 'type a prompt', { chat = 'i I o O' }),
+  Put = action('chats.put', 'put a register into the input', { chat = 'p P' }),
 
-  Resume = action('history', 'resume', 'resume an earlier chat', { needs = 'list' }),
-  Older = action('history', 'older', 'load older messages'),
-  History = action('history', 'timeline', 'go to a prompt or a flag', { chat = { 'gh' } }),
-  Rollback = action('history', 'rollback', 'roll back to before this prompt', {
-    chat = { 'gu' },
-    needs = 'rollback',
-  }),
-  Fork = action('history', 'fork', 'continue from here in a new chat', {
-    chat = { 'gb' },
-    needs = 'fork',
-  }),
-  Flag = action('history', 'flag', 'set or remove a flag here', {
-    chat = { 'gm' },
-    needs = 'flags',
-  }),
-  NextFlag = action('history', 'next_flag', 'next flag', { chat = { ']f' } }),
-  PreviousFlag = action('history', 'previous_flag', 'previous flag', { chat = { '[f' } }),
+  Resume = action('history.resume', 'resume an earlier chat', { needs = 'list' }),
+  Older = action('history.older', 'load older messages'),
+  History = action('history.timeline', 'go to a prompt or a flag', { chat = 'gh' }),
+  Rollback = action(
+    'history.rollback',
+    'roll back to before this prompt',
+    { chat = 'gu', needs = 'rollback' }
+  ),
+  Fork = action(
+    'history.fork',
+    'continue from here in a new chat',
+    { chat = 'gb', needs = 'fork' }
+  ),
+  Flag = action('history.flag', 'set or remove a flag here', { chat = 'gm', needs = 'flags' }),
+  NextFlag = action('blocks.jump', 'next flag', { chat = ']f' }, 'flag', 1),
+  PreviousFlag = action('blocks.jump', 'previous flag', { chat = '[f' }, 'flag', -1),
 
-  Approval = action('approvals', 'focus', 'go to the pending request', {
-    chat = { 'g<CR>' },
-    input = { 'g<CR>' },
-  }),
-  Approve = action('approvals', 'approve', 'allow', { pending = { 'a' } }),
-  ApproveRemember = action('approvals', 'remember', 'always allow it in this session', {
-    pending = { 'A' },
-  }),
-  ApproveAll = action('approvals', 'approve_all', 'allow all pending requests of the chat'),
-  Reject = action('approvals', 'reject', 'reject', { pending = { 'r' } }),
-  RejectReason = action('approvals', 'reject_reason', 'reject and say what to do instead', {
-    pending = { 'R' },
-  }),
-  Choose = action('approvals', 'choose', 'answer the pending request by one of its choices'),
-  Diff = action('approvals', 'diff', 'show the whole diff in a tab page', {
-    chat = { 'gd' },
-    pending = { 'd' },
-  }),
-  Answer = action('approvals', 'answer', 'answer the question'),
+  Approval = action(
+    'approvals.focus',
+    'go to the pending request',
+    { chat = 'g<CR>', input = 'g<CR>' }
+  ),
+  Approve = action('approvals.answer_call', 'allow', { pending = 'a' }, 'accept'),
+  ApproveRemember = action(
+    'approvals.answer_call',
+    'always allow it in this session',
+    { pending = 'A' },
+    'accept',
+    true
+  ),
+  ApproveAll = action('approvals.approve_all', 'allow all pending requests of the chat'),
+  Reject = action('approvals.answer_call', 'reject', { pending = 'r' }, 'reject'),
+  RejectReason = action(
+    'approvals.answer_call',
+    'reject and say what to do instead',
+    { pending = 'R' },
+    'reject_with_reason'
+  ),
+  Choose = action('approvals.choose', 'answer the pending request by one of its choices'),
+  Diff = action(
+    'approvals.diff',
+    'show the whole diff in a tab page',
+    { chat = 'gd', pending = 'd' }
+  ),
+  Answer = action('approvals.answer', 'answer the question'),
 
-  Act = action('blocks', 'act', 'open or close the block, follow the link', {
-    chat = { '<CR>', '<2-LeftMouse>' },
-  }),
-  ToggleBlock = action('blocks', 'toggle', 'open or close the block', { chat = { '<Tab>', 'za' } }),
-  OpenBlock = action('blocks', 'open', 'open the block', { chat = { 'zo' } }),
-  CloseBlock = action('blocks', 'close', 'close the block', { chat = { 'zc' } }),
-  OpenAll = action('blocks', 'open_all', 'open all blocks', { chat = { 'zR' } }),
-  CloseAll = action('blocks', 'close_all', 'close all blocks', { chat = { 'zM' } }),
-  OpenFile = action('blocks', 'open_file', 'open the file in a code window', { chat = { 'gf' } }),
-  OpenLink = action('blocks', 'open_link', 'open the link under the cursor', {
-    chat = { 'gx' },
-  }),
-  YankCode = action('blocks', 'yank_code', 'yank the code block', { chat = { 'gy' } }),
-  Tasks = action('blocks', 'tasks', "go to the agent's task list"),
-  NextTurn = action('blocks', 'next_turn', 'next prompt', { chat = { ']]' } }),
-  PreviousTurn = action('blocks', 'previous_turn', 'previous prompt', { chat = { '[[' } }),
-  NextApproval = action('blocks', 'next_approval', 'next pending request', { chat = { ']a' } }),
-  PreviousApproval = action('blocks', 'previous_approval', 'previous pending request', {
-    chat = { '[a' },
-  }),
+  Act = action(
+    'blocks.act',
+    'open or close the block, follow the link',
+    { chat = '<CR> <2-LeftMouse>' }
+  ),
+  ToggleBlock = action('blocks.set_open', 'open or close the block', { chat = '<Tab> za' }),
+  OpenBlock = action('blocks.set_open', 'open the block', { chat = 'zo' }, true),
+  CloseBlock = action('blocks.set_open', 'close the block', { chat = 'zc' }, false),
+  OpenAll = action('blocks.set_all_open', 'open all blocks', { chat = 'zR' }, true),
+  CloseAll = action('blocks.set_all_open', 'close all blocks', { chat = 'zM' }, false),
+  OpenFile = action('blocks.open_file', 'open the file in a code window', { chat = 'gf' }),
+  OpenLink = action('blocks.open_link', 'open the link under the cursor', { chat = 'gx' }),
+  YankCode = action('blocks.yank_code', 'yank the code block', { chat = 'gy' }),
+  Tasks = action('blocks.tasks', "go to the agent's task list"),
+  NextTurn = action('blocks.jump', 'next prompt', { chat = ']]' }, 'user', 1),
+  PreviousTurn = action('blocks.jump', 'previous prompt', { chat = '[[' }, 'user', -1),
+  NextApproval = action('blocks.jump_to_request', 'next pending request', { chat = ']a' }, 1),
+  PreviousApproval = action(
+    'blocks.jump_to_request',
+    'previous pending request',
+    { chat = '[a' },
+    -1
+  ),
 
-  Changes = action('review', 'changes', 'list what tools changed'),
-  ChangeKeep = action('review', 'keep', 'keep the change', { changes = { 'a' } }),
-  ChangeRevert = action('review', 'revert', 'revert the change', { changes = { 'r' } }),
-  ChangeComment = action('review', 'comment', 'comment on the change', { changes = { 'c' } }),
-  ChangeSend = action('review', 'send', 'send all comments', { changes = { 's' } }),
-  UndoTurn = action('review', 'undo', "undo the last turn's changes", { changes = { 'u' } }),
-  Files = action('review', 'files', 'list the files that the agent has used'),
-  Conflicts = action('review', 'conflicts', 'files changed on disk and in a buffer'),
+  Changes = action('review.changes', 'list what tools changed'),
+  ChangeKeep = action('review.keep', 'keep the change', { changes = 'a' }),
+  ChangeRevert = action('review.revert', 'revert the change', { changes = 'r' }),
+  ChangeComment = action('review.comment', 'comment on the change', { changes = 'c' }),
+  ChangeSend = action('review.send', 'send all comments', { changes = 's' }),
+  UndoTurn = action('review.open', "undo the last turn's changes", { changes = 'u' }, 'undo'),
+  Files = action('review.open', 'list the files that the agent has used', {}, 'files'),
+  Conflicts = action('review.conflicts', 'files changed on disk and in a buffer'),
 
-  Model = action('options', 'model', 'choose the model'),
-  Agent = action('options', 'agent', 'choose the agent'),
-  NextAgent = action('options', 'next_agent', 'switch to the next agent', {
-    chat = { '<S-Tab>' },
-    input = { '<S-Tab>' },
-  }),
-  Variant = action('options', 'variant', 'choose the variant'),
-  Options = action('options', 'options', 'set other options of the chat'),
-  Trust = action('pickers', 'trust', 'turn trust on or off: run tools without asking'),
-  Palette = action('pickers', 'palette', 'choose what to do', {
-    chat = { 'ga' },
-    input = { 'ga' },
-  }),
-  Keys = action('help', 'keys', 'list the keys', {
-    chat = { 'g?' },
-    input = { 'g?' },
-    changes = { 'g?' },
-  }),
+  Model = action('options.choose', 'choose the model', {}, 'model'),
+  Agent = action('options.choose', 'choose the agent', {}, 'agent'),
+  NextAgent = action(
+    'options.next_agent',
+    'switch to the next agent',
+    { chat = '<S-Tab>', input = '<S-Tab>' }
+  ),
+  Variant = action('options.choose', 'choose the variant', {}, 'variant'),
+  Options = action('options.options', 'set other options of the chat'),
+  Trust = action('pickers.trust', 'turn trust on or off: run tools without asking'),
+  Palette = action('pickers.palette', 'choose what to do', { chat = 'ga', input = 'ga' }),
+  Keys = action('help.keys', 'list the keys', { chat = 'g?', input = 'g?', changes = 'g?' }),
 }

@@ -74,7 +74,7 @@ end
 ---@return string?
 local function on_pending(name)
   local approvals = require('eca.actions.approvals')
-  if approvals.on_waiting_block() then
+  if approvals.waiting_here() then
     return keys.plug(name)
   end
   return require('eca.approval').has_pending() and approvals.GO_TO_REQUEST or nil
@@ -86,14 +86,14 @@ end
 ---@return eca.KeyPlace[]
 local function places(found, kind)
   if kind == 'changes' then
-    return { { mode = 'n', keys = found.changes or {}, keys_for = in_changes } }
+    return { { mode = 'n', keys = found.changes, keys_for = in_changes } }
   elseif kind == 'chat' then
     return {
-      { mode = 'n', keys = found.chat or {} },
-      { mode = 'n', keys = found.pending or {}, keys_for = on_pending },
+      { mode = 'n', keys = found.chat },
+      { mode = 'n', keys = found.pending, keys_for = on_pending },
     }
   end
-  return { { mode = 'n', keys = found.input or {} }, { mode = 'i', keys = found.insert or {} } }
+  return { { mode = 'n', keys = found.input }, { mode = 'i', keys = found.insert } }
 end
 
 ---@param buf integer

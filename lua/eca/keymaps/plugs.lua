@@ -40,12 +40,30 @@ local MODES = {
 local STUB = '<Plug>(Eca'
 local defined = false
 
---- Run an action. Called by the <Plug> mappings.
+--- Can the server of the current chat do something? A message says what it cannot do.
+---@param ability? eca.Ability
+---@return boolean
+function M.is_able(ability)
+  local chat = ability and require('eca.window').current_chat()
+  local fault = ability and require('eca.state.abilities').fault(chat, ability)
+  if fault then
+    require('eca.ui.notify').warn(fault)
+  end
+  return not fault
+end
+
+--- Run an action. Called by the <Plug> mappings, and by `:Eca`.
 ---@param name string
-function M.run(name)
+---@param argument? string|integer of its subcommand
+---@param bang? boolean
+function M.run(name, argument, bang)
   local found = actions[name]
   require('eca.view') -- joins the host with what draws
-  require('eca.actions.' .. found.at)[found.call]()
+  if M.is_able(found.needs) then
+    local with, count = vim.list_slice(found.with), #found.with
+    with[count + 1], with[count + 2] = argument, bang
+    require('eca.actions.' .. found.at)[found.call](unpack(with, 1, count + 2))
+  end
 end
 
 --- Map each action's <Plug>, and remove the stub.

@@ -57,7 +57,7 @@ local function ask(buf)
   local name = paths.short(vim.api.nvim_buf_get_name(buf))
   local options = { prompt = ('%s changed on disk and in its buffer'):format(name) }
   choose.one({ KEEP, TAKE, DIFF }, options, function(choice)
-    if choice and vim.api.nvim_buf_is_loaded(buf) then
+    if vim.api.nvim_buf_is_loaded(buf) then
       ACTS[choice](buf)
     end
   end)
@@ -82,12 +82,10 @@ function M.choose()
     end,
   }
   choose.one(buffers, options, function(buf)
-    if buf then
-      vim.schedule(function() -- clear the first question before the second is shown
-        vim.cmd.redraw()
-        ask(buf)
-      end)
-    end
+    vim.schedule(function() -- clear the first question before the second is shown
+      vim.cmd.redraw()
+      ask(buf)
+    end)
   end)
 end
 

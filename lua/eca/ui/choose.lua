@@ -11,12 +11,14 @@ local M = {}
 ---@generic T
 ---@param items T[]
 ---@param options { prompt: string, format_item?: fun(item: T): string }
----@param on_choice fun(item?: T)
+---@param on_choice fun(item: T) not called if nothing is chosen
 function M.one(items, options, on_choice)
   local chosen = false
   local shown, fault = pcall(vim.ui.select, items, options, function(item)
     chosen = true
-    on_choice(item)
+    if item ~= nil then
+      on_choice(item)
+    end
   end)
   if shown then
     return
@@ -28,7 +30,18 @@ function M.one(items, options, on_choice)
   if not tostring(fault):find('Keyboard interrupt', 1, true) then
     notify.warn('vim.ui.select has failed, nothing was asked: ' .. others.words(tostring(fault)))
   end
-  on_choice(nil)
+end
+
+--- Ask before something that cannot be undone.
+---@param verb string
+---@param prompt string
+---@param go_on fun()
+function M.sure(verb, prompt, go_on)
+  M.one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
+    if choice == verb then
+      go_on()
+    end
+  end)
 end
 
 --- Does Neovim's own list show the items? It has no more room than the screen.

@@ -108,15 +108,14 @@ class Session:
     def receive(self, intent: intents.Intent) -> None:
         """Queue an intent.
 
-        Prompts and drafts to save are handled at once: Neovim may exit next.
+        What the user has typed is saved at once: Neovim may exit next.
         """
-        match intent:
-            case intents.KeepPrompt(text):
-                self._persistence.keep_prompt(text)
-            case intents.KeepDraft(chat, text):
-                self._persistence.keep_draft(chat, text)
-            case _:
-                self._intents_in.send_nowait(intent)
+        if isinstance(intent, intents.KeepDraft):
+            self._persistence.keep_draft(intent.chat, intent.text)
+            return
+        if isinstance(intent, intents.SendPrompt) and intent.typed is not None:
+            self._persistence.keep_prompt(intent.typed)
+        self._intents_in.send_nowait(intent)
 
     def warn(self, chat_id: str, line: str) -> bool:
         """Show an error in a chat; returns whether the chat exists."""

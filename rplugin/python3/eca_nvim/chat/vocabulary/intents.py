@@ -57,7 +57,7 @@ class SendPrompt(Intent, frozen=True):
     """Send a prompt. While a turn runs it steers, or waits if `queue` is true.
 
     contexts: tables (`contexts.parse_context`), collected when the prompt was sent. server: as in
-    `open_chat`.
+    `open_chat`. typed: what the user typed for it, to be offered again; None: nothing.
     """
 
     name: ClassVar[str] = "prompt"
@@ -67,6 +67,7 @@ class SendPrompt(Intent, frozen=True):
     queue: bool = False
     request: int | None = None
     server: str | None = None
+    typed: str | None = None
 
 
 class Unqueue(Intent, frozen=True):
@@ -177,13 +178,6 @@ class SetTrust(Intent, frozen=True):
     name: ClassVar[str] = "trust"
     chat: str
     trusted: bool
-
-
-class KeepPrompt(Intent, frozen=True):
-    """Add a prompt that the user typed and sent to the history."""
-
-    name: ClassVar[str] = "keep_prompt"
-    text: str
 
 
 class KeepDraft(Intent, frozen=True):
