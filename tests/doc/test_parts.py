@@ -119,6 +119,14 @@ def test_the_packages_are_listed_with_what_each_file_says_of_itself() -> None:
     assert documents.section(PACKAGES, documents.PARTS).strip() == wanted
 
 
+def test_every_file_that_a_docstring_names_exists() -> None:
+    """What lists the files of a package is this page alone."""
+    here = {path.name for path in PACKAGE.rglob("*.py")}
+    for path in PACKAGE.rglob("*.py"):
+        words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        assert set(re.findall(r"\b[a-z_]+\.py\b", words)) <= here, path
+
+
 def test_the_picture_has_the_floors() -> None:
     picture = documents.PARTS.read_text(encoding="utf-8").split("```")[1]
     rooms = re.findall(r"(?m)^ \d  ([a-z ]+?)(?:  .*)?$", picture)

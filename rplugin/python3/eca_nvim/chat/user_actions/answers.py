@@ -4,7 +4,7 @@ Rules kept here:
 - What the agent wrote is in `title`, `detail` and `options`; `notes`, `fault`,
   `place` and `empty` are our own lines. Each text is cut to what a float can show; the block in the
   chat has all of it.
-- An answer is taken only if the question is still as it was shown (answer_check.py).
+- An answer is taken only if the question is still as it was shown (`check_answer`).
 - A form is sent once all its fields are answered and fit; an answer that does not fit changes
   nothing, and the field is asked again with the reason.
 - Declining is an answer of the user. What he does not answer is cancelled when the turn ends.
@@ -162,7 +162,7 @@ def answer_question(
 ) -> Changes:
     """Answer the open question of a block; None cancels it, or declines a form or a link.
 
-    digest: of the question as the user saw it (answer_check.py). picked: the numbers of choices
+    digest: of the question as the user saw it (`check_answer`). picked: the numbers of choices
     of a form's field (1-based), instead of a text.
     """
     update = Update(chat, chat.root, now)

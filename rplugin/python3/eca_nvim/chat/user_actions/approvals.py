@@ -2,7 +2,7 @@
 
 Rules kept here:
 - Only the user can switch it on, here; the agent can only switch it off.
-- An answer is sent once, and only if the request is still as it was shown (answer_check.py).
+- An answer is sent once, and only if the request is still as it was shown (`check_answer`).
 - An item names the chat that shows it. The answer names the chat the call belongs to, which may be
   a subagent's.
 - What is approved is what is shown: commands and arguments are shown whole, up to MOST_SHOWN. What
@@ -66,7 +66,7 @@ def decide(
 ) -> Changes:
     """Answer the call that waits in a block by one of its choices; None, or no such id, rejects it.
 
-    digest: of the request as the user saw it (answer_check.py). The reason of a rejection becomes
+    digest: of the request as the user saw it (`check_answer`). The reason of a rejection becomes
     the next prompt once the turn has ended. It goes back into the input if the call belongs to a
     subagent, which carries on after a rejection, or if it no longer waits.
     """
