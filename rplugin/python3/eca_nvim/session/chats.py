@@ -19,11 +19,11 @@ import anyio
 from msgspec.structs import replace
 
 from eca_nvim.chat.handlers import reducer
-from eca_nvim.chat.model.blocks import Changes, ToolBlock
+from eca_nvim.chat.model.blocks import Changes, ToolBlock, open_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Update
-from eca_nvim.chat.user_actions.approvals import PendingList, pending_item
+from eca_nvim.chat.user_actions.approvals import PendingList
 from eca_nvim.chat.vocabulary import effects, ops, options
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.session.files.call_warnings import disk_warnings
@@ -155,12 +155,13 @@ class Chats:
 
     def recheck_request(self, chat: Chat, block_id: int) -> None:
         """Show a pending request again if its warnings about files on disk have changed."""
-        request = chat.pending.get(block_id)
-        if request is not None:
-            shown_digest = request.digest
-            pending_item(chat, block_id, disk_warnings)
-            if request.digest != shown_digest:
-                self._view.push([self._pending()])
+        # All else that a request shows tells the request when it changes; a disk does not.
+        request, block = chat.pending.get(block_id), chat.blocks.get(block_id)
+        if request is None or not isinstance(block, ToolBlock) or open_question(block):
+            return
+        if tuple(disk_warnings(chat, block.call)) != request.on_disk:
+            request.changed()
+            self._view.push([self._pending()])
 
     def resend_pending(self) -> None:
         """Send all pending requests whole with the next change, not only what is new."""

@@ -171,7 +171,8 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
         item, behind = question_item(question), question_behind(question)
         item["agent"] = _agent_name(block)
     elif isinstance(block, ToolBlock):
-        item, behind = _approval(chat, block, request, on_disk(chat, block.call)), block.call
+        request.on_disk = tuple(on_disk(chat, block.call))
+        item, behind = _approval(chat, block, request), block.call
     else:
         raise TypeError(f"a block of kind {block.kind} cannot wait")
     item = {"chat": chat.id, "id": request.id, "block": block_id, **item}
@@ -179,14 +180,12 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
     return {**shown, "digest": request.show(shown, behind)}
 
 
-def _approval(
-    chat: Chat, block: ToolBlock, request: requests.Request, on_disk: Sequence[str]
-) -> dict[str, object]:
+def _approval(chat: Chat, block: ToolBlock, request: requests.Request) -> dict[str, object]:
     body, diff_row = approval_body(block, chat.settings)
     content = cut_characters(body, MOST_SHOWN)
     request.is_whole = content is body
     too_long = () if request.is_whole else (TOO_LONG,)
-    cautions = [*too_long, *warnings(block, chat.settings), *on_disk]
+    cautions = [*too_long, *warnings(block, chat.settings), *request.on_disk]
     return {
         "call": block.call.id,
         "kind": "approval",

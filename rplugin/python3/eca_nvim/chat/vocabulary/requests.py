@@ -134,7 +134,8 @@ class Request(Struct, eq=False):
     """A request that has waited for the user since a time (ms).
 
     digest: None until the request has been shown as it is now. version: counts the different
-    versions that were shown. is_whole: it can be read to its end.
+    versions that were shown. is_whole: it can be read to its end. on_disk: the warnings that a look
+    at the disk has given.
     """
 
     id: str
@@ -142,6 +143,7 @@ class Request(Struct, eq=False):
     digest: str | None = None
     version: int = 0
     is_whole: bool = True
+    on_disk: tuple[str, ...] = ()
     _hash: str | None = None
 
     def show(self, item: Mapping[str, object], behind: object) -> str:
