@@ -323,7 +323,7 @@ end
 ---@return eca.FileUsed[]
 function M.files(chat)
   local id = chat or require('eca.window').current_chat()
-  return id and require('eca.state.files_used').list(id) or {}
+  return id and require('eca.state.used_files').list(id) or {}
 end
 
 --- The status of the current chat.

@@ -8,8 +8,8 @@ from tests.agents.client import make_agent, running
 from tests.agents.recorded import prepare, relive
 from tests.agents.summary import summary
 from tests.chat.driver import Driver
-from tests.support.file_uses import files_used
 from tests.support.golden import assert_golden
+from tests.support.used_files import used_files
 
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed
@@ -41,7 +41,7 @@ def used(events: Iterable[AgentEvent], workspace: Path) -> str:
             home = it.parent_id or it.chat_id or ""
             driver = drivers.setdefault(home, Driver((str(workspace),)))
             driver.hear_exactly(it.event, child=it.chat_id if it.parent_id else None)
-    return "--\n".join(files_used(it.chat, it.effects) for it in drivers.values())
+    return "--\n".join(used_files(it.chat, it.effects) for it in drivers.values())
 
 
 @pytest.mark.parametrize("name", [*WHOLE, *TURNS])

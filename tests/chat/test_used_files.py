@@ -13,7 +13,7 @@ from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.model import calls, used_files
 from eca_nvim.chat.model.calls import LONGEST_COMMAND, MOST_NAMED, named_by, named_in
 from eca_nvim.chat.model.used_files import UsedFiles, cooled
-from eca_nvim.chat.render.panel_rows import MOST_ROWS, files_used
+from eca_nvim.chat.render.panel_rows import MOST_ROWS, used_file_rows
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions import prompts
 from eca_nvim.chat.user_actions.earlier_messages import Page, show_history
@@ -22,7 +22,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     FileNamed,
     FileUsed,
     Location,
-    SetFilesUsed,
+    SetUsedFiles,
     ToolCall,
     ToolKind,
     Use,
@@ -272,8 +272,8 @@ class TestOps:
         update = Update(driver.chat, driver.chat.root, 0, more_follow=True)
         for number in range(5):
             reducer.change(update, read(f"r{number}"))
-        assert not [op for op in update.finish().ops if isinstance(op, SetFilesUsed)]
-        (op,) = [it for it in reducer.settled(driver.chat, 0).ops if isinstance(it, SetFilesUsed)]
+        assert not [op for op in update.finish().ops if isinstance(op, SetUsedFiles)]
+        (op,) = [it for it in reducer.settled(driver.chat, 0).ops if isinstance(it, SetUsedFiles)]
         assert [it["read"] for it in op.files] == [5]
 
     def test_text_makes_no_op(self) -> None:
@@ -331,7 +331,7 @@ class TestRows:
     """What `:Eca files` shows."""
 
     def rows(self, driver: Driver) -> list[str]:
-        table = files_used(driver.chat, {"/workspace/a": (1, 0)})
+        table = used_file_rows(driver.chat, {"/workspace/a": (1, 0)})
         head = "".join(text for text, _ in table["head"])
         files = [
             "".join(text for text, _ in (*it["heat"], (f" {it['path']}", ""), *it["use"]))
@@ -360,7 +360,7 @@ class TestRows:
         driver = Driver()
         for number in range(MOST_ROWS + 7):
             driver.chat.used.note(f"/{number}", Use.READ)
-        table = files_used(driver.chat, {})
+        table = used_file_rows(driver.chat, {})
         assert (len(table["files"]), table["more"]) == (MOST_ROWS, 7)
 
 

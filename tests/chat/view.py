@@ -12,7 +12,7 @@ import msgpack
 
 from eca_nvim.chat.model.display_settings import HIGHLIGHTS
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.call_details import SetFilesUsed
+from eca_nvim.chat.vocabulary.call_details import SetUsedFiles
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment, ViewOp
 
 _FORBIDDEN = frozenset(chr(code) for code in [*range(9), *range(11, 32), 127])
@@ -49,7 +49,7 @@ class View:
         self.status: Mapping[str, object] = {}
         self.queue: list[tuple[str, str]] = []
         self.events: list[tuple[str, Mapping[str, object]]] = []
-        self.used: list[SetFilesUsed] = []
+        self.used: list[SetUsedFiles] = []
         self.other: list[ViewOp] = []
 
     def draw(self, changes: Iterable[ViewOp]) -> None:
@@ -86,7 +86,7 @@ class View:
                 self.status = status
             case ops.SetQueue(prompts=prompts):
                 self.queue = list(prompts)
-            case SetFilesUsed():
+            case SetUsedFiles():
                 self.used.append(op)
             case ops.Emit(event=event, data=data):
                 self.events.append((event, data))

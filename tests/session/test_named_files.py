@@ -13,7 +13,7 @@ from eca_nvim.chat.vocabulary.call_details import (
     FileNamed,
     FileUsed,
     Location,
-    SetFilesUsed,
+    SetUsedFiles,
     ToolCall,
     ToolKind,
     Use,
@@ -45,7 +45,7 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
 
 def used(rig: Rig) -> dict[str, tuple[str, ...]]:
     """Return the names of the files that the view knows, and how they were used."""
-    files = {it["path"]: it for op in rig.view.of(SetFilesUsed) for it in op.files}
+    files = {it["path"]: it for op in rig.view.of(SetUsedFiles) for it in op.files}
     return {Path(path).name: tuple(set(it) & set(Use)) for path, it in files.items()}
 
 

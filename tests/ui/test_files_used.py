@@ -10,7 +10,7 @@ from tests.ui.talk import Value
 
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.render.panel_rows import files_used
+from eca_nvim.chat.render.panel_rows import used_file_rows
 from eca_nvim.chat.vocabulary.call_details import Use
 from eca_nvim.chat.vocabulary.turn_events import UsageReported
 
@@ -35,7 +35,7 @@ def used(workspace: Path, *names: str) -> Value:
     chat = Chat(CHAT, RenderSettings(folders=(str(workspace),)))
     for name in names:
         chat.used.note(str(workspace / name), Use.READ)
-    return files_used(chat, {})
+    return used_file_rows(chat, {})
 
 
 def test_files_are_listed_and_opened(
@@ -53,7 +53,7 @@ def test_files_are_listed_and_opened(
     for use in (*Use, Use.READ, Use.WRITTEN):
         chat.used.note(calc, use)
     chat.used.add_lines(calc, 10, 2)
-    show(stage, files_used(chat, {}))
+    show(stage, used_file_rows(chat, {}))
     stage.wait_screen("files of this chat")
     assert_screen(stage, "files_used")
     stage.keys("gg<CR>")

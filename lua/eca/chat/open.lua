@@ -68,7 +68,7 @@ function M.forget(id)
   require('eca.window').replace(id, other)
   buffers.forget(id)
   mirror.forget(id)
-  require('eca.state.files_used').forget(id)
+  require('eca.state.used_files').forget(id)
   require('eca.chat.attention').forget(id)
 end
 

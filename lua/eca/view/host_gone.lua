@@ -30,7 +30,7 @@ local function end_turn(id)
   status.activity, status.retrying = nil, nil
   draw({ 'queue', id, {} })
   draw({ 'plan', id, nil })
-  require('eca.state.files_used').forget(id) -- another host counts from 1 again
+  require('eca.state.used_files').forget(id) -- another host counts from 1 again
   draw({ 'status', id, status })
 end
 

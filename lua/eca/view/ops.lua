@@ -62,9 +62,9 @@ function M.settle()
     winbar.refresh(id)
   end
   stale, all_stale = {}, false
-  local files_used = package.loaded['eca.state.files_used']
-  if files_used then
-    files_used.announce(function(data)
+  local used_files = package.loaded['eca.state.used_files']
+  if used_files then
+    used_files.announce(function(data)
       emit('EcaFilesUsed', data)
     end)
   end
@@ -256,7 +256,7 @@ function draw.files(chat, paths, moved)
 end
 
 function draw.used(chat, turn, files, dropped)
-  require('eca.state.files_used').set(chat, turn, files, dropped) -- late: not before a turn
+  require('eca.state.used_files').set(chat, turn, files, dropped) -- late: not before a turn
   settle_soon()
 end
 

@@ -16,8 +16,8 @@ from tests.agents.acp.played import (
     recorded,
     transcript,
 )
-from tests.support.file_uses import files_used
 from tests.support.golden import assert_golden
+from tests.support.used_files import used_files
 
 from eca_nvim.chat.vocabulary.states import Turn
 from eca_nvim.protocol.acp.updates import SessionUpdated
@@ -49,7 +49,7 @@ def test_a_recording_reads_as_before(name: str) -> None:
 )
 def test_the_files_of_a_recording(name: str) -> None:
     drivers = [session.driver for session in Player(name).sessions.values()]
-    used = "--\n".join(files_used(driver.chat, driver.effects) for driver in drivers)
+    used = "--\n".join(used_files(driver.chat, driver.effects) for driver in drivers)
     assert_golden(used, GOLDEN / "files" / f"{name}.txt")
 
 

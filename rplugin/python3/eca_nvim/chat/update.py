@@ -29,7 +29,7 @@ from eca_nvim.chat.model.blocks import (
 )
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.block import body, header, lost_header
-from eca_nvim.chat.render.panel_rows import set_files_used, usage_rows
+from eca_nvim.chat.render.panel_rows import set_used_files, usage_rows
 from eca_nvim.chat.render.status import option_rows, queue_lines, status, task_list_line
 from eca_nvim.chat.text.output import LONGEST, break_rows
 from eca_nvim.chat.vocabulary import effects, ops, options, states
@@ -348,7 +348,7 @@ class Update:
         if self.chat.status_is_stale:
             self.dirty |= Dirty.STATUS
         if self.chat.used.is_stale:
-            self.ops.append(set_files_used(self.chat))
+            self.ops.append(set_used_files(self.chat))
         if self.chat.used.named or self.chat.used.ended:
             folders = tuple(self.chat.settings.folders)
             request = effects.FindFiles(self.chat.id, *self.chat.used.take_named(), folders)

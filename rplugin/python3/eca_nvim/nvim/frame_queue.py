@@ -34,7 +34,7 @@ FLAT_SIZE = 1 << 9
 _PACED = frozenset(
     {
         *(ops.AppendText, ops.SetHeader, ops.SetBody, ops.SetStatus, ops.SetQueue),
-        call_details.SetFilesUsed,
+        call_details.SetUsedFiles,
     }
 )
 """Ops that come many times a second while an agent works."""

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.render.panel_rows import files_used
+from eca_nvim.chat.render.panel_rows import used_file_rows
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.text.text_differences import spans
 from eca_nvim.review.earlier_states import FileRecord, TurnChanges
@@ -33,7 +33,7 @@ from eca_nvim.review.text_changes import (
 )
 
 
-def list_files_used(chat: Chat, turns: Sequence[TurnChanges]) -> Table:
+def list_used_files(chat: Chat, turns: Sequence[TurnChanges]) -> Table:
     """Return head and rows; the lines that commands changed are counted from the files."""
     lines: dict[str, tuple[int, int]] = {}
     for turn in turns:
@@ -43,7 +43,7 @@ def list_files_used(chat: Chat, turns: Sequence[TurnChanges]) -> Table:
                 added, removed = counts(before, after)
                 known = lines.get(path, (0, 0))
                 lines[path] = (known[0] + added, known[1] + removed)
-    return files_used(chat, lines)
+    return used_file_rows(chat, lines)
 
 
 CONTEXT = 3

@@ -94,7 +94,7 @@ class Session:
         self._folders = folders
         self.surveyor = Surveyor(self._ledger.attribution, folders)
         self._contexts = Contexts(settings, files, view)
-        self._named_files = NamedFiles(self._files_used)
+        self._named_files = NamedFiles(self._used_files)
         self._servers = Servers(
             *(make_agent, self._chats, view, persistence, redactor),
             *(self._ledger, self.surveyor, self._named_files.request),
@@ -352,9 +352,9 @@ class Session:
             self.surveyor.request()
 
     def _command_changed(self, chat_id: str, path: str) -> None:
-        self._files_used(chat_id, [call_details.FileUsed(path, call_details.Use.WRITTEN)])
+        self._used_files(chat_id, [call_details.FileUsed(path, call_details.Use.WRITTEN)])
 
-    def _files_used(self, chat_id: str, files: Sequence[call_details.FileUsed]) -> None:
+    def _used_files(self, chat_id: str, files: Sequence[call_details.FileUsed]) -> None:
         """Count files that only a look at the disk has found."""
         chat = self._chats.table.get(chat_id)
         if chat is not None:

@@ -18,7 +18,7 @@ from itertools import combinations
 
 from msgspec.structs import replace
 
-from eca_nvim.chat.handlers.file_uses import prompt_sent
+from eca_nvim.chat.handlers.used_files import prompt_sent
 from eca_nvim.chat.model.chat import QueuedPrompt, QueueKind
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary.states import History, TurnEnd

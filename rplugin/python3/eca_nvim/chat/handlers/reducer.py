@@ -14,12 +14,12 @@ from typing import Any
 from eca_nvim.chat.handlers import (
     call_steps,
     chat_state,
-    file_uses,
     messages,
     questions,
     task_list,
     tool_calls,
     turn,
+    used_files,
 )
 from eca_nvim.chat.model.blocks import Changes, ToolBlock
 from eca_nvim.chat.model.chat import Chat
@@ -48,8 +48,8 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     turn_events.LinkReceived: messages.link_received,
     turn_events.ImageReceived: messages.image_received,
     turn_events.Job: tool_calls.job_changed,
-    call_details.FileUsed: file_uses.file_used,
-    call_details.FileNamed: file_uses.file_named,
+    call_details.FileUsed: used_files.file_used,
+    call_details.FileNamed: used_files.file_named,
     events.FlagReceived: messages.flag_received,
     events.UnknownReceived: messages.unknown_received,
     events.TitleChanged: chat_state.title_changed,

@@ -21,9 +21,9 @@ from eca_nvim.chat.handlers.call_groups import (
     show_activity,
 )
 from eca_nvim.chat.handlers.call_steps import announce_request, resolve_request, step
-from eca_nvim.chat.handlers.file_uses import call_ended
 from eca_nvim.chat.handlers.questions import dismiss_for_call, replayed_question
 from eca_nvim.chat.handlers.task_list import update_task_list
+from eca_nvim.chat.handlers.used_files import call_ended
 from eca_nvim.chat.model.blocks import Fold, QuestionState, ToolBlock
 from eca_nvim.chat.model.calls import changed_paths, changed_places, may_change, moved
 from eca_nvim.chat.model.chat import (

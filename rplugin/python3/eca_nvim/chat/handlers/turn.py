@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eca_nvim.chat.handlers.call_steps import settle, settle_pending
-from eca_nvim.chat.handlers.file_uses import prompt_sent
 from eca_nvim.chat.handlers.messages import folded_note, note, show_user
 from eca_nvim.chat.handlers.prompt_queue import follow_up, keep_for_later
 from eca_nvim.chat.handlers.questions import asks_itself, close_login_question, question_asked
 from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
+from eca_nvim.chat.handlers.used_files import prompt_sent
 from eca_nvim.chat.model.blocks import (
     NoteBlock,
     Question,

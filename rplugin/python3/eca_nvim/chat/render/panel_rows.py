@@ -133,11 +133,11 @@ Lines: TypeAlias = Mapping[str, tuple[int, int]]
 """Lines added and removed by commands, by path."""
 
 
-def set_files_used(chat: Chat) -> call_details.SetFilesUsed:
+def set_used_files(chat: Chat) -> call_details.SetUsedFiles:
     """Return the op with what the view does not know yet."""
     news, dropped = chat.used.take_news()
     files = [_table(chat, path, chat.used.files[path]) for path in news]
-    return call_details.SetFilesUsed(chat.id, chat.used.turn, files, dropped)
+    return call_details.SetUsedFiles(chat.id, chat.used.turn, files, dropped)
 
 
 def _table(chat: Chat, path: str, file: UsedFile) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def _table(chat: Chat, path: str, file: UsedFile) -> dict[str, Any]:
     return {"path": path, "outside": outside, "turn": file.turn, "heat": file.heat, **counts}
 
 
-def files_used(chat: Chat, by_commands: Lines) -> dict[str, Any]:
+def used_file_rows(chat: Chat, by_commands: Lines) -> dict[str, Any]:
     """Return what `:Eca files` shows: `head` (segments), `files` (the hottest first), `more`.
 
     A file: path, heat (segments) and use (segments). more: how many files are not in the list.

@@ -45,7 +45,7 @@ class FileNamed(bases.ChatEvent, frozen=True):
     use: Use = Use.MENTIONED
 
 
-class SetFilesUsed(bases.ViewOp, frozen=True):
+class SetUsedFiles(bases.ViewOp, frozen=True):
     """The files of a chat that were used since the last such op, and its turn.
 
     A file: path, outside (of the workspace), turn (in which it was last used), heat (as of that

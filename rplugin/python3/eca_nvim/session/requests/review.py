@@ -16,7 +16,7 @@ import anyio.lowlevel
 from eca_nvim.chat.model.chat import turns_since
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary import intents, ops, query_intents
-from eca_nvim.review.change_list import Present, Table, entries, list_files_used, snapshot_text
+from eca_nvim.review.change_list import Present, Table, entries, list_used_files, snapshot_text
 from eca_nvim.review.earlier_states import TurnChanges
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.survey import ODD_NAME
@@ -183,7 +183,7 @@ class ReviewRequests:
     async def _list_files(self, intent: query_intents.ListFiles) -> Table | None:
         await self._surveyor.settled()
         chat = self._chats.table.get(intent.chat)
-        return None if chat is None else list_files_used(chat, self._ledger.turns(chat.id))
+        return None if chat is None else list_used_files(chat, self._ledger.turns(chat.id))
 
     async def _present(self, paths: Iterable[str]) -> Mapping[str, Present]:
         unique = tuple(dict.fromkeys(paths))

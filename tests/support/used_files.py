@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from eca_nvim.chat.model.calls import named_in
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.render.panel_rows import set_files_used
+from eca_nvim.chat.render.panel_rows import set_used_files
 from eca_nvim.chat.vocabulary.call_details import Use
 from eca_nvim.chat.vocabulary.effects import FindFiles
 
 
-def files_used(chat: Chat, effects: Iterable[object]) -> str:
+def used_files(chat: Chat, effects: Iterable[object]) -> str:
     """Return a line a file as the view gets it, the hottest first, then what is looked for."""
     chat.used.news.update(dict.fromkeys(path for path, _ in chat.used.hottest_first()))
     looked = dict.fromkeys(
@@ -24,7 +24,7 @@ def files_used(chat: Chat, effects: Iterable[object]) -> str:
 
 
 def _lines(chat: Chat) -> Iterator[str]:
-    op = set_files_used(chat)
+    op = set_used_files(chat)
     for file in sorted(op.files, key=lambda it: -chat.used.heat(it["path"])):
         counts = " ".join(f"{use}={file[use]}" for use in Use if use in file)
         outside = " outside" if file["outside"] else ""
