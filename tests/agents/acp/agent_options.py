@@ -10,6 +10,7 @@ from typing import Any, Final
 from eca_nvim.agents.acp.options import SessionOptions
 from eca_nvim.chat.vocabulary.options import ChatOption
 from eca_nvim.protocol.acp.options import ConfigOption, Mode, Modes, Offer
+from eca_nvim.protocol.acp.sessions import OpenedSession
 
 KEPT: Final[Mapping[str, Mapping[str, Any]]] = json.loads(
     (Path(__file__).parents[2] / "fixtures" / "agent_options.json").read_text()
@@ -39,7 +40,7 @@ def _option(announced: Mapping[str, Any]) -> ConfigOption:
 
 def _modes(announced: Mapping[str, Any]) -> Sequence[ChatOption]:
     modes = Modes(announced["value"], tuple(map(Mode, _values(announced))))
-    return SessionOptions().opened(None, modes, None).options
+    return SessionOptions().opened(OpenedSession(modes=modes)).options
 
 
 def _values(announced: Mapping[str, Any]) -> Sequence[str]:

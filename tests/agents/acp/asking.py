@@ -7,33 +7,23 @@ from pathlib import Path
 from typing import Final
 
 import anyio
+from tests.agents.acp.no_process import NoProcess
 from tests.agents.acp.wire import NO, YES, raw
 from tests.agents.client import Projects
 from tests.support.drawn import drawn
 
-from eca_nvim.agents.acp.requests.acts import Act, Answers
+from eca_nvim.agents.acp.requests.acts import Act
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
+from eca_nvim.chat.vocabulary.events import ToolRequested
 from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.acp import decode_agent_request, decode_notification
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 ALWAYS: Final = {"optionId": "a", "name": "Always", "kind": "allow_always"}
-
-
-class NoAgent(Answers):
-    """Notes the answers to the agent."""
-
-    def __init__(self) -> None:
-        self.sent: list[object] = []
-
-    def respond(self, request_id: object, result: object) -> None:
-        self.sent.append((request_id, result))
 
 
 class Asking:
@@ -48,14 +38,11 @@ class Asking:
 
     def begin(self) -> None:
         """Begin a session, as another process of the agent does for the same chat."""
-        self.session = Session("chat", str(self.folder))
+        self.link = NoProcess()
+        self.session = Session("chat", str(self.folder), self.link)
         self.session.id = "s"
-        self.events: list[AgentEvent] = []
-        self.permissions = Permissions(NoAgent(), self.granted)
-        self.consents = Consents(
-            *(self.permissions, self.granted, self.folders),
-            *(self.projects, self.events.extend),
-        )
+        self.permissions = Permissions(self.link, self.granted)
+        self.consents = Consents(self.permissions, self.granted, self.folders, self.projects)
         self.numbers = iter(range(1000))
         self._was_asked = False
 
@@ -78,10 +65,10 @@ class Asking:
         }
         asked = decode_agent_request("session/request_permission", raw(params))
         assert isinstance(asked, RequestPermission)
-        last = self.permissions.start(next(self.numbers), self.session, asked)[-1]
-        assert isinstance(last, Addressed)
-        assert isinstance(last.event, ToolRequested)
-        shown = drawn(last.event)
+        self.permissions.start(next(self.numbers), self.session, asked)
+        last = self.link.events[-1]
+        assert isinstance(last, ToolRequested)
+        shown = drawn(last)
         self.permissions.decide(self.session, shown.id, option["optionId"], shown)
 
     def permit_edit(self, name: str, option: Mapping[str, str] = YES, call: str = "t1") -> None:
@@ -92,8 +79,8 @@ class Asking:
 
     @property
     def asked(self) -> list[ToolRequested]:
-        events = [it.event for it in self.events if isinstance(it, Addressed)]
-        return [it for it in events if isinstance(it, ToolRequested)]
+        own = (it for it in self.link.events if isinstance(it, ToolRequested))
+        return [it for it in own if it.choices and it.choices[0].id == "once"]
 
     def was_asked(self) -> bool:
         """Return whether the last act was asked about."""

@@ -19,8 +19,7 @@ from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.requests.forms import read_form
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked, ToolRequested
+from eca_nvim.chat.vocabulary.events import ChatEvent, QuestionAsked, ToolRequested
 from eca_nvim.chat.vocabulary.states import Turn, TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import FramingFault
@@ -67,27 +66,23 @@ class _Session:
     """A session of the recording: our inbox and the chat that shows it."""
 
     def __init__(self, folder: str) -> None:
-        self.inbox = Inbox("chat", folder, "")
+        self.inbox = Inbox(folder, "")
         self.driver = Driver(("/workspace",))
-        self.events: list[AgentEvent] = []
+        self.events: list[ChatEvent] = []
         self.asked: dict[str, ToolRequested] = {}
         self.shown: list[str] = []
         self.turns = 0
 
-    def take(self, events: Iterable[AgentEvent]) -> None:
+    def take(self, events: Iterable[ChatEvent]) -> None:
         for event in events:
-            assert isinstance(event, Addressed)
             self.events.append(event)
-            shown = with_actual_diff(self.driver.chat, event.event, _file_before)
+            shown = with_actual_diff(self.driver.chat, event, _file_before)
             self.driver.hear_exactly(shown)
 
     def ask(self, request_id: str, params: RequestPermission) -> None:
-        events = self.inbox.requested(request_id, params)
-        self.take(events)
-        last = events[-1]
-        assert isinstance(last, Addressed)
-        assert isinstance(last.event, ToolRequested)
-        self.asked[request_id] = last.event
+        before, asked = self.inbox.requested(request_id, params)
+        self.take([*before, asked])
+        self.asked[request_id] = asked
         self.shown += _request(self.driver.items[-1])
 
     def decide(self, request_id: str, option: str | None) -> None:
@@ -98,12 +93,13 @@ class _Session:
         if choice is not None:
             self.driver.decide_shown(self.driver.shown(asked.call.id), choice.id)
             assert self.driver.decided[-1] == ("chat", asked.call.id, choice.id)
-        self.take(self.inbox.decided(request_id, choice))
+        event = self.inbox.calls.decided(request_id, choice)
+        self.take([] if event is None else [event])
 
     def ask_form(self, request_id: str, params: CreateElicitation) -> None:
         assert params.requested_schema is not None
-        fields = read_form(params.requested_schema).fields
-        self.take([Addressed("chat", QuestionAsked(request_id, params.message, form=fields))])
+        fields, _ = read_form(params.requested_schema)
+        self.take([QuestionAsked(request_id, params.message, form=fields)])
 
     def fill_in(self, request_id: str, content: Mapping[str, Any]) -> None:
         """Answer each field of a form by what the client sent, and send the same."""
@@ -114,8 +110,8 @@ class _Session:
             self.driver.answer(request_id, str(value))
         assert self.driver.told(TellForm)[-1].content == content
 
-    def end(self, end: TurnEnded, reason: StopReason | None) -> None:
-        self.take(self.inbox.turn_ended(reason))
+    def end(self, end: TurnEnded) -> None:
+        self.take(self.inbox.turn_ended())
         self.driver.hear_exactly(end)
 
 
@@ -239,7 +235,7 @@ class Player:
             made = decode_as(NewSessionResult, body.result, method)
             assert isinstance(made, NewSessionResult)
             session = self._session(made.session_id)
-            session.take(session.inbox.opened(made))
+            session.take([session.inbox.options.opened(made)])
         elif body.error is None and method == "session/set_config_option":
             result = decode_as(OptionsResult, body.result, method)
             assert isinstance(result, OptionsResult)
@@ -249,11 +245,11 @@ class Player:
 
     def _ended(self, session: _Session, body: Body) -> None:
         if body.error is not None:
-            session.end(TurnEnded(TurnEnd.FAILED, str(body.error["message"])), None)
+            session.end(TurnEnded(TurnEnd.FAILED, str(body.error["message"])))
             return
         result = json.loads(bytes(body.result))
         reason = StopReason(result["stopReason"])
-        session.end(TurnEnded(_ENDS.get(reason, TurnEnd.DONE)), reason)
+        session.end(TurnEnded(_ENDS.get(reason, TurnEnd.DONE)))
 
 
 def transcript(player: Player) -> str:

@@ -9,15 +9,17 @@ import pytest
 from tests.agents.acp.acp_client import CHAT, AcpClient, make_agent, running
 from tests.agents.acp.conftest import PrepareScript
 from tests.agents.acp.file_turns import Run, read, write
+from tests.agents.acp.no_process import NoProcess
 from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.terminal_turns import READ, WAIT, asks, chatting, create, request
 from tests.agents.acp.test_official_sdk import requested
 from tests.support import acp_script as agent
 
-from eca_nvim.agents.acp.requests import acts, files
-from eca_nvim.agents.acp.requests.acts import EXCESS, UNREAD, Answers
+from eca_nvim.agents.acp import link
+from eca_nvim.agents.acp.link import EXCESS, UNREAD
+from eca_nvim.agents.acp.requests import files
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.call_details import FileUsed
 from eca_nvim.chat.vocabulary.events import ToolRequested
 from eca_nvim.transport import open_connection
@@ -74,7 +76,7 @@ async def test_an_agent_that_does_not_read_gets_no_further_text(
 ) -> None:
     file = run.folder / "a.txt"
     file.write_text("a")
-    monkeypatch.setattr(acts, "MOST_UNREAD", -1)
+    monkeypatch.setattr(link, "MOST_UNREAD", -1)
     async with run.start([read(file), read(file), read(run.folder / "none")]) as client:
         client.agent.open_chat(CHAT)
         await client.say("go")
@@ -87,7 +89,7 @@ async def test_an_agent_that_does_not_read_gets_no_further_text(
 async def test_the_output_of_a_command_is_such_a_text(
     scripted: Scripted, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acts, "MOST_UNREAD", -1)
+    monkeypatch.setattr(link, "MOST_UNREAD", -1)
     scripted.play([asks("echo a"), create("echo a"), request(WAIT), request(READ)])
     async with running(make_agent(scripted.command, tmp_path)) as client:
         chat = await chatting(client, scripted)
@@ -99,14 +101,13 @@ async def test_the_output_of_a_command_is_such_a_text(
 
 
 async def test_what_a_process_has_not_read_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(acts, "MOST_UNREAD", 1 << 20)
-    told: list[AgentEvent] = []
+    monkeypatch.setattr(link, "MOST_UNREAD", 1 << 20)
     async with open_connection(["sh", "-c", "cat >/dev/null"], lambda _batch: None) as connection:
-        answer = Answers(connection, told.extend)
+        answer = NoProcess(connection)
         for number in range(3):
             assert answer.is_full is (number == 2)
             connection.notify("x", "x" * (1 << 19))
         assert connection.unread > 3 << 19
         await connection.aclose(60)
         assert connection.unread == 0
-    assert told == []
+    assert answer.emitted == []

@@ -13,11 +13,11 @@ from tests.agents.acp.wire import NO, YES, raw
 
 from eca_nvim.agents.acp.requests.acts import Act, read_file, run_command, write_file
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED
+from eca_nvim.agents.acp.session import TurnState
 from eca_nvim.chat.model.calls import MOST_LISTED
-from eca_nvim.chat.vocabulary.events import Addressed, ApprovalWithdrawn
+from eca_nvim.chat.vocabulary.events import ApprovalWithdrawn
 from eca_nvim.chat.vocabulary.requests import ChoiceKind
 from eca_nvim.protocol.acp import decode_notification
-from eca_nvim.protocol.acp.sessions import StopReason
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
 pytestmark = pytest.mark.anyio
@@ -209,9 +209,7 @@ async def test_a_mode_that_the_user_chose_may_not_ask(asking: Asking) -> None:
 async def test_a_question_ends_with_its_turn_and_when_nobody_needs_it(asking: Asking) -> None:
     act = write(asking, "a.txt")
     assert not await asking.allows(act, None)
-    last = asking.events[-1]
-    assert isinstance(last, Addressed)
-    assert isinstance(last.event, ApprovalWithdrawn)
+    assert isinstance(asking.link.events[-1], ApprovalWithdrawn)
     allowed: list[bool] = []
 
     async def ask() -> None:
@@ -221,9 +219,9 @@ async def test_a_question_ends_with_its_turn_and_when_nobody_needs_it(asking: As
         tasks.start_soon(ask)
         await anyio.wait_all_tasks_blocked()
         asking.permissions.cancel(asking.session)
-    asking.session.inbox.turn_ended(StopReason.CANCELLED)
+    asking.session.inbox.turn_ended()
     assert allowed == [False]
-    asking.session.is_stopping = True
+    asking.session.turn = TurnState.STOPPING
     assert not await asking.allows(act)
     assert not asking.was_asked()
 

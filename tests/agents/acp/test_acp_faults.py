@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from tests.agents.acp.no_process import NoProcess
 
-from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.transport import RemoteError
 
 
@@ -19,4 +19,4 @@ from eca_nvim.transport import RemoteError
     ],
 )
 def test_an_error_is_in_the_agents_words(data: object, line: str) -> None:
-    assert Faults("agent").line("it failed", RemoteError(400, "no\x1bluck", data)) == line
+    assert NoProcess().line("it failed", RemoteError(400, "no\x1bluck", data)) == line

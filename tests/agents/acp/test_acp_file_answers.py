@@ -9,8 +9,8 @@ from tests.agents.acp.file_turns import Run, answer, read, write
 from tests.agents.acp.terminal_turns import CHOICES, ends, update
 from tests.agents.acp.test_official_sdk import requested
 
+from eca_nvim.agents.acp.link import EXCESS
 from eca_nvim.agents.acp.requests import files
-from eca_nvim.agents.acp.requests.acts import EXCESS
 from eca_nvim.agents.acp.requests.files import STOPPED
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.call_details import FileUsed, Use

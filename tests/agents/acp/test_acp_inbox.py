@@ -357,4 +357,5 @@ def _send(wired: Wired, method: str, params: dict[str, Any]) -> None:
         else:
             asked = decode_agent_request(method, raw(params))
             assert isinstance(asked, RequestPermission)
-            wired.take(wired.inbox.requested("1", asked))
+            before, event = wired.inbox.requested("1", asked)
+            wired.take([*before, event])

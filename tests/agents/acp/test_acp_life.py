@@ -15,8 +15,7 @@ from tests.support import acp_script as agent
 from tests.support import processes, script
 
 from eca_nvim.agents.acp.agent import EXIT_SECONDS
-from eca_nvim.agents.acp.openings import LOST, TAKEN
-from eca_nvim.agents.acp.sessions import SLOW
+from eca_nvim.agents.acp.sessions import LOST, SLOW, TAKEN
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import pytest
 from tests.agents.acp.acp_client import CHAT, make_agent, running
 from tests.agents.acp.conftest import PrepareReplay, PrepareScript
+from tests.agents.acp.no_process import NoProcess
 from tests.agents.client import TIMEOUT
 from tests.support import acp_script as agent
 from tests.support import script
@@ -18,14 +19,14 @@ from tests.support.replay_acp import read_lives
 from tests.support.servers import ACP_RECORDINGS
 
 from eca_nvim.agents.acp import login
-from eca_nvim.agents.acp.login import Logins, Program
+from eca_nvim.agents.acp.link import Program
+from eca_nvim.agents.acp.login import Logins
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.login import LoginCommand, LoginEnd
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
 from eca_nvim.protocol.acp import decode_result
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
-from eca_nvim.transport import Connection
 
 pytestmark = pytest.mark.anyio
 
@@ -74,7 +75,7 @@ class User:
 
 def logins_of(introduction: object, environment: Mapping[str, str] | None = None) -> Logins:
     program = Program(("node", "agent.js", "--acp"), environment or {}, "/workspace")
-    logins = Logins(cast("Connection", None), program)
+    logins = Logins(NoProcess(program=program))
     logins.methods = decode_result(InitializeParams, introduction).auth_methods
     return logins
 

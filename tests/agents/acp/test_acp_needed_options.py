@@ -8,7 +8,7 @@ from tests.agents.acp.conftest import PrepareScript
 from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, sent, texts
 from tests.support import acp_script as agent
 
-from eca_nvim.agents.acp.openings import LOST
+from eca_nvim.agents.acp.sessions import LOST
 from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd

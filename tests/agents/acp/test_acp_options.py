@@ -9,17 +9,16 @@ import pytest
 from msgspec import Raw
 from tests.agents.acp.acp_client import CHAT, make_agent, remembering, running
 from tests.agents.acp.conftest import PrepareReplay, PrepareScript
+from tests.agents.acp.no_process import NoProcess
 from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, sent
 from tests.agents.acp.wire import Wired, text
 from tests.support import acp_script as agent
 
-from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.options import SessionOptions
-from eca_nvim.agents.acp.session import Session, Then
+from eca_nvim.agents.acp.session import Session, Setting, Then
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.chat.vocabulary.options import (
     ChatOption,
     OptionKind,
@@ -42,10 +41,12 @@ from eca_nvim.protocol.acp.options import (
     SetMode,
     SetModel,
 )
+from eca_nvim.protocol.acp.sessions import OpenedSession
 from eca_nvim.transport import Connection, PendingRequest
 
 MODES = Modes("default", (Mode("default", "Default"), Mode("yolo", "YOLO", "asks nothing")))
 MODELS = Models("m1", (Model("m1", "One"), Model("m2")))
+OPENED = OpenedSession(modes=MODES, models=MODELS)
 
 
 def mode(value: str, *others: str) -> ChatOption:
@@ -61,7 +62,7 @@ def values(changed: OptionsChanged | None) -> list[str | bool]:
 
 
 def test_modes_and_models_are_two_options() -> None:
-    changed = SessionOptions().opened(None, MODES, MODELS)
+    changed = SessionOptions().opened(OPENED)
     assert changed is not None
     assert [(it.id, it.category, it.value) for it in changed.options] == [
         ("mode", "mode", "default"),
@@ -74,7 +75,9 @@ def test_modes_and_models_are_two_options() -> None:
 
 def test_with_options_modes_and_models_are_ignored() -> None:
     listed = [ConfigOption(id="effort", category="thought_level", current_value="low")]
-    changed = SessionOptions().opened(listed, MODES, MODELS)
+    changed = SessionOptions().opened(
+        OpenedSession(config_options=tuple(listed), modes=MODES, models=MODELS)
+    )
     assert changed is not None
     assert [option.id for option in changed.options] == ["effort"]
 
@@ -82,12 +85,12 @@ def test_with_options_modes_and_models_are_ignored() -> None:
 def test_a_list_that_came_before_the_session_stays() -> None:
     options = SessionOptions()
     listed = options.listed([ConfigOption(id="effort")])
-    assert options.opened(None, MODES, MODELS) == listed
+    assert options.opened(OPENED) == listed
 
 
 def test_an_agent_may_have_no_options() -> None:
-    assert SessionOptions().opened(None, None, None) == OptionsChanged(())
-    assert SessionOptions().opened((), None, None) == OptionsChanged(())
+    assert SessionOptions().opened(OpenedSession()) == OptionsChanged(())
+    assert SessionOptions().opened(OpenedSession(config_options=())) == OptionsChanged(())
 
 
 def test_groups_are_one_list_of_offers() -> None:
@@ -152,7 +155,7 @@ def test_only_the_ids_of_a_category_count() -> None:
 
 def test_a_mode_may_change_without_the_user() -> None:
     options = SessionOptions()
-    options.opened(None, MODES, MODELS)
+    options.opened(OPENED)
     assert values(options.mode_changed("yolo")) == ["yolo", "m1"]
     assert values(options.mode_changed("never listed")) == ["never listed", "m1"]
     (loud, _) = options.mode_changed("bypassPermissions").options
@@ -165,7 +168,7 @@ def test_a_mode_may_change_without_the_user() -> None:
 def test_the_request_fits_what_the_agent_lists() -> None:
     options = SessionOptions()
     assert options.request("s", "mode", "yolo") is None
-    options.opened(None, MODES, MODELS)
+    options.opened(OPENED)
     assert options.request("s", "mode", "yolo") == SetMode("s", "yolo")
     assert options.request("s", "model", "m2") == SetModel("s", "m2")
     options.listed([ConfigOption(id="mode", category="mode")])
@@ -177,8 +180,9 @@ class Slow(Connection, Sessions):
     """An agent that answers when the test says so, and its one session."""
 
     def __init__(self) -> None:
-        self.session = Session("chat", "/w")
-        self.session.inbox.options.opened(None, MODES, MODELS)
+        self.link = NoProcess(self)
+        self.session = Session("chat", "/w", self.link)
+        self.session.inbox.options.opened(OPENED)
         self.sent: list[PendingRequest] = []
         self.names: list[object] = []
 
@@ -199,18 +203,17 @@ class Slow(Connection, Sessions):
 
 def test_options_are_set_one_after_the_other() -> None:
     """Goose 1.34.0 stays in a mode that does not ask if its provider is set at the same time."""
-    wire, events = Slow(), list[AgentEvent]()
-    requests = OptionRequests(wire, wire, Faults("goose"), events.extend)
+    wire = Slow()
+    requests = OptionRequests(wire.link, wire)
     for option_id, value in (("model", "m2"), ("gone", "x"), ("mode", "yolo"), ("model", "m1")):
-        requests.set("chat", option_id, value, is_chosen=True)
-    assert (len(wire.sent), wire.session.options_asked) == (1, 4)
+        requests.set("chat", Setting(option_id, value, is_chosen=True))
+    assert (len(wire.sent), len(wire.session.settings)) == (1, 4)
     wire.sent[0].settle(Response(0, Raw(b"{}")))
-    assert (len(wire.sent), wire.session.options_asked) == (2, 2)
+    assert (len(wire.sent), len(wire.session.settings)) == (2, 2)
     wire.sent[1].settle(ErrorResponse(1, -32603, "no", None))
     wire.sent[2].settle(Response(2, Raw(b"{}")))
-    assert (len(wire.sent), wire.session.options_asked) == (3, 0)
-    told = [it.event for it in events if isinstance(it, Addressed)]
-    refused = [it.option_id for it in told if isinstance(it, OptionRefused)]
+    assert (len(wire.sent), len(wire.session.settings)) == (3, 0)
+    refused = [it.option_id for it in wire.link.events if isinstance(it, OptionRefused)]
     assert refused == ["gone", "mode"]
 
 

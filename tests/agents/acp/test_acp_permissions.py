@@ -5,25 +5,20 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import pytest
+from tests.agents.acp.no_process import NoProcess
 from tests.agents.acp.wire import NO, YES, Wired, raw, shows
 from tests.support.growth import Work, is_linear
 
-from eca_nvim.agents.acp.requests import permissions
-from eca_nvim.agents.acp.requests.acts import Answers
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.chat.vocabulary.events import (
-    Addressed,
     ToolFinished,
     ToolOutput,
-    ToolRequested,
     ToolRunning,
 )
-from eca_nvim.jsonrpc import MessageId
 from eca_nvim.protocol.acp import decode_agent_request
 from eca_nvim.protocol.acp.tool_call import RequestPermission
-from eca_nvim.protocol.base.types import Wire
 
 Fields: TypeAlias = dict[str, Any]
 RUN: Fields = {"title": "tidy up", "kind": "execute", "rawInput": {"command": "rm -rf x"}}
@@ -198,45 +193,28 @@ def test_a_title_alone_is_warned_about(wired: Wired) -> None:
     assert wired.driver.items[0]["warnings"] == ["only the title says what it will do"]
 
 
-class NoAnswers(Answers):
-    """Answers that go nowhere."""
-
-    def __init__(self) -> None:
-        pass
-
-    def respond(self, request_id: MessageId, result: Wire) -> None:
-        pass
-
-    def refuse(self, request_id: MessageId, code: int, message: str) -> None:
-        pass
-
-
 def test_an_answer_costs_the_same_however_many_requests_are_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(permissions, "MOST_ASKED", 10_000)
-
     def answering(requests: int) -> Work:
-        handler = Permissions(NoAnswers(), Granted())
-        session = Session("chat", "/workspace")
+        link = NoProcess()
+        handler = Permissions(link, Granted())
+        session = Session("chat", "/workspace", link)
         calls: list[str] = []
         for number in range(requests):
             about = {"toolCallId": str(number), "title": "t", "kind": "other"}
             params = raw({"sessionId": "s", "toolCall": about, "options": [YES]})
             asked = decode_agent_request("session/request_permission", params)
             assert isinstance(asked, RequestPermission)
-            (*_, event) = handler.start(number, session, asked)
-            assert isinstance(event, Addressed)
-            assert isinstance(event.event, ToolRequested)
-            calls.append(event.event.call.id)
+            calls.append(handler.ask(session, asked, request_id=number).call.id)
 
         def answer_all() -> None:
             for number, call in reversed(list(enumerate(calls))):
                 if number % 2:
-                    assert handler.withdraw(number) is not None
+                    assert handler.withdraw(number)
                 else:
-                    assert handler.decide(session, call, "y")
-            assert handler.withdraw(0) is None
+                    handler.decide(session, call, "y")
+            assert not handler.withdraw(0)
 
         return answer_all
 

@@ -19,8 +19,8 @@ from tests.support import script
 from tests.support.script import Steps
 
 from eca_nvim.agents.acp.archive import NOT_SENT
-from eca_nvim.agents.acp.openings import CANNOT_OPEN, ELSEWHERE, GONE, LOST, RESTART
-from eca_nvim.agents.acp.sessions import SLOW, SLOW_COPY
+from eca_nvim.agents.acp.link import GONE
+from eca_nvim.agents.acp.sessions import ELSEWHERE, LOST, RESTART, SLOW, SLOW_COPY
 from eca_nvim.agents.archive import AgentRefused, OpenedChat
 from eca_nvim.chat.vocabulary.completion import CommandsChanged
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -34,6 +34,7 @@ from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 
+CANNOT_OPEN = "this agent cannot open saved chats"
 pytestmark = pytest.mark.anyio
 
 UNLOADED = f"the chat could not be loaded: there was no answer{RESTART}"

@@ -15,7 +15,6 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, FileName, Location
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolOutput
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
-from eca_nvim.protocol.acp.sessions import StopReason
 
 Fields: TypeAlias = dict[str, Any]
 RUN: Fields = {"title": "tidy up", "kind": "execute", "rawInput": {"command": "rm -rf x"}}
@@ -83,7 +82,7 @@ def test_a_result_may_come_after_the_end_of_the_turn(wired: Wired) -> None:
 
 
 def stopped(wired: Wired) -> None:
-    wired.take(wired.inbox.turn_ended(StopReason.CANCELLED))
+    wired.take(wired.inbox.turn_ended())
     wired.driver.hear_exactly(TurnEnded(TurnEnd.STOPPED))
 
 

@@ -17,7 +17,6 @@ from tests.chat.driver import Driver
 
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, run_command, write_file
 from eca_nvim.chat.vocabulary.effects import Decision
-from eca_nvim.chat.vocabulary.events import Addressed, ToolRequested
 from eca_nvim.digests import text_digest
 from eca_nvim.protocol.acp import decode_agent_request
 from eca_nvim.protocol.acp.tool_call import RequestPermission
@@ -64,12 +63,12 @@ class Consent:
         asked = decode_agent_request("session/request_permission", raw(params))
         assert isinstance(asked, RequestPermission)
         session, permissions = self.asking.session, self.asking.permissions
-        for it in permissions.start(1, session, asked):
-            assert isinstance(it, Addressed)
-            assert isinstance(it.event, ToolRequested)
-            self.driver.hear_exactly(
-                with_actual_diff(self.driver.chat, it.event, lambda _, __, p: self._before(p))
+        permissions.start(1, session, asked)
+        self.driver.hear_exactly(
+            with_actual_diff(
+                self.driver.chat, self.asking.link.events[-1], lambda _, __, p: self._before(p)
             )
+        )
         [item] = self.driver.items
         lines, warned = item["lines"], item.get("warnings") or ()
         assert isinstance(lines, Sequence)
@@ -288,9 +287,9 @@ def test_a_change_that_the_agent_has_made_itself_may_be_written_through_us_too(
     assert consent.passes(act)
     consent.shows(act)
     assert not consent.passes(consent.write("a.txt", TEXT)), "nothing of it was shown"
-    [(_, call)] = consent.asking.session.inbox.open_calls()
-    consent.asking.session.inbox.wrote("t", consent.path("new.txt"), act.old, act.new)
-    [(_, after)] = consent.asking.session.inbox.open_calls()
+    [(_, call)] = consent.asking.session.inbox.calls.open_calls()
+    consent.asking.session.inbox.calls.wrote("t", consent.path("new.txt"), act.old, act.new)
+    [(_, after)] = consent.asking.session.inbox.calls.open_calls()
     assert after.changes == call.changes
 
 

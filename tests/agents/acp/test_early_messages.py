@@ -4,8 +4,8 @@ import pytest
 from msgspec import Raw
 from tests.support.growth import Work, is_linear
 
-from eca_nvim.agents.acp import openings
-from eca_nvim.agents.acp.openings import MOST_MESSAGES, EarlyMessages
+from eca_nvim.agents.acp import early_messages
+from eca_nvim.agents.acp.early_messages import MOST_MESSAGES, EarlyMessages
 from eca_nvim.jsonrpc import Notification, Request
 
 
@@ -35,7 +35,7 @@ def test_the_number_is_limited_over_all_sessions() -> None:
 
 
 def test_the_size_is_limited_over_all_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openings, "MOST_BYTES", 100)
+    monkeypatch.setattr(early_messages, "MOST_BYTES", 100)
     early = EarlyMessages()
     assert early.keep("a", message(60))
     assert not early.keep("b", message(41))
@@ -47,8 +47,8 @@ def test_the_size_is_limited_over_all_sessions(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_to_keep_one_costs_the_same_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openings, "MOST_MESSAGES", 1 << 30)
-    monkeypatch.setattr(openings, "MOST_BYTES", 1 << 40)
+    monkeypatch.setattr(early_messages, "MOST_MESSAGES", 1 << 30)
+    monkeypatch.setattr(early_messages, "MOST_BYTES", 1 << 40)
 
     def keeping(count: int) -> Work:
         early, messages = EarlyMessages(), {str(it): message() for it in range(count)}

@@ -11,7 +11,7 @@ from msgspec import inspect
 from tests.support.acp_agent import MODELS
 
 from eca_nvim.agents.acp.introduction import introduction
-from eca_nvim.agents.acp.session_setup import SessionSetup
+from eca_nvim.agents.acp.session_setup import SessionSetup, Way
 from eca_nvim.protocol.acp import (
     client_requests,
     content,
@@ -53,7 +53,7 @@ SAME: dict[type[Wire], str] = {
     client_requests.ReadTextFile: "ReadTextFileRequest",
     client_requests.FileText: "ReadTextFileResponse",
     client_requests.WriteTextFile: "WriteTextFileRequest",
-    client_requests.FileWritten: "WriteTextFileResponse",
+    client_requests.Done: "WriteTextFileResponse",
     content.PlanEntry: "PlanEntry",
     options.ConfigOption: "SessionConfigOptionSelect",
     options.PlainOffer: "SessionConfigSelectOption",
@@ -72,7 +72,6 @@ SAME: dict[type[Wire], str] = {
     elicitation.FormSchema: "ElicitationSchema",
     tool_call.RequestPermission: "RequestPermissionRequest",
     client_requests.CreateTerminal: "CreateTerminalRequest",
-    client_requests.TerminalVariable: "EnvVariable",
     client_requests.TerminalCreated: "CreateTerminalResponse",
     client_requests.ReadOutput: "TerminalOutputRequest",
     client_requests.OutputSoFar: "TerminalOutputResponse",
@@ -87,7 +86,7 @@ SAME: dict[type[Wire], str] = {
     sessions.McpCapabilities: "McpCapabilities",
     sessions.McpStdio: "McpServerStdio",
     sessions.McpRemote: "HttpMcpServer",
-    sessions.NamedValue: "EnvVariable",
+    content.NamedValue: "EnvVariable",
 }
 NEWER: frozenset[type[Wire]] = frozenset(
     {updates.Notice, updates.Compaction, updates.CompactionChunk, updates.UnknownUpdate}
@@ -96,7 +95,7 @@ NEWER: frozenset[type[Wire]] = frozenset(
 OLDER = {"models", "name"}
 """Members that the Python SDK has no more, or not yet, of agents that are in use."""
 Message: TypeAlias = Request[Any] | Notification
-NAMED = (sessions.NamedValue("A", "b"),)
+NAMED = (content.NamedValue("A", "b"),)
 MCP_SERVERS = (
     sessions.McpStdio("local", "/bin/tool", ("-x",), NAMED),
     sessions.McpRemote("http", "far", "https://example.com", NAMED),
@@ -105,7 +104,7 @@ MCP_SERVERS = (
 SETUP = SessionSetup("/workspace", tuple(encode(server) or {} for server in MCP_SERVERS))
 SENT: tuple[Message, ...] = (
     introduction(),
-    *(SETUP.new(), SETUP.load("s"), SETUP.resume("s"), SETUP.fork("s")),
+    *(SETUP.request(way, "s") for way in Way),
     sessions.CloseSessionParams("s"),
     sessions.DeleteSessionParams("s"),
     sessions.ListSessionsParams("/workspace"),

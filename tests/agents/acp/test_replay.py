@@ -10,7 +10,7 @@ from tests.support.growth import Work, is_linear
 from eca_nvim.agents.acp import replay as replays
 from eca_nvim.agents.acp.prompt import PromptWriter, typed_text, typed_title
 from eca_nvim.agents.acp.replay import LEFT_OUT, Replay
-from eca_nvim.agents.archive import CursorExpired
+from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.contexts import CursorContext, Position
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -206,7 +206,7 @@ def test_a_cursor_is_checked_and_what_is_shown_is_forgotten() -> None:
     replay.page(4)
     replay.page(4, "6")
     for cursor in ("7", "x", "-1"):
-        with pytest.raises(CursorExpired):
+        with pytest.raises(AgentRefused):
             replay.page(4, cursor)
     assert len(replay) == 6
 

@@ -15,10 +15,8 @@ from eca_nvim.chat.vocabulary.options import (
     OptionValue,
     Unasked,
 )
-from eca_nvim.protocol.acp.options import (
-    ConfigOption,
-    Offer,
-)
+from eca_nvim.protocol.acp.options import ConfigOption, Offer
+from eca_nvim.protocol.acp.sessions import OpenedSession
 from scripts.setup.agents import PACKAGES
 
 ALLOW = ConfigOption(id="allow_all", category="permissions", type="boolean", current_value=False)
@@ -58,12 +56,12 @@ def test_a_value_counts_in_its_own_option_alone() -> None:
     for option_id, value in (("web", True), ("model", "yolo")):
         options = set_by_user([ALLOW, WEB, model, YOLO], option_id, value)
         assert not lets_run(options)
-        assert unasked_names(options.listed_last().options) == []
+        assert unasked_names(options.changed.options) == []
 
 
 def test_a_toggle_that_allows_all_counts_once_the_user_has_set_it() -> None:
     options = set_by_user([ALLOW, WEB], "allow_all", True)
-    assert len(unasked_names(options.listed_last().options)) == 1
+    assert len(unasked_names(options.changed.options)) == 1
     assert options.unasked is Unasked.ALL
 
 
@@ -73,7 +71,7 @@ def test_a_toggle_of_an_unknown_meaning_allows_nothing(name: str) -> None:
     ask = ConfigOption(id="ask", name=name, category="permissions", type="boolean")
     options = set_by_user([ask], "ask", True)
     assert not lets_run(options)
-    assert options.listed_last().options[0].unsure == {True, False}
+    assert options.changed.options[0].unsure == {True, False}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +132,7 @@ def test_a_harmless_choice_never_becomes_one_that_does_not_ask(category: str) ->
 
 def test_what_the_agent_refused_is_not_set_whatever_it_does_later() -> None:
     options = SessionOptions()
-    options.opened(None, MODES, MODELS)
+    options.opened(OpenedSession(modes=MODES, models=MODELS))
     options.user_sets("mode", "yolo")
     options.refused("mode")
     options.mode_changed("yolo")
@@ -194,7 +192,7 @@ def test_what_decides_nothing_of_asking_is_never_unsure() -> None:
 def test_a_mode_that_is_set_without_being_listed_is_judged_alike() -> None:
     options = SessionOptions()
     assert options.mode_changed("turbo").options[0].unsure == {"turbo"}
-    options.opened(None, MODES, None)
+    options.opened(OpenedSession(modes=MODES))
     [option] = options.mode_changed("turbo").options
     assert option.unsure == {"turbo"}
     assert option.unasked == {"yolo": Unasked.ALL}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -11,12 +11,10 @@ from tests.chat.driver import Driver
 
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.chat.model.blocks import ToolBlock
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import ToolCall
-from eca_nvim.chat.vocabulary.events import Addressed, AgentGone, ChatEvent
+from eca_nvim.chat.vocabulary.events import AgentGone, ChatEvent
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.protocol.acp import decode_agent_request, decode_notification
-from eca_nvim.protocol.acp.sessions import StopReason
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 
@@ -41,7 +39,7 @@ class Wired:
     """An agent's session, and the chat that shows it; a turn runs."""
 
     def __init__(self) -> None:
-        self.inbox = Inbox("chat", FOLDER, "")
+        self.inbox = Inbox(FOLDER, "")
         self.driver = Driver((FOLDER,))
         self.events: list[ChatEvent] = []
         self.requests = 0
@@ -55,11 +53,11 @@ class Wired:
     def start_again(self) -> None:
         """Let the agent end, and another one take its place."""
         self.driver.hear_exactly(AgentGone("exit code 1"))
-        self.inbox = Inbox("chat", FOLDER, "second ")
+        self.inbox = Inbox(FOLDER, "second ")
         self.begin("again")
 
     def end(self) -> None:
-        self.take(self.inbox.turn_ended(StopReason.END_TURN))
+        self.take(self.inbox.turn_ended())
         self.driver.hear_exactly(TurnEnded())
 
     def update(self, variant: str, /, **fields: object) -> Sequence[ChatEvent]:
@@ -83,7 +81,8 @@ class Wired:
         params = {"sessionId": "s", "toolCall": about, "options": options or (YES, NO)}
         asked = decode_agent_request("session/request_permission", raw(params))
         assert isinstance(asked, RequestPermission)
-        self.take(self.inbox.requested(request, asked))
+        before, event = self.inbox.requested(request, asked)
+        self.take([*before, event])
         return request
 
     def answer(self, request: str, option: str, call: str | None = None) -> None:
@@ -96,10 +95,11 @@ class Wired:
         assert isinstance(asked, ToolBlock)
         [choice] = [it for it in asked.choices if it.id == option]
         self.driver.decide_shown((block, digest), option)
-        self.take(self.inbox.decided(request, choice))
+        event = self.inbox.calls.decided(request, choice)
+        self.take([] if event is None else [event])
 
     def withdraw(self, request: str) -> None:
-        self.take(self.inbox.withdrawn(request))
+        self.take(self.inbox.calls.withdrawn(request))
 
     @property
     def lines(self) -> list[str]:
@@ -124,9 +124,8 @@ class Wired:
         assert isinstance(call, ToolCall)
         return call
 
-    def take(self, events: Sequence[AgentEvent]) -> Sequence[ChatEvent]:
-        taken = [it.event for it in events if isinstance(it, Addressed)]
-        assert len(taken) == len(events)
+    def take(self, events: Iterable[ChatEvent]) -> Sequence[ChatEvent]:
+        taken = [*events]
         self.events += taken
         self.driver.hear_exactly(*taken)
         return taken

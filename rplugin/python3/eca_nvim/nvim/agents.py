@@ -103,8 +103,8 @@ class Agents:
     def _acp_agent(
         self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
     ) -> Agent:
-        from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions  # noqa: PLC0415
-        from eca_nvim.agents.acp.life import KeptOfChats  # noqa: PLC0415
+        from eca_nvim.agents.acp.agent import AcpAgent  # noqa: PLC0415
+        from eca_nvim.agents.acp.life import AcpOptions, KeptOfChats  # noqa: PLC0415
         from eca_nvim.agents.acp.memory import Memory  # noqa: PLC0415
         from eca_nvim.agents.acp.session_setup import McpOptions  # noqa: PLC0415
 

@@ -1,8 +1,4 @@
-"""An ACP agent as an agent: its life cycle, from initialize to the exit.
-
-`life` joins the parts that share the connection of one process: the session of each chat, what it
-sends, what the agent asks, and what the user does.
-"""
+"""An ACP agent as an agent: its life cycle, from initialize to the exit."""
 
 from __future__ import annotations
 
@@ -14,11 +10,10 @@ import anyio
 from anyio.abc import TaskGroup
 
 from eca_nvim.agents.acp.archive import AcpArchive
-from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.introduction import introduction
-from eca_nvim.agents.acp.life import KeptOfChats, Life, first_folder
-from eca_nvim.agents.acp.login import Program
-from eca_nvim.agents.acp.session_setup import McpOptions
+from eca_nvim.agents.acp.life import AcpOptions, Life
+from eca_nvim.agents.acp.link import Link, Program
+from eca_nvim.agents.acp.session import Setting
 from eca_nvim.agents.base import (
     NO_FURTHER_FOLDERS,
     AgentFault,
@@ -27,7 +22,7 @@ from eca_nvim.agents.base import (
     Workspace,
 )
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, RawCodec
+from eca_nvim.agents.process_agent import ProcessAgent, RawCodec
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -36,13 +31,7 @@ from eca_nvim.chat.vocabulary.requests import Value
 from eca_nvim.jsonrpc import CancelForm, LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode, lifecycle
 from eca_nvim.spawn import program_name
-from eca_nvim.transport import (
-    Connection,
-    Goodbye,
-    Incoming,
-    RemoteError,
-    open_connection,
-)
+from eca_nvim.transport import Connection, Goodbye, Incoming, RemoteError, open_connection
 
 INTRODUCTION_SECONDS: Final = 60.0
 """Time for an agent to respond to initialize."""
@@ -51,16 +40,6 @@ EXIT_SECONDS: Final = 0.5
 """Time for an agent to exit after the end of its input: agents save their sessions then."""
 
 _CANCEL: Final = CancelForm(lifecycle.CancelRequest.method, "requestId")
-
-
-class AcpOptions(ProcessOptions, frozen=True, kw_only=True):
-    """How to run an agent.
-
-    kept: what the processes before this one have left of the chats. mcp: its MCP servers.
-    """
-
-    kept: KeptOfChats
-    mcp: McpOptions = McpOptions("")
 
 
 class AcpAgent(ProcessAgent[Life]):
@@ -73,6 +52,8 @@ class AcpAgent(ProcessAgent[Life]):
         super().__init__(options, workspace)
         self._options = options
         self._services = services
+        folder = next(iter(workspace.folders), "/")
+        self._program = Program(options.command, options.environment, folder)
 
     async def close(self) -> None:
         """Close the sessions and end the agent by its input's end, then by the close ladder."""
@@ -130,14 +111,14 @@ class AcpAgent(ProcessAgent[Life]):
 
     def give_up(self, chat_id: str) -> None:
         """Try another way to open a session that takes long."""
-        sessions = self._running.sessions
-        sessions.stop_waiting(sessions.of_chat(chat_id))
+        self._running.sessions.give_up(chat_id)
 
     def decide(
         self, chat_id: str, call_id: str, choice_id: str | None, shown: ToolCall | None = None
     ) -> None:
         """Answer the request of a waiting tool call."""
-        self._running.outbox.decide(chat_id, call_id, choice_id, shown)
+        session = self._running.sessions.of_chat(chat_id)
+        self._running.permissions.decide(session, call_id, choice_id, shown)
 
     def answer(self, question_id: str, text: str | None) -> None:  # noqa: ARG002 - a form has fields
         """Cancel a form or a link that the chat has closed."""
@@ -155,7 +136,7 @@ class AcpAgent(ProcessAgent[Life]):
         self, chat_id: str, option_id: str, value: OptionValue, *, is_chosen: bool = True
     ) -> None:
         """Set an option of a chat; OptionsChanged or OptionRefused follows."""
-        self._running.options.set(chat_id, option_id, value, is_chosen=is_chosen)
+        self._running.options.set(chat_id, Setting(option_id, value, is_chosen))
 
     async def login_ways(self) -> Sequence[LoginWay]:
         """Return the ways that the agent has introduced."""
@@ -184,17 +165,12 @@ class AcpAgent(ProcessAgent[Life]):
         """The sessions that the agent saves."""
         return self._running.archive
 
-    @property
-    def _program(self) -> Program:
-        folder = first_folder(self._workspace)
-        return Program(self._options.command, self._options.environment, folder)
-
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
         return open_connection(
             self._options.command,
             self._receive,
             env=self._options.environment,
-            cwd=first_folder(self._workspace),
+            cwd=self._program.folder,
             process=self._options.process,
             codec=RawCodec(),
             framing=LineFraming(),
@@ -203,35 +179,15 @@ class AcpAgent(ProcessAgent[Life]):
             on_stderr=self._options.on_stderr,
         )
 
-    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> Life:
-        program, options = self._program, self._options
-        return Life(
-            connection,
-            tasks,
-            self._workspace,
-            program,
-            Faults(program.name),
-            options.kept,
-            options.mcp,
-            self._services,
-            options.guard,
-            emit,
-        )
-
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)
 
+    def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> Life:
+        link = Link(connection, tasks, self._program, emit)
+        return Life(link, self._options, self._workspace, self._services)
+
     async def _start(self, life: Life, tasks: TaskGroup, ready: Callable[[], None]) -> None:  # noqa: ARG002
         """Initialize the agent. Raises AgentFault and ConnectionClosed."""
-        life.introduced(await self._introduce(life))
-        ready()
-
-    def _goodbyes(self, life: Life) -> Sequence[Goodbye]:
-        """Close the sessions; the end of input asks the agent to exit."""
-        return life.sessions.goodbyes()
-
-    async def _introduce(self, life: Life) -> lifecycle.InitializeResult:
-        """Send initialize. Raises AgentFault and ConnectionClosed."""
         params = introduction()
         try:
             with anyio.fail_after(INTRODUCTION_SECONDS):
@@ -240,11 +196,16 @@ class AcpAgent(ProcessAgent[Life]):
         except TimeoutError:
             raise self._fault(f"has not answered after {INTRODUCTION_SECONDS:.0f} s") from None
         except (RemoteError, DecodeError) as fault:
-            raise self._fault(life.faults.line("refused to start", fault)) from fault
+            raise self._fault(life.link.line("refused to start", fault)) from fault
         if result.protocol_version != lifecycle.VERSION:
             raise AgentFault(
                 f"{program_name(self._options.command)} speaks version {result.protocol_version} "
                 f"of the Agent Client Protocol, and this client version {lifecycle.VERSION}: "
                 "install a version that fits"
             )
-        return result
+        life.introduced(result)
+        ready()
+
+    def _goodbyes(self, life: Life) -> Sequence[Goodbye]:
+        """Close the sessions; the end of input asks the agent to exit."""
+        return life.sessions.goodbyes()

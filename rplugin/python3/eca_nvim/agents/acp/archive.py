@@ -1,52 +1,27 @@
-"""Archive: lists, loads, pages, renames, copies and deletes the sessions that an ACP agent keeps.
-
-Rules kept here:
-- Every request waits for its answer; every failure becomes one line (AgentRefused).
-- An agent that cannot list its sessions, but loads them, has those that this project remembers.
-- A list is read page by page, until the agent names no further page, names one again, or has
-  listed enough.
-- A method that the agent announced and does not know is a feature that it lacks from then on.
-"""
+"""Archive: lists, loads, pages, renames, copies and deletes the sessions that an agent keeps."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from operator import itemgetter
-from typing import Final, NoReturn, TypeVar
+from typing import Final, NoReturn, TypeAlias, TypeVar
 
-import anyio
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.faults import Faults
 from eca_nvim.agents.acp.introduction import Abilities
+from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.memory import ListedSession, Memory
 from eca_nvim.agents.acp.prompt import typed_title
-from eca_nvim.agents.acp.session import Session
+from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.archive import (
-    AgentLacks,
-    AgentRefused,
-    ChatSummary,
-    CursorExpired,
-    OpenedChat,
-)
-from eca_nvim.agents.base import Emit
+from eca_nvim.agents.archive import AgentLacks, AgentRefused, ChatSummary, OpenedChat
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary import events, options
-from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+from eca_nvim.chat.vocabulary import events
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp import DecodeError, decode_result, encode
-from eca_nvim.protocol.acp.sessions import (
-    DeleteSessionParams,
-    ListSessionsParams,
-    SessionSummary,
-    SetTitleParams,
-)
-from eca_nvim.protocol.base.types import Request
-from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
+from eca_nvim.protocol.acp import Request, sessions
 
 MOST_LISTED: Final = 20_000
 """Most sessions that are read of a list."""
@@ -59,61 +34,59 @@ NEWEST: Final = 100
 """Messages that are shown of a copy at first."""
 
 _CANNOT: Final = {
-    options.Ability.LIST: "list its saved chats",
-    options.Ability.DELETE: "delete chats",
-    options.Ability.RENAME: "rename chats",
+    Ability.LIST: "list its saved chats",
+    Ability.DELETE: "delete chats",
+    Ability.RENAME: "rename chats",
 }
 
+_Row: TypeAlias = tuple[str, str, str | None, int | None]
+"""A chat, its session and title, and when it was used last (ms since 1970)."""
 _ResultT = TypeVar("_ResultT")
 
 logger = logging.getLogger(__name__)
 
 
+def _lacks(why: str) -> Callable[..., Coroutine[object, object, NoReturn]]:
+    """Make a method that no agent has: it raises AgentLacks."""
+
+    async def lacks(*_args: object, **_more: object) -> NoReturn:
+        raise AgentLacks(why)
+
+    return lacks
+
+
 class AcpArchive:
     """The sessions of one agent process (`archive.Archive`); `stop` ends the turn of a chat."""
 
+    clear = _lacks("this agent cannot clear chats: :Eca new starts one")
+    rollback = _lacks("this agent cannot roll back messages")
+    add_flag = remove_flag = _lacks("this agent has no flags")
+
     def __init__(
         self,
-        connection: Connection,
+        link: Link,
         sessions: Sessions,
         memory: Memory,
-        faults: Faults,
-        cwd: str,
+        folder: str,
         stop: Callable[[str], None],
         abilities: Abilities,
-        emit: Emit,
     ) -> None:
-        self._connection = connection
+        self._link = link
         self._sessions = sessions
         self._memory = memory
-        self._faults = faults
-        self._cwd = cwd
+        self._folder = folder
         self._stop = stop
         self._abilities = abilities
-        self._emit = emit
         self.remembers = False
-        """Whether the agent cannot list its sessions: those that we remember are listed."""
+        """Whether the agent loads sessions and cannot list them: we list those that we remember."""
 
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
         """Return the sessions of this folder, newest first (session/list)."""
-        if self.remembers:
-            return self._remembered()[:limit]
-        sessions = await self._listed()
-        here = {cwd for cwd in {it.cwd for it in sessions} if self._is_here(cwd)}
-        found = {it.session_id: it for it in sessions if it.cwd in here}
-        chats = self._memory.kept.chats_of(found)
-        listed = dict(zip(chats, found.values(), strict=True))
-        self._memory.listed = {
-            chat: ListedSession(it.session_id, it.title and typed_title(it.title))
-            for chat, it in listed.items()
-        }
-        summaries = [
-            ChatSummary(
-                chat, self._memory.listed[chat].title, updated_ms=_milliseconds(it.updated_at)
-            )
-            for chat, it in listed.items()
-        ]
-        summaries.sort(key=lambda it: it.updated_ms or 0, reverse=True)
+        # An agent that loads sessions, and cannot list them, has those that this project remembers.
+        rows = [*self._remembered()] if self.remembers else await self._saved()
+        self._memory.listed = {chat: ListedSession(it, title) for chat, it, title, _ in rows}
+        rows.sort(key=lambda row: row[-1] or 0, reverse=True)
+        summaries = [ChatSummary(chat, title, updated_ms=when) for chat, _, title, when in rows]
         return summaries[:limit]
 
     async def open_chat(self, chat_id: str, limit: int | None = None) -> OpenedChat:
@@ -127,27 +100,22 @@ class AcpArchive:
         replay = self._memory.replays.get(chat_id)
         if replay is None:
             raise AgentRefused("the older messages of this chat are not kept any more")
-        try:
-            return replay.page(limit, before)
-        except CursorExpired as fault:
-            raise AgentRefused(str(fault)) from fault
+        return replay.page(limit, before)
 
     async def rename(self, chat_id: str, title: str) -> None:
         """Rename a chat (session/set_title)."""
         session = await self._sessions.opened(chat_id)
-        named = await self._ask(options.Ability.RENAME, SetTitleParams(session.id, title))
-        self._emit([events.Addressed(chat_id, events.TitleChanged(named.title or title))])
+        named = await self._ask(Ability.RENAME, sessions.SetTitleParams(session.id, title))
+        session.say(events.TitleChanged(named.title or title))
 
     async def delete(self, chat_id: str) -> None:
         """Delete a chat for good (session/delete); its turn is stopped first."""
-        session_id = self._memory.session_of(chat_id)
         session = self._sessions.of_chat(chat_id)
-        if session.turn_runs:
+        session_id = session.id or self._memory.session_of(chat_id)
+        if session.turn is not TurnState.NONE:
             self._stop(chat_id)
-        if session_id or session.id:
-            await self._ask(
-                options.Ability.DELETE, DeleteSessionParams(session.id or session_id or "")
-            )
+        if session_id:
+            await self._ask(Ability.DELETE, sessions.DeleteSessionParams(session_id))
         self._sessions.forget(chat_id)
 
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
@@ -157,33 +125,10 @@ class AcpArchive:
         copy = await self._sessions.fork(chat_id)
         return copy.chat_id, self._shown(copy, NEWEST)
 
-    async def clear(self, chat_id: str) -> NoReturn:  # noqa: ARG002
-        """Raise AgentLacks."""
-        raise AgentLacks("this agent cannot clear chats: :Eca new starts one")
-
-    async def rollback(
-        self,
-        chat_id: str,  # noqa: ARG002
-        content_id: str,  # noqa: ARG002
-        *,
-        messages: bool,  # noqa: ARG002
-        tools: bool,  # noqa: ARG002
-    ) -> NoReturn:
-        """Raise AgentLacks."""
-        raise AgentLacks("this agent cannot roll back messages")
-
-    async def add_flag(self, chat_id: str, content_id: str, text: str) -> NoReturn:  # noqa: ARG002
-        """Raise AgentLacks."""
-        raise AgentLacks("this agent has no flags")
-
-    async def remove_flag(self, chat_id: str, flag_id: str) -> NoReturn:  # noqa: ARG002
-        """Raise AgentLacks."""
-        raise AgentLacks("this agent has no flags")
-
     def _is_here(self, cwd: str) -> bool:
         """Return whether a session's folder is ours; some agents resolve links, or name none."""
         with suppress(ValueError):  # no file can have this path
-            return not cwd or real_path(cwd) == real_path(self._cwd)
+            return not cwd or real_path(cwd) == real_path(self._folder)
         return False
 
     def _shown(self, session: Session, limit: int | None) -> OpenedChat:
@@ -191,7 +136,8 @@ class AcpArchive:
         listed = self._memory.listed.get(session.chat_id)
         replay = self._memory.replays.get(session.chat_id)
         page = replay.page(limit) if replay else Page()
-        notices = [*([] if replay else [events.NoticeReceived(NOT_SENT)]), *session.take_notices()]
+        notices = [] if replay else [events.NoticeReceived(NOT_SENT)]
+        notices += session.past.take_notices()
         below = [events.Addressed(session.chat_id, it) for it in notices]
         shown = replace(page, events=[*page.events, *below])
         title = None if listed is None else listed.title
@@ -199,24 +145,29 @@ class AcpArchive:
             title = session.inbox.title or title
         return OpenedChat(shown, title)
 
-    def _remembered(self) -> Sequence[ChatSummary]:
-        """Return the chats that were used in this project, newest first."""
-        used = sorted(self._memory.kept.used(), key=itemgetter(-1), reverse=True)
-        self._memory.listed = {
-            chat: ListedSession(session_id, title or None) for chat, session_id, title, _ in used
-        }
+    def _remembered(self) -> Iterator[_Row]:
+        """Yield the chats that were used in this project."""
+        for chat, session_id, title, when in self._memory.kept.used():
+            yield chat, session_id, title or None, int(when * 1000)
+
+    async def _saved(self) -> list[_Row]:
+        """Return the sessions that the agent has saved in this folder (session/list)."""
+        listed = await self._listed()
+        here = {cwd for cwd in {it.cwd for it in listed} if self._is_here(cwd)}
+        found = {it.session_id: it for it in listed if it.cwd in here}
+        chats = self._memory.kept.chats_of(found)
         return [
-            ChatSummary(chat, title=title or None, updated_ms=int(when * 1000))
-            for chat, _, title, when in used
+            (chat, it.session_id, it.title and typed_title(it.title), _milliseconds(it.updated_at))
+            for chat, it in zip(chats, found.values(), strict=True)
         ]
 
-    async def _listed(self) -> Sequence[SessionSummary]:
-        """Read the pages of the list."""
-        found: list[SessionSummary] = []
+    async def _listed(self) -> Sequence[sessions.SessionSummary]:
+        """Read the pages of the list, until one names no further page, or one that was read."""
+        found: list[sessions.SessionSummary] = []
         cursors: set[str | None] = {None}
         cursor: str | None = None
         while len(found) < MOST_LISTED and len(cursors) <= MOST_PAGES:
-            page = await self._ask(options.Ability.LIST, ListSessionsParams(self._cwd, cursor))
+            page = await self._ask(Ability.LIST, sessions.ListSessionsParams(self._folder, cursor))
             found += page.sessions
             cursor = page.next_cursor
             if cursor in cursors:
@@ -225,26 +176,16 @@ class AcpArchive:
         logger.warning("the list of sessions goes on after %d of them", len(found))
         return found[:MOST_LISTED]
 
-    async def _ask(self, ability: options.Ability, params: Request[_ResultT]) -> _ResultT:
+    async def _ask(self, ability: Ability, params: Request[_ResultT]) -> _ResultT:
         """Send a request and return its result. Raises AgentRefused."""
+        cannot = f"this agent cannot {_CANNOT[ability]}"
         if not self._abilities.has(ability):
-            raise AgentLacks(f"this agent cannot {_CANNOT[ability]}")
-        failed = f"{params.method} failed"
+            raise AgentLacks(cannot)
         try:
-            with anyio.fail_after(ANSWER_SECONDS):
-                answer = await self._connection.request(params.method, encode(params))
-            return decode_result(type(params), answer)
-        except TimeoutError:
-            raise AgentRefused(f"{failed}: no answer after {ANSWER_SECONDS:.0f} s") from None
-        except RemoteError as fault:
-            if fault.code == METHOD_NOT_FOUND:
-                self._abilities.lost(ability)
-                raise AgentLacks(f"this agent cannot {_CANNOT[ability]}") from fault
-            raise AgentRefused(self._faults.line(failed, fault)) from fault
-        except DecodeError as fault:
-            raise AgentRefused(self._faults.line(failed, fault)) from fault
-        except ConnectionClosed as fault:
-            raise AgentRefused(f"{failed}: the agent has ended") from fault
+            return await self._link.ask(params, f"{params.method} failed", ANSWER_SECONDS)
+        except AgentLacks as fault:  # it has announced the method, and does not know it
+            self._abilities.lost(ability)
+            raise AgentLacks(cannot) from fault
 
 
 def _milliseconds(when: str | None) -> int | None:
@@ -253,8 +194,5 @@ def _milliseconds(when: str | None) -> int | None:
         time = datetime.fromisoformat(when or "")
     except ValueError:
         return None
-    return int(_in_utc(time).timestamp() * 1000)
-
-
-def _in_utc(time: datetime) -> datetime:
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    in_utc = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    return int(in_utc.timestamp() * 1000)

@@ -1,68 +1,38 @@
-"""Introduction: the `initialize` request, what we say in it, and what an agent can do.
-
-Only what this client really does is announced: for anything else an agent would wait for ever.
-"""
+"""Introduction: the `initialize` request, what we say in it, and what an agent can do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from eca_nvim.agents.base import Emit
+from eca_nvim.agents.acp.link import Link
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
 from eca_nvim.protocol.acp import lifecycle
 
-CAPABILITIES: Final[Mapping[str, str]] = {
-    "fs.readTextFile": "fs/read_text_file",
-    "fs.writeTextFile": "fs/write_text_file",
-    "_meta.terminal-auth": "a login in a terminal, in its older form",
-    "_meta.terminal_output": "terminal_output",
-    "auth.terminal": "a login in a terminal",
-    "session.configOptions.boolean": "config_option_update",
-    "session.notices": "notice",
-    "session.compaction": "compaction_update",
-    "elicitation.form": "elicitation/create",
-    "elicitation.url": "elicitation/complete",
-    "terminal": "terminal/create",
+CAPABILITIES: Final[Mapping[str, Any]] = {
+    "fs": {"readTextFile": True, "writeTextFile": True},
+    "terminal": True,
+    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+    "elicitation": {"form": {}, "url": {}},
+    "auth": {"terminal": True},
+    # The first is the older form of `auth.terminal`.
+    "_meta": {"terminal-auth": True, "terminal_output": True},
 }
-"""What we announce, as a path in `clientCapabilities`, and what we must read for it: the method of
-a request, or the variant of an update. A test compares them with what is read."""
-
-_FLAGS: Final = frozenset(
-    {
-        *("_meta.terminal-auth", "_meta.terminal_output", "auth.terminal"),
-        *("fs.readTextFile", "fs.writeTextFile", "terminal"),
-    }
-)
-"""Capabilities that are true or false; the others are objects."""
+"""Only what this client really does: for anything else an agent would wait for ever."""
 
 _CLIENT: Final = lifecycle.Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
 
 
 def introduction() -> lifecycle.InitializeParams:
     """Build the initialize request."""
-    return lifecycle.InitializeParams(
-        protocol_version=lifecycle.VERSION, client_info=_CLIENT, client_capabilities=_announced()
-    )
-
-
-def _announced() -> dict[str, Any]:
-    """Return the capabilities as nested objects: `session.notices` is {session: {notices: {}}}."""
-    announced: dict[str, Any] = {}
-    for path in CAPABILITIES:
-        *parents, name = path.split(".")
-        place = announced
-        for parent in parents:
-            place = place.setdefault(parent, {})
-        place[name] = True if path in _FLAGS else {}
-    return announced
+    return lifecycle.InitializeParams(lifecycle.VERSION, _CLIENT, dict(CAPABILITIES))
 
 
 class Abilities:
     """The abilities of one agent process; none until they are announced."""
 
-    def __init__(self, emit: Emit) -> None:
-        self._emit = emit
+    def __init__(self, link: Link) -> None:
+        self._link = link
         self._offered: frozenset[Ability] = frozenset()
 
     def has(self, ability: Ability) -> bool:
@@ -72,23 +42,25 @@ class Abilities:
     def announce(self, abilities: Iterable[Ability]) -> None:
         """Announce all that the agent can do."""
         self._offered = frozenset(abilities)
-        self._emit([AbilitiesChanged(self._offered)])
+        self._link.emit(AbilitiesChanged(self._offered))
 
     def lost(self, ability: Ability) -> None:
         """Announce that the agent cannot do something after all."""
         self.announce(self._offered - {ability})
 
 
-def of_sessions(can: lifecycle.AgentCapabilities) -> Iterator[Ability]:
-    """Yield what an agent can do with its sessions.
-
-    One that loads sessions and does not list them has a list: of those that this client remembers.
-    """
-    of_agent = can.session_capabilities
+def abilities_of(result: lifecycle.InitializeResult) -> Iterator[Ability]:
+    """Yield what an agent can do, as it introduces itself."""
+    can = result.agent_capabilities
+    of_sessions = can.session_capabilities
     offered = {
-        Ability.LIST: of_agent.list is not None or can.load_session,
-        Ability.DELETE: of_agent.delete is not None,
-        Ability.RENAME: of_agent.title is not None,
-        Ability.FORK: of_agent.fork is not None,
+        # One that loads sessions has a list of those that this client remembers.
+        Ability.LIST: of_sessions.list is not None or can.load_session,
+        Ability.DELETE: of_sessions.delete is not None,
+        Ability.RENAME: of_sessions.title is not None,
+        Ability.FORK: of_sessions.fork is not None,
+        Ability.STEER: result.meta.steering.supported,
+        Ability.LOGIN: bool(result.auth_methods),
+        Ability.LOGOUT: can.auth.logout is not None,
     }
     yield from (ability for ability, is_offered in offered.items() if is_offered)

@@ -1,32 +1,24 @@
 """Login: the ways of an ACP agent to log in, and doing one of them.
 
-Rules kept here:
-- What logs in is the agent itself (`authenticate`), a program in a terminal, or a variable that the
-  user sets. A way that only says in words what to do is tried like the first, and its words are
-  shown with the refusal.
-- A program in a terminal gets the environment of the agent, without the way to this Neovim.
-- A login in a terminal is known to the agent once it has started again.
+What logs in is the agent itself (`authenticate`), a program in a terminal, or a variable that the
+user sets.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePath
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import anyio
-from msgspec import Struct
 
-from eca_nvim.agents.acp.faults import told
+from eca_nvim.agents.acp.link import GONE, Link, words_of
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.chat.vocabulary.options import Ability
-from eca_nvim.protocol.acp import encode, lifecycle
-from eca_nvim.protocol.base.types import Request
-from eca_nvim.spawn import child_environment, program_name
-from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
+from eca_nvim.protocol.acp import Request, encode, lifecycle
+from eca_nvim.spawn import child_environment
+from eca_nvim.transport import ConnectionClosed, RemoteError
 
 AUTHENTICATE_SECONDS: Final = 600.0
 """Time for an agent to log in: the user may have to do something in a browser."""
@@ -41,35 +33,16 @@ _TO_NEOVIM: Final = "NVIM"
 """Neovim sets this variable to its own address in each terminal, unless it is set."""
 
 
-class Program(Struct, frozen=True):
-    """The program of an agent: its command line, whole environment and working folder."""
-
-    command: Sequence[str]
-    environment: Mapping[str, str] | None
-    folder: str
-
-    @property
-    def name(self) -> str:
-        """What users call it."""
-        return PurePath(program_name(self.command)).name
-
-
 class Logins:
     """Logs the user in to one agent process; `methods`: its ways, as it has introduced them."""
 
-    def __init__(self, connection: Connection, program: Program) -> None:
-        self._connection = connection
-        self._program = program
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._program = link.program
+        given = link.program.environment
+        self._environment = child_environment() if given is None else given
         self.methods: Sequence[lifecycle.AuthMethod] = ()
         self.can_log_out = False
-
-    @property
-    def abilities(self) -> Iterator[Ability]:
-        """Yield what of logging in and out the agent can do."""
-        if self.methods:
-            yield Ability.LOGIN
-        if self.can_log_out:
-            yield Ability.LOGOUT
 
     def ways(self) -> Sequence[LoginWay]:
         """Return the ways to log in."""
@@ -88,10 +61,21 @@ class Logins:
                 raise AgentRefused(f"{method.name}: its terminal was closed")
             if code > 0:
                 raise AgentRefused(f"{method.name}: the program ended with exit code {code}")
-            return LoginEnd.RESTART
-        self._require_variables(method)
+            return LoginEnd.RESTART  # the agent knows of it once it has started again
+        if missing := self._missing(method):
+            names = " and ".join(f"${name}" for name in missing)
+            raise AgentRefused(
+                f"{self._program.name} reads {names}, which is not set: set it as `env` of this "
+                "server in the option servers, or before Neovim starts; then :Eca restart"
+            )
         user.wait(f"{self._program.name} logs in: {method.name}")
-        await self._authenticate(method)
+        try:
+            authenticate = lifecycle.AuthenticateParams(method.id)
+            await self._ask(authenticate, method.name, AUTHENTICATE_SECONDS)
+        except AgentRefused as refused:
+            # A way that only says in words what to do is tried like any other.
+            advice = f" ({method.description})" if method.description else ""
+            raise AgentRefused(f"{refused}{advice}") from refused
         return LoginEnd.REPEATABLE
 
     async def log_out(self) -> None:
@@ -100,41 +84,20 @@ class Logins:
             raise AgentLacks(f"{self._program.name} cannot log out: use its own program for that")
         await self._ask(lifecycle.LogoutParams(), "the logout", LOGOUT_SECONDS)
 
-    async def _authenticate(self, method: lifecycle.AuthMethod) -> None:
-        try:
-            await self._ask(
-                lifecycle.AuthenticateParams(method.id), method.name, AUTHENTICATE_SECONDS
-            )
-        except AgentRefused as refused:
-            advice = f" ({method.description})" if method.description else ""
-            raise AgentRefused(f"{refused}{advice}") from refused
-
     async def _ask(self, request: Request[None], what: str, seconds: float) -> None:
         try:
             with anyio.fail_after(seconds):
-                await self._connection.request(request.method, encode(request))
+                await self._link.connection.request(request.method, encode(request))
         except TimeoutError:
             raise AgentRefused(f"{what}: no answer after {seconds / 60:g} minutes") from None
         except RemoteError as fault:
-            raise AgentRefused(f"{what}: {told(fault)}") from fault
+            raise AgentRefused(f"{what}: {words_of(fault)}") from fault
         except ConnectionClosed as closed:
-            raise AgentRefused(f"{what}: the agent has ended") from closed
-
-    def _require_variables(self, method: lifecycle.AuthMethod) -> None:
-        if missing := self._missing(method):
-            names = " and ".join(f"${name}" for name in missing)
-            raise AgentRefused(
-                f"{self._program.name} reads {names}, which is not set: set it as `env` of this "
-                "server in the option servers, or before Neovim starts; then :Eca restart"
-            )
+            raise AgentRefused(f"{what}: {GONE}") from closed
 
     def _missing(self, method: lifecycle.AuthMethod) -> list[str]:
-        environment = self._environment()
-        return [it.name for it in method.vars if not it.optional and not environment.get(it.name)]
-
-    def _environment(self) -> Mapping[str, str]:
-        given = self._program.environment
-        return child_environment() if given is None else given
+        needed = (it.name for it in method.vars if not it.optional)
+        return [name for name in needed if not self._environment.get(name)]
 
     def _way(self, method: lifecycle.AuthMethod) -> LoginWay:
         command = self._command(method)
@@ -151,9 +114,9 @@ class Logins:
         meta, whole = method.meta or lifecycle.AuthMeta(), self._program.command
         if method.type == _TERMINAL:
             return self._run(method, (*whole, *method.args), method.env)
-        if (older := meta.terminal_auth) is not None:
+        if (older := meta.terminal_auth) is not None:  # copilot 1.0.102
             return self._run(method, (older.command, *older.args), older.env)
-        if meta.type == _TERMINAL:
+        if meta.type == _TERMINAL:  # qwen 0.24.4, whose arguments replace those of the agent
             base = [word for word in whole if word not in _SPEAKS_ACP]
             return self._run(method, (*base, *meta.args), {})
         return None
@@ -161,7 +124,7 @@ class Logins:
     def _run(
         self, method: lifecycle.AuthMethod, command: Sequence[str], added: Mapping[str, str]
     ) -> LoginCommand:
-        whole = {**self._environment(), **added, _TO_NEOVIM: ""}
+        whole = {**self._environment, **added, _TO_NEOVIM: ""}
         environment = {name: it for name, it in whole.items() if _is_text(name) and _is_text(it)}
         return LoginCommand(method.name, command, added, environment, self._program.folder)
 

@@ -1,15 +1,4 @@
-"""Options: what the user can set in a session.
-
-Rules kept here:
-- Agents list options. Older ones list modes and models, which become two options; of an agent that
-  lists options, its modes and models are the same again and are ignored.
-- Ids say nothing, categories do. The exceptions are UNASKED, values with which agents are known to
-  work without asking the user, so that he sees it from the first moment, and ASKING, those with
-  which they are known to ask. Any other value of a category that decides it promises nothing.
-- What the agent does through us is asked about unless the user himself has set such a value. That
-  counts as he saw it: once the agent has confirmed it, and until it lists the option with another
-  value, name or meaning.
-"""
+"""Options: what the user can set in a session, and which values let tools run unasked."""
 
 from __future__ import annotations
 
@@ -28,8 +17,10 @@ from eca_nvim.chat.vocabulary.options import (
     OptionsChanged,
     OptionValue,
     Unasked,
+    first_of,
 )
 from eca_nvim.protocol.acp import options as acp
+from eca_nvim.protocol.acp.sessions import OpenedSession
 
 SetOption: TypeAlias = acp.SetConfigOption | acp.SetMode | acp.SetModel
 
@@ -47,7 +38,11 @@ UNASKED: Final[Mapping[str, frozenset[str]]] = {
     ),
     "permissions allowall": frozenset({"on"}),  # copilot
 }
-"""Plain ids of values with which tools run without asking, at least some; by `_subject`."""
+"""Plain ids of values with which tools run without asking, at least some.
+
+They are known to do so, and the user sees it from the first moment. A mode is known by its
+category, any other option by its category and id; ids say nothing else.
+"""
 
 ASKING: Final[Mapping[str, frozenset[str]]] = {
     MODE: frozenset(
@@ -94,13 +89,15 @@ class _Chosen(Struct, frozen=True):
     value: OptionValue
     is_confirmed: bool = False
 
-    def is_of(self, option: ChatOption) -> bool:
-        """Return whether an option is listed as the user saw it, but for its value."""
-        mine = (self.option.name, self.option.category, self.option.kind)
-        if mine != (option.name, option.category, option.kind):
+    def is_still(self, option: ChatOption) -> bool:
+        """Return whether an option is listed as the user saw it, with the value if it was set."""
+        if self.is_confirmed and option.value != self.value:
             return False
-        same = option.name_of(self.value) == self.option.name_of(self.value)
-        return same and option.unasked_by(self.value) is self.option.unasked_by(self.value)
+        return self._seen(option) == self._seen(self.option)
+
+    def _seen(self, it: ChatOption) -> tuple[object, ...]:
+        named = it.name_of(self.value)
+        return (it.name, it.category, it.kind, named, it.unasked_by(self.value))
 
 
 class SessionOptions:
@@ -112,15 +109,24 @@ class SessionOptions:
         self._chosen: dict[str, _Chosen] = {}
 
     @property
+    def changed(self) -> OptionsChanged:
+        """The options as they are now."""
+        return OptionsChanged(self._options)
+
+    @property
     def unasked(self) -> Unasked:
-        """What runs without asking because of values that the user has set."""
+        """What runs without asking because of values that the user has set.
+
+        Nothing else keeps us from asking before we do something for the agent. A value counts as
+        the user saw it: once the agent has confirmed it, and until it lists the option with another
+        value, name or meaning.
+        """
         confirmed = (it for it in self._chosen.values() if it.is_confirmed)
         return max((it.option.unasked_by(it.value) for it in confirmed), default=Unasked.NOTHING)
 
     def user_sets(self, option_id: str, value: OptionValue) -> None:
         """Note that the user sets an option that is listed."""
-        found = next((it for it in self._options if it.id == option_id), None)
-        if found is not None:
+        if (found := self._find(option_id)) is not None:
             self._chosen[option_id] = _Chosen(found, value)
 
     def confirmed(self, option_id: str, value: OptionValue) -> None:
@@ -136,64 +142,52 @@ class SessionOptions:
 
     def _review_choices(self) -> None:
         """Forget what the user has set where the agent lists something else now."""
-        listed = {it.id: it for it in self._options}
         for option_id, chosen in tuple(self._chosen.items()):
-            option = listed.get(option_id)
-            is_same = option is not None and chosen.is_of(option)
-            if is_same and chosen.is_confirmed:
-                is_same = option is not None and option.value == chosen.value
-            if not is_same:
+            option = self._find(option_id)
+            if option is None or not chosen.is_still(option):
                 del self._chosen[option_id]
 
-    def opened(
-        self,
-        listed: Sequence[acp.ConfigOption] | None,
-        modes: acp.Modes | None,
-        models: acp.Models | None,
-    ) -> OptionsChanged:
-        """Read what the answer that made the session lists, which may be nothing."""
-        if listed:
-            return self.listed(listed)
+    def opened(self, made: OpenedSession) -> OptionsChanged:
+        """Read what the answer that made the session lists, which may be nothing.
+
+        Older agents list modes and models, which become two options. Of an agent that lists options
+        they are the same again.
+        """
+        if made.config_options:
+            return self.listed(made.config_options)
         if not self._has_list:  # else an update was quicker
-            self._options = (*_of_modes(modes), *_of_models(models))
+            self._options = (*_of_modes(made.modes), *_of_models(made.models))
             self._review_choices()
-        return OptionsChanged(self._options)
+        return self.changed
 
     def listed(self, options: Iterable[acp.ConfigOption]) -> OptionsChanged:
         """Read the agent's list of all options."""
         self._has_list = True
         self._options = tuple(map(_option, options))
         self._review_choices()
-        return OptionsChanged(self._options)
-
-    def listed_last(self) -> OptionsChanged:
-        """Return the options as they are now."""
-        return OptionsChanged(self._options)
+        return self.changed
 
     def mode_changed(self, mode: str) -> OptionsChanged:
         """Note which mode is set now; it may be one that was never listed."""
-        found = next((it for it in self._options if it.category == MODE), None)
-        if found is None:
-            return self._with_value(_select(MODE, "Mode", MODE, mode, ()), mode)
-        changed = _known(replace(found, value=mode))
-        return self._with_value(changed, mode)
+        found = first_of(self._options, MODE) or ChatOption(MODE, "Mode", category=MODE)
+        return self._with_value(_known(replace(found, value=mode)), mode)
 
     def text_may_set(self, mode: str) -> bool:
         """Return whether a text may say that a mode is set.
 
         The model writes texts: none of them ends the warning that tools run without asking.
         """
-        found = next((it for it in self._options if it.category == MODE), None)
+        found = first_of(self._options, MODE)
         return found is None or found.value not in found.unasked or mode in found.unasked
 
     def was_set(self, option_id: str, value: str | bool) -> OptionsChanged | None:
         """Note that the agent has set an option; None if it is not listed any more."""
-        found = next((it for it in self._options if it.id == option_id), None)
+        found = self._find(option_id)
         return None if found is None else self._with_value(found, value)
 
     def request(self, session_id: str, option_id: str, value: str | bool) -> SetOption | None:
         """Return the request that sets an option; None if there is no such option."""
-        found = next((it for it in self._options if it.id == option_id), None)
+        found = self._find(option_id)
         if found is None:
             return None
         if self._has_list:
@@ -203,29 +197,29 @@ class SessionOptions:
             return acp.SetMode(session_id, str(value))
         return acp.SetModel(session_id, str(value))
 
+    def _find(self, option_id: str) -> ChatOption | None:
+        return next((it for it in self._options if it.id == option_id), None)
+
     def _with_value(self, option: ChatOption, value: str | bool) -> OptionsChanged:
         changed = replace(option, value=value)
-        is_listed = any(it.id == option.id for it in self._options)
         others = tuple(changed if it.id == option.id else it for it in self._options)
-        self._options = others if is_listed else (*others, changed)
+        self._options = others if changed in others else (*others, changed)
         self._review_choices()
-        return OptionsChanged(self._options)
+        return self.changed
 
 
 def _option(option: acp.ConfigOption) -> ChatOption:
-    if isinstance(option.current_value, bool) or option.type == acp.BOOLEAN:
-        toggle = ChatOption(
-            id=option.id,
-            name=option.name or option.id,
-            description=option.description or "",
-            category=option.category or "",
-            kind=OptionKind.TOGGLE,
-            value=option.current_value is True,
-        )
-        return _known(toggle)
-    category, offers = option.category or "", tuple(_offers(option.options))
-    shown = _select(option.id, option.name or option.id, category, option.current_value, offers)
-    return replace(shown, description=option.description or "")
+    is_toggle = isinstance(option.current_value, bool) or option.type == acp.BOOLEAN
+    read = ChatOption(
+        id=option.id,
+        name=option.name or option.id,
+        description=option.description or "",
+        category=option.category or "",
+        kind=OptionKind.TOGGLE if is_toggle else OptionKind.SELECT,
+        value=option.current_value is True if is_toggle else option.current_value,
+        offers=() if is_toggle else tuple(_offers(option.options)),
+    )
+    return _known(read)
 
 
 def _offers(offers: Iterable[acp.Offer]) -> Iterator[OptionOffer]:
@@ -239,25 +233,20 @@ def _offers(offers: Iterable[acp.Offer]) -> Iterator[OptionOffer]:
 
 def _of_modes(modes: acp.Modes | None) -> Iterator[ChatOption]:
     if modes is not None:
-        offers = tuple(_offer(it.id, it.name, it.description) for it in modes.available_modes)
-        yield _select(MODE, "Mode", MODE, modes.current_mode_id, offers)
+        offers = (_offer(it.id, it.name, it.description) for it in modes.available_modes)
+        mode = ChatOption(MODE, "Mode", category=MODE, value=modes.current_mode_id)
+        yield _known(replace(mode, offers=tuple(offers)))
 
 
 def _of_models(models: acp.Models | None) -> Iterator[ChatOption]:
     if models is not None:
-        listed = models.available_models
-        offers = tuple(_offer(it.model_id, it.name, it.description) for it in listed)
-        yield _select(MODEL, "Model", MODEL, models.current_model_id, offers)
+        offers = (_offer(it.model_id, it.name, it.description) for it in models.available_models)
+        model = ChatOption(MODEL, "Model", category=MODEL, value=models.current_model_id)
+        yield _known(replace(model, offers=tuple(offers)))
 
 
 def _offer(value: str, name: str, description: str | None, group: str = "") -> OptionOffer:
     return OptionOffer(value, name or value, description or "", group)
-
-
-def _select(
-    option_id: str, name: str, category: str, value: str, offers: tuple[OptionOffer, ...]
-) -> ChatOption:
-    return _known(ChatOption(option_id, name, category=category, value=value, offers=offers))
 
 
 def _known(option: ChatOption) -> ChatOption:
@@ -265,19 +254,13 @@ def _known(option: ChatOption) -> ChatOption:
     is_toggle = option.kind is OptionKind.TOGGLE
     listed = [option.value, *(it.value for it in option.offers)]
     values: Sequence[OptionValue] = (True, False) if is_toggle else listed
-    subject = _subject(option)
+    is_mode = option.category == MODE
+    subject = MODE if is_mode else f"{option.category} {plain_id(option.id)}"
     unasked = _unasked(subject, values)
     asking = ASKING.get(subject, frozenset())
     may_ask = option.category in BESIDE
     unsure = (it for it in values if it != "" and it not in unasked and _short(it) not in asking)
     return replace(option, unasked=unasked, unsure=frozenset(() if may_ask else unsure))
-
-
-def _subject(option: ChatOption) -> str:
-    """Return by what an option is known: a mode by its category, any other by its id as well."""
-    if option.category == MODE:
-        return MODE
-    return f"{option.category} {plain_id(option.id)}"
 
 
 def _unasked(subject: str, values: Iterable[OptionValue]) -> Mapping[OptionValue, Unasked]:

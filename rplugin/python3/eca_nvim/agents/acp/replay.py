@@ -1,16 +1,9 @@
-"""Replay: what was said in a session, read from the updates with which an agent loads it.
-
-Rules kept here:
-- A replay has readers of its own: nothing of it meets what the session sends later.
-- A call or a thought is one message, wherever its updates stood, so no page cuts one in two.
-- Each update is read once, and a page costs what it has. Of a session that is larger than
-  MOST_BYTES the oldest messages are left out, and the oldest page says so.
-"""
+"""Replay: what was said in a session, read from the updates with which an agent loads it."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain, islice
 from typing import Final
 from uuid import uuid4
@@ -21,34 +14,24 @@ from msgspec.structs import replace
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import typed_text
 from eca_nvim.agents.acp.updates.changes import of_the_past
-from eca_nvim.agents.archive import CursorExpired
+from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.user_actions.earlier_messages import Page
-from eca_nvim.chat.vocabulary import agent_events, options, turn_events
-from eca_nvim.chat.vocabulary.events import (
-    Addressed,
-    ChatEvent,
-    NoticeReceived,
-    ReasoningFinished,
-    ReasoningStarted,
-    ReasoningText,
-    Role,
-    TextReceived,
-    ToolFinished,
-    ToolOutput,
-    ToolPreparing,
-    ToolRejected,
-    ToolRequested,
-    ToolRunning,
-    UnknownReceived,
-)
+from eca_nvim.chat.vocabulary import events, options, turn_events
+from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, TextReceived
 from eca_nvim.protocol.acp import updates
 
 MOST_BYTES: Final = 64 << 20
 """Most bytes of updates that are kept of one session."""
 LEFT_OUT: Final = "Older messages of this chat are left out: it is larger than 64 MB."
 
-_OF_CALLS: Final = (ToolPreparing, ToolRequested, ToolRunning, ToolFinished, ToolRejected)
+_OF_CALLS: Final = (
+    events.ToolPreparing,
+    events.ToolRequested,
+    events.ToolRunning,
+    events.ToolFinished,
+    events.ToolRejected,
+)
 _PRESENT: Final = (
     updates.AvailableCommands,
     updates.ConfigOptions,
@@ -65,20 +48,26 @@ def is_said(update: updates.SessionUpdate) -> bool:
 
 
 class _Message(Struct):
-    """The events of one message, of about so many bytes; `key`: of the call or thought."""
+    """The events of one message, of about so many bytes.
+
+    key: of the call or thought that it is. Such a one is one message wherever its updates stood, so
+    that no page cuts it in two.
+    """
 
     key: str | None
-    events: list[Addressed] = field(default_factory=list)
+    events: list[ChatEvent] = field(default_factory=list)
     size: int = 0
 
 
 class Replay:
-    """What was said in one session; `chat_id` is ours, the others are as for the inbox."""
+    """What was said in one session; `chat_id` is ours, the others are as for the inbox.
+
+    It has an inbox of its own: nothing of it meets what the session sends later.
+    """
 
     def __init__(self, chat_id: str, folder: str, *, whole_prompts: bool = False) -> None:
         self._chat_id = chat_id
-        life = f"{uuid4().hex[:8]} "
-        self._inbox = Inbox(chat_id, folder, life, whole_prompts=whole_prompts)
+        self._inbox = Inbox(folder, f"{uuid4().hex[:8]} ", whole_prompts=whole_prompts)
         self._messages: deque[_Message] = deque()
         self._by_key: dict[str, _Message] = {}
         self._size = 0
@@ -107,17 +96,22 @@ class Replay:
         self._unread += size
         self._is_users = isinstance(update, updates.UserMessageChunk)
         self._place(self._inbox.receive(update))
+        # Of a larger session the oldest messages are left out, and the oldest page says so.
         while self._size > MOST_BYTES and len(self._messages) > 1:
-            self._drop_oldest()
+            oldest = self._messages.popleft()
+            self._size -= oldest.size
+            self._is_cut = True
+            if oldest.key is not None:
+                del self._by_key[oldest.key]
 
     def answered(self) -> None:
         """Note that the agent has answered: it may go on, or say all of it once more."""
-        self._place(self._inbox.turn_ended(None))
+        self._place(self._inbox.turn_ended())
         self._before_answer = len(self._messages)
 
     def finish(self) -> None:
         """Read what is left: all has been replayed."""
-        self._place(self._inbox.turn_ended(None))
+        self._place(self._inbox.turn_ended())
         said = [*map(_texts, self._messages)]
         if said[: self._before_answer] == said[self._before_answer :]:
             while len(self._messages) > self._before_answer:
@@ -126,46 +120,50 @@ class Replay:
         self._total = len(self._messages)
 
     def page(self, limit: int | None, before: str | None = None) -> Page:
-        """Return the newest messages, or those before a cursor. Raises CursorExpired.
+        """Return the newest messages, or those before a cursor. Raises AgentRefused.
 
         Messages after the cursor are forgotten: they are shown already.
         """
-        end = self._total if before is None else self._end(before)
+        end = self._total
+        if before is not None:
+            if not before.isdecimal() or int(before) > len(self._messages):
+                raise AgentRefused("these messages are not kept any more")
+            end = int(before)
         while len(self._messages) > end:
             self._messages.pop()
         begin = 0 if limit is None else max(0, end - limit)
-        shown = islice(self._messages, begin, end)
-        said = _addressed(join_text(chain.from_iterable(it.events for it in shown)))
-        events = [_with_diffs(it) for it in said]
+        said = chain.from_iterable(it.events for it in islice(self._messages, begin, end))
+        joined = join_text(Addressed(self._chat_id, _with_diffs(event)) for event in said)
+        shown = [it for it in joined if isinstance(it, Addressed)]
         if begin == 0 and self._is_cut:
-            events.insert(0, Addressed(self._chat_id, NoticeReceived(LEFT_OUT)))
-        return Page(events, str(begin) if begin else None, self._total, end - begin)
+            shown.insert(0, Addressed(self._chat_id, events.NoticeReceived(LEFT_OUT)))
+        return Page(shown, str(begin) if begin else None, self._total, end - begin)
 
-    def _end(self, before: str) -> int:
-        if not before.isdecimal() or int(before) > len(self._messages):
-            raise CursorExpired("these messages are not kept any more")
-        return int(before)
-
-    def _place(self, events: Iterable[agent_events.AgentEvent]) -> None:
-        for event in filter(None, map(self._as_said, _addressed(events))):
-            message = self._message_of(event.event)
+    def _place(self, told: Iterable[ChatEvent]) -> None:
+        for each in told:
+            event = self._as_said(each)
+            if event is None:
+                continue
+            message = self._message_of(event)
             message.events.append(event)
             message.size += self._unread
             self._size += self._unread
             self._unread = 0
 
-    def _as_said(self, event: Addressed) -> Addressed | None:
+    def _as_said(self, event: ChatEvent) -> ChatEvent | None:
         """Return an event as it is shown; None: it is not.
 
         Left out are options of then, and all that follows the words that we added to a prompt.
         """
-        match event.event:
-            case TextReceived(role=Role.USER, text=text, content_id=prompt):
+        match event:
+            case TextReceived(role=events.Role.USER, text=text, content_id=prompt):
                 goes_on = self._is_ours and prompt is not None and prompt == self._prompt
                 typed = "" if goes_on else typed_text(text)
                 self._is_ours, self._prompt = typed != text, prompt
-                return replace(event, event=replace(event.event, text=typed)) if typed else None
-            case turn_events.LinkReceived() | UnknownReceived() | turn_events.ImageReceived():
+                return TextReceived(event.role, typed, prompt) if typed else None
+            case (
+                turn_events.LinkReceived() | events.UnknownReceived() | turn_events.ImageReceived()
+            ):
                 return None if self._is_ours and self._is_users else event
             case options.OptionsChanged():
                 return None
@@ -176,7 +174,7 @@ class Replay:
         key = _key(event)
         if key is not None and key in self._by_key:
             return self._by_key[key]
-        if key is None and self._messages and _goes_on(self._messages[-1], event):
+        if _is_answer(event) and self._messages and _is_answer(self._messages[-1].events[-1]):
             return self._messages[-1]
         message = _Message(key)
         self._messages.append(message)
@@ -184,48 +182,33 @@ class Replay:
             self._by_key[key] = message
         return message
 
-    def _drop_oldest(self) -> None:
-        oldest = self._messages.popleft()
-        self._size -= oldest.size
-        self._is_cut = True
-        if oldest.key is not None:
-            del self._by_key[oldest.key]
-
 
 def _texts(message: _Message) -> list[str]:
     """Return what is said in a message."""
-    return [it.event.text for it in message.events if isinstance(it.event, TextReceived)]
+    return [it.text for it in message.events if isinstance(it, TextReceived)]
 
 
-def _addressed(events: Iterable[agent_events.AgentEvent]) -> Iterator[Addressed]:
-    return (event for event in events if isinstance(event, Addressed))
-
-
-def _with_diffs(addressed: Addressed) -> Addressed:
+def _with_diffs(event: ChatEvent) -> ChatEvent:
     """Return an event whose changes have their diffs."""
-    event = addressed.event
     if not isinstance(event, _OF_CALLS) or not event.call.changes:
-        return addressed
+        return event
     changes = tuple(map(of_the_past, event.call.changes))
-    return replace(addressed, event=replace(event, call=replace(event.call, changes=changes)))
-
-
-def _goes_on(message: _Message, event: ChatEvent) -> bool:
-    """Return whether an event is the next piece of the answer that a message is."""
-    last = message.events[-1].event
-    return _is_answer(event) and _is_answer(last)
+    return replace(event, call=replace(event.call, changes=changes))
 
 
 def _is_answer(event: ChatEvent) -> bool:
-    return isinstance(event, TextReceived) and event.role is Role.ASSISTANT
+    return isinstance(event, TextReceived) and event.role is events.Role.ASSISTANT
 
 
 def _key(event: ChatEvent) -> str | None:
     """Return the id of the call or thought that an event is about."""
     match event:
-        case ReasoningStarted(id=key) | ReasoningText(id=key) | ReasoningFinished(id=key):
-            return key
-        case ToolOutput(call_id=key):
+        case (
+            events.ReasoningStarted(id=key)
+            | events.ReasoningText(id=key)
+            | events.ReasoningFinished(id=key)
+            | events.ToolOutput(call_id=key)
+        ):
             return key
         case _ if isinstance(event, _OF_CALLS):
             return event.call.id

@@ -1,26 +1,20 @@
-"""Session setup: what the agent gets with each request that opens a session.
-
-Rules kept here:
-- A server that is described wrongly, or that this agent cannot use, is left out. One line says so.
-- Values of variables and headers are secrets: no line has them.
-- A program is named by its path, as the protocol wants. It is looked up on PATH and never relative
-  to the project, which may come from others.
-- Nobody else builds these requests, so all of them name the same folder and the same
-  MCP servers.
-"""
+"""Session setup: the folder and the MCP servers that the agent gets with each session."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from eca_nvim.agents.acp.faults import one_line
+from eca_nvim.agents.acp.link import one_line
 from eca_nvim.path_risks import Folders
-from eca_nvim.protocol.acp import encode, sessions
+from eca_nvim.protocol.acp import Request, encode, sessions
+from eca_nvim.protocol.acp.content import NamedValue
+from eca_nvim.protocol.acp.sessions import McpCapabilities, McpRemote, McpStdio
 from eca_nvim.spawn import find_program
 
 EDITOR: Final = "editor"
@@ -32,7 +26,10 @@ Wired: TypeAlias = dict[str, Any]
 
 
 class _LeftOut(Exception):
-    """Raised when a server is left out; the text says why, and what to do."""
+    """Raised when a server is left out; the text says why, and what to do.
+
+    Values of variables and headers are secrets: no text has them.
+    """
 
 
 class McpOptions(Struct, frozen=True):
@@ -48,7 +45,7 @@ class McpOptions(Struct, frozen=True):
     path: str | None = None
     editor: Callable[[], Sequence[str]] | None = None
 
-    def usable(self, can: sessions.McpCapabilities) -> tuple[tuple[Wired, ...], list[str]]:
+    def usable(self, can: McpCapabilities) -> tuple[tuple[Wired, ...], list[str]]:
         """Return the servers that an agent can use, and a line about each other one."""
         usable, lines = list[Wired](), list[str]()
         for name, told in sorted(self.servers.items()):
@@ -59,8 +56,8 @@ class McpOptions(Struct, frozen=True):
         return tuple(usable), lines
 
     def _server(
-        self, name: str, told: object, can: sessions.McpCapabilities
-    ) -> Sequence[sessions.McpStdio | sessions.McpRemote]:
+        self, name: str, told: object, can: McpCapabilities
+    ) -> Sequence[McpStdio | McpRemote]:
         match told:
             case False:
                 return ()
@@ -74,41 +71,50 @@ class McpOptions(Struct, frozen=True):
 
     def _stdio(
         self, name: str, program: str, arguments: Sequence[object], more: Mapping[object, object]
-    ) -> sessions.McpStdio:
+    ) -> McpStdio:
         variables = _named(more.get("env"))
         path = next((it.value for it in variables if it.name == "PATH"), self.path)
         if program.startswith("~/"):
             program = str(Path(program).expanduser())
+        # The protocol wants a path. It is never looked up relative to the project, which may come
+        # from others.
         found = find_program(program, path)
         if found is None:
             raise _LeftOut(f"{program!r} was not found: install it or correct its command")
         if not found.startswith(os.sep):
             raise _LeftOut(f"{program!r} is not a program on PATH nor an absolute path: correct it")
-        return sessions.McpStdio(name, found, tuple(map(str, arguments)), variables)
+        return McpStdio(name, found, tuple(map(str, arguments)), variables)
 
 
-def _editor(start: Callable[[], Sequence[str]]) -> sessions.McpStdio:
+def _editor(start: Callable[[], Sequence[str]]) -> McpStdio:
     try:
         program, *arguments = start()
     except OSError as fault:
         raise _LeftOut(f"it does not start, {fault.strerror or fault}") from fault
-    return sessions.McpStdio(EDITOR, program, tuple(arguments), ())
+    return McpStdio(EDITOR, program, tuple(arguments), ())
 
 
-def _remote(
-    name: str, url: str, more: Mapping[object, object], can: sessions.McpCapabilities
-) -> sessions.McpRemote:
+def _remote(name: str, url: str, more: Mapping[object, object], can: McpCapabilities) -> McpRemote:
     kind: Literal["http", "sse"] = "sse" if more.get("type") == "sse" else "http"
     if not url.startswith(("http://", "https://")):
         raise _LeftOut("its url must begin with https:// or http://")
     if not (can.sse if kind == "sse" else can.http):
         raise _LeftOut(f"the agent takes none of the type {kind}")
-    return sessions.McpRemote(kind, name, url, _named(more.get("headers")))
+    return McpRemote(kind, name, url, _named(more.get("headers")))
 
 
-def _named(table: object) -> tuple[sessions.NamedValue, ...]:
+def _named(table: object) -> tuple[NamedValue, ...]:
     items = table.items() if isinstance(table, Mapping) else ()
-    return tuple(sessions.NamedValue(str(name), str(value)) for name, value in items)
+    return tuple(NamedValue(str(name), str(value)) for name, value in items)
+
+
+class Way(Enum):
+    """A request that opens a session."""
+
+    NEW = auto()
+    RESUME = auto()
+    LOAD = auto()
+    FORK = auto()
 
 
 class SessionSetup(Struct):
@@ -118,26 +124,24 @@ class SessionSetup(Struct):
     """
 
     cwd: str
-    mcp_servers: tuple[dict[str, Any], ...] = ()
+    mcp_servers: tuple[Wired, ...] = ()
     folders: Folders = field(default_factory=lambda: Folders(()))
     takes_folders: bool = False
 
-    @property
-    def _added(self) -> tuple[str, ...] | None:
-        return (self.folders.added or None) if self.takes_folders else None
-
-    def new(self) -> sessions.NewSessionParams:
-        """Return the request for a new session."""
-        return sessions.NewSessionParams(self.cwd, self.mcp_servers, self._added)
-
-    def load(self, session_id: str) -> sessions.LoadSessionParams:
-        """Return the request that opens a session and replays it."""
-        return sessions.LoadSessionParams(session_id, self.cwd, self.mcp_servers, self._added)
-
-    def resume(self, session_id: str) -> sessions.ResumeSessionParams:
-        """Return the request that opens a session without a replay."""
-        return sessions.ResumeSessionParams(session_id, self.cwd, self.mcp_servers, self._added)
-
-    def fork(self, session_id: str) -> sessions.ForkSessionParams:
-        """Return the request that copies a session."""
-        return sessions.ForkSessionParams(session_id, self.cwd, self.mcp_servers, self._added)
+    def request(self, way: Way, session_id: str) -> Request[sessions.OpenedSession]:
+        """Return the request that opens a session; `session_id`: of one that is not new."""
+        added = (self.folders.added or None) if self.takes_folders else None
+        place: dict[str, Any] = {
+            "cwd": self.cwd,
+            "mcp_servers": self.mcp_servers,
+            "additional_directories": added,
+        }
+        match way:
+            case Way.NEW:
+                return sessions.NewSessionParams(**place)
+            case Way.LOAD:
+                return sessions.LoadSessionParams(session_id=session_id, **place)
+            case Way.RESUME:
+                return sessions.ResumeSessionParams(session_id=session_id, **place)
+            case Way.FORK:
+                return sessions.ForkSessionParams(session_id=session_id, **place)

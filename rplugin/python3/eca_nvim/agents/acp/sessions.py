@@ -1,34 +1,25 @@
-"""Sessions: which session of the agent belongs to which chat.
-
-Rules kept here:
-- A new chat gets its session when it opens, a chat of an earlier process when that is started
-  again. A chat that only `memory` knows waits for what needs it: its text, an option that the user
-  sets, or its next prompt.
-- What needs a session waits until it is open (`when_open`). If no way to open it is left, what
-  waits learns why. The next prompt tries again.
-- Nobody waits for ever: the user learns that it takes long, and a stop gives it up then. A load or
-  a copy about which the agent says nothing is given up.
-"""
+"""Sessions: which session of the agent belongs to which chat, and how each is opened."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
+from uuid import uuid4
 
-from anyio.abc import TaskGroup
-
-from eca_nvim.agents.acp.faults import Faults
+from eca_nvim.agents.acp.early_messages import EarlyMessages
+from eca_nvim.agents.acp.link import GONE, Link, Refusal, needs_login
 from eca_nvim.agents.acp.memory import Memory
-from eca_nvim.agents.acp.openings import Openings
-from eca_nvim.agents.acp.session import Session, SessionState, Then, Way
-from eca_nvim.agents.acp.session_setup import SessionSetup
-from eca_nvim.agents.base import Emit
-from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
+from eca_nvim.agents.acp.replay import Replay
+from eca_nvim.agents.acp.session import Opening, Session, SessionState, Then
+from eca_nvim.agents.acp.session_setup import SessionSetup, Way
+from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
 from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.lifecycle import AgentCapabilities
-from eca_nvim.protocol.acp.sessions import CloseSessionParams
-from eca_nvim.transport import Connection, ConnectionClosed, Goodbye, Incoming
+from eca_nvim.protocol.acp.sessions import CloseSessionParams, NewSessionResult, OpenedSession
+from eca_nvim.transport import Goodbye, Incoming, RemoteError
 
 SLOW: Final = (
     "The agent has not opened a session for this chat yet, still waiting: :Eca log may say why, "
@@ -42,55 +33,71 @@ SLOW_SECONDS: Final = 10.0
 """Seconds after which a session that is not open is reported as slow."""
 SILENT_SECONDS: Final = 60.0
 """Seconds without an update after which a load or a copy is given up."""
+
+LOST: Final = "The agent has a new session for this chat: it does not know what was said before."
+TAKEN: Final = "no session: the agent has given it to another chat; :Eca restart starts it again"
+RESTART: Final = "; nothing is lost, :Eca restart starts the agent again"
+ELSEWHERE: Final = (
+    "Another Neovim uses this chat, too (process {}): the agent gets the prompts of both, and "
+    "each shows only its own answers."
+)
 FORGOTTEN: Final = "the chat is gone"
+
+_FAILED: Final[Mapping[Way, str]] = {
+    Way.NEW: "no session",
+    Way.LOAD: "the chat could not be loaded",
+    Way.RESUME: "the chat could not be resumed",
+    Way.FORK: "the chat could not be copied",
+}
+_TO_GO_ON: Final = (Way.RESUME, Way.LOAD, Way.NEW)
+"""The ways to a session whose text is shown, the best first: what a load replays is skipped."""
+_TO_SHOW: Final = (Way.LOAD, Way.RESUME)
+"""The ways to a session whose text is wanted."""
+
+logger = logging.getLogger(__name__)
 
 
 class Sessions:
-    """The sessions of one agent process; the arguments are those of `Openings`."""
+    """The sessions of one agent process.
+
+    memory: what is known of sessions beyond it. receive: called with messages that came before
+    their session's answer, once that is there.
+    """
 
     def __init__(
         self,
-        connection: Connection,
-        tasks: TaskGroup,
+        link: Link,
         setup: SessionSetup,
-        faults: Faults,
         memory: Memory,
-        emit: Emit,
         receive: Callable[[Sequence[Incoming]], None],
     ) -> None:
-        self._connection = connection
-        self._tasks = tasks
+        self._link = link
         self._setup = setup
         self._memory = memory
-        self._emit = emit
+        self._receive = receive
         self._by_chat: dict[str, Session] = {}
-        self._openings = Openings(
-            connection, tasks, setup, faults, memory, emit, receive, self._close
-        )
+        self.by_id: dict[str, Session] = {}
+        """The sessions that are open or being opened, by the agent's ids."""
+        self._awaited: set[Session] = set()
+        self._early = EarlyMessages()
+        self._ways = {Way.NEW, Way.FORK}
         self._can_close = False
-        self.keep_early = self._openings.keep_early
-        self.was_prompted = self._openings.bind
-        self.was_refused = self._openings.unbind
+        self._whole_prompts = False
 
     def introduced(self, can: AgentCapabilities, *, whole_prompts: bool = False) -> None:
-        """Note what the agent can do, and how it replays prompts."""
-        self._openings.whole_prompts = whole_prompts
+        """Note what the agent can do; `whole_prompts`: as for `Replay`."""
+        self._whole_prompts = whole_prompts
         self._can_close = can.session_capabilities.close is not None
-        self._openings.ways.announced(can)
+        if can.load_session:
+            self._ways.add(Way.LOAD)
+        if can.session_capabilities.resume is not None:
+            self._ways.add(Way.RESUME)
 
     def of_chat(self, chat_id: str) -> Session:
         """Return the session of a chat, which may not be open."""
         if chat_id not in self._by_chat:
-            self._by_chat[chat_id] = Session(chat_id, self._setup.cwd)
+            self._by_chat[chat_id] = Session(chat_id, self._setup.cwd, self._link)
         return self._by_chat[chat_id]
-
-    def has_chat(self, chat_id: str | None) -> bool:
-        """Return whether a chat has a session here, and was not forgotten."""
-        return chat_id in self._by_chat
-
-    def of_id(self, session_id: str) -> Session | None:
-        """Return a session by the agent's id."""
-        return self._openings.by_id.get(session_id)
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
         """Open the session of a chat unless that has begun; a refusal is shown in the chat.
@@ -98,26 +105,29 @@ class Sessions:
         The options of an open session are listed again. is_needed: see `Agent.open_chat`.
         """
         session = self.of_chat(chat_id)
+        # A chat that only the memory knows waits for what needs it: its text, an option that the
+        # user sets, or its next prompt.
         is_kept = self._memory.session_of(chat_id) is not None
         waits = is_kept and not is_needed and chat_id not in self._memory.shown
         if session.is_open:
-            self._emit(session.inbox.listed_options())
+            session.say(session.inbox.options.changed)
         elif session.state is SessionState.NONE and not waits:
-            self.when_open(chat_id, self._show_refusal)
+            self.when_open(chat_id, _show_refusal)
 
     def when_open(self, chat_id: str, then: Then) -> None:
         """Call `then` once the chat's session is open or refused, now if it is open."""
         session = self.of_chat(chat_id)
         if session.is_open:
             then(session, None)
-            return
-        session.waiting.append(then)
-        self._open(session)
+        else:
+            session.waiting.append(then)
+            self._open(session)
 
-    def stop_waiting(self, session: Session) -> None:
-        """Give up a session if a line has said that it takes long."""
-        if session.state is SessionState.OPENING and session.is_slow:
-            self._openings.give_up(session)
+    def give_up(self, chat_id: str) -> None:
+        """Wait no more for a session if a line has said that it takes long."""
+        session = self.of_chat(chat_id)
+        if session.state is SessionState.OPENING and session.opening.is_slow:
+            self._give_up(session)
 
     async def opened(self, chat_id: str) -> Session:
         """Return the session of a chat once it is open. Raises AgentRefused."""
@@ -129,29 +139,29 @@ class Sessions:
     async def load(self, chat_id: str) -> Session:
         """Open the session of a chat with what was said in it. Raises AgentRefused."""
         session = self.of_chat(chat_id)
-        session.wants_text = session.wants_text or session.state is SessionState.NONE
-        wanted_text = session.wants_text
+        past = session.past
+        past.is_wanted = wanted = past.is_wanted or session.state is SessionState.NONE
         await self.opened(chat_id)
-        if not wanted_text and self._can_load(session):
-            session.state, session.wants_text = SessionState.NONE, True
+        goes_on = session.opening.way is not Way.NEW and session.prompt_number == 0
+        has_text = bool(self._memory.replays.get(chat_id))
+        if not wanted and goes_on and not has_text and Way.LOAD in self._ways:
+            session.state, past.is_wanted = SessionState.NONE, True  # opened without its text
             await self.opened(chat_id)
-        await session.is_heard_out.wait()
+        await past.is_over.wait()
         return session
-
-    def _can_load(self, session: Session) -> bool:
-        """Return whether a session that goes on without its text can be loaded with it."""
-        goes_on = session.way is not Way.NEW and session.turn == 0
-        has_text = bool(self._memory.replays.get(session.chat_id))
-        return goes_on and not has_text and Way.LOAD in self._openings.ways.to_show()
 
     async def fork(self, chat_id: str) -> Session:
         """Copy the session of a chat, with what was said in it. Raises AgentRefused."""
-        copy = self._openings.fork(await self.opened(chat_id))
-        self._by_chat[copy.chat_id] = copy
-        self._tasks.start_soon(self._watch, copy, Addressed(chat_id, NoticeReceived(SLOW_COPY)))
+        source = await self.opened(chat_id)
+        copy = self.of_chat(str(uuid4()))
+        copy.state, copy.past.is_wanted = SessionState.OPENING, True
+        copy.opening = Opening([Way.FORK])
+        self._awaited.add(copy)
+        self._try_next(copy, source.id)
+        self._link.tasks.start_soon(self._watch, copy, chat_id, SLOW_COPY)
         try:
             await copy.settled()
-            await copy.is_heard_out.wait()
+            await copy.past.is_over.wait()
         finally:
             if not copy.is_open:
                 self._by_chat.pop(copy.chat_id, None)
@@ -164,56 +174,216 @@ class Sessions:
         if session is None:
             return
         was_open = session.is_open
-        session.state, session.fault = SessionState.FORGOTTEN, FORGOTTEN
+        session.state, session.opening.fault = SessionState.FORGOTTEN, FORGOTTEN
         session.waiting.clear()
-        session.options_set = None
-        if self._openings.by_id.get(session.id) is session:
-            del self._openings.by_id[session.id]
+        session.when_set = None
+        if self.by_id.get(session.id) is session:
+            del self.by_id[session.id]
         if was_open:
-            self._close(session)
+            self._close(session.id)
 
     def close_all(self) -> None:
         """Close the open sessions because the agent is about to be ended."""
-        for session in self._openings.by_id.values():
-            self._close(session)
+        for session_id in self.by_id:
+            self._close(session_id)
 
     def goodbyes(self) -> Sequence[Goodbye]:
         """Return the messages that close the open sessions."""
-        return [_closing(it) for it in self._openings.by_id] if self._can_close else []
+        closing = map(CloseSessionParams, self.by_id if self._can_close else ())
+        return [Goodbye(it.method, encode(it), is_request=True) for it in closing]
+
+    def bind(self, session: Session, title: str = "") -> bool:
+        """Keep which session a chat has, beyond this process; `title`: of a chat without one.
+
+        Returns whether the chat had no session before.
+        """
+        is_new = self._memory.session_of(session.chat_id) is None
+        self._memory.shown.add(session.chat_id)
+        other = self._memory.kept.keep(session.chat_id, session.id, title)
+        if other is not None:
+            session.note(ELSEWHERE.format(other))
+        return is_new
+
+    def unbind(self, session: Session) -> None:
+        """Forget which session a chat has if the agent refused the first prompt of a new one."""
+        if session.opening.way is Way.NEW and session.prompt_number == 1:
+            self._memory.forget(session.chat_id)
+
+    def keep_early(self, session_id: str, message: Incoming) -> bool:
+        """Keep a message of a session that is not known yet; returns whether it may become so.
+
+        Some agents send updates of a session before the answer that makes it (copilot, vibe).
+        """
+        return bool(self._awaited) and self._early.keep(session_id, message)
+
+    # --- one way after the other ----------------------------------------------------------------
 
     def _open(self, session: Session) -> None:
-        if session.state is SessionState.NONE:
-            self._openings.open(session)
-            slow = Addressed(session.chat_id, NoticeReceived(SLOW))
-            self._tasks.start_soon(self._watch, session, slow)
+        """Open a session that is not; what waits for it is called when that is decided."""
+        if session.state is not SessionState.NONE:
+            return
+        known = self._memory.session_of(session.chat_id)
+        ways = [Way.NEW]
+        if known is not None and session.past.is_wanted:
+            ways = [way for way in _TO_SHOW if way in self._ways]
+        elif known is not None:
+            ways = [way for way in _TO_GO_ON if way in self._ways - session.given_up]
+        session.state, session.id, session.opening = (
+            SessionState.OPENING,
+            known or "",
+            Opening(ways),
+        )
+        self._awaited.add(session)
+        self._try_next(session, session.id)
+        self._link.tasks.start_soon(self._watch, session, session.chat_id, SLOW)
 
-    async def _watch(self, session: Session, slow: Addressed) -> None:
+    async def _watch(self, session: Session, chat_id: str, line: str) -> None:
         """Report a session that is not open yet after a while; give up what only shows text."""
         if await session.opens_within(SLOW_SECONDS):
             return
-        session.is_slow = True
-        self._emit([slow])
-        while session.wants_text:
-            heard = session.heard
+        session.opening.is_slow = True
+        self._link.say(chat_id, NoticeReceived(line))
+        while session.past.is_wanted:
+            count = session.past.count
             if await session.opens_within(SILENT_SECONDS):
                 return
-            if heard == session.heard:
-                self._openings.give_up(session)
+            if count == session.past.count:
+                self._give_up(session)
 
-    def _show_refusal(self, session: Session, fault: str | None) -> None:
-        if session.needs_login:  # which another event says
+    def _give_up(self, session: Session) -> None:
+        """Wait no more for the answer that opens a session: the next way is tried.
+
+        A prompt does not try the way again, as long as another one is left.
+        """
+        opening = session.opening
+        if opening.way is not Way.NEW:
+            session.given_up.add(opening.way)
+        if opening.request is not None:
+            opening.request.give_up()
+
+    def _try_next(self, session: Session, session_id: str) -> None:
+        """Ask the agent to open a session in the next way that is left.
+
+        session_id: that to open or copy.
+        """
+        opening, past = session.opening, session.past
+        if not opening.ways:
+            self._refuse(session, opening.fault)
             return
-        if fault is not None and session.next_prompt is None:  # else its turn ends with the reason
-            self._emit([Addressed(session.chat_id, NoticeReceived(fault, is_error=True))])
+        way = opening.way = opening.ways.pop(0)
+        is_old = way in (Way.LOAD, Way.RESUME)
+        if is_old and self.by_id.setdefault(session.id, session) is not session:
+            self._refuse(session, TAKEN)
+            return
+        past.is_told = is_old
+        past.replay = self._replay(session) if is_old and past.is_wanted else None
+        opening.request = self._link.send(
+            self._setup.request(way, session_id),
+            partial(self._answered, session, way),
+            partial(self._ended, session),
+        )
 
-    def _close(self, session: Session) -> None:
+    def _answered(self, session: Session, way: Way, answer: OpenedSession | Refusal) -> None:
+        made = answer.session_id if isinstance(answer, NewSessionResult) else session.id
+        if session.state is not SessionState.OPENING:  # its chat is gone
+            self._awaited.discard(session)
+            if isinstance(answer, OpenedSession) and made not in self.by_id:
+                self._close(made)
+        elif not isinstance(answer, OpenedSession):
+            self._failed(session, way, answer)
+        elif self.by_id.get(made, session) is not session:
+            self._refuse(session, TAKEN)  # else one chat would be asked about the other's calls
+        else:
+            session.id = made
+            if way is Way.FORK:
+                self._copied(session, answer)
+            else:
+                self._opened(session, way, answer)
+        if not self._awaited:
+            # No session will come for what is left; requests among it need their answers.
+            self._receive(self._early.take_all())
+
+    def _copied(self, copy: Session, made: OpenedSession) -> None:
+        """Take a copy, and what the agent has replayed of it; else have it loaded."""
+        self.by_id[copy.id] = copy
+        copy.opening.copied = made
+        copy.past.is_told, copy.past.replay = True, self._replay(copy)
+        self._receive(self._early.take(copy.id))  # opencode replays a copy before its answer
+        copy.past.replay.answered()
+        if Way.LOAD in self._ways and not len(copy.past.replay):
+            copy.opening.ways = [Way.LOAD]
+            self._try_next(copy, copy.id)
+        else:
+            self._opened(copy, Way.LOAD, made)
+
+    def _failed(self, session: Session, way: Way, fault: Refusal) -> None:
+        """Try the next way, unless a login is needed first."""
+        opening = session.opening
+        if way is not Way.NEW and self.by_id.get(session.id) is session:
+            del self.by_id[session.id]
+        code = fault.code if isinstance(fault, RemoteError) else None
+        if code == METHOD_NOT_FOUND and way is not Way.FORK:
+            self._ways.discard(way)  # it is announced, and missing (qwen: session/resume)
+        is_silent = code == REQUEST_CANCELLED
+        opening.fault = self._link.line(_FAILED[way], fault) + (RESTART if is_silent else "")
+        # A chat whose text is not shown gets a new session for a prompt alone: it could not be
+        # loaded afterwards.
+        may_begin = session.next_prompt is not None or session.chat_id in self._memory.shown
+        logger.info("%s", opening.fault)
+        if opening.copied is not None:
+            self._opened(session, way, opening.copied)
+        elif way is not Way.FORK and needs_login(fault):
+            opening.needs_login = True
+            prompt, session.next_prompt = session.next_prompt, None
+            session.want_login(prompt, opening.fault)
+            self._refuse(session, opening.fault)
+        elif opening.ways == [Way.NEW] and not may_begin:
+            self._refuse(session, opening.fault)
+        else:
+            self._try_next(session, session.id)
+
+    def _replay(self, session: Session) -> Replay:
+        return Replay(session.chat_id, self._setup.cwd, whole_prompts=self._whole_prompts)
+
+    # --- how it ends ----------------------------------------------------------------------------
+
+    def _opened(self, session: Session, way: Way, made: OpenedSession) -> None:
+        past = session.past
+        session.state = SessionState.OPEN
+        self._awaited.discard(session)
+        self.by_id[session.id] = session
+        session.say(session.inbox.options.opened(made))
+        if way is not Way.NEW:
+            self.bind(session)
+            past.answered()
+            if past.replay is not None:
+                self._memory.replays[session.chat_id] = past.replay
+            self._link.tasks.start_soon(past.hear_out, session.go_on)
+        elif self._memory.session_of(session.chat_id) is not None:
+            session.note(LOST)
+        self._receive(self._early.take(session.id))
+        session.wake(None)
+
+    def _refuse(self, session: Session, fault: str) -> None:
+        """End an opening without a session; the next one may succeed."""
+        self._awaited.discard(session)
+        session.past.replay, session.past.is_wanted = None, False
+        session.state, session.opening.fault = SessionState.NONE, fault
+        session.wake(fault)
+
+    def _ended(self, session: Session) -> None:
+        """Note that the agent has ended, which others say."""
+        if session.state is SessionState.OPENING:
+            session.state, session.opening.fault = SessionState.NONE, GONE
+
+    def _close(self, session_id: str) -> None:
         """Close a session (session/close); nothing depends on the answer."""
         if self._can_close:
-            closing = _closing(session.id)
-            with suppress(ConnectionClosed):
-                self._connection.start_request(closing.method, closing.params)
+            self._link.send(CloseSessionParams(session_id=session_id), lambda _: None)
 
 
-def _closing(session_id: str) -> Goodbye:
-    params = CloseSessionParams(session_id=session_id)
-    return Goodbye(params.method, encode(params), is_request=True)
+def _show_refusal(session: Session, fault: str | None) -> None:
+    if session.opening.needs_login:  # which another event says
+        return
+    if fault is not None and session.next_prompt is None:  # else its turn ends with the reason
+        session.say(NoticeReceived(fault, is_error=True))

@@ -2,17 +2,18 @@
 
 from typing import ClassVar
 
+from eca_nvim.protocol.acp.content import NamedValue
 from eca_nvim.protocol.base.types import Int, Request, Wire
+
+
+class Done(Wire, frozen=True):
+    """The answer to a request that has nothing to tell."""
 
 
 class FileText(Wire, frozen=True):
     """The text of a file, or of some of its lines."""
 
     content: str
-
-
-class FileWritten(Wire, frozen=True):
-    """A file was written."""
 
 
 class ReadTextFile(Request[FileText], frozen=True):
@@ -26,7 +27,7 @@ class ReadTextFile(Request[FileText], frozen=True):
     limit: Int | None = None
 
 
-class WriteTextFile(Request[FileWritten], frozen=True):
+class WriteTextFile(Request[Done], frozen=True):
     """Give a file a new text; it is made if it is missing."""
 
     method: ClassVar[str] = "fs/write_text_file"
@@ -34,13 +35,6 @@ class WriteTextFile(Request[FileWritten], frozen=True):
     session_id: str
     path: str
     content: str
-
-
-class TerminalVariable(Wire, frozen=True):
-    """A variable that is added to the environment of a command."""
-
-    name: str
-    value: str
 
 
 class TerminalCreated(Wire, frozen=True):
@@ -52,7 +46,8 @@ class TerminalCreated(Wire, frozen=True):
 class CreateTerminal(Request[TerminalCreated], frozen=True):
     """Start a command; `cwd` is absolute, None is the session's.
 
-    output_byte_limit: so many bytes of its output are kept, the last ones.
+    env: variables that are added. output_byte_limit: so many bytes of its output are kept, the last
+    ones.
     """
 
     method: ClassVar[str] = "terminal/create"
@@ -60,7 +55,7 @@ class CreateTerminal(Request[TerminalCreated], frozen=True):
     session_id: str
     command: str
     args: tuple[str, ...] = ()
-    env: tuple[TerminalVariable, ...] = ()
+    env: tuple[NamedValue, ...] = ()
     cwd: str | None = None
     output_byte_limit: Int | None = None
 
@@ -80,41 +75,30 @@ class OutputSoFar(Wire, frozen=True):
     exit_status: ExitStatus | None = None
 
 
-class ReadOutput(Request[OutputSoFar], frozen=True):
+class _OfTerminal(Wire, frozen=True):
+    session_id: str
+    terminal_id: str
+
+
+class ReadOutput(_OfTerminal, Request[OutputSoFar], frozen=True):
     """Return the output at once."""
 
     method: ClassVar[str] = "terminal/output"
 
-    session_id: str
-    terminal_id: str
 
-
-class WaitForExit(Request[ExitStatus], frozen=True):
+class WaitForExit(_OfTerminal, Request[ExitStatus], frozen=True):
     """Answer when the command has ended."""
 
     method: ClassVar[str] = "terminal/wait_for_exit"
 
-    session_id: str
-    terminal_id: str
 
-
-class TerminalDone(Wire, frozen=True):
-    """The answer to terminal/kill and terminal/release."""
-
-
-class KillTerminal(Request[TerminalDone], frozen=True):
+class KillTerminal(_OfTerminal, Request[Done], frozen=True):
     """End the command; its output can still be read."""
 
     method: ClassVar[str] = "terminal/kill"
 
-    session_id: str
-    terminal_id: str
 
-
-class ReleaseTerminal(Request[TerminalDone], frozen=True):
+class ReleaseTerminal(_OfTerminal, Request[Done], frozen=True):
     """End the command if it runs, and forget its id."""
 
     method: ClassVar[str] = "terminal/release"
-
-    session_id: str
-    terminal_id: str

@@ -5,6 +5,13 @@ from typing import TypeAlias
 from eca_nvim.protocol.base.types import OpenEnum, UnknownPart, Wire
 
 
+class NamedValue(Wire, frozen=True):
+    """A variable of an environment, or a header."""
+
+    name: str
+    value: str
+
+
 class TextBlock(Wire, frozen=True, tag_field="type", tag="text"):
     """Text, in messages of the agent a piece cut anywhere."""
 

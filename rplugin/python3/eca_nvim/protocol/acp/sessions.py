@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Final, Literal
 
 from msgspec import field
 
-from eca_nvim.protocol.acp import content, options
+from eca_nvim.protocol.acp.content import ContentBlock, NamedValue
+from eca_nvim.protocol.acp.options import ConfigOption, Models, Modes
 from eca_nvim.protocol.base.types import Notification, OpenEnum, Request, Wire
 
 
@@ -17,13 +18,6 @@ class McpCapabilities(Wire, frozen=True):
 
     http: bool = False
     sse: bool = False
-
-
-class NamedValue(Wire, frozen=True):
-    """A variable of an environment, or a header."""
-
-    name: str
-    value: str
 
 
 class McpStdio(Wire, frozen=True):
@@ -67,7 +61,7 @@ class PromptParams(Request[PromptResult], frozen=True):
     method: ClassVar[str] = "session/prompt"
 
     session_id: str
-    prompt: tuple[content.ContentBlock, ...]
+    prompt: tuple[ContentBlock, ...]
 
 
 class CancelTurn(Notification, frozen=True):
@@ -107,68 +101,60 @@ class SteerParams(Request[SteerResult], frozen=True):
     method: ClassVar[str] = "_session/steering"
 
     session_id: str
-    prompt: tuple[content.ContentBlock, ...]
+    prompt: tuple[ContentBlock, ...]
     meta: dict[str, Any] = field(name="_meta")
 
 
-class OpenedSession(Wire, frozen=True):
+class OpenedSession(Wire, frozen=True, kw_only=True):
     """A session that can be prompted, with its options, or its modes and models."""
 
-    config_options: tuple[options.ConfigOption, ...] | None = None
-    modes: options.Modes | None = None
-    models: options.Models | None = None
+    config_options: tuple[ConfigOption, ...] | None = None
+    modes: Modes | None = None
+    models: Models | None = None
 
 
-class NewSessionResult(Wire, frozen=True):
-    """A session that was made or copied, with its options, or its modes and models."""
+class NewSessionResult(OpenedSession, frozen=True, kw_only=True):
+    """A session that was made or copied."""
 
     session_id: str
-    config_options: tuple[options.ConfigOption, ...] | None = None
-    modes: options.Modes | None = None
-    models: options.Models | None = None
 
 
-class NewSessionParams(Request[NewSessionResult], frozen=True):
-    """Make a session."""
-
-    method: ClassVar[str] = "session/new"
+class _Workplace(Wire, frozen=True, kw_only=True):
+    """Where a session works, and with which MCP servers."""
 
     cwd: str
     mcp_servers: tuple[dict[str, Any], ...]
     additional_directories: tuple[str, ...] | None = None
 
 
-class LoadSessionParams(Request[OpenedSession], frozen=True):
+class NewSessionParams(_Workplace, Request[NewSessionResult], frozen=True, kw_only=True):
+    """Make a session."""
+
+    method: ClassVar[str] = "session/new"
+
+
+class LoadSessionParams(_Workplace, Request[OpenedSession], frozen=True, kw_only=True):
     """Open a session again; the agent replays it as updates before it answers."""
 
     method: ClassVar[str] = "session/load"
 
     session_id: str
-    cwd: str
-    mcp_servers: tuple[dict[str, Any], ...]
-    additional_directories: tuple[str, ...] | None = None
 
 
-class ResumeSessionParams(Request[OpenedSession], frozen=True):
+class ResumeSessionParams(_Workplace, Request[OpenedSession], frozen=True, kw_only=True):
     """Open a session again, without a replay."""
 
     method: ClassVar[str] = "session/resume"
 
     session_id: str
-    cwd: str
-    mcp_servers: tuple[dict[str, Any], ...]
-    additional_directories: tuple[str, ...] | None = None
 
 
-class ForkSessionParams(Request[NewSessionResult], frozen=True):
+class ForkSessionParams(_Workplace, Request[NewSessionResult], frozen=True, kw_only=True):
     """Copy a session; some agents replay the copy before they answer."""
 
     method: ClassVar[str] = "session/fork"
 
     session_id: str
-    cwd: str
-    mcp_servers: tuple[dict[str, Any], ...]
-    additional_directories: tuple[str, ...] | None = None
 
 
 class CloseSessionParams(Request[None], frozen=True):

@@ -22,7 +22,7 @@ from typing import (
 
 import msgspec
 
-ResultT = TypeVar("ResultT")
+ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 LEAST_INT, MOST_INT = -(2**63), 2**63 - 1
 Int: TypeAlias = Annotated[int, msgspec.Meta(ge=LEAST_INT, le=MOST_INT)]
@@ -56,8 +56,8 @@ class Notification(Wire, frozen=True):
     without_params: ClassVar[bool] = False
 
 
-class Request(Wire, Generic[ResultT], frozen=True):
-    """A message with a response of type `ResultT`; an instance is its `params`.
+class Request(Wire, Generic[ResultT_co], frozen=True):
+    """A message with a response of type `ResultT_co`; an instance is its `params`.
 
     The result of a `Request[None]` is ignored (`{}` or null on the wire).
     """
@@ -93,8 +93,8 @@ class OpenEnum(enum.Enum):
         return cls["UNKNOWN"]
 
 
-def result_type(request: type[Request[ResultT]]) -> type[ResultT]:
+def result_type(request: type[Request[ResultT_co]]) -> type[ResultT_co]:
     """Return the result type of a request: the argument of its `Request[…]` base."""
     bases = request.__dict__["__orig_bases__"]
     [answer] = [get_args(base)[0] for base in bases if get_origin(base) is Request]
-    return cast(type[ResultT], answer)
+    return cast(type[ResultT_co], answer)

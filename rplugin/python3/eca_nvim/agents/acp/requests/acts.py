@@ -1,19 +1,10 @@
-"""Acts: what an agent wants us to do for it, how the user sees that, and what it is answered.
+"""Acts: what an agent wants us to do for it, and how the user sees that.
 
-Rules kept here:
-- Nothing is raised once the agent has ended.
-- A request that is too much is refused. A line tells the user that, once in the life of the agent.
-- A path is real: links are resolved once, before anybody decides, and what is done is done there.
-- A command is its whole shell line. A line that a shell is given (`sh -c LINE`) is that line.
-- A shell line is the words of a program only if a shell would run it so: in `rm a # b` and in
-  `rm a; ls b` the words name files that the line does not remove.
-- They are read like calls of the agent, so that they are shown, reviewed and undone like these.
-- No agent can guess the id of one.
+The user sees them as calls of the agent, so that they are reviewed and undone like these.
 """
 
 from __future__ import annotations
 
-import logging
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,65 +15,18 @@ from typing import Final
 from uuid import uuid4
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.updates.changes import WholeDiff
 from eca_nvim.agents.acp.updates.known_call import line_of_shell, shell_line
-from eca_nvim.agents.base import Emit
 from eca_nvim.chat.model.calls import changed_paths
 from eca_nvim.chat.text.diffs import count_made, text_after_shown
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.call_details import ToolKind as CallKind
-from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp import content, encode, tool_call, updates
-from eca_nvim.protocol.base.types import Wire
-from eca_nvim.transport import Connection, ConnectionClosed
-
-MOST_UNREAD: Final = 1 << 27
-"""Bytes of answers that the agent has not read, above which it gets no further text."""
-UNREAD: Final = "not done, you have not read the answers to your requests before"
-EXCESS: Final = (
-    "The agent sends more requests than can be kept, and further ones are refused: "
-    ":Eca stop ends its turn, :Eca log has the first reason"
-)
-
-logger = logging.getLogger(__name__)
-
-
-class Answers:
-    """Answers the requests of one agent process. Raises NotOpen for one that has its answer."""
-
-    def __init__(self, connection: Connection, emit: Emit) -> None:
-        self._connection = connection
-        self._emit = emit
-        self._has_excess = False
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the agent leaves so many answers unread that it gets no further text."""
-        return self._connection.unread > MOST_UNREAD
-
-    def respond(self, request_id: MessageId, result: Wire) -> None:
-        """Answer a request by a result."""
-        with suppress(ConnectionClosed):
-            self._connection.respond(request_id, encode(result))
-
-    def refuse(self, request_id: MessageId, code: int, message: str) -> None:
-        """Answer a request by an error; `message` is one line."""
-        with suppress(ConnectionClosed):
-            self._connection.respond_error(request_id, code, message)
-
-    def refuse_excess(self, request_id: MessageId, reason: str) -> None:
-        """Refuse a request that is too much; `reason` is one line for the model."""
-        self.refuse(request_id, INTERNAL_ERROR, reason)
-        if not self._has_excess:
-            self._has_excess = True
-            logger.warning("the agent sends too many requests: %s", reason)
-            self._emit([MessageShown("warn", EXCESS)])
-
+from eca_nvim.protocol.acp import content, tool_call, updates
+from eca_nvim.protocol.acp.tool_call import CallStatus
 
 LONGEST_SPLIT: Final = 4096
 """Characters of a shell line that is compared by its words: to split it takes quadratic time."""
@@ -102,7 +46,8 @@ class ActKind(Enum):
 class Act(Struct, frozen=True):
     """Something that an agent wants us to do.
 
-    subject: the real path of a file, or a shell line. words: a program and its arguments, () if a
+    subject: the real path of a file (links are resolved once, before anybody decides), or a whole
+    shell line; that of a shell (`sh -c LINE`) is LINE. words: a program and its arguments, () if a
     shell reads the line. folder: where a command runs, a real path. variables: of its environment,
     NAME=value. shown: how a call looks that does this and nothing else; its id is empty. old, new:
     the texts of the file that is written, with plain line ends if all of it `has_crlf`; old is None
@@ -207,7 +152,11 @@ def name_in(act: Act, call: ToolCall) -> str | None:
 
 
 def is_command(act: Act, line: str) -> bool:
-    """Return whether a command is exactly a shell line, or the words of one."""
+    """Return whether a command is exactly a shell line, or the words of one.
+
+    It is the words of a program only if a shell would run it so: in `rm a # b` and in `rm a; ls b`
+    the words name files that the line does not remove.
+    """
     if line == act.subject:
         return True
     if not act.words or len(line) > LONGEST_SPLIT or _PLAIN.fullmatch(line) is None:
@@ -227,38 +176,21 @@ def real_paths(paths: Iterable[str]) -> frozenset[str]:
 
 
 def new_call_id() -> str:
-    """Return an id for a call of ours."""
+    """Return an id for a call of ours, which no agent can guess."""
     return f"client {uuid4()}"
 
 
-def begin(session: Session, act: Act, call_id: str) -> Sequence[AgentEvent]:
+def begin(session: Session, act: Act, call_id: str) -> None:
     """Let a call of ours run, whether the user was asked about it or not."""
-    shown = act.shown
-    begun = updates.ToolCallBegun(
+    shown = asdict(act.call(call_id)) | {"status": CallStatus.IN_PROGRESS}
+    session.say(*session.inbox.receive(updates.ToolCallBegun(**shown)))
+
+
+def end(session: Session, call_id: str, *, failed: bool = False, why: str = "") -> None:
+    """End a call of ours; `why`: why nothing was done. What a command has printed stays."""
+    ended = updates.ToolCallChanged(
         tool_call_id=call_id,
-        title=shown.title,
-        kind=shown.kind,
-        status=tool_call.CallStatus.IN_PROGRESS,
-        content=shown.content,
-        locations=shown.locations,
-        raw_input=shown.raw_input,
+        status=CallStatus.FAILED if failed else CallStatus.COMPLETED,
+        content=(tool_call.CallContent(content.TextBlock(why)),) if why else None,
     )
-    return session.inbox.receive(begun)
-
-
-def end(session: Session, call_id: str, fault: str | None = None) -> Sequence[AgentEvent]:
-    """End a call of ours; `fault`: why nothing was done, in one line."""
-    if fault is None:
-        ended = updates.ToolCallChanged(tool_call_id=call_id, status=tool_call.CallStatus.COMPLETED)
-    else:
-        why = (tool_call.CallContent(content.TextBlock(fault)),)
-        ended = updates.ToolCallChanged(
-            tool_call_id=call_id, status=tool_call.CallStatus.FAILED, content=why
-        )
-    return session.inbox.receive(ended)
-
-
-def end_printed(session: Session, call_id: str, *, failed: bool) -> Sequence[AgentEvent]:
-    """End a call of ours that shows a command: what that has printed stays."""
-    status = tool_call.CallStatus.FAILED if failed else tool_call.CallStatus.COMPLETED
-    return session.inbox.receive(updates.ToolCallChanged(tool_call_id=call_id, status=status))
+    session.say(*session.inbox.receive(ended))

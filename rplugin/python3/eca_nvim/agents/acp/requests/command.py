@@ -1,27 +1,17 @@
-"""Command: one that an agent runs in a terminal of ours, as the agent and the chat learn of it.
-
-Rules kept here:
-- Memory is bounded: the last bytes of the output are kept, for the agent as many as it wants, for
-  the chat `SHOWN_BYTES`.
-- What the agent reads is what the command has printed. The chat also shows an end that was a
-  failure.
-"""
+"""Command: one that an agent runs in a terminal of ours, as the agent and the chat learn of it."""
 
 from __future__ import annotations
 
 import codecs
-import logging
 import signal
-from collections.abc import Sequence
 from shlex import quote
 from typing import Final
 from uuid import uuid4
 
+from eca_nvim.agents.acp.link import UNREAD, Link
 from eca_nvim.agents.acp.requests import acts
-from eca_nvim.agents.acp.requests.acts import UNREAD, Act, Answers
+from eca_nvim.agents.acp.requests.acts import Act
 from eca_nvim.agents.acp.session import Session
-from eca_nvim.agents.base import Emit
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.jsonrpc import MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp.client_requests import ExitStatus, OutputSoFar
@@ -36,8 +26,6 @@ SHOWN_BYTES: Final = 1 << 18
 MOST_WAITS: Final = 100
 """Requests that wait for the end of a command, at most."""
 
-logger = logging.getLogger(__name__)
-
 
 class Command:
     """A command; `limit`: so many bytes of output the agent wants to read, None if it says nothing.
@@ -45,9 +33,7 @@ class Command:
     Listens to its terminal, and is the screen that calls show.
     """
 
-    def __init__(
-        self, session: Session, act: Act, limit: int | None, answers: Answers, emit: Emit
-    ) -> None:
+    def __init__(self, session: Session, act: Act, limit: int | None, link: Link) -> None:
         self.id = f"terminal {uuid4()}"
         self.session = session
         self.terminal: Terminal | None = None
@@ -58,8 +44,7 @@ class Command:
         self._printed = Printed(max(self._limit, SHOWN_BYTES))
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._last = ""
-        self._answers = answers
-        self._emit = emit
+        self._link = link
         self._waits: list[MessageId] = []
         self._own_call: str | None = None
         self._is_settled = False  # which call shows it, unless the agent embeds it in another one
@@ -79,18 +64,18 @@ class Command:
 
     def output(self, request_id: MessageId) -> None:
         """Answer a request by what the command has printed."""
-        if self._answers.is_full:
-            self._answers.refuse_excess(request_id, UNREAD)
+        if self._link.is_full:
+            self._link.refuse_excess(request_id, UNREAD)
             return
         text, is_cut = self._printed.text(self._limit)
-        self._answers.respond(request_id, OutputSoFar(text, is_cut, self.status))
+        self._link.respond(request_id, OutputSoFar(text, is_cut, self.status))
 
     def wait(self, request_id: MessageId) -> None:
         """Answer a request when the command has ended."""
         if self.status is not None:
-            self._answers.respond(request_id, self.status)
+            self._link.respond(request_id, self.status)
         elif len(self._waits) >= MOST_WAITS:
-            self._answers.refuse_excess(request_id, "too many requests wait")
+            self._link.refuse_excess(request_id, "too many requests wait")
         else:
             self._waits.append(request_id)
 
@@ -110,24 +95,24 @@ class Command:
         """Keep no more of the output than the chat shows: the agent reads no more."""
         self._printed.shrink(SHOWN_BYTES)
 
-    def show(self, call_id: str, *, is_ours: bool) -> Sequence[AgentEvent]:
+    def show(self, call_id: str, *, is_ours: bool) -> None:
         """Show it in a call, by the agent's id."""
         self._is_settled = True
         self._own_call = call_id if is_ours else None
-        return self.session.inbox.show(self.id, call_id)
+        self.session.say(*self.session.inbox.calls.show(self.id, call_id))
 
     def leave_to_agent(self) -> str | None:
         """Let the agent end the call of ours that shows it; returns its id, None if none does."""
         own, self._own_call = self._own_call, None
         return own
 
-    def show_alone(self) -> Sequence[AgentEvent]:
+    def show_alone(self) -> None:
         """Show it in a call of ours, once, if no call shows it."""
-        if self._is_settled or self.session.inbox.screens.call_of(self.id) is not None:
-            return ()
-        call_id = acts.new_call_id()
-        begun = acts.begin(self.session, self._act, call_id)
-        return [*begun, *self.show(call_id, is_ours=True), *self._end_of_own_call()]
+        if not self._is_settled and self.session.inbox.calls.screens.call_of(self.id) is None:
+            call_id = acts.new_call_id()
+            acts.begin(self.session, self._act, call_id)
+            self.show(call_id, is_ours=True)
+            self._end_own_call()
 
     # --- what its terminal says -----------------------------------------------------------------
 
@@ -141,10 +126,10 @@ class Command:
         self._show("", awaits_input=waits)
 
     def ended(self, ending: Exit) -> None:
-        """Answer who waits for the end, and show it if it was a failure."""
+        """Answer who waits for the end, and show it in the chat if it was a failure."""
         self.status = _status(ending)
         for request_id in self._waits:
-            self._answers.respond(request_id, self.status)
+            self._link.respond(request_id, self.status)
         self._waits.clear()
         rest = self._decoder.decode(b"", final=True)
         if ending.code != 0:
@@ -152,20 +137,15 @@ class Command:
             break_ = "" if last in ("", "\n") else "\n"
             self._last = f"{break_}[{ending}]\n"
         self._show(rest + self._last)
-        self._tell(self._end_of_own_call())
+        self._end_own_call()
 
-    def _end_of_own_call(self) -> Sequence[AgentEvent]:
-        if self._own_call is None or self.status is None:
-            return ()
-        failed = self.status.exit_code != 0
-        return acts.end_printed(self.session, self._own_call, failed=failed)
+    def _end_own_call(self) -> None:
+        if self._own_call is not None and self.status is not None:
+            acts.end(self.session, self._own_call, failed=self.status.exit_code != 0)
 
     def _show(self, text: str, *, awaits_input: bool = False) -> None:
-        self._tell(self.session.inbox.printed(self.id, text, awaits_input=awaits_input))
-
-    def _tell(self, events: Sequence[AgentEvent]) -> None:
-        if events and self.session.is_open:  # else its chat is gone
-            self._emit(events)
+        printed = self.session.inbox.calls.printed(self.id, text, awaits_input=awaits_input)
+        self.session.say(*printed)
 
 
 def _status(ending: Exit) -> ExitStatus:

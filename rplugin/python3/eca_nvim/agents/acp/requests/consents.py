@@ -1,47 +1,32 @@
 """Consents: asks the user before we do for an agent what no permission of the chat covers.
 
-Rules kept here:
-- A read in a project needs no consent. A write, a command and a read elsewhere do. A project is a
-  folder of the workspace in a repository, or one that the user treats so; never the home folder,
-  one above it, or the root.
-- The user is not asked if a permission covers the act (`grants`), nor in a mode that he has chosen
-  and in which this agent does not ask. A trusted chat answers by itself.
-- He is asked in the same way as by the agent, and once. If a call of the agent shows that it does
-  this, the question is about that call, else about a call of ours.
-- An answer counts for what the question showed: if the agent has changed the call meanwhile, the
-  user is asked again.
-- A question is closed when its turn is stopped or has ended; then the act is not allowed.
-
 A handler of requests does this:
 
     act = write_file(path, old, new)
     agents_id = consents.call_of(session, act)
-    call_id = agents_id or own_calls.new_call_id()
+    call_id = agents_id or acts.new_call_id()
     if not await consents.allows(session, act, call_id): …refuse it
-    if agents_id is None: emit(own_calls.begin(session, act, call_id))
+    if agents_id is None: acts.begin(session, act, call_id)
     …
-    if agents_id is None: emit(own_calls.end(session, call_id))
+    if agents_id is None: acts.end(session, call_id)
 """
 
 from __future__ import annotations
 
 import logging
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
-
-import anyio
 
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by, name_in
 from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
-from eca_nvim.agents.acp.session import Session
-from eca_nvim.agents.base import Emit, KeptProjects
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.agents.acp.session import Session, SessionState, TurnState
+from eca_nvim.agents.base import KeptProjects
 from eca_nvim.chat.vocabulary.options import Unasked
 from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
 from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
-from eca_nvim.protocol.acp import tool_call
+from eca_nvim.protocol.acp.tool_call import OptionKind, PermissionOption, RequestPermission
 
 _ALWAYS: Final[Mapping[ActKind, str]] = {
     ActKind.READ: "read this file",
@@ -55,19 +40,6 @@ _PROJECT: Final = "project"
 logger = logging.getLogger(__name__)
 
 
-class _Answer:
-    """The user's answer, which may not have come yet."""
-
-    def __init__(self) -> None:
-        self.arrived = anyio.Event()
-        self.choice: Choice | None = None
-        self.is_to_another = False
-
-    def fill(self, choice: Choice | None, has_changed: bool) -> None:
-        self.choice, self.is_to_another = choice, has_changed
-        self.arrived.set()
-
-
 class Consents:
     """Asks for the acts of one agent process; `folders`: those of the workspace."""
 
@@ -77,13 +49,11 @@ class Consents:
         granted: Granted,
         folders: Sequence[str],
         kept_projects: KeptProjects,
-        emit: Emit,
     ) -> None:
         self._permissions = permissions
         self._granted = granted
         self._folders = folders
         self._kept_projects = kept_projects
-        self._emit = emit
 
     async def allows(self, session: Session, act: Act, call_id: str) -> bool:
         """Return whether an act may be done; asks the user if that is not known.
@@ -91,7 +61,7 @@ class Consents:
         call_id: the agent's id of the call that shows the act (`call_of`). If the wait is
         cancelled, the question is closed.
         """
-        if session.is_stopping or session.is_forgotten:
+        if session.turn is TurnState.STOPPING or session.state is SessionState.FORGOTTEN:
             return False
         if not self.must_ask(session, act):
             self._granted.use_up(session, act)
@@ -100,8 +70,8 @@ class Consents:
             return False
         of_workspace = self._is_of_workspace(act)
         folder = self._possible_project(act)
-        options = _options(self._always(act, of_workspace=of_workspace), folder)
-        choice = await self._ask(session, act, call_id, options)
+        always = self._always(act, of_workspace=of_workspace)
+        choice = await self._ask(session, act, call_id, (*_options(always, folder),))
         if choice is None or not choice.kind.allows:
             return False
         if folder is not None and choice.id == _PROJECT:
@@ -112,7 +82,7 @@ class Consents:
 
     def call_of(self, session: Session, act: Act) -> str | None:
         """Return the agent's id of the call that says it does this; None if there is none."""
-        open_calls = session.inbox.open_calls()
+        open_calls = session.inbox.calls.open_calls()
         return next((call_id for call_id, call in open_calls if is_shown_by(act, call)), None)
 
     def name_of(self, session: Session, act: Act, written: str) -> str:
@@ -120,12 +90,16 @@ class Consents:
 
         Else as it is `written` by the agent, unless a link leads out of the workspace.
         """
-        calls = (call for _, call in session.inbox.open_calls())
+        calls = (call for _, call in session.inbox.calls.open_calls())
         named = next(filter(None, (name_in(act, call) for call in calls)), None)
         return named or (written if is_inside(act.subject, self._folders) else act.subject)
 
     def must_ask(self, session: Session, act: Act) -> bool:
-        """Return whether no permission covers an act; a trusted chat answers by itself then."""
+        """Return whether no permission covers an act; a trusted chat answers by itself then.
+
+        A read in a project needs none. Nor does anything in a mode that the user has chosen and in
+        which this agent does not ask.
+        """
         if act.kind is ActKind.READ and is_inside(act.subject, self._projects()):
             return False
         of_workspace = self._is_of_workspace(act)
@@ -149,79 +123,54 @@ class Consents:
         return is_write and not path_risks(act.subject, self._folders)
 
     def _projects(self) -> Sequence[str]:
-        """Return the folders of the workspace that are projects."""
-        return [it for it in self._folders if is_project(it) or self._is_kept(it)]
+        """Return the folders of the workspace that are repositories, or that the user treats so.
 
-    def _is_kept(self, folder: str) -> bool:
-        return may_be_project(folder) and self._kept_projects.is_project(real_path(folder))
+        The home folder, one above it, or the root never is.
+        """
+        kept = self._kept_projects.is_project
+        return [
+            it
+            for it in self._folders
+            if is_project(it) or (may_be_project(it) and kept(real_path(it)))
+        ]
 
     def _possible_project(self, act: Act) -> str | None:
         """Return the real path of the folder that would be a project if the user said so."""
-        is_about_file = act.kind is not ActKind.EXECUTE and not path_risks(
-            act.subject, self._folders
-        )
-        others = {*self._folders} - {*self._projects()} if is_about_file else ()
+        if act.kind is ActKind.EXECUTE or path_risks(act.subject, self._folders):
+            return None
+        others = {*self._folders} - {*self._projects()}
         found = (it for it in others if may_be_project(it) and is_inside(act.subject, [it]))
         return next(map(real_path, found), None)
 
     async def _ask(
-        self,
-        session: Session,
-        act: Act,
-        call_id: str,
-        options: tuple[tool_call.PermissionOption, ...],
+        self, session: Session, act: Act, call_id: str, options: tuple[PermissionOption, ...]
     ) -> Choice | None:
         """Ask until the answer is to a question that shows the act.
 
         The agent may change its call while we ask about it. The user sees the call as it is then.
         """
+        asked = RequestPermission(session.id, act.call(call_id), options)
+        reads = act.subject if act.kind is ActKind.READ else None
         while True:
-            answer = await self._ask_once(session, act, call_id, options)
-            if not answer.is_to_another:
-                return answer.choice
+            question = self._permissions.ask(session, asked, reads=reads)
+            try:
+                await question.answered.wait()
+            finally:
+                self._permissions.retract(question)
+            if not question.is_about_another:
+                return question.choice
             logger.warning("asked again: the agent has changed its call %s meanwhile", call_id)
 
-    async def _ask_once(
-        self,
-        session: Session,
-        act: Act,
-        call_id: str,
-        options: tuple[tool_call.PermissionOption, ...],
-    ) -> _Answer:
-        asked = tool_call.RequestPermission(session.id, act.call(call_id), options)
-        answer = _Answer()
-        answered = answer.fill
-        reads = act.subject if act.kind is ActKind.READ else None
-        self._emit_all(self._permissions.ask(session, asked, answered, reads))
-        try:
-            await answer.arrived.wait()
-        finally:
-            self._emit_all(self._permissions.retract(session, answered))
-        return answer
 
-    def _emit_all(self, events: Sequence[AgentEvent]) -> None:
-        if events:
-            self._emit(events)
-
-
-def _options(always: str | None, folder: str | None) -> tuple[tool_call.PermissionOption, ...]:
-    """Return the answers to our own question; `folder`: one that may become a project."""
-    return (
-        tool_call.PermissionOption("once", "Allow once", tool_call.OptionKind.ALLOW_ONCE),
-        *([] if always is None else [_for_chat(always)]),
-        *(() if folder is None else [_as_project(folder)]),
-        tool_call.PermissionOption("reject", "Reject", tool_call.OptionKind.REJECT_ONCE),
-    )
-
-
-def _for_chat(always: str) -> tool_call.PermissionOption:
-    return tool_call.PermissionOption(
-        "always", f"Always in this chat: {always}", tool_call.OptionKind.ALLOW_ALWAYS
-    )
-
-
-def _as_project(folder: str) -> tool_call.PermissionOption:
-    home = posixpath.expanduser("~")
-    shown = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
-    name = f"Treat {shown} as a project: read its files unasked, from now on"
-    return tool_call.PermissionOption(_PROJECT, name, tool_call.OptionKind.ALLOW_ALWAYS)
+def _options(always: str | None, folder: str | None) -> Iterator[PermissionOption]:
+    """Yield the answers to our own question; `folder`: one that may become a project."""
+    yield PermissionOption("once", "Allow once", OptionKind.ALLOW_ONCE)
+    if always is not None:
+        name = f"Always in this chat: {always}"
+        yield PermissionOption("always", name, OptionKind.ALLOW_ALWAYS)
+    if folder is not None:
+        home = posixpath.expanduser("~")
+        shown = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
+        name = f"Treat {shown} as a project: read its files unasked, from now on"
+        yield PermissionOption(_PROJECT, name, OptionKind.ALLOW_ALWAYS)
+    yield PermissionOption("reject", "Reject", OptionKind.REJECT_ONCE)

@@ -1,45 +1,37 @@
 """Files: the agent reads and writes them through the editor (fs/*).
 
-Rules kept here:
-- A path is resolved once. What the user is asked about, what is read or written, and what he can
-  undo is that file. Its uses are counted under the name that calls have for it.
-- The user is asked as `consents` says. A file is written only if its text is still the one that the
-  agent has read, or that the user saw when he was asked.
-- Each write is a part of a call that names the file: of the agent's, else of one of ours. So it is
-  reviewed and undone like all changes, and counted once.
-- Every request is answered: a refusal is one line for the model, and then nothing has changed.
-- Writes of one file are done one after the other, in their order.
+Each write is a part of a call that names the file: of the agent's, else of one of ours. So it is
+reviewed and undone like all changes, and counted once.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from io import StringIO
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 from weakref import WeakValueDictionary
 
 import anyio
-from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
+from eca_nvim.agents.acp.link import UNREAD, Link
 from eca_nvim.agents.acp.requests import acts
-from eca_nvim.agents.acp.requests.acts import UNREAD, Act, ActKind, Answers, read_file, write_file
+from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, write_file
 from eca_nvim.agents.acp.requests.consents import Consents
-from eca_nvim.agents.acp.session import Session
-from eca_nvim.agents.base import EditorServices, Emit, FileChanged, FileMissing, FileRefused
+from eca_nvim.agents.acp.session import Session, TurnState
+from eca_nvim.agents.base import EditorServices, FileChanged, FileMissing, FileRefused
 from eca_nvim.chat.model.calls import is_safe_path
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import FileUsed, Use
-from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.digests import text_digest
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.paths import LARGEST_LOADED, path_of, require_file
-from eca_nvim.protocol.acp import client_requests, lifecycle
+from eca_nvim.protocol.acp.client_requests import Done, FileText, ReadTextFile, WriteTextFile
+from eca_nvim.protocol.acp.lifecycle import RESOURCE_NOT_FOUND
 from eca_nvim.protocol.base.types import Wire
 
 MOST_OPEN: Final = 1000
@@ -60,8 +52,11 @@ _TOO_MANY: Final = "too many requests wait"
 logger = logging.getLogger(__name__)
 
 
-class _NotAllowed(FileRefused):
-    """Raised when the user has not allowed something."""
+_Asked: TypeAlias = ReadTextFile | WriteTextFile
+
+
+class _Cancelled(FileRefused):
+    """Raised when the user or the agent has taken back what was asked."""
 
 
 class _TooMuch(FileRefused):
@@ -81,105 +76,80 @@ class _Open(Struct, frozen=True, eq=False):
 
 
 class Files:
-    """Answers the requests of one agent process about files.
+    """Answers the requests of one agent process about files."""
 
-    gets_empty_text: returns whether the agent takes an error for a missing file as a failure.
-    """
-
-    def __init__(
-        self,
-        answers: Answers,
-        consents: Consents,
-        services: EditorServices,
-        tasks: TaskGroup,
-        emit: Emit,
-        gets_empty_text: Callable[[], bool],
-    ) -> None:
-        self._answers = answers
+    def __init__(self, link: Link, consents: Consents, services: EditorServices) -> None:
+        self._link = link
         self._consents = consents
         self._services = services
-        self._tasks = tasks
-        self._emit = emit
-        self._gets_empty_text = gets_empty_text
+        self.gets_empty_text = False
+        """Whether the agent takes the error for a missing file as a failure (`quirks`)."""
         self._open: dict[MessageId, _Open] = {}
         self._size = 0  # characters of the texts that wait
         self._reading = anyio.CapacityLimiter(MOST_AT_ONCE)
         self._writing = WeakValueDictionary[str, anyio.Lock]()
 
-    def start(
-        self,
-        request_id: MessageId,
-        session: Session,
-        asked: client_requests.ReadTextFile | client_requests.WriteTextFile,
-    ) -> Sequence[AgentEvent]:
+    def start(self, request_id: MessageId, session: Session, asked: _Asked) -> None:
         """Start to read or write a file."""
         if len(self._open) >= MOST_OPEN:
-            self._answers.refuse_excess(request_id, _TOO_MANY)
-            return ()
+            self._link.refuse_excess(request_id, _TOO_MANY)
+            return
         open_ = self._open[request_id] = _Open(request_id, session, asked.path)
-        self._tasks.start_soon(self._answer, open_, asked)
-        return ()
+        self._link.tasks.start_soon(self._answer, open_, asked)
 
-    def cancel(self, session: Session) -> Sequence[AgentEvent]:  # noqa: ARG002 - it ends by itself
+    def cancel(self, session: Session) -> None:
         """Do nothing: the user's questions are closed, and nothing else waits long."""
-        return ()
 
-    def withdraw(self, request_id: MessageId) -> Sequence[AgentEvent] | None:
+    def withdraw(self, request_id: MessageId) -> bool:
         """Ask the user no more; a write that has begun is completed."""
         open_ = self._open.get(request_id)
-        if open_ is None:
-            return None
-        open_.asking.cancel()
-        return ()
+        if open_ is not None:
+            open_.asking.cancel()
+        return open_ is not None
 
-    async def _answer(
-        self, open_: _Open, asked: client_requests.ReadTextFile | client_requests.WriteTextFile
-    ) -> None:
-        """Answer a request, whatever happens."""
+    async def _answer(self, open_: _Open, asked: _Asked) -> None:
+        """Answer a request, whatever happens; a refusal is one line for the model."""
         request_id = open_.request_id
         try:
-            self._answers.respond(request_id, await self._done(open_, asked))
+            self._link.respond(request_id, await self._done(open_, asked))
         except FileMissing as fault:
-            self._answers.refuse(
-                request_id, lifecycle.RESOURCE_NOT_FOUND, f"Resource not found: {fault}"
-            )
-        except _NotAllowed as fault:
-            code = INTERNAL_ERROR if str(fault) == REJECTED else REQUEST_CANCELLED
-            self._answers.refuse(request_id, code, str(fault))
+            self._link.refuse(request_id, RESOURCE_NOT_FOUND, f"Resource not found: {fault}")
+        except _Cancelled as fault:
+            self._link.refuse(request_id, REQUEST_CANCELLED, str(fault))
         except _TooMuch as fault:
-            self._answers.refuse_excess(request_id, str(fault))
+            self._link.refuse_excess(request_id, str(fault))
         except FileRefused as fault:
-            self._answers.refuse(request_id, INTERNAL_ERROR, str(fault))
+            self._link.refuse(request_id, INTERNAL_ERROR, str(fault))
         except Exception:  # a bug of ours: the agent waits
             logger.exception("cannot answer %s", asked.method)
             reason = "the client failed to answer the request"
-            self._answers.refuse(request_id, INTERNAL_ERROR, reason)
+            self._link.refuse(request_id, INTERNAL_ERROR, reason)
         finally:
             del self._open[request_id]
 
-    async def _done(
-        self, open_: _Open, asked: client_requests.ReadTextFile | client_requests.WriteTextFile
-    ) -> Wire:
-        """Do what a request asks for. Raises FileRefused."""
+    async def _done(self, open_: _Open, asked: _Asked) -> Wire:
+        """Do what a request asks for. Raises FileRefused; then nothing has changed."""
+        # It is resolved once: what the user is asked about, what is read or written, and what can
+        # be undone is that file.
         path = _place(asked.path)
-        if isinstance(asked, client_requests.ReadTextFile):
+        if isinstance(asked, ReadTextFile):
             text = await self._text(open_, path, asked.line)
-            return client_requests.FileText(_lines(text, asked.line, asked.limit))
+            return FileText(_lines(text, asked.line, asked.limit))
         _require_writable(path, asked.content)
         with self._held(asked.content):
             async with self._writing.setdefault(path, anyio.Lock()):
                 await self._write(open_, path, asked.content)
-        return client_requests.FileWritten()
+        return Done()
 
     async def _text(self, open_: _Open, path: str, line: int | None) -> str:
         async with self._allowed(open_, read_file(path, line)) as name:
             text = await self._present(path)
-            if text and self._answers.is_full:
+            if text and self._link.is_full:
                 raise _TooMuch(UNREAD)
         if text is not None:
             _note_read(open_.session, path, text)
-            self._note_use(open_.session, FileUsed(name, Use.READ, by_request=True))
-        elif not self._gets_empty_text():
+            open_.session.say(FileUsed(name, Use.READ, by_request=True))
+        elif not self.gets_empty_text:
             raise FileMissing(f"there is no such file: {path}")
         return text or ""
 
@@ -187,6 +157,8 @@ class Files:
         session = open_.session
         old = await self._present(path)
         was_read, present = session.inbox.read.get(path), text_digest(old or "")
+        # It is written only if its text is still the one that the agent has read, or (`present`)
+        # that the user sees in the question.
         if was_read not in (None, present):
             raise FileChanged(path)
         with self._held(old or ""):
@@ -194,8 +166,7 @@ class Files:
                 unsaved = await self._services.write_text(
                     path, text, present, replaces_unsaved=was_read is not None
                 )
-                used = FileUsed(name, Use.WRITTEN, by_request=True, unsaved=unsaved)
-                self._note_use(session, used)
+                session.say(FileUsed(name, Use.WRITTEN, by_request=True, unsaved=unsaved))
         if was_read is not None:  # else the agent reads the disk, and needs no note from us
             _note_read(session, path, text)
 
@@ -222,29 +193,29 @@ class Files:
     async def _allowed(self, open_: _Open, act: Act) -> AsyncIterator[str]:
         """Do something that is allowed, in a call that shows it, which names the file so.
 
-        Raises _NotAllowed.
+        Raises FileRefused.
         """
         session = open_.session
         agents_id = self._consents.call_of(session, act)
         call_id = agents_id or acts.new_call_id()
         is_shown = act.kind is ActKind.WRITE or self._consents.must_ask(session, act)
         is_ours = agents_id is None and is_shown
-        fault: str | None = FAILED
+        fault = FAILED
         try:
             await self._require(open_, act, call_id)
             if is_ours:
-                self._emit(acts.begin(session, act, call_id))
+                acts.begin(session, act, call_id)
             name = self._consents.name_of(session, act, path_of(open_.path))
             yield name
-            fault = None
+            fault = ""
             if agents_id is not None and act.kind is ActKind.WRITE:
-                self._emit(_shown(session, act, agents_id, name))
+                _show(session, act, agents_id, name)
         except FileRefused as refused:
             fault = str(refused)
             raise
         finally:
             if is_ours:
-                self._emit(acts.end(session, call_id, fault))
+                acts.end(session, call_id, failed=bool(fault), why=fault)
 
     async def _require(self, open_: _Open, act: Act, call_id: str) -> None:
         """Raise FileRefused unless the user allows something, and its path leads there still."""
@@ -252,14 +223,13 @@ class Files:
         with open_.asking:
             allowed = await self._consents.allows(open_.session, act, call_id)
         if open_.asking.cancelled_caught:
-            raise _NotAllowed(WITHDRAWN)
+            raise _Cancelled(WITHDRAWN)
+        if not allowed and open_.session.turn is TurnState.STOPPING:
+            raise _Cancelled(STOPPED)
         if not allowed:
-            raise _NotAllowed(STOPPED if open_.session.is_stopping else REJECTED)
+            raise FileRefused(REJECTED)
         if real_path(act.subject) != act.subject:
             raise FileRefused(f"not done, a link leads elsewhere now: {act.subject}")
-
-    def _note_use(self, session: Session, used: FileUsed) -> None:
-        self._emit([Addressed(session.chat_id, used)])
 
 
 def _note_read(session: Session, path: str, text: str) -> None:
@@ -270,13 +240,15 @@ def _note_read(session: Session, path: str, text: str) -> None:
         del known[next(iter(known))]
 
 
-def _shown(session: Session, act: Act, call_id: str, name: str) -> Sequence[AgentEvent]:
+def _show(session: Session, act: Act, call_id: str, name: str) -> None:
     """Show what was written in the agent's call that names the file, else in one of ours."""
-    events = session.inbox.wrote(call_id, name, act.old, act.new)
-    if events is not None:
-        return events
-    own_id = acts.new_call_id()
-    return [*acts.begin(session, act, own_id), *acts.end(session, own_id)]
+    told = session.inbox.calls.wrote(call_id, name, act.old, act.new)
+    if told is not None:
+        session.say(*told)
+        return
+    own_id = acts.new_call_id()  # its call has ended meanwhile
+    acts.begin(session, act, own_id)
+    acts.end(session, own_id)
 
 
 def _place(name: str) -> str:

@@ -1,34 +1,18 @@
 """Grants: what the user has allowed in a chat, and which acts that covers.
 
-Rules kept here:
-- A permission covers what its request showed, and no more: acts with all their data. It is made
-  from the call that was drawn and digested, never from what the agent says beside it.
-- A read is a file that the request lists. A write is the shown change of what the file holds now,
-  once: another text is asked about. A command is its whole line, in its folder.
-- Paths are real, as they were at the answer: a link that was made later is not covered.
-- An answer for once counts while its call runs, and for one run of its command. One for always
-  counts in the chat for the same files and the same command, but a change is made only once. An
-  answer to our own question covers what the choice says.
-- A command is covered in the folder that the permission showed, else in that of the agent. One that
-  was shown with any other argument is not covered, unless that is known to change nothing: nobody
-  knows what variables, words or a host beside it mean to the agent.
+A permission covers what its request showed, and no more: acts with all their data.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.requests.acts import (
-    Act,
-    ActKind,
-    count_made_of,
-    is_command,
-    real_paths,
-)
+from eca_nvim.agents.acp.requests.acts import Act, ActKind, count_made_of, is_command, real_paths
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.updates.changes import absolute
 from eca_nvim.chat.model.calls import folder_arguments, is_safe_path, listed_files, plain_name
@@ -55,6 +39,8 @@ Change: TypeAlias = tuple[str, FileChange]
 
 class Scope(Struct, frozen=True):
     """What an answer covers: files by their real paths, or a shell line in a folder.
+
+    Paths are real as they were at the answer: a link that was made later is not covered.
 
     changes: in the order in which they were shown. written: files that may be given any text.
     workspace: any ordinary file of the workspace may be.
@@ -117,7 +103,11 @@ def scope_of_act(act: Act, *, is_of_workspace: bool) -> Scope:
 
 
 def scope_of_call(call: ToolCall, folder: str) -> Scope:
-    """Return what a permission covers that showed a call; `folder`: that of the agent."""
+    """Return what a permission covers that showed a call; `folder`: that of the agent.
+
+    A command that was shown with any other argument is not covered, unless that is known to change
+    nothing: nobody knows what variables, words or a host beside it mean to the agent.
+    """
     named = folder_arguments(call)
     folders = real_paths(absolute(it, (), folder) for it in named.values() or [folder])
     given = (call.arguments or {}).items()
@@ -137,48 +127,45 @@ def _real_changes(call: ToolCall) -> Iterator[Change]:
             yield from ((path, change) for path in real_paths([change.path]))
 
 
-class Grants(Struct):
+class _Grants(Struct):
     """What is allowed in a chat; `once`: by the ids of calls."""
 
     once: dict[str, Scope] = field(default_factory=dict)
     always: list[Scope] = field(default_factory=list)
 
-    def add(self, scope: Scope) -> None:
-        """Note that the user has allowed something for all of the chat."""
-        if scope not in self.always:
-            self.always.append(scope)
-            del self.always[:-MOST_SCOPES]
-
 
 class Granted:
-    """What is allowed in the chats of an agent, also of its earlier processes; by our chat id."""
+    """What is allowed in the chats of an agent, also of its earlier processes."""
 
     def __init__(self) -> None:
-        self._chats: dict[str, Grants] = {}
+        self._chats = defaultdict[str, _Grants](_Grants)  # by our chat ids
 
     def allow(self, session: Session, call: ToolCall, *, always: bool) -> None:
         """Note that the user has answered the agent's question about a call, as it was shown."""
-        scope, grants = scope_of_call(call, session.folder), self._of(session)
-        grants.once[call.id] = scope
-        if always:
-            grants.add(replace(scope, changes=()))
+        scope = scope_of_call(call, session.folder)
+        self._chats[session.chat_id].once[call.id] = scope
+        if always:  # but a change is made only once
+            self.allow_always(session, replace(scope, changes=()))
 
     def allow_read(self, session: Session, call_id: str, path: str) -> None:
         """Note that the user has answered our own question: a call may read a file in parts."""
-        self._of(session).once[call_id] = Scope(read=frozenset({path}))
+        self._chats[session.chat_id].once[call_id] = Scope(read=frozenset({path}))
 
     def allow_always(self, session: Session, scope: Scope) -> None:
-        """Note that the user has answered "always" to our own question."""
-        self._of(session).add(scope)
+        """Note that the user has allowed something for all of the chat."""
+        always = self._chats[session.chat_id].always
+        if scope not in always:
+            always.append(scope)
+            del always[:-MOST_SCOPES]
 
     def cover(self, session: Session, act: Act, *, is_of_workspace: bool) -> bool:
         """Return whether an act is allowed; `is_of_workspace` as in `scope_of_act`."""
-        scopes = (*self._running(session).values(), *self._of(session).always)
+        scopes = (*self._running(session).values(), *self._chats[session.chat_id].always)
         return any(it.covers(act) or (it.workspace and is_of_workspace) for it in scopes)
 
     def use_up(self, session: Session, act: Act) -> None:
         """Let an act that is about to be done be covered by one answer for once fewer."""
-        grants = self._of(session)
+        grants = self._chats[session.chat_id]
         if any(it.covers(act) for it in grants.always):
             return
         for call_id, scope in self._running(session).items():
@@ -195,11 +182,8 @@ class Granted:
         """Forget a chat that is gone."""
         self._chats.pop(chat_id, None)
 
-    def _of(self, session: Session) -> Grants:
-        return self._chats.setdefault(session.chat_id, Grants())
-
     def _running(self, session: Session) -> Mapping[str, Scope]:
         """Return the answers for once that count: their calls run. Forgets the others."""
-        grants, runs = self._of(session), session.inbox.runs
+        grants, runs = self._chats[session.chat_id], session.inbox.calls.runs
         grants.once = {call_id: it for call_id, it in grants.once.items() if runs(call_id)}
         return grants.once

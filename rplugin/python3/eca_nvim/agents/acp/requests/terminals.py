@@ -1,36 +1,25 @@
-"""Terminals: commands that an agent runs with terminals of ours (terminal/*).
-
-Rules kept here:
-- A command runs if the user has allowed exactly that, or is asked about it first (`consents`). What
-  is compared and shown is what runs: the program with its arguments, where, and the variables.
-- A command belongs to a turn and ends with it at the latest: nobody could see it afterwards, stop
-  it, or review what it changes.
-- A request to wait for the end of a command is answered when it has ended, for whatever reason.
-- An id is known in its own session, until it is released. The output stays in the chat.
-- If no call shows a command within `SHOWN_AFTER_S`, because the agent has not embedded it, a call
-  of ours does.
-"""
+"""Terminals: commands that an agent runs with terminals of ours (terminal/*)."""
 
 from __future__ import annotations
 
 import logging
 import posixpath
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import anyio
-from anyio.abc import TaskGroup
 
-from eca_nvim.agents.acp.requests.acts import Answers, end, new_call_id, run_command
+from eca_nvim.agents.acp.link import Link
+from eca_nvim.agents.acp.requests.acts import end, new_call_id, run_command
 from eca_nvim.agents.acp.requests.command import Command
 from eca_nvim.agents.acp.requests.consents import Consents
-from eca_nvim.agents.acp.session import Session
-from eca_nvim.agents.base import Emit
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp import client_requests, lifecycle, messages
+from eca_nvim.protocol.acp import client_requests as wire
+from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from eca_nvim.protocol.acp.messages import TerminalRequest
 from eca_nvim.spawn import child_environment, find_program
 from eca_nvim.transport import Guard, StartError
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
@@ -72,76 +61,70 @@ class _Starting(NamedTuple):
 class Terminals:
     """Answers the requests about terminals of one agent process."""
 
-    def __init__(
-        self,
-        answers: Answers,
-        consents: Consents,
-        tasks: TaskGroup,
-        guard: Guard | None,
-        emit: Emit,
-    ) -> None:
-        self._answers = answers
+    def __init__(self, link: Link, consents: Consents, guard: Guard | None) -> None:
+        self._link = link
         self._consents = consents
-        self._tasks = tasks
         self._guard = guard
-        self._emit = emit
         self._starting: dict[MessageId, _Starting] = {}
-        self._known: dict[str, Command] = {}
+        self._known: dict[str, Command] = {}  # until they are released
         self._running: set[Command] = set()  # also released ones
-        self._do: Mapping[type, Callable[[MessageId, Command], None]] = {
-            client_requests.ReadOutput: lambda request_id, it: it.output(request_id),
-            client_requests.WaitForExit: lambda request_id, it: it.wait(request_id),
-            client_requests.KillTerminal: self._kill,
-            client_requests.ReleaseTerminal: self._release,
-        }
 
     @property
     def is_running(self) -> bool:
         """Whether a command runs, or is about to."""
         return bool(self._running or self._starting)
 
-    def start(
-        self, request_id: MessageId, session: Session, asked: messages.TerminalRequest
-    ) -> Sequence[AgentEvent]:
+    def start(self, request_id: MessageId, session: Session, asked: TerminalRequest) -> None:
         """Answer a request, or start to do so."""
-        if isinstance(asked, client_requests.CreateTerminal):
-            if not self._has_room(session):
-                self._answers.refuse(request_id, INTERNAL_ERROR, _TOO_MANY)
-                return ()
-            scope = anyio.CancelScope()
-            self._starting[request_id] = _Starting(session, scope)
-            self._tasks.start_soon(self._create, request_id, session, asked, scope)
-            return ()
+        if isinstance(asked, wire.CreateTerminal):
+            if self._has_room(session):
+                scope = anyio.CancelScope()
+                self._starting[request_id] = _Starting(session, scope)
+                self._link.tasks.start_soon(self._create, request_id, session, asked, scope)
+            else:
+                self._link.refuse(request_id, INTERNAL_ERROR, _TOO_MANY)
+            return
         command = self._known.get(asked.terminal_id)
         if command is None or command.session is not session:
             reason = "there is no such terminal in this session"
-            self._answers.refuse(request_id, lifecycle.RESOURCE_NOT_FOUND, reason)
-        else:
-            self._do[type(asked)](request_id, command)
-        return ()
+            self._link.refuse(request_id, RESOURCE_NOT_FOUND, reason)
+            return
+        match asked:
+            case wire.ReadOutput():
+                command.output(request_id)
+            case wire.WaitForExit():
+                command.wait(request_id)
+            case wire.KillTerminal():
+                command.end()
+                self._link.respond(request_id, wire.Done())
+            case wire.ReleaseTerminal():
+                command.end()
+                self._forget(command)
+                self._link.respond(request_id, wire.Done())
 
-    def cancel(self, session: Session) -> Sequence[AgentEvent]:
-        """End the commands of a session: its turn was stopped or has ended."""
+    def cancel(self, session: Session) -> None:
+        """End the commands of a session: its turn was stopped or has ended.
+
+        Nobody could see a command afterwards, stop it, or review what it changes.
+        """
         for starting in self._starting.values():
             if starting.session is session:
                 starting.scope.cancel()
-        events: list[AgentEvent] = []
         for command in self._running:
             if command.session is session:
-                events += command.show_alone()
+                command.show_alone()
                 command.end()
-        return events
 
-    def withdraw(self, request_id: MessageId) -> Sequence[AgentEvent] | None:
-        """Close a request that the agent has cancelled; None if it is none of these."""
+    def withdraw(self, request_id: MessageId) -> bool:
+        """Close a request that the agent has cancelled."""
         starting = self._starting.get(request_id)
         if starting is not None:
             starting.scope.cancel()
-            return ()
-        if any(command.wait_no_longer(request_id) for command in self._known.values()):
-            self._answers.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
-            return ()
-        return None
+            return True
+        waits = any(command.wait_no_longer(request_id) for command in self._known.values())
+        if waits:
+            self._link.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
+        return waits
 
     def forget(self, session: Session) -> None:
         """Forget the terminals of a session that is gone."""
@@ -166,15 +149,6 @@ class Terminals:
             self._forget(ended)
         return ended is not None
 
-    def _kill(self, request_id: MessageId, command: Command) -> None:
-        command.end()
-        self._answers.respond(request_id, client_requests.TerminalDone())
-
-    def _release(self, request_id: MessageId, command: Command) -> None:
-        command.end()
-        self._forget(command)
-        self._answers.respond(request_id, client_requests.TerminalDone())
-
     def _forget(self, command: Command) -> None:
         command.released()
         del self._known[command.id]
@@ -183,7 +157,7 @@ class Terminals:
         self,
         request_id: MessageId,
         session: Session,
-        asked: client_requests.CreateTerminal,
+        asked: wire.CreateTerminal,
         scope: anyio.CancelScope,
     ) -> None:
         """Start a command, and answer the request."""
@@ -191,45 +165,45 @@ class Terminals:
             try:
                 command = await self._started(session, asked)
             except _Refused as refused:
-                self._answers.refuse(request_id, refused.code, str(refused))
+                self._link.refuse(request_id, refused.code, str(refused))
             except Exception:  # a bug of ours; the agent waits for its answer
                 logger.exception("cannot run a command")
-                self._answers.refuse(request_id, INTERNAL_ERROR, _FAILED)
+                self._link.refuse(request_id, INTERNAL_ERROR, _FAILED)
             else:
-                self._answers.respond(request_id, client_requests.TerminalCreated(command.id))
+                self._link.respond(request_id, wire.TerminalCreated(command.id))
         del self._starting[request_id]
         if scope.cancelled_caught:
-            self._answers.refuse(request_id, REQUEST_CANCELLED, _CANCELLED)
+            self._link.refuse(request_id, REQUEST_CANCELLED, _CANCELLED)
 
-    async def _started(self, session: Session, asked: client_requests.CreateTerminal) -> Command:
+    async def _started(self, session: Session, asked: wire.CreateTerminal) -> Command:
         """Ask the user if that is needed, and start a command. Raises _Refused."""
         folder = _folder(asked.cwd, session)
         variables = {it.name: it.value for it in asked.env}
         environment = child_environment({**VARIABLES, **variables})
         words = _words(asked, environment, folder)
         act = run_command(words, folder, variables)
-        if not session.turn_runs:
+        if session.turn is TurnState.NONE:
             raise _Refused(REQUEST_CANCELLED, _CANCELLED)
         shown_by, ours = self._consents.call_of(session, act), new_call_id()
         if not await self._consents.allows(session, act, shown_by or ours):
             raise _Refused(INTERNAL_ERROR, _NOT_ALLOWED)
         if real_path(folder) != folder:
             raise _Refused(INTERNAL_ERROR, f"not run, a link leads elsewhere now: {folder}")
-        was_asked = any(call_id == ours for call_id, _ in session.inbox.open_calls())
-        command = Command(session, act, asked.output_byte_limit, self._answers, self._emit)
+        was_asked = any(call_id == ours for call_id, _ in session.inbox.calls.open_calls())
+        command = Command(session, act, asked.output_byte_limit, self._link)
         try:
             terminal = await start_terminal(words, environment, folder, command, self._guard)
         except StartError as fault:
             if was_asked:
-                self._tell(end(session, ours, str(fault)))
+                end(session, ours, failed=True, why=str(fault))
             raise _Refused(INTERNAL_ERROR, str(fault)) from fault
         command.terminal = terminal
         self._known[command.id] = command
         self._running.add(command)
-        session.inbox.screens.add(command.id, command)
+        session.inbox.calls.screens.add(command.id, command)
         if shown_by is not None or was_asked:
-            self._tell(command.show(shown_by or ours, is_ours=shown_by is None))
-        self._tasks.start_soon(self._run, command, terminal)
+            command.show(shown_by or ours, is_ours=shown_by is None)
+        self._link.tasks.start_soon(self._run, command, terminal)
         return command
 
     async def _run(self, command: Command, terminal: Terminal) -> None:
@@ -242,16 +216,13 @@ class Terminals:
             self._running.discard(command)
 
     async def _show(self, command: Command) -> None:
+        """Show a command that the agent has not embedded in a call by then."""
         await anyio.sleep(SHOWN_AFTER_S)
-        self._tell(command.show_alone())
-
-    def _tell(self, events: Sequence[AgentEvent]) -> None:
-        if events:
-            self._emit(events)
+        command.show_alone()
 
 
 def _words(
-    asked: client_requests.CreateTerminal, environment: Mapping[str, str], folder: str
+    asked: wire.CreateTerminal, environment: Mapping[str, str], folder: str
 ) -> tuple[str, ...]:
     """Return the program that is run, with its arguments.
 
@@ -269,15 +240,15 @@ def _folder(cwd: str | None, session: Session) -> str:
     """Return the real path of the folder where a command runs. Raises _Refused."""
     named = session.folder if cwd is None else cwd
     if not named.startswith("/"):
-        raise _Refused(lifecycle.INVALID_PARAMS, f"cwd is not an absolute path: {named}")
+        raise _Refused(INVALID_PARAMS, f"cwd is not an absolute path: {named}")
     try:
         folder = real_path(named)
     except ValueError as fault:
-        raise _Refused(lifecycle.INVALID_PARAMS, f"cwd is no path, {fault}: {named!r}") from fault
+        raise _Refused(INVALID_PARAMS, f"cwd is no path, {fault}: {named!r}") from fault
     try:
         there = Path(folder).is_dir()
     except OSError:  # a name that is too long
         there = False
     if not there:
-        raise _Refused(lifecycle.INVALID_PARAMS, f"there is no such folder: {named}")
+        raise _Refused(INVALID_PARAMS, f"there is no such folder: {named}")
     return folder

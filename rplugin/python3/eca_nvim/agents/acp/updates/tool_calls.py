@@ -129,8 +129,8 @@ class ToolCalls:
 
     def requested(
         self, request_id: str, update: tool_call.ToolCallUpdate, choices: tuple[Choice, ...]
-    ) -> Sequence[ChatEvent]:
-        """Read a request for permission; the last event asks the user."""
+    ) -> ToolRequested:
+        """Read a request for permission; returns what asks the user."""
         call = self._calls.get(update.tool_call_id)
         if call is None or call.is_joined or call.phase in _NEVER_ASKED_AGAIN:
             call = self._begin(update.tool_call_id)
@@ -141,29 +141,25 @@ class ToolCalls:
             self._asked.pop(call.request_id, None)
         self._asked[request_id] = call
         call.phase, call.request_id, call.choices = Phase.ASKED, request_id, choices
-        return [_asks(call)]
+        return _asks(call)
 
-    def decided(self, request_id: str, choice: Choice | None) -> Sequence[ChatEvent]:
+    def decided(self, request_id: str, choice: Choice | None) -> ToolRunning | None:
         """Go on after the user's answer; None: there was none, as the turn is being stopped."""
         call = self._answered(request_id)
-        if call is None:
-            return ()
-        if choice is None:
-            call.phase = Phase.TOLD
-            return ()
-        if not choice.kind.allows:
-            call.phase = Phase.REFUSED
-            return ()
-        return [_runs(call)]
+        if call is not None and choice is not None and choice.kind.allows:
+            return _runs(call)
+        if call is not None:
+            call.phase = Phase.TOLD if choice is None else Phase.REFUSED
+        return None
 
-    def withdrawn(self, request_id: str) -> Sequence[ChatEvent]:
+    def withdrawn(self, request_id: str) -> Iterator[ChatEvent]:
         """Go on after the agent has withdrawn its request."""
         call = self._answered(request_id)
-        if call is None:
-            return ()
-        call.phase = Phase.TOLD
-        events: list[ChatEvent] = [ApprovalWithdrawn(call.known.call)]
-        return [*events, _runs(call)] if call.began else events
+        if call is not None:
+            call.phase = Phase.TOLD
+            yield ApprovalWithdrawn(call.known.call)
+            if call.began:
+                yield _runs(call)
 
     def open_calls(self) -> Iterator[tuple[str, ToolCall]]:
         """Yield calls that have not ended, by the agent's ids, the newest first.

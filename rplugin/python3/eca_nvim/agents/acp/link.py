@@ -1,0 +1,208 @@
+"""Link: one agent process as all parts use it: requests and their answers, events, its errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import PurePath
+from typing import Final, TypeAlias, TypeVar
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import Struct
+
+from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.base import Emit
+from eca_nvim.chat.vocabulary import agent_events, events
+from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId
+from eca_nvim.protocol.acp import DecodeError, Notification, Request, decode_result, encode
+from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED
+from eca_nvim.protocol.base.types import Wire
+from eca_nvim.spawn import program_name
+from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
+
+GONE: Final = "the agent has ended"
+
+MOST_UNREAD: Final = 1 << 27
+"""Bytes of answers that the agent has not read, above which it gets no further text."""
+UNREAD: Final = "not done, you have not read the answers to your requests before"
+EXCESS: Final = (
+    "The agent sends more requests than can be kept, and further ones are refused: "
+    ":Eca stop ends its turn, :Eca log has the first reason"
+)
+
+Refusal: TypeAlias = RemoteError | DecodeError
+"""In place of a result: the agent answered by an error, or by something that cannot be read."""
+
+ResultT = TypeVar("ResultT")
+
+logger = logging.getLogger(__name__)
+
+
+class Program(Struct, frozen=True):
+    """The program of an agent: its command line, whole environment and working folder."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str] | None
+    folder: str
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        return PurePath(program_name(self.command)).name
+
+
+class Link:
+    """The way to one agent process, and from it to the chats."""
+
+    def __init__(
+        self, connection: Connection, tasks: TaskGroup, program: Program, emit: Emit
+    ) -> None:
+        self.connection = connection
+        self.tasks = tasks
+        self.program = program
+        self._emit = emit
+        self._batch: list[agent_events.AgentEvent] | None = None
+        self._has_excess = False
+
+    # --- to the agent ---------------------------------------------------------------------------
+
+    def send(
+        self,
+        params: Request[ResultT],
+        then: Callable[[ResultT | Refusal], None],
+        ended: Callable[[], None] | None = None,
+    ) -> PendingRequest | None:
+        """Queue a request; None if the agent has ended.
+
+        then: called with the result or the refusal, in order with the agent's other messages.
+        ended: called instead if the agent has ended without an answer.
+        """
+
+        def answered(pending: PendingRequest) -> None:
+            try:
+                result: ResultT | Refusal = decode_result(type(params), pending.answer())
+            except (RemoteError, DecodeError) as refusal:
+                result = refusal
+            except ConnectionClosed:
+                if ended is not None:
+                    ended()
+                return
+            then(result)
+
+        try:
+            return self.connection.start_request(params.method, encode(params), answered)
+        except ConnectionClosed:
+            if ended is not None:
+                ended()
+            return None
+
+    async def ask(self, params: Request[ResultT], failed: str, seconds: float) -> ResultT:
+        """Send a request and wait for its result.
+
+        failed: what has failed without one. Raises AgentRefused in one line, AgentLacks for a
+        method that the agent does not know.
+        """
+        try:
+            with anyio.fail_after(seconds):
+                answer = await self.connection.request(params.method, encode(params))
+            return decode_result(type(params), answer)
+        except TimeoutError:
+            raise AgentRefused(f"{failed}: no answer after {seconds:.0f} s") from None
+        except (RemoteError, DecodeError) as fault:
+            is_unknown = isinstance(fault, RemoteError) and fault.code == METHOD_NOT_FOUND
+            kind = AgentLacks if is_unknown else AgentRefused
+            raise kind(self.line(failed, fault)) from fault
+        except ConnectionClosed as fault:
+            raise AgentRefused(f"{failed}: {GONE}") from fault
+
+    def notify(self, params: Notification) -> None:
+        """Queue a notification."""
+        with suppress(ConnectionClosed):
+            self.connection.notify(params.method, encode(params))
+
+    # --- answers to its requests ----------------------------------------------------------------
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the agent leaves so many answers unread that it gets no further text."""
+        return self.connection.unread > MOST_UNREAD
+
+    def respond(self, request_id: MessageId, result: Wire) -> None:
+        """Answer a request by a result. Raises NotOpen if it has its answer."""
+        with suppress(ConnectionClosed):
+            self.connection.respond(request_id, encode(result))
+
+    def refuse(self, request_id: MessageId, code: int, message: str) -> None:
+        """Answer a request by an error; `message` is one line. Raises NotOpen."""
+        with suppress(ConnectionClosed):
+            self.connection.respond_error(request_id, code, message)
+
+    def refuse_excess(self, request_id: MessageId, reason: str) -> None:
+        """Refuse a request that is too much; `reason` is one line for the model."""
+        self.refuse(request_id, INTERNAL_ERROR, reason)
+        if not self._has_excess:  # one line, once in the life of the agent
+            self._has_excess = True
+            logger.warning("the agent sends too many requests: %s", reason)
+            self.emit(agent_events.MessageShown("warn", EXCESS))
+
+    # --- to the chats ---------------------------------------------------------------------------
+
+    def emit(self, *told: agent_events.AgentEvent) -> None:
+        """Emit events, those of one read together."""
+        if self._batch is not None:
+            self._batch += told
+        elif told:
+            self._emit(told)
+
+    def say(self, chat_id: str | None, *told: events.ChatEvent) -> None:
+        """Emit events of a chat."""
+        self.emit(*(events.Addressed(chat_id, event) for event in told))
+
+    @contextmanager
+    def one_batch(self) -> Iterator[None]:
+        """Emit the events that come meanwhile together, at the end."""
+        if self._batch is not None:
+            yield
+            return
+        self._batch = []
+        try:
+            yield
+        finally:
+            batch, self._batch = self._batch, None
+            self.emit(*batch)
+
+    # --- errors ---------------------------------------------------------------------------------
+
+    def line(self, failed: str, fault: Refusal) -> str:
+        """Return what went wrong in one line; `failed` says which action did."""
+        if isinstance(fault, DecodeError):
+            unreadable = f"{self.program.name} sent an answer that cannot be read"
+            return f"{failed}: {unreadable}: {one_line(fault)}"
+        if needs_login(fault):
+            return f"{self.program.name} needs a login: {one_line(words_of(fault))}"
+        return f"{failed}: {one_line(words_of(fault))}"
+
+
+def needs_login(fault: Exception) -> bool:
+    """Return whether an agent refused something because the user is not logged in."""
+    return isinstance(fault, RemoteError) and fault.code == AUTH_REQUIRED
+
+
+def words_of(fault: RemoteError) -> str:
+    """Return an error in the agent's words: its message, and what `data` adds to it."""
+    details = ""
+    match fault.data:
+        case str():
+            details = fault.data
+        case Mapping():
+            words = (fault.data.get(key) for key in ("details", "message", "error"))
+            details = next((word for word in words if isinstance(word, str)), "")
+    is_more = details and details not in fault.message
+    return f"{fault.message}: {details}" if is_more else fault.message
+
+
+def one_line(text: object) -> str:
+    """Put a text from the agent on one line."""
+    return " ".join(str(text).split())
