@@ -113,10 +113,10 @@ class Update:
         self.chat.pending[block_id].changed()
         self.dirty |= Dirty.PENDING
 
-    def new_block_id(self) -> int:
-        """Return a new block id."""
+    def place(self, lane: Lane | None = None) -> tuple[int, Lane]:
+        """Return the id and the lane of a new block; without a lane, that of the event."""
         self.chat.last_block += 1
-        return self.chat.last_block
+        return self.chat.last_block, lane or self.lane
 
     # --- blocks ---------------------------------------------------------------------------------
 

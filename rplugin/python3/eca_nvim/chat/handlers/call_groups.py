@@ -118,9 +118,7 @@ def _run(lane: Lane, place: int) -> tuple[int, int]:
 
 def _new_group(update: Update, lane: Lane, members: list[ToolBlock]) -> GroupBlock:
     """Create a group in the place of its first call."""
-    group = GroupBlock(
-        update.new_block_id(), lane, ops.BlockKind.TOOL, Fold.CLOSED, members=members
-    )
+    group = GroupBlock(*update.place(lane), ops.BlockKind.TOOL, Fold.CLOSED, members=members)
     for member in members:
         add_to_header(group, member, update.chat.settings)
     update.chat.blocks[group.id] = group

@@ -17,6 +17,7 @@ from eca_nvim.chat.handlers.messages import note
 from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.model.blocks import Lane
 from eca_nvim.chat.model.chat import Chat, TitleOwner
+from eca_nvim.chat.render.status import shown_options
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import completion, events, ops, options, states, turn_events
@@ -70,6 +71,7 @@ def options_changed(update: Update, event: options.OptionsChanged) -> None:
         return
     before, chat.options = chat.options, event.options
     if before != chat.options:
+        chat.shown_options = shown_options(chat.options)
         update.dirty |= Dirty.STATUS | Dirty.OPTIONS
     for option_id, value in tuple(chat.asked_options.items()):
         option = options.find_option(chat.options, option_id)
@@ -117,7 +119,7 @@ def progress_changed(update: Update, event: events.ProgressChanged) -> None:
     if update.lane is not chat.root:
         show_progress(update, update.lane, one_line(event.text))
     elif chat.turn.state is not states.Turn.IDLE:
-        chat.activity, chat.retrying = event.text or None, event.is_retry
+        chat.turn.activity, chat.turn.retrying = event.text or None, event.is_retry
         update.dirty |= Dirty.STATUS
 
 

@@ -1,16 +1,15 @@
-"""Messages: texts of the user, the model and the system; reasoning, hooks, links, images, flags.
-
-Rules kept here:
-- A chunk of the model's text costs the same however long the chat is: it is appended to the
-  current block, and only the chunk goes to the view.
-- A sent prompt is shown at once; the agent's echo confirms it and adds nothing.
-- What the agent echoes in a login is not shown: its question shows the answer, or hides it.
-"""
+"""Messages: texts of the user, the model and the system; reasoning, hooks, links, images, flags."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from msgspec.structs import asdict
+
 from eca_nvim.chat.handlers.prompt_queue import take_steers
 from eca_nvim.chat.model.blocks import (
+    Block,
     FlagBlock,
     Fold,
     HookBlock,
@@ -35,6 +34,7 @@ def text_received(update: Update, event: events.TextReceived) -> None:
         if block is None:
             _begin_text(update, event.text)
         elif text := block.cleaner.feed(event.text):
+            # A chunk costs the same however long the chat is: only the chunk goes to the view.
             update.append(block, text)
     elif event.role is events.Role.USER:
         _echoed(update, event)
@@ -46,7 +46,7 @@ def _begin_text(update: Update, text: str) -> None:
     text = text.lstrip("\r\n")
     if not text:
         return
-    block = TextBlock(update.new_block_id(), update.lane, ops.BlockKind.ASSISTANT)
+    block = TextBlock(*update.place(), ops.BlockKind.ASSISTANT)
     if drawn := block.cleaner.feed(text):
         block.chunks.append(drawn)
     update.add(block)
@@ -57,6 +57,7 @@ def _begin_text(update: Update, text: str) -> None:
 def _echoed(update: Update, event: events.TextReceived) -> None:
     echo = event.text.strip()
     if update.lane is update.chat.root and not update.replays:
+        # The question of a login shows its answer, or hides it; a sent prompt is shown already.
         if update.chat.turn.state in states.LOGIN_TURNS or _confirms(update, event):
             return
         take_steers(update, echo)
@@ -83,43 +84,32 @@ def _confirms(update: Update, event: events.TextReceived) -> bool:
 
 def show_user(update: Update, text: str, content_id: str | None = None) -> TextBlock:
     """Add a block with a message of the user, and return it."""
-    block = TextBlock(
-        update.new_block_id(), update.lane, ops.BlockKind.USER, complete=True, content_id=content_id
-    )
-    block.turn = _turn_of(update)
+    block = TextBlock(*update.place(), ops.BlockKind.USER, complete=True, content_id=content_id)
+    turn = update.chat.turn
+    if not update.replays:  # a message from another client starts the next turn
+        block.turn = turn.number + (turn.state is states.Turn.IDLE)
     if shown := clean(text).strip("\n"):
         block.chunks.append(shown)
     update.add(block)
     return block
 
 
-def _turn_of(update: Update) -> int:
-    """Return the turn a message belongs to; one from another client starts the next turn."""
-    turn = update.chat.turn
-    return 0 if update.replays else turn.number + (turn.state is states.Turn.IDLE)
-
-
 def note(update: Update, text: str, *, is_error: bool = False) -> None:
     """Add a system message unless it is empty; errors are plain text, the rest is Markdown."""
     if text := text.strip("\r\n"):
         kind = ops.BlockKind.NOTE if is_error else ops.BlockKind.SYSTEM
-        update.add(
-            NoteBlock(update.new_block_id(), update.lane, kind, text=text, is_error=is_error)
-        )
+        update.add(NoteBlock(*update.place(), kind, text=text, is_error=is_error))
 
 
-def folded_note(update: Update, title: str, text: str) -> None:
-    """Add a text that is collapsed below its title."""
-    block = PlainBlock(
-        update.new_block_id(), update.lane, ops.BlockKind.NOTE, Fold.CLOSED, name=title, text=text
-    )
-    update.add(block)
+def titled_text(update: Update, title: str, text: str, fold: Fold = Fold.CLOSED) -> None:
+    """Add a text below a title."""
+    update.add(PlainBlock(*update.place(), ops.BlockKind.NOTE, fold, name=title, text=text))
 
 
 def notice_received(update: Update, event: events.NoticeReceived) -> None:
     """Show a notice from this client or the agent."""
     if event.title:
-        folded_note(update, event.title, event.text)
+        titled_text(update, event.title, event.text)
     else:
         note(update, event.text, is_error=event.is_error)
 
@@ -165,8 +155,7 @@ def _reasoning_block(update: Update, reasoning_id: str) -> ReasoningBlock:
     block = update.lane.reasoning.get(reasoning_id)
     if block is None:
         block = ReasoningBlock(
-            update.new_block_id(),
-            update.lane,
+            *update.place(),
             ops.BlockKind.REASONING,
             Fold.CLOSED,
             content_id=reasoning_id,
@@ -193,55 +182,28 @@ def hook_finished(update: Update, event: turn_events.HookFinished) -> None:
 def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
     block = update.lane.hooks.get(hook_id)
     if block is None or block.result is not None:
-        block = HookBlock(
-            update.new_block_id(), update.lane, ops.BlockKind.HOOK, Fold.CLOSED, name=name
-        )
+        block = HookBlock(*update.place(), ops.BlockKind.HOOK, Fold.CLOSED, name=name)
         update.lane.hooks[hook_id] = block
         update.add(block)
     return block
 
 
-def link_received(update: Update, event: turn_events.LinkReceived) -> None:
-    """Show a link."""
-    update.add(
-        LinkBlock(
-            update.new_block_id(), update.lane, ops.BlockKind.LINK, title=event.title, url=event.url
-        )
-    )
+_PLAIN: Mapping[type, tuple[type[Block], ops.BlockKind]] = {
+    turn_events.LinkReceived: (LinkBlock, ops.BlockKind.LINK),
+    turn_events.ImageReceived: (ImageBlock, ops.BlockKind.IMAGE),
+    events.FlagReceived: (FlagBlock, ops.BlockKind.FLAG),
+}
+"""Blocks that have the fields of their event."""
+
+PlainEvent: TypeAlias = turn_events.LinkReceived | turn_events.ImageReceived | events.FlagReceived
 
 
-def image_received(update: Update, event: turn_events.ImageReceived) -> None:
-    """Show an image's type and size."""
-    block = ImageBlock(
-        update.new_block_id(),
-        update.lane,
-        ops.BlockKind.IMAGE,
-        media_type=event.media_type,
-        base64=event.base64,
-    )
-    update.add(block)
-
-
-def flag_received(update: Update, event: events.FlagReceived) -> None:
-    """Show a bookmark."""
-    block = FlagBlock(
-        update.new_block_id(),
-        update.lane,
-        ops.BlockKind.FLAG,
-        text=event.text,
-        content_id=event.content_id,
-    )
-    update.add(block)
+def plain_received(update: Update, event: PlainEvent) -> None:
+    """Show a link, an image or a bookmark."""
+    block, kind = _PLAIN[type(event)]
+    update.add(block(*update.place(), kind, **asdict(event)))
 
 
 def unknown_received(update: Update, event: events.UnknownReceived) -> None:
     """Show content of an unknown kind as plain text."""
-    block = PlainBlock(
-        update.new_block_id(),
-        update.lane,
-        ops.BlockKind.NOTE,
-        Fold.OPEN,
-        name=event.kind,
-        text=event.text,
-    )
-    update.add(block)
+    titled_text(update, event.kind, event.text, Fold.OPEN)

@@ -39,9 +39,7 @@ def question_asked(update: Update, event: events.QuestionAsked) -> None:
         question.progress = FormProgress(event.form)
     block = _asking_call(update, event)
     if block is None:
-        block = QuestionBlock(
-            update.new_block_id(), update.lane, ops.BlockKind.QUESTION, Fold.OPEN, question=question
-        )
+        block = QuestionBlock(*update.place(), ops.BlockKind.QUESTION, Fold.OPEN, question=question)
         update.chat.live[block.id] = block
         update.add(block)
     else:

@@ -268,7 +268,7 @@ def _block_of(
 
 def _new_block(update: Update, call: call_details.ToolCall) -> ToolBlock:
     lane = update.lane
-    block = ToolBlock(update.new_block_id(), update.lane, _kind(call), Fold.CLOSED, call=call)
+    block = ToolBlock(*update.place(), _kind(call), Fold.CLOSED, call=call)
     block.replayed = update.replays
     earlier = lane.calls.get(call.id)
     if earlier is not None and earlier.state not in states.ENDED_CALLS:

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eca_nvim.chat.handlers.call_steps import settle, settle_pending
-from eca_nvim.chat.handlers.messages import folded_note, note, show_user
+from eca_nvim.chat.handlers.messages import note, show_user, titled_text
 from eca_nvim.chat.handlers.prompt_queue import follow_up, keep_for_later
 from eca_nvim.chat.handlers.questions import asks_itself, close_login_question, question_asked
-from eca_nvim.chat.handlers.task_list import drop_unsent_task_list
+from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.used_files import prompt_sent
 from eca_nvim.chat.model.blocks import (
     NoteBlock,
@@ -65,7 +65,7 @@ def ask_when_silent(update: Update) -> None:
 
 
 def _takes_its_time(chat: Chat) -> bool:
-    if chat.retrying or chat.pending:
+    if chat.turn.retrying or chat.pending:
         return True
     blocks = (block for block in chat.live.values())
     return any(isinstance(block, ToolBlock) and block.state in _WORKING for block in blocks)
@@ -101,14 +101,10 @@ _SECRET_WORDS = ("key", "token", "code", "password", "secret")
 
 def begin(update: Update, step: states.TurnStep) -> None:
     """Start a turn, because we sent a prompt or the agent began on its own."""
-    turn = update.chat.turn
-    turn.state = states.next_turn(turn.state, step)
-    turn.started_ms = update.now
-    turn.note_activity(update.now)
-    turn.expected_end = states.TurnEnd.DONE
-    turn.number += 1
-    turn.by_command = False
-    update.chat.used.begin_turn(turn.number)
+    chat, before = update.chat, update.chat.turn
+    state = states.next_turn(before.state, step)
+    chat.turn = RunningTurn(state, update.now, before.number + 1, last_activity_ms=update.now)
+    chat.used.begin_turn(chat.turn.number)
     update.dirty |= Dirty.STATUS
     update.emit("EcaTurnStarted", {})
 
@@ -203,11 +199,12 @@ def end(update: Update, reason: states.TurnEnd) -> None:
     chat = update.chat
     was_login = chat.turn.state in states.LOGIN_TURNS
     chat.turn.state = states.next_turn(chat.turn.state, states.TurnStep.END)
-    chat.activity, chat.retrying = None, False
+    chat.turn.activity, chat.turn.retrying = None, False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
     settle(update, end=reason)
-    drop_unsent_task_list(update)
+    if not chat.turn.sent_tasks:
+        drop_task_list(update)
     if reason is states.TurnEnd.DONE and _is_unanswered(update):
         note(update, NO_ANSWER)
     elif reason is states.TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
@@ -338,7 +335,7 @@ def agent_gone(update: Update, event: events.AgentGone) -> None:
     chat = update.chat
     update.lane = chat.root
     if event.stderr_tail:
-        folded_note(update, LOG_END, "\n".join(event.stderr_tail))
+        titled_text(update, LOG_END, "\n".join(event.stderr_tail))
     else:
         _remove_repeated_error(update, event.reason)
     note(update, event.reason, is_error=True)

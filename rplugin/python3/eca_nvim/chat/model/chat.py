@@ -82,18 +82,22 @@ class RunningTurn(Struct):
 
     expected_end: the reason to report when the agent ends the turn by itself; a rejected call sets
     it, new text of the model resets it. number: counts the chat's turns from 1; 0 before the first.
-    by_command: its prompt is a command, which may work silently.
-    last_activity_ms: when the agent last sent something. times_asked: how
-    often we asked about the turn since the agent's last event.
+    by_command: its prompt is a command, which may work silently. last_activity_ms: when the agent
+    last sent something. times_asked: how often we asked about the turn since then. activity: what
+    the agent says it is doing; retrying: that is to try again after a failure. sent_tasks: the
+    agent has sent its task list since the turn began.
     """
 
     state: states.Turn = states.Turn.IDLE
     started_ms: int = 0
-    expected_end: states.TurnEnd = states.TurnEnd.DONE
     number: int = 0
+    expected_end: states.TurnEnd = states.TurnEnd.DONE
     by_command: bool = False
     last_activity_ms: int = 0
     times_asked: int = 0
+    activity: str | None = None
+    retrying: bool = False
+    sent_tasks: bool = False
 
     def note_activity(self, now: int) -> None:
         """Restart the time after which a silent agent is asked about its turn."""
@@ -119,10 +123,10 @@ class Chat(Struct, eq=False):
     used: the files that the agent has used.
     server_ms: when its server came into its state, as `Update.now`.
     forgotten: the view has removed the chat, so nothing of it is shown or sent any more.
-    task_list: the agent's, with the block of the call that sent it last, and that call's turn.
-    commands: those the agent knows. options: what the user can set. asked_options: by id, values
-    that he has set and the agent has not listed yet. trust: tools run without asking. abilities:
-    what the agent can do. retrying: `activity` says that it is trying again after a failure.
+    task_list_block: that of the call that sent the agent's task list last.
+    commands: those the agent knows. options: what the user can set; shown_options: what the status
+    says of them. asked_options: by id, values that the user has set and the agent has not listed
+    yet. trust: tools run without asking. abilities: what the agent can do.
     """
 
     id: str
@@ -135,14 +139,11 @@ class Chat(Struct, eq=False):
     turn: RunningTurn = field(default_factory=RunningTurn)
     history: states.History = states.History.SETTLED
     usage: turn_events.UsageReported | None = None
-    activity: str | None = None
-    retrying: bool = False
     used: UsedFiles = field(default_factory=UsedFiles)
-    task_list: call_details.TaskList | None = None
     task_list_block: ToolBlock | None = None
-    task_list_turn: int = 0
     commands: tuple[completion.Command, ...] = ()
     options: tuple[ChatOption, ...] = ()
+    shown_options: Mapping[str, object] = {}
     asked_options: dict[str, OptionValue] = field(default_factory=dict)
     trust: bool = False
     abilities: frozenset[Ability] = ALL_ABILITIES
@@ -168,6 +169,12 @@ class Chat(Struct, eq=False):
     def root(self) -> Lane:
         """The chat's own lane."""
         return self.lanes[self.id]
+
+    @property
+    def task_list(self) -> call_details.TaskList | None:
+        """The agent's task list."""
+        details = self.task_list_block and self.task_list_block.call.details
+        return details if isinstance(details, call_details.TaskList) else None
 
     @property
     def has_turn(self) -> bool:

@@ -1,13 +1,4 @@
-"""Status: what the winbar and `require('eca').status()` show of a chat, and its options.
-
-Rules kept here:
-- Names and descriptions are one clean line each. Ids and values are sent unchanged; the view does
-  not show them.
-- The first option of some categories has a command of its own; `:Eca options` lists the others.
-- Unknown values are absent, never nil.
-- `waiting` depends on pending requests, not on what the agent says it is doing. A login is
-  `login`, even while it asks.
-"""
+"""Status: what the winbar and `require('eca').status()` show of a chat, and its options."""
 
 from __future__ import annotations
 
@@ -37,6 +28,10 @@ COMMANDS: Final[Mapping[str, str]] = {
     TRUST: "trust",
 }
 """Subcommands of `:Eca`, by the category that they set."""
+_SHOWN: Final = {"model": MODEL, "agent": MODE, "variant": THOUGHT_LEVEL}
+"""Categories that a status shows, by its keys."""
+_WORDS: Final = {Turn.SENDING: Turn.RUNNING, Turn.LEAVING: Turn.STOPPING}
+"""States of a turn that a status does not tell apart from others."""
 
 
 def option_rows(options: Sequence[ChatOption]) -> Sequence[Mapping[str, Any]]:
@@ -78,8 +73,13 @@ def _offer_row(option: ChatOption, offer: OptionOffer) -> Mapping[str, object]:
     return {"value": offer.value, "name": one_line(offer.name or offer.value), **given}
 
 
-def shown_choice(options: Sequence[ChatOption], category: str) -> str | None:
-    """Return the name of what is chosen in a category; None if nothing is, or it is not known."""
+def shown_options(options: Sequence[ChatOption]) -> Mapping[str, object]:
+    """Return the keys of a status that tell its options; computed when these change."""
+    table = {key: _shown_choice(options, of) for key, of in _SHOWN.items()}
+    return table | {"unasked": unasked_names(options) or None}
+
+
+def _shown_choice(options: Sequence[ChatOption], category: str) -> str | None:
     option = first_of(options, category)
     if option is None or not option.value:
         return None
@@ -96,50 +96,35 @@ def unasked_names(options: Sequence[ChatOption]) -> list[str]:
     ]
 
 
-_WORDS: Mapping[Turn, Turn] = {
-    Turn.SENDING: Turn.RUNNING,
-    Turn.LEAVING: Turn.STOPPING,
-}
-
-
-def state_word(chat: Chat) -> str:
-    """Return idle, running, stopping, waiting or login."""
-    turn = _turn(chat)
-    if chat.pending and turn is not Turn.LOGIN:
-        return "waiting"
-    return _WORDS.get(turn, turn).value
-
-
-def _turn(chat: Chat) -> Turn:
-    """Return the state of the turn; a prompt that waits for the history is being sent."""
-    is_idle = chat.turn.state is Turn.IDLE
-    return Turn.SENDING if is_idle and chat.awaits_history else chat.turn.state
-
-
 def status(chat: Chat, now: int) -> Mapping[str, object]:
-    """Build the table of the op `status`; `elapsed`: ms since the turn began."""
-    usage = chat.usage
-    running = _turn(chat) not in (Turn.IDLE, Turn.LOGIN)
+    """Build the table of the op `status`; `elapsed`: ms since the turn began.
+
+    Unknown values are absent, never nil.
+    """
+    usage, turn = chat.usage, chat.turn
+    state = turn.state
+    if state is Turn.IDLE and chat.awaits_history:
+        state = Turn.SENDING
+    running = state not in (Turn.IDLE, Turn.LOGIN)
+    # Pending requests say whether the user is waited for, not the agent. A login always asks.
+    waits = bool(chat.pending) and state is not Turn.LOGIN
     table: dict[str, object | None] = {
         "server": chat.server,
         "server_name": chat.server_name,
-        "state": state_word(chat),
+        "state": "waiting" if waits else _WORDS.get(state, state).value,
         "title": chat.title,
-        "model": shown_choice(chat.options, MODEL),
-        "agent": shown_choice(chat.options, MODE),
-        "variant": shown_choice(chat.options, THOUGHT_LEVEL),
+        **chat.shown_options,
         "trust": chat.trust,
-        "unasked": unasked_names(chat.options) or None,
         "pending": len(chat.pending),
         "tokens": usage and usage.session_tokens,
         "limit": usage and usage.context_limit,
         "cost": usage and usage.session_cost,
         "currency": usage.currency if usage and usage.currency != DOLLARS else None,
-        "elapsed": now - chat.turn.started_ms if running else None,
+        "elapsed": now - turn.started_ms if running else None,
         "starting": now - chat.server_ms if chat.server == "starting" else None,
-        "silent": now - chat.turn.last_activity_ms if running and chat.turn.times_asked else None,
-        "activity": chat.activity,
-        "retrying": chat.retrying or None,
+        "silent": now - turn.last_activity_ms if running and turn.times_asked else None,
+        "activity": turn.activity,
+        "retrying": turn.retrying or None,
         "lacks": sorted(it.value for it in ALL_ABILITIES - chat.abilities) or None,
     }
     return {
@@ -151,14 +136,11 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
 
 def task_list_line(chat: Chat) -> Mapping[str, object] | None:
     """Return the task list in the form of the op `plan`."""
-    if chat.task_list is None or chat.task_list_block is None:
+    block, tasks = chat.task_list_block, chat.task_list
+    if tasks is None or block is None:
         return None
-    return {
-        "block": chat.task_list_block.id,
-        "done": chat.task_list.done,
-        "total": len(chat.task_list.tasks),
-        "doing": one_line(chat.task_list.doing),
-    }
+    doing = one_line(tasks.doing)
+    return {"block": block.id, "done": tasks.done, "total": len(tasks.tasks), "doing": doing}
 
 
 def queue_lines(chat: Chat) -> list[tuple[str, str]]:

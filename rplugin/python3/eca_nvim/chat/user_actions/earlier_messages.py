@@ -135,7 +135,7 @@ def _add_newest(update: Update, page: Page) -> None:
     """Add the newest page, below a placeholder for the older ones."""
     chat = update.chat
     if page.older is not None:
-        block = OlderBlock(update.new_block_id(), update.lane, ops.BlockKind.OLDER)
+        block = OlderBlock(*update.place(), ops.BlockKind.OLDER)
         _count(block, page, page.total)
         block.loading = page.older == FOLLOWS
         chat.older = OlderMessages(page.older, block)

@@ -165,11 +165,7 @@ def add_flag(chat: Chat, after: Block, flag_id: str, text: str, now: int) -> Cha
     update = Update(chat, chat.root, now)
     update.after = after if after in chat.root.blocks else None
     current_text, chat.root.current_text = chat.root.current_text, None
-    update.add(
-        FlagBlock(
-            update.new_block_id(), chat.root, ops.BlockKind.FLAG, text=text, content_id=flag_id
-        )
-    )
+    update.add(FlagBlock(*update.place(), ops.BlockKind.FLAG, text=text, content_id=flag_id))
     chat.root.current_text = current_text
     return update.finish()
 
