@@ -1,14 +1,4 @@
-"""Call groups: calls shown together: neighbours that read or search, and those of a subagent.
-
-Rules kept here:
-- A call joins a group once it is done, unless the user opened it. A call that waits, runs or
-  failed keeps its own line.
-- The calls stay in their lane, after their group. An open group shows each call as a block.
-- Adding a call at the end of a group costs the same however long the group is.
-- A collapsed call says in its header what the subagent is doing. It opens by itself only while
-  something in it waits for the user, and then collapses again.
-- A subagent of a subagent is shown inside the same call, one level in: no block is lost.
-"""
+"""Call groups: calls shown together: neighbours that read or search, and those of a subagent."""
 
 from __future__ import annotations
 
@@ -31,7 +21,7 @@ def join_neighbours(update: Update, block: ToolBlock) -> None:
     before = lane.blocks[place - 1] if place else None
     after = lane.blocks[place + 1 : place + 2]
     if before is not None and before.group is not None and not any(map(_joins, after)):
-        _append(update, before.group, block)
+        _append(update, before.group, block)  # costs the same however long the group is
     else:
         _join_run(update, place, lane)
 
@@ -67,6 +57,7 @@ def _join_run(update: Update, place: int, lane: Lane) -> None:
     _hide(update, (*groups[1:], *members))
     for other in groups[1:]:
         del update.chat.blocks[other.id]
+    # The calls stay in their lane: an open group shows each as a block.
     lane.blocks[start:end] = [group, *members]
     group.members, group.names, group.outside = members, {}, False
     for member in members:
@@ -92,6 +83,7 @@ def _joins(block: Block) -> bool:
         return True
     if not isinstance(block, ToolBlock):
         return False
+    # A call that waits, runs, failed or was opened by the user keeps its own line.
     read_only = block.call.kind in _READ_ONLY
     ended = block.state is states.CallState.DONE and (
         block.fold is Fold.CLOSED or bool(block.group)
@@ -135,6 +127,7 @@ def _hide(update: Update, blocks: Iterable[Block]) -> None:
 def anchor_lane(update: Update, block: ToolBlock, child: str) -> None:
     """Show the blocks of a subagent's chat below the call that runs it."""
     chat = update.chat
+    # A subagent of a subagent is shown inside the same call, one level in: no block is lost.
     anchor = update.lane.anchor or block
     if child in chat.anchors or child in (chat.id, anchor.lane.chat_id):
         return
@@ -197,7 +190,7 @@ def store_usage(update: Update, lane: Lane, usage: turn_events.UsageReported) ->
 
 
 def reveal(update: Update, lane: Lane) -> None:
-    """Open the call of a subagent that waits for the user."""
+    """Open the call of a subagent that waits for the user, until `conceal`."""
     anchor = lane.anchor
     if anchor is not None and anchor.nested is not None:
         anchor.nested.waits = True

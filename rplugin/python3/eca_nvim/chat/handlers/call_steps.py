@@ -1,13 +1,4 @@
-"""Call steps: moves tool calls from state to state, answers them, and ends what is still live.
-
-Rules kept here:
-- An answer carries the digest of the request that was shown. It is sent only if that request is
-  still pending and unchanged. So an approval of one command never releases another.
-- Nothing the user typed is lost: it goes back into the input.
-- Every change of a call's state goes through `step`, which updates the pending list, the live
-  list, folds and headers.
-- A call the user has answered leaves the pending list at once, before the agent confirms.
-"""
+"""Call steps: moves tool calls from state to state, checks answers, ends what is still live."""
 
 from __future__ import annotations
 
@@ -111,6 +102,7 @@ def check_answer(update: Update, block_id: int, digest: str, typed: str | None =
 
     typed: the answer as the user typed it, if at all; a refused one goes back into the input.
     """
+    # The digest is of all that was shown: an approval of one command never releases another.
     request = update.chat.pending.get(block_id)
     if request is not None and request.digest == digest:
         return True
@@ -150,7 +142,8 @@ _OUTCOMES: Mapping[states.CallState, str] = {
 def step(update: Update, block: ToolBlock, state: states.CallState) -> None:
     """Move a call to a state if the transition is legal, else leave its state as it is.
 
-    Header and body are redrawn either way, because the event may have brought new details.
+    Every change of a call's state goes through here. Header and body are redrawn either way,
+    because the event may have brought new details.
     """
     if states.may_become(block.state, state):
         block.state = state
@@ -180,7 +173,7 @@ def _follow(update: Update, block: ToolBlock) -> None:
         chat.ask(block.id, update.now)
         update.dirty |= Dirty.STATUS
         announce_request(update, block)
-    else:
+    else:  # also when the user has answered and the agent has not confirmed it yet
         resolve_request(update, block, _OUTCOMES.get(block.state, "withdrawn"))
 
 

@@ -1,13 +1,4 @@
-"""Chat state: events about a whole chat: title, options, progress, usage, commands, cleared.
-
-Rules kept here:
-- After a restart the agent may not know the earlier chats. It then opens such a chat as new when
-  the first prompt arrives.
-- A chat that the agent does not know keeps its title, because the agent has seen only its end.
-- The user is warned once per agent process, above the first prompt it answers.
-- What the agent lists counts: a value that the user has set is shown once the agent lists it.
-- If the agent refuses such a value, or a newer list no longer offers it, one line says so.
-"""
+"""Chat state: events about a whole chat: title, options, progress, usage, commands, cleared."""
 
 from __future__ import annotations
 
@@ -46,6 +37,8 @@ def chat_opened(update: Update, event: events.ChatOpened) -> None:
     if event.title is not None:
         title_changed(update, events.TitleChanged(event.title))
     elif chat.title_owner is TitleOwner.UNSURE:
+        # A new process may not know the chat, and opens it as new when the first prompt arrives.
+        # The chat keeps its title then: the agent has seen only its end.
         chat.title_owner = TitleOwner.USER
         _warn_forgotten(update)
 
@@ -73,6 +66,7 @@ def options_changed(update: Update, event: options.OptionsChanged) -> None:
     if before != chat.options:
         chat.shown_options = shown_options(chat.options)
         update.dirty |= Dirty.STATUS | Dirty.OPTIONS
+    # What the agent lists counts: a value that the user has set is shown once it is listed.
     for option_id, value in tuple(chat.asked_options.items()):
         option = options.find_option(chat.options, option_id)
         if option is not None and option.value == value:

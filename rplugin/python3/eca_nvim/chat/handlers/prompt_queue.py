@@ -1,13 +1,6 @@
 """Prompt queue: prompts the user sent while a turn ran or the history changed.
 
-Rules kept here:
-- Nothing the user wrote is dropped. A steering message the agent did not read becomes the next
-  prompt; a prompt that may not be sent now stays visible in the queue.
-- Every prompt gets a turn of its own: prompts are never joined.
-- The queue is in the order in which its prompts are sent, which is also how they are numbered.
-- While the history changes nothing is sent: the response would remove the prompt from the screen.
-- After a stop only prompts meant for the stopped turn are sent. After a failure, a limit or a
-  refusal none is.
+Nothing the user wrote is dropped, and every prompt gets a turn of its own: they are never joined.
 """
 
 from __future__ import annotations
@@ -30,6 +23,8 @@ _ORDER = (
 _OF_TURN = frozenset({QueueKind.REASON, QueueKind.STEER, QueueKind.CORRECTION})
 _OF_HISTORY = frozenset({QueueKind.NEXT})
 
+# After a stop only prompts meant for the stopped turn are sent. After a failure, a limit or a
+# refusal none is: the user decides.
 _FOLLOWS: Mapping[TurnEnd, frozenset[QueueKind]] = {
     TurnEnd.DONE: frozenset(QueueKind),
     TurnEnd.REJECTED: frozenset(QueueKind),
@@ -57,6 +52,7 @@ def follow_up(update: Update, reason: TurnEnd) -> QueuedPrompt | None:
     While the history changes the prompt stays, and is sent after that.
     """
     follower = _first(update, _FOLLOWS[reason])
+    # While the history changes nothing is sent: the response would remove it from the screen.
     if follower is not None and update.chat.history is History.CHANGING:
         _turn_into(update, QueueKind.NEXT, _OF_TURN | {follower.kind})
         return None

@@ -1,8 +1,6 @@
 """Questions: what the agent asks the user, and how each question ends.
 
-Rules kept here:
-- A question and the tool call that asks it are one block.
-- A secret is not shown. What a login waits for without a question of its own is asked here.
+A question and the tool call that asks it are one block.
 """
 
 from __future__ import annotations

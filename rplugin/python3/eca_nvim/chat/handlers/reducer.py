@@ -1,10 +1,4 @@
-"""Reducer: finds the handler for an event of the agent, and lets time pass.
-
-Rules kept here:
-- Pure: no I/O, no clock. `now` is in ms. The chat changes in place; view ops and effects are
-  returned.
-- HANDLERS has one row per event; a test checks that it is complete.
-"""
+"""Reducer: finds the handler for an event of the agent, and lets time (ms) pass."""
 
 from __future__ import annotations
 

@@ -1,11 +1,6 @@
 """Tool calls: handles the events about calls.
 
-Rules kept here:
-- Any event may be the first about a call, and may come after its end (call_ids.py finds the call
-  that an id means). An event that comes too late changes nothing.
-- Later events complete earlier ones: a value that is left out stays as it was. If the arguments
-  of a call change before it is approved, the details derived from the old ones are dropped.
-- If a call changes while it waits for approval, the user is asked again.
+Any event may be the first about a call, and may come after its end.
 """
 
 from __future__ import annotations
@@ -323,6 +318,8 @@ def _with_text(
 def _merge(
     update: Update, block: ToolBlock, received: call_details.ToolCall, *, asks: bool
 ) -> None:
+    # Later events complete earlier ones. Other arguments before an approval make it another call:
+    # what was derived from the old ones is dropped.
     known = block.call
     may_differ = asks or block.state in OPEN_TO_CHANGE
     if may_differ and not is_compatible(known, received):

@@ -1,13 +1,6 @@
 """Turn: starts, stops and ends a turn, also a silent one.
 
-Rules kept here:
-- If the agent is silent for a while, its turn may have ended without notice. So we ask, and ask
-  again at growing intervals. The turn ends here only if the agent reports the chat as idle, or
-  if we had asked it to stop and it does not answer about the turn.
-- We do not ask while a tool runs, while a request waits for the user, or while the agent retries:
-  all of these may take long. A stop must be confirmed soon, whatever it interrupts.
-- Every end leaves the chat idle, and is announced exactly once with its reason.
-- While a login runs no queued prompt is sent and no question is closed.
+Every end leaves the chat idle, and is announced once with its reason.
 """
 
 from __future__ import annotations
@@ -55,6 +48,8 @@ def ask_when_silent(update: Update) -> None:
     first = PATIENCE_MS.get(turn.state)
     if first is None or update.chat.server != "ready":
         return
+    # A tool that runs, a request that waits and a retry may take long. A stop must be confirmed
+    # soon, whatever it interrupts.
     if turn.state not in _STOPS and _takes_its_time(update.chat):
         return
     waits = (min(first << number, LONGEST_MS) for number in range(turn.times_asked + 1))
@@ -67,8 +62,8 @@ def ask_when_silent(update: Update) -> None:
 def _takes_its_time(chat: Chat) -> bool:
     if chat.turn.retrying or chat.pending:
         return True
-    blocks = (block for block in chat.live.values())
-    return any(isinstance(block, ToolBlock) and block.state in _WORKING for block in blocks)
+    live = chat.live.values()
+    return any(isinstance(block, ToolBlock) and block.state in _WORKING for block in live)
 
 
 def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:
@@ -81,7 +76,7 @@ def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:
         return
     stops = turn.state in _STOPS
     if not stops and not event.is_idle:
-        return
+        return  # an agent that does not mention the chat may still work
     note(update, STOPPED if stops else IDLE, is_error=not stops)
     end(update, states.TurnEnd.STOPPED if stops else states.TurnEnd.FAILED)
 

@@ -1,8 +1,6 @@
-"""File uses: counts the files that calls, requests, messages and prompts use.
+"""Used files: counts the files that calls, requests, messages and prompts use.
 
-Rules kept here:
-- What may be no file is looked for by the session first; nothing of a replay is.
-- The calls of a subagent count for the chat that it works in.
+The calls of a subagent count for the chat that it works in.
 """
 
 from __future__ import annotations
@@ -69,5 +67,6 @@ def _path(context: Context) -> str | None:
 
 
 def _find(update: Update, named: Iterable[FileNamed]) -> None:
+    # What may be no file is looked for by the session first; nothing of a replay is.
     if not update.replays:
         update.chat.used.look_for(named)

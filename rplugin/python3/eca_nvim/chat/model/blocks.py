@@ -1,10 +1,4 @@
-"""Blocks: the entries of a chat, with their whole text, and the result of one change.
-
-Rules kept here:
-- A block keeps all of its text, collapsed or not.
-- `render` decides how a block looks, `fold` whether its body is shown.
-- Blocks change in place; ids are unique in a chat and ascending.
-"""
+"""Blocks: the entries of a chat, with their whole text, and the result of one change."""
 
 from __future__ import annotations
 
@@ -133,7 +127,11 @@ class Lane(Struct, eq=False):
 
 
 class Block(Struct, eq=False):
-    """Base of all blocks; `drawn` is the header the view has, `group` the group it belongs to."""
+    """Base of all blocks, which change in place and keep all their text, collapsed or not.
+
+    id: unique in a chat, ascending. fold: whether the body is shown. drawn: the header the view
+    has. group: the group it belongs to.
+    """
 
     id: int
     lane: Lane
@@ -156,7 +154,7 @@ class Block(Struct, eq=False):
 class StreamedBlock(Block, eq=False):
     """A block whose text arrives in chunks. They are cleaned on arrival and joined on access.
 
-    column: length of the view's last row, in characters (long_rows.py).
+    column: length of the view's last row, in characters (`output.break_rows`).
     """
 
     chunks: list[str] = field(default_factory=list)

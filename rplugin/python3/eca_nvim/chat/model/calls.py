@@ -1,10 +1,6 @@
 """Calls: what tools are called, and the files that a tool call reads, changes or may use.
 
-Rules kept here:
-- Paths come from a model. Only absolute paths without unsafe characters are used.
-- Pure: what a call names may be no file; `FileNamed` says so, and the session looks.
-- A command is data: it is cut into words, never run or expanded. Of a long one only the beginning
-  is read, and of many words the first.
+Paths come from a model, and a command is data: it is cut into words, never run or expanded.
 """
 
 from __future__ import annotations

@@ -1,16 +1,4 @@
-"""Chat: the state of a conversation, its records, and how chats, turns and calls are found.
-
-Rules kept here:
-- Data only: `handlers` and `user_actions` change it.
-- A lane is one thread of conversation: the chat's own (`root`), or a subagent's. The blocks of a
-  subagent's lane are shown below its anchor, the tool call that runs the subagent.
-- Times are in milliseconds, of any clock the caller chooses.
-- An id names a call within one lane only. Some providers restart their ids in every turn, and two
-  calls at a time may have the same id.
-- A call that has ended never runs again: if its id is requested again, that is a new call.
-- If two open calls have the same id, an event about a running or ended call means the one that
-  does not wait for the user, unless its arguments differ.
-"""
+"""Chat: the state of a conversation, and how chats, turns and calls are found."""
 
 from __future__ import annotations
 
@@ -281,6 +269,11 @@ OPEN_TO_CHANGE = frozenset({states.CallState.PREPARING, states.CallState.WAITING
 """States in which the agent may still change a call, because nobody has approved it yet."""
 
 
+# An id names a call within one lane only. Some providers restart their ids in every turn, and two
+# calls at a time may have the same id. A call that has ended never runs again: if its id is
+# requested again, that is a new call.
+
+
 def requested_call(lane: Lane, event: events.ToolRequested) -> ToolBlock | None:
     """Return the open call that a request is about; None if the call is new.
 
@@ -295,6 +288,8 @@ def requested_call(lane: Lane, event: events.ToolRequested) -> ToolBlock | None:
 
 def active_call(lane: Lane, call: call_details.ToolCall) -> ToolBlock | None:
     """Return the call that runs or has just ended; None if the id is new."""
+    # Of two open calls with one id, what runs or ended is the one that does not wait for the user,
+    # unless its arguments differ.
     last = block = lane.calls.get(call.id)
     while block is not None and not _may_be_active(block, call):
         block = block.earlier

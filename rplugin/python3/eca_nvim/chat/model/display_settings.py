@@ -1,8 +1,4 @@
-"""Display settings: the user's settings for how blocks look.
-
-Rules kept here: plain Unicode only (no Nerd Font); HIGHLIGHTS lists every highlight group that
-rendering uses, and the view defines each of them.
-"""
+"""Display settings: the user's settings for how blocks look."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from msgspec import Struct, field
 from eca_nvim.chat.text.ansi import GROUPS
 from eca_nvim.chat.text.output import MORE
 
+# Plain Unicode only, because not everybody has a Nerd Font.
 DEFAULT_ICONS: Mapping[str, str] = MappingProxyType(
     {
         "open": "▾",

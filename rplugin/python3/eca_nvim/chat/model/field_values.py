@@ -1,9 +1,6 @@
 """Field values: reads what the user typed for a field of a form, and says what fits.
 
-Rules kept here:
-- A value that is read fits its field: `fault_of` finds nothing.
-- A fault is one clean line that says what would fit; it never repeats a secret.
-- Everything takes linear time. A `pattern` is never run: the agent checks it.
+A fault is one clean line that says what would fit; it never repeats a secret.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Outside paths: finds paths in a tool call that lead out of the workspace.
 
-Rules kept here:
-- Pure: nothing is looked up on disk. A link inside a folder counts as inside, and a home folder as
-  outside; `path_risks` follows links. Only what a call says is examined, not what a program may do.
-- Only certain paths count: those that begin at the root or at a home folder, or that climb with
-  `..`. File URIs do, also those of another machine. The agent says which arguments may be paths.
+Nothing is looked up on disk (`path_risks` follows links), and only what a call says is examined.
 """
 
 from __future__ import annotations
@@ -91,6 +87,7 @@ def _is_outside(name: str, folders: Sequence[str]) -> bool:
     path = _as_path(name)
     if path is None:
         return True
+    # Only certain paths count: those that begin at the root or at a home folder, or that climb.
     climbs = path == ".." or "/../" in path or path.endswith("/..")
     if path in _HARMLESS or not (path.startswith(_STARTS) or climbs):
         return False

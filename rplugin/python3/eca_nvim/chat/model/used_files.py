@@ -1,14 +1,6 @@
 """Used files: which files an agent has used in a chat, how, how often and how lately.
 
-Rules kept here:
-- Heat says how much a file matters now. Each use adds 1, each turn of the chat halves it. So it
-  depends on turns alone, not on the clock, and no turn costs anything: a file keeps its heat as of
-  the turn in which it was last used, and `cooled` computes the rest.
-- A call and the request that it makes for the same file count once: of both as many as there are of
-  the more frequent, turn by turn.
-- What is replayed counts, but does not warm: nobody knows how many turns ago it was.
-- Paths come from a model: unsafe and very long ones are not kept. If there are too many, the
-  coldest are forgotten, many at once, so that a use costs the same however many files there are.
+Heat says how much a file matters now. Each use adds 1, each turn of the chat halves it.
 """
 
 from __future__ import annotations
@@ -33,7 +25,7 @@ COOLING = 0.5
 
 
 def cooled(heat: float, turns: int) -> float:
-    """Return what is left of a heat after some turns."""
+    """Return what is left of a heat after some turns; so no turn costs anything."""
     return heat * COOLING ** max(0, turns)
 
 
@@ -97,6 +89,8 @@ class UsedFiles(Struct):
         if not replayed:
             self._match(path, use, -1)
 
+    # A call and the request that it makes for the same file count once: of both as many as there
+    # are of the more frequent, turn by turn.
     def _match(self, path: str, use: call_details.Use, by: int) -> None:
         if (normal := _normal(path)) in self.files:
             self.unmatched[normal, use] += by
@@ -117,7 +111,7 @@ class UsedFiles(Struct):
         if file is None:
             file = self._add(path)
         file.counts[use] += 1
-        if not replayed:
+        if not replayed:  # nobody knows how many turns ago what is replayed was
             file.heat = cooled(file.heat, self.turn - file.turn) + 1
             file.turn = self.turn
         self.news[path] = None
@@ -170,6 +164,7 @@ class UsedFiles(Struct):
         return file
 
     def _drop_coldest(self) -> None:
+        # Many at once, so that a use costs the same however many files there are.
         for path in sorted(self.files, key=self._order, reverse=True):
             if len(self.files) < MOST_FILES * KEPT and self.characters < MOST_CHARACTERS * KEPT:
                 return

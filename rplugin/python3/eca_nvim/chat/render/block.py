@@ -1,14 +1,8 @@
-"""Render block: turns a block, or a group of calls, into a header line and a body.
-
-Rules kept here:
-- Pure functions of block, settings and time; the model is not touched.
-- Headers are one clean line; body lines are clean. Columns in marks are bytes.
-- User and assistant text has no header, and its body is drawn by appending.
-"""
+"""Block: the header line and the body of each kind of block, and of a group of calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -53,7 +47,7 @@ def add_to_header(group: GroupBlock, block: ToolBlock, settings: RenderSettings)
     group.outside = group.outside or bool(paths_outside(block.call, settings.folders))
 
 
-def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
+def _group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     """Return one line for all calls: by verb, each name once, in order."""
     segments: list[ops.Segment] = [(settings.icon("done"), "EcaToolDone")]
     for place, (verb, targets) in enumerate(group.names.items()):
@@ -68,15 +62,13 @@ def group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequ
     return segments
 
 
-def group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
-    """Return an empty body, because the calls are blocks of their own; without a limit, theirs."""
-    return stacked(_calls(group, settings)) if limit is None else Body(())
-
-
-def _calls(group: GroupBlock, settings: RenderSettings) -> Iterator[Body]:
-    for block in group.members:
-        yield Body([call_title(block, settings)])
-        yield tool_body(block, settings, None)
+def _group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
+    if limit is not None:
+        return Body(())  # the calls are blocks of their own
+    titled = (
+        (Body([call_title(it, settings)]), tool_body(it, settings, None)) for it in group.members
+    )
+    return stacked(body for pair in titled for body in pair)
 
 
 TITLE_CELLS = 120
@@ -137,6 +129,19 @@ def _no_header(_block: Block, _settings: RenderSettings, _now: int) -> Sequence[
     return ()
 
 
+def _titled(
+    icon: str, group: str, words: Callable[[Any], tuple[str, str]]
+) -> Callable[[Any, RenderSettings, int], Sequence[ops.Segment]]:
+    """Return the header of a block that has an icon, a title, and maybe something beside it."""
+
+    def render(block: Block, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
+        title, beside = (truncate(one_line(text), TITLE_CELLS) for text in words(block))
+        shown = (f"{settings.icon(icon)} {title}", group)
+        return (shown, (f" {beside}", "EcaMuted")) if beside else (shown,)
+
+    return render
+
+
 def _no_body(_block: Block, _settings: RenderSettings, _limit: int | None) -> Body:
     return Body(())
 
@@ -167,15 +172,6 @@ def _note_body(block: NoteBlock, _settings: RenderSettings, _limit: int | None) 
     return Body(lines, tuple((row, 0, -1, group) for row in range(len(lines))))
 
 
-def _plain_header(block: PlainBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
-    name = truncate(one_line(block.name), TITLE_CELLS)
-    return ((f"{settings.icon('unknown')} {name}", "EcaMuted"),)
-
-
-def _plain_body(block: PlainBlock, _settings: RenderSettings, limit: int | None) -> Body:
-    return text_body(block.text, limit)
-
-
 def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     name = truncate(one_line(block.name), TITLE_CELLS)
     if block.result is None:
@@ -196,7 +192,6 @@ def hook_failed(block: HookBlock) -> bool:
 
 
 def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -> Body:
-    """Return a table with a row for each name, and its value beside it."""
     if block.result is None:
         return Body(())
     shown = PREVIEW_LINES if block.fold is Fold.OPEN and limit is not None else limit
@@ -204,31 +199,9 @@ def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -
     return table([(name, text_body(text, shown)) for name, text in outputs if text])
 
 
-def _question_header(
-    block: QuestionBlock, settings: RenderSettings, _now: int
-) -> Sequence[ops.Segment]:
-    return question_header(block.question, settings)
-
-
-def _question_body(block: QuestionBlock, _settings: RenderSettings, limit: int | None) -> Body:
-    return question_body(block.question, limit)
-
-
-def _image_header(block: ImageBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
+def _image_words(block: ImageBlock) -> tuple[str, str]:
     kilobytes = max(1, len(block.base64) * 3 // 4 // 1024)
-    name = truncate(one_line(block.media_type) or "image", TITLE_CELLS)
-    return ((f"{settings.icon('image')} {name}", "EcaImage"), (f" {kilobytes} KB", "EcaMuted"))
-
-
-def _link_header(block: LinkBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
-    title = truncate(one_line(block.title) or "link", TITLE_CELLS)
-    url = truncate(one_line(block.url), TITLE_CELLS)
-    return ((f"{settings.icon('link')} {title}", "EcaLink"), (f" {url}", "EcaMuted"))
-
-
-def _flag_header(block: FlagBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
-    text = truncate(one_line(block.text), TITLE_CELLS)
-    return ((f"{settings.icon('flag')} {text}", "EcaFlag"),)
+    return one_line(block.media_type) or "image", f"{kilobytes} KB"
 
 
 def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
@@ -245,16 +218,24 @@ class _Renderer(Struct, frozen=True):
 
 
 _RENDERERS: Mapping[type[Block], _Renderer] = {
-    TextBlock: _Renderer(_no_header, _streamed_body),
+    TextBlock: _Renderer(_no_header, _streamed_body),  # drawn by appending
     ReasoningBlock: _Renderer(_reasoning_header, _streamed_body),
     NoteBlock: _Renderer(_no_header, _note_body),
-    PlainBlock: _Renderer(_plain_header, _plain_body),
+    PlainBlock: _Renderer(
+        _titled("unknown", "EcaMuted", lambda it: (it.name, "")),
+        lambda it, _, limit: text_body(it.text, limit),
+    ),
     ToolBlock: _Renderer(tool_header, tool_body),
-    GroupBlock: _Renderer(group_header, group_body),
+    GroupBlock: _Renderer(_group_header, _group_body),
     HookBlock: _Renderer(_hook_header, _hook_body),
-    QuestionBlock: _Renderer(_question_header, _question_body),
-    ImageBlock: _Renderer(_image_header, _no_body),
-    LinkBlock: _Renderer(_link_header, _no_body),
-    FlagBlock: _Renderer(_flag_header, _no_body),
+    QuestionBlock: _Renderer(
+        lambda it, settings, _: question_header(it.question, settings),
+        lambda it, _, limit: question_body(it.question, limit),
+    ),
+    ImageBlock: _Renderer(_titled("image", "EcaImage", _image_words), _no_body),
+    LinkBlock: _Renderer(
+        _titled("link", "EcaLink", lambda it: (one_line(it.title) or "link", it.url)), _no_body
+    ),
+    FlagBlock: _Renderer(_titled("flag", "EcaFlag", lambda it: (it.text, "")), _no_body),
     OlderBlock: _Renderer(_older_header, _no_body),
 }

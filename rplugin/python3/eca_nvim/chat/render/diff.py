@@ -1,9 +1,6 @@
-"""Render diff: shows a change as a unified diff with marks for lines, hunks and changed words.
+"""Diff: shows a change as a unified diff with marks for lines, hunks and changed words.
 
-Rules kept here:
-- Marks are byte columns; a malformed diff is shown as plain text.
-- With a limit each changed line is shown, but only the lines next to it of those around it.
-- A carriage return at the end of a line is a picture, unless all lines that were there have one.
+Marks are byte columns.
 """
 
 from __future__ import annotations
@@ -62,7 +59,7 @@ def _file_body(changes: Sequence[FileChange], limit: int | None) -> Body:
     """
     try:
         hunks = [(it, _without_line_ends(hunk)) for it in changes for hunk in change_hunks(it)]
-    except MalformedDiff:
+    except MalformedDiff:  # shown as plain text
         if len(changes) == 1:
             return cut(literal_lines(changes[0].diff), limit, language="diff")
         share = None if limit is None else max(LEAST, limit // len(changes))
@@ -95,6 +92,7 @@ def _file_body(changes: Sequence[FileChange], limit: int | None) -> Body:
 
 
 def _without_line_ends(hunk: Hunk) -> Hunk:
+    # A lone carriage return at the end of a line is a picture, for the user must see it.
     """Leave out the carriage returns of a hunk if all lines that were there have one."""
     if not hunk.before or not all(line.text.endswith("\r") for line in hunk.before):
         return hunk

@@ -1,12 +1,4 @@
-"""Panel rows: the floats of `:Eca usage` and `:Eca files`.
-
-Rules kept here:
-- A category has the agent's colour if that is `#rrggbb`. The group beside it is for terminals that
-  show no such colours: categories take turns in groups of our own.
-- Text of the agent is cleaned; its numbers may be wrong, so the bar never grows beyond its width.
-- The bar of a file says its heat without colour: more of it is full the hotter the file is.
-- A path is the view's to shorten; nothing else in a row is anybody's text.
-"""
+"""Panel rows: the floats of `:Eca usage` and `:Eca files`."""
 
 from __future__ import annotations
 
@@ -76,13 +68,17 @@ def _parts(usage: turn_events.UsageReported) -> list[_Part]:
 
 
 def _look(cell: str, group: str, color: str | None) -> turn_events.UsageSegment:
+    # The agent's colour counts if it is `#rrggbb`; the group is for terminals without colours.
     digits = (color or "").removeprefix("#")
     is_color = color == f"#{digits}" and len(digits) == 6 and {*digits} <= {*string.hexdigits}
     return (cell, group, f"#{digits}".lower()) if is_color else (cell, group)
 
 
 def _bar(parts: Sequence[_Part], total: int, compact_at: int | None) -> turn_events.UsageRow:
-    """Draw the parts as cells; the boundaries are rounded, so that they fill the bar."""
+    """Draw the parts as cells; the boundaries are rounded, so that they fill the bar.
+
+    Numbers of an agent may be wrong: the bar never grows beyond its width.
+    """
     cells: list[turn_events.UsageSegment] = []
     before = 0
     for part in parts:

@@ -1,10 +1,6 @@
-"""Render place: which file, and which line of it, is meant by a place in a block.
+"""Place: which file, and which line of it, is meant by a place in a block.
 
-Rules kept here:
-- It is known from the calls, never read from what is drawn. A name in a header only tells which of
-  several files the cursor is on.
-- Only files that a call works on are meant: an argument that looks like a path is none.
-- A line of a diff is that of the file as it is: before the change, or after it once it is made.
+It is known from the calls, never read from what is drawn.
 """
 
 from __future__ import annotations
@@ -47,6 +43,7 @@ def place_at(
         return _in_header(block, settings, known, column)
     for at, path, before, after in body(block, settings).places:
         if at == row and path in known:
+            # A line of a diff is that of the file as it is: before the change, or once it is made.
             return FilePlace(path, (after if _is_made(block) else before) or known[path])
     return None
 

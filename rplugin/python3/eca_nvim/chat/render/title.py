@@ -1,15 +1,6 @@
 """Title: what a call does, and to what, in the words of its header; its command and arguments.
 
-Rules kept here:
-- The agent splits the line into commands; a line of one command is not listed.
-- No key is named: the user may have mapped others in the chat.
-- While a call waits, every argument that is not shown in full elsewhere is listed here.
-- The folder of a command changes what it does. It comes before the command, which may be long.
-- A value cannot imitate an argument: unusual names are quoted, and further lines of a value are
-  indented.
-- All words come from an agent: each is made safe, and long names are cut in their middle.
-- Without a verb the title is a sentence of the agent's; its kind is added if it does not begin with
-  that. A shell command is shown itself, whatever its title.
+All words come from an agent: each is made safe, and long names are cut in their middle.
 """
 
 from __future__ import annotations
@@ -40,7 +31,7 @@ ALIGNED_CELLS = 28
 
 def shell_parts(parts: Sequence[call_details.ShellPart], *, waits: bool) -> Body:
     """List the commands; while the call waits, with the key "remember" would add for each."""
-    if len(parts) < 2:
+    if len(parts) < 2:  # the line itself says it
         return Body((), language="")
     notes = [_note(part, waits=waits) for part in parts]
     commands = [_command(part) for part in parts]
@@ -78,7 +69,10 @@ def argument_body(arguments: Mapping[str, object], limit: int | None) -> Body:
 
 
 def _argument(key: str, value: object, limit: int | None, path: str | None = None) -> Body:
-    """List an argument; `path`: the file that its value names, unless that is the value itself."""
+    """List an argument; `path`: the file that its value names, unless that is the value itself.
+
+    A value cannot imitate an argument: unusual names are quoted, and its further lines indented.
+    """
     name = key if _PLAIN_NAME.fullmatch(key) else json.dumps(key, ensure_ascii=False)
     start = f"{literal(name)}: "
     first, *rest = value_lines(value)
@@ -160,7 +154,7 @@ def verb_and_target(block: ToolBlock, settings: RenderSettings) -> tuple[str, st
     call = block.call
     if call.verb:
         return call.verb, _target(block, settings)
-    if call.command is not None:
+    if call.command is not None:  # whatever its title says
         return "$", literal_line(call.command)
     title = title_text(call.title or (), settings)
     word = "" if call.kind in _SAYS_LITTLE else call.kind or ""

@@ -1,6 +1,6 @@
-"""Render tool: the header of a call, `{icon} {verb} {target} {stats} {time}`, and its body.
+"""Tool: the header of a call, `{icon} {verb} {target} {stats} {time}`, and its body.
 
-Rules kept here: any value of a call may be missing at any time; known values are shown.
+Any value of a call may be missing at any time; known values are shown.
 """
 
 from __future__ import annotations

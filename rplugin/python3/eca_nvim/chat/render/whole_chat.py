@@ -1,8 +1,4 @@
-"""Render Markdown: turns a whole chat into Markdown, with collapsed bodies and uncut.
-
-Rules kept here: a subagent's conversation is one quote that begins with its name, so that its
-prompts and answers are not mistaken for those of the chat.
-"""
+"""Whole chat: a chat as Markdown, with collapsed bodies and uncut."""
 
 from __future__ import annotations
 
@@ -47,6 +43,7 @@ def transcript(chat: Chat, now: int) -> str:
         if lane is chat.root:
             parts += _blocks(chat, blocks, now, ROOT_LEVELS)
         elif blocks:
+            # One quote that begins with its name, so that nobody takes it for the chat itself.
             title = f"{'#' * ROOT_LEVELS.call} subagent {_agent(chat, lane)}".rstrip()
             parts.append(_quote("\n\n".join([title, *_blocks(chat, blocks, now, SUBAGENT_LEVELS)])))
     return "\n\n".join(parts) + "\n"

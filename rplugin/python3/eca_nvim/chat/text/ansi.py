@@ -1,11 +1,4 @@
-r"""ANSI: turns the colours of a program's output into highlight groups.
-
-Rules kept here:
-- Only colours and bold (SGR, `ESC [ … m`) are kept, and a line may be overwritten: a carriage
-  return goes to its start, `ESC [ K` erases. All other escapes are removed before.
-- Each of a terminal's eight colours has one group, bright or not. One of 256 colours or a true
-  colour becomes the nearest of the eight. Backgrounds, blinking and the like are ignored.
-"""
+"""ANSI: turns the colours of a program's output into highlight groups."""
 
 from __future__ import annotations
 
@@ -24,6 +17,8 @@ from eca_nvim.chat.text.safe_text import (
     without_other_escapes,
 )
 
+# Each of a terminal's eight colours has one group, bright or not. One of 256 colours or a true
+# colour becomes the nearest of the eight. Backgrounds, blinking and the like are ignored.
 COLOURS = ("Black", "Red", "Green", "Yellow", "Blue", "Magenta", "Cyan", "White")
 GROUPS = (*(f"EcaAnsi{colour}" for colour in COLOURS), "EcaBold")
 

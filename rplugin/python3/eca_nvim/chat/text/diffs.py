@@ -1,14 +1,6 @@
-r"""Diffs: parses, applies and reverses unified diffs as agents send them.
+"""Diffs: parses, applies and reverses unified diffs as agents send them.
 
-Rules kept here:
-- A diff may consist of hunks only, without ---/+++ lines and without a final newline. A diff that
-  unidiff cannot parse raises MalformedDiff; one that does not fit its file raises DoesNotApply.
-  Both name the hunk.
-- The lines of hunks have no line feed. A carriage return at the end of a line is ignored in
-  comparisons, and added lines get the line ends of the file.
-- Line numbers are 1-based, as in diffs.
-- The cost is linear in the diff and the file: each line is read once, and the number of comparisons
-  is limited.
+Line numbers are 1-based, as in diffs. The cost is linear in the diff and the file.
 """
 
 from __future__ import annotations
@@ -82,7 +74,7 @@ _DIFF_PREFIXES = (*_HUNK_PREFIXES, "@@", "\\", "\r")
 
 @lru_cache(maxsize=CACHED)
 def parse_hunks(diff: str) -> tuple[Hunk, ...]:
-    """Parse the hunks of one file's diff. Raises MalformedDiff.
+    """Parse the hunks of one file's diff, which may have no ---/+++ lines. Raises MalformedDiff.
 
     The diff of a new file removes a line that never existed: see `change_hunks`. The last results
     are cached, because a call sends its diff when it is requested and again when it has run.
@@ -243,6 +235,7 @@ def _places(lines: Sequence[str], hunks: Sequence[Hunk]) -> Iterator[int]:
 
     The search for a hunk starts at its line number, shifted as far as the previous hunk was.
     """
+    # Line ends do not count in comparisons: added lines get those of the file.
     bare = [line.removesuffix("\r") for line in lines]
     finder = _Finder(bare, EFFORT * (len(bare) + sum(len(hunk.lines) for hunk in hunks)))
     done = drift = 0

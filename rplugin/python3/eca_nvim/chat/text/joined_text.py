@@ -1,12 +1,6 @@
 """Joined text: merges pieces of one text that arrived together into one event.
 
-Rules kept here:
-- Only neighbours of the same chat, speaker and message are joined, or of the arguments or the
-  output of one call, so a chat looks the same.
-- Text of the user or the system is never joined: each event is a message of its own.
-- A long answer stays as it is: to copy it, for one character to a wider encoding, costs more than
-  an event.
-- Every token passes through here; joining saves the work per event further on.
+Every token passes through here; joining saves the work per event further on.
 """
 
 from __future__ import annotations
@@ -29,7 +23,7 @@ from eca_nvim.chat.vocabulary.events import (
 
 _TEXTS = (TextReceived, ReasoningText, ToolOutput)
 LONG = 1 << 16
-"""Characters of a piece of an answer that is not copied."""
+"""Characters of a piece of an answer that is not copied: that would cost more than an event."""
 
 
 def join_text(events: Iterable[AgentEvent]) -> Iterator[AgentEvent]:
@@ -45,6 +39,7 @@ def _text_of(event: AgentEvent) -> object:
     """Return a key of the text that an event continues; None if it has no such text."""
     if type(event) is not Addressed:
         return None
+    # Text of the user or the system is never joined: each event is a message of its own.
     piece = event.event
     if type(piece) is TextReceived and piece.role is Role.ASSISTANT and len(piece.text) < LONG:
         return (TextReceived, event.chat_id, event.parent_id, piece.content_id)

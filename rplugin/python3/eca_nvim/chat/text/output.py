@@ -1,14 +1,6 @@
 """Output: turns raw text into a body with colours, cut to a limit, also while it is printed.
 
-Rules kept here:
-- Time per line and memory are bounded, however much was printed before. Only the last
-  TAIL_LINES lines are kept, each cut to COLUMNS characters. Of a piece with more lines the first
-  ones are only counted, so that a flood costs little more than to receive it.
-- The editor measures and draws a whole line for every change. An endless line that streams in
-  would get slower and slower, so the view breaks it into rows; the model keeps the line.
-- The breaks do not depend on the chunks in which the text arrives.
-- A body that was cut ends with a row in the group MORE, where the view offers the
-  whole text; the number of colour marks is limited.
+Time per line and memory are bounded, however much was printed before.
 """
 
 from __future__ import annotations
@@ -50,7 +42,7 @@ class LiveOutput:
             self._last = _text(line) or self._last
 
     def _end_of(self, text: str) -> str:
-        """Count the lines that will not be kept, and return the others."""
+        """Count the lines that will not be kept, and return the others: for a flood."""
         start = len(text)
         for _ in range(TAIL_LINES + 1):
             start = text.rfind("\n", 0, start)
@@ -79,6 +71,8 @@ def _text(line: Line) -> str:
     return "".join(piece for piece, _ in line).strip()
 
 
+# The editor measures and draws a whole line for every change: an endless line that streams in would
+# get slower and slower. So the view gets rows; the model keeps the line.
 LONGEST = 8000
 """Most characters of a row."""
 

@@ -1,8 +1,4 @@
-"""Text differences: where two texts differ, line by line, and the unified diff between them.
-
-Rules kept here:
-- The time is bounded; texts that differ too much become one span.
-"""
+"""Text differences: where two texts differ, line by line, and the unified diff between them."""
 
 from __future__ import annotations
 
@@ -28,6 +24,7 @@ def spans(before: Lines, after: Lines) -> list[Span]:
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     if not old and not new:
         return []
+    # The time is bounded: texts that differ too much become one span.
     if len(old) * len(new) > MOST_COMPARED or max(len(old), len(new)) > MOST_LINES:
         return [(head, head + len(old), head, head + len(new))]
     matcher = SequenceMatcher(None, old, new)  # ignores very frequent lines

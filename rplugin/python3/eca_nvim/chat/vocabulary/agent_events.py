@@ -1,7 +1,4 @@
-"""Agent events: what an agent reports about itself, in all chats, or to one chat.
-
-A value that the agent omits is None: it is unchanged.
-"""
+"""Agent events: what an agent reports about itself. A value that it omits is None: unchanged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Call details: what the agent says about a tool call, what it does, which files it uses.
 
-Rules kept here:
-- As in `events.py`; every value is frozen, and a value the agent omits is None.
+A value that the agent omits is None.
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
 r"""Completion: what the input offers after `@`, `#` and `/`: contexts, commands, templates.
 
-Rules kept here:
-- The query is the text after the trigger as it was typed, with blanks escaped as tokens are (`\ `).
-- An answer has all items for its query, in the order to show, at most `MOST_ITEMS`. A later answer
-  to the same query begins with the same items: nothing that was shown changes its place.
-- The editor collects the values of a template's variables, the host puts them into the text.
-- What the user has seen of a template has a digest; a file that has changed since is not used.
+The query is the text after the trigger as it was typed, with blanks escaped as tokens are (`\ `).
 """
 
 from __future__ import annotations
@@ -107,7 +102,8 @@ class SetCompletions(bases.ViewOp, frozen=True):
     """An op: the items for a query.
 
     An item is a table of text, label, kind, detail and arguments (tables of name, description and
-    required), as `CompletionItem` explains them. final: no later answer to this query follows.
+    required), as `CompletionItem` explains them, in the order to show. final: no later answer to
+    this query follows. A later one begins with the same items: nothing shown changes its place.
     """
 
     name: ClassVar[str] = "completions"

@@ -1,10 +1,7 @@
 """Contexts: what is sent with a prompt besides its text, in no particular protocol.
 
-Rules kept here:
-- Paths are absolute, lines are 1-based and inclusive, columns 1-based in UTF-16 code units (what
-  language servers and agents count in).
-- `token` is how the prompt refers to a context; None if the prompt does not, because the context
-  belongs to every prompt of the chat.
+Paths are absolute, lines 1-based and inclusive, columns 1-based in UTF-16 code units. `token` is
+how the prompt refers to a context; None if that belongs to every prompt of the chat.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Events: everything an agent can report to a chat, in no particular protocol.
 
-Rules kept here:
-- Every event is frozen and belongs to one chat, except the few about the whole agent.
-- Text is exactly what the agent sent; the renderer cleans it for display.
-- A value that the agent omits is None. Ids are the agent's own, opaque strings.
-- Durations are milliseconds, paths are absolute file system paths, lines are 1-based.
+Text is exactly what the agent sent, ids are its own, and a value that it omits is None. Durations
+are milliseconds, paths absolute, lines 1-based.
 """
 
 from __future__ import annotations

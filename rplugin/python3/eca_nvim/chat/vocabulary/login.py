@@ -1,8 +1,6 @@
 """Login: the event that an agent wants one, the user's intents, and the ops of its terminal.
 
-Rules kept here:
-- What a login asks is a question in a chat, so no intent here has a secret.
-- A command comes from the agent: the user has seen it and agreed before an op runs it.
+What a login asks is a question in a chat, so no intent here has a secret.
 """
 
 from __future__ import annotations
@@ -67,6 +65,7 @@ class TerminalEnded(bases.Intent, frozen=True):
 class RunLogin(bases.ViewOp, frozen=True):
     """Run a login in a terminal, in a tab page; the intent `login_ended` has the number.
 
+    The command comes from the agent: the user has seen it and agreed.
     environment: the whole environment of the program. folder: where it runs, absolute.
     """
 

@@ -1,10 +1,7 @@
-"""View ops: everything the view can draw. The Lua side draws them and knows no protocol.
+"""View ops: everything the view can draw, one class per op.
 
-Rules kept here:
-- One class per op; `wire(op)` returns its form in a frame: `[name, field, field …]`, in order.
-- `lua/eca/view/fields.lua` lists the same names with the same fields; a test compares the two.
-- Block ids are integers from the model, unique in a chat. Rows inside a body are 0-based.
-- Text in ops is clean: no carriage return, no NUL; a header or a line has no line break.
+`lua/eca/view/ops.lua` lists the same names with the same fields. Rows inside a body are 0-based.
+Text in ops is clean: no carriage return, no NUL; a header or a line has no line break.
 """
 
 from __future__ import annotations

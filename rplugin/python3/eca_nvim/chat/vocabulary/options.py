@@ -1,9 +1,6 @@
 """Options: what the user can set in a chat, as its agent offers it, and what an agent can do.
 
-Rules kept here:
-- Ids, values, names and descriptions are the agent's text, exactly; the renderer cleans them.
-- Names are shown, values are sent.
-- A select without offers takes any value: the agent has not said which there are.
+Names are shown, values are sent.
 """
 
 from __future__ import annotations

@@ -1,13 +1,4 @@
-"""Requests to the user: the answers and fields of one, and the digest of what was shown.
-
-Rules kept here:
-- As in `events.py`; an id is the agent's own and means nothing here.
-- Request ids are unique: they contain the chat, the block, and the time when it began to wait.
-  An agent's call ids are not unique.
-- The digest changes with anything that is shown, and no digest is used twice: if a request changes
-  and changes back, the user has to look again.
-- The digest also covers text that is too long to be shown, such as the rest of a diff.
-"""
+"""Requests to the user: the answers and fields of one, and the digest of what was shown."""
 
 from __future__ import annotations
 
@@ -133,9 +124,9 @@ LOOKS = frozenset({"marks"})
 class Request(Struct, eq=False):
     """A request that has waited for the user since a time (ms).
 
-    digest: None until the request has been shown as it is now. version: counts the different
-    versions that were shown. is_whole: it can be read to its end. on_disk: the warnings that a look
-    at the disk has given.
+    id: unique, unlike the agent's ids. digest: None until the request has been shown as
+    it is now. version: counts the different versions that were shown. is_whole: it can be read to
+    its end. on_disk: the warnings that a look at the disk has given.
     """
 
     id: str
@@ -147,7 +138,11 @@ class Request(Struct, eq=False):
     _hash: str | None = None
 
     def show(self, item: Mapping[str, object], behind: object) -> str:
-        """Return the digest of an item as shown from now on; `behind` is the whole request."""
+        """Return the digest of an item as shown from now on; `behind` is the whole request.
+
+        It also covers what is too long to be shown, such as the rest of a diff. None is used twice:
+        of a request that changes and changes back the user has to see the last state.
+        """
         shown = {key: value for key, value in item.items() if key not in LOOKS}
         fresh = fingerprint(shown, behind)
         if fresh is None or fresh != self._hash:

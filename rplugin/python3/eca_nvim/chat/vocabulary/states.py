@@ -1,10 +1,4 @@
-"""States: the states of a turn, of a history and of a tool call, and the legal transitions.
-
-Rules kept here:
-- Tables only. A turn's step that is not in its table raises IllegalTransition. That is a bug of
-  ours, because no message of an agent can cause it.
-- A call ignores transitions that are not in its table, such as a result after the end.
-"""
+"""States: the states of a turn, of a history and of a tool call, and the legal transitions."""
 
 from __future__ import annotations
 
@@ -13,7 +7,7 @@ from enum import StrEnum
 
 
 class IllegalTransition(Exception):
-    """Raised when a step is not in the table of turn steps."""
+    """Raised when a step is not in the table of turn steps: a bug of ours, not of an agent."""
 
 
 class Turn(StrEnum):
@@ -155,5 +149,5 @@ def next_turn(turn: Turn, step: TurnStep) -> Turn:
 
 
 def may_become(call: CallState, after: CallState) -> bool:
-    """Return whether a call may go from one state to another."""
+    """Return whether a call may go from one state to another; if not, what comes is too late."""
     return after in CALL_STEPS[call]

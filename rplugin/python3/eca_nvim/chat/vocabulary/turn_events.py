@@ -1,7 +1,4 @@
-"""Turn events: what an agent reports about a turn, usage, hooks, links, images and jobs.
-
-A hook is a program that the agent runs at a fixed point of its work.
-"""
+"""Turn events: what an agent reports about a turn, usage, hooks, links, images and jobs."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ class UsageReported(bases.ChatEvent, frozen=True):
 
 
 class HookStarted(bases.ChatEvent, frozen=True):
-    """A hook of the agent began (ECA: hookActionStarted)."""
+    """A hook began: a program that the agent runs at a fixed point (ECA: hookActionStarted)."""
 
     id: str
     name: str
