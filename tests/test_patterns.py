@@ -40,6 +40,8 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
     },
     "eca_nvim.agents.eca.content.chat_content": {
         r"\(attempt \d+/\d+\)": APART,
+    },
+    "eca_nvim.agents.eca.older.draft": {
         "`+": APART,
         r"[^\w+#.-]": NO_REPEAT,
     },

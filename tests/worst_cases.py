@@ -39,7 +39,8 @@ from eca_nvim.agents.acp.updates.messages import unknown_line
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.eca import replay
 from eca_nvim.agents.eca.content import chat_content, known_tools
-from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
+from eca_nvim.agents.eca.content.tool_calls import plain_text
+from eca_nvim.agents.eca.older import draft
 from eca_nvim.agents.eca.prompt import mentions
 from eca_nvim.chat.model import calls, outside_paths, used_files
 from eca_nvim.chat.render import diff, title, whole_chat
@@ -102,7 +103,7 @@ def progressed(words: str) -> None:
     """Read a server's progress."""
     content = eca.ProgressContent(state=eca.ProgressState.RUNNING, text=words)
     received = eca.ContentReceived(role=eca.Role.SYSTEM, content=content)
-    chat_content.content_event(received, ToolCallReader())
+    chat_content.content_event(received)
 
 
 def spelt(message: str) -> None:
@@ -193,8 +194,10 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.acp.updates.quirks": [Worst(mode_in_text, repeated("[MODE_UPDATE] "))],
     "eca_nvim.agents.eca.content.chat_content": [
         Worst(progressed, repeated("1", "(attempt ")),
+    ],
+    "eca_nvim.agents.eca.older.draft": [
         *(
-            Worst(lambda it: chat_content._fenced(CodeBlock(code=it, language=it)), repeated(piece))
+            Worst(lambda it: draft._fenced(CodeBlock(code=it, language=it)), repeated(piece))
             for piece in ("`", "`a", " `")
         ),
     ],

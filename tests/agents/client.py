@@ -193,9 +193,9 @@ class Client(AgentClient):
 
     def _begin_watched(self, *parts: Value) -> Value:
         life = self._begin(*parts)
-        for part, name in ((life.inbox, "read"), (life.requests, "start")):
+        parts = ((life.server, "read"), (life.requests, "start"), (life.server, "_answered"))
+        for part, name in parts:
             setattr(part, name, self._watched(getattr(part, name)))
-        setattr(life.outbox, "_report_answer", self._watched(life.outbox._report_answer))  # noqa: B010
         return life
 
     def _watched(self, read: Callable[..., Value]) -> Callable[..., Value]:

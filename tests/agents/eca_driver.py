@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from tests.chat.driver import Driver
 from tests.support.told import TellAnswer, TellLogin, TellStop
 
-from eca_nvim.agents.eca.turns import EndKind, EndReported, Turns
+from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, QuestionAsked
+from eca_nvim.chat.vocabulary.events import ChatDeleted, ChatEvent, QuestionAsked
+from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnStopping
+from eca_nvim.protocol.eca.chat import ChatStatus
 
-IDLE = EndReported(kind=EndKind.IDLE)
-FINISHED = EndReported(kind=EndKind.FINISHED)
+STATUSES: Final[Mapping[type, ChatStatus]] = {
+    TurnBegan: ChatStatus.RUNNING,
+    TurnStopping: ChatStatus.STOPPING,
+    LoginBegan: ChatStatus.LOGIN,
+}
+
+
+class End(Enum):
+    """The two reports of a turn's end."""
+
+    IDLE = "idle"
+    FINISHED = "finished"
+
+
+IDLE, FINISHED = End
 
 
 class Answer(Struct, frozen=True):
@@ -25,7 +42,7 @@ class Answer(Struct, frozen=True):
 
 
 ACCEPTED = Answer()
-Word: TypeAlias = ChatEvent | Answer
+Word: TypeAlias = ChatEvent | Answer | End
 
 
 class EcaDriver(Driver):
@@ -63,10 +80,21 @@ class EcaDriver(Driver):
         for event in events:
             if isinstance(event, QuestionAsked) and event.by_agent:
                 self._asked.add(event.id)
-            said = self._meaning(event) if isinstance(event, Answer) else [event]
-            told = self.turns.read([Addressed(child or self.chat.id, each) for each in said])
-            super().hear(*(it.event for it in told if isinstance(it, Addressed)), child=child)
+            super().hear(*self._meaning(event, child or self.chat.id), child=child)
 
-    def _meaning(self, answer: Answer) -> list[ChatEvent]:
-        chat = self.chat.id
-        return [*self.turns.answered(chat, accepted=answer.accepted, fault=answer.fault)]
+    def _meaning(self, word: Word, chat: str) -> Sequence[ChatEvent]:
+        match word:
+            case Answer():
+                return self.turns.answered(chat, accepted=word.accepted, fault=word.fault)
+            case End.IDLE:
+                told = self.turns.status(chat, ChatStatus.IDLE)
+            case End.FINISHED:
+                told = self.turns.finished(chat)
+            case TurnBegan() | TurnStopping() | LoginBegan():
+                told = self.turns.status(chat, STATUSES[type(word)])
+            case ChatDeleted():
+                self.turns.deleted(chat)
+                told = word
+            case _:
+                told = word
+        return () if told is None else (told,)

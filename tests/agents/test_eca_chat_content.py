@@ -8,7 +8,8 @@ from tests.support.screen import Value
 
 from eca_nvim.agents.eca.content.chat_content import content_event
 from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, choices
-from eca_nvim.agents.eca.turns import EndKind, EndReported
+from eca_nvim.agents.eca.older.draft import shown
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.chat.vocabulary import call_details as d
 from eca_nvim.chat.vocabulary import events as e
 from eca_nvim.chat.vocabulary.call_details import ToolCall
@@ -21,7 +22,7 @@ from eca_nvim.chat.vocabulary.turn_events import (
     UsageCategory,
     UsageReported,
 )
-from eca_nvim.protocol.eca import decode_notification
+from eca_nvim.protocol.eca import tool_call as eca
 from eca_nvim.protocol.eca.content import ContentReceived
 
 
@@ -30,9 +31,11 @@ def event_of(
 ) -> ChatEvent:
     """Read a content as it comes from the wire."""
     params = {"chatId": "c", "role": role, "content": content}
-    received = decode_notification("chat/contentReceived", params)
+    received = read_notification("chat/contentReceived", params)
     assert isinstance(received, ContentReceived)
-    return content_event(received, calls or ToolCallReader())
+    if isinstance(received.content, eca.ToolCall):
+        return (calls or ToolCallReader()).event(received.content)
+    return content_event(received)
 
 
 PLAIN = [
@@ -48,7 +51,6 @@ PLAIN = [
         {"type": "progress", "state": "running", "text": "Oh. Retrying in 2s (attempt 1/10)"},
         e.ProgressChanged("Oh. Retrying in 2s (attempt 1/10)", is_retry=True),
     ),
-    ({"type": "progress", "state": "finished"}, EndReported(kind=EndKind.FINISHED)),
     ({"type": "reasonStarted", "id": "r"}, e.ReasoningStarted("r")),
     ({"type": "reasonText", "id": "r", "text": "Hm"}, e.ReasoningText("r", "Hm")),
     ({"type": "reasonFinished", "id": "r", "totalTimeMs": 12}, e.ReasoningFinished("r", 12)),
@@ -228,7 +230,10 @@ def test_an_unknown_kind_without_text_is_shown_whole() -> None:
 def test_a_proposal_of_the_first_draft_is_shown_plainly() -> None:
     change = {"kind": "change", "content": "new text"}
     content = {"type": "fileChange", "description": "Fix", "file": "/a", "changes": [change]}
-    assert event_of(content) == e.UnknownReceived("fileChange", "Fix\n/a\nnew text")
+    params = {"chatId": "c", "role": "assistant", "content": content}
+    received = read_notification("chat/contentReceived", params)
+    assert isinstance(received, ContentReceived)
+    assert content_event(shown(received)) == e.UnknownReceived("fileChange", "Fix\n/a\nnew text")
 
 
 @pytest.mark.parametrize("more", [{}, {"name": "gone"}, {"server": "files"}])

@@ -34,7 +34,6 @@ def test_an_id_is_doubtful_while_several_chats_wait_for_theirs() -> None:
     chats.prompted("two")
     assert chats.is_doubtful("b")
     assert not chats.is_doubtful("subagent-1")
-    assert not chats.is_doubtful(None)
     chats.answered("two", "b")
     assert not chats.is_doubtful("a")
     assert (chats.ours("b", adopt=True), chats.ours("a", adopt=True)) == ("two", "one")

@@ -2,15 +2,13 @@
 
 import pytest
 
-from eca_nvim.agents.eca.content.chat_content import CodeBlocks
-from eca_nvim.protocol.eca.content import TextContent
+from eca_nvim.agents.eca.older.draft import missing_code
 from eca_nvim.protocol.eca.draft import CodeBlock
 
 
-def piece(text: str, *blocks: tuple[str, str | None]) -> TextContent:
+def piece(text: str, *blocks: tuple[str, str | None]) -> tuple[str, list[CodeBlock]]:
     """Make a piece of an answer with code of some languages."""
-    listed = tuple(CodeBlock(code=code, language=language) for code, language in blocks)
-    return TextContent(text=text, code_blocks=listed)
+    return text, [CodeBlock(code=code, language=language) for code, language in blocks]
 
 
 @pytest.mark.parametrize(
@@ -27,10 +25,9 @@ def piece(text: str, *blocks: tuple[str, str | None]) -> TextContent:
         ([piece("", ("", None))], ""),
     ],
 )
-def test_code_that_the_text_does_not_show_follows_it(pieces: list[TextContent], shown: str) -> None:
-    blocks = CodeBlocks()
-    for each in pieces:
-        blocks.add("a", each)
-    assert blocks.complete("b") == ""
-    assert blocks.complete("a") == shown
-    assert blocks.complete("a") == ""
+def test_code_that_the_text_does_not_show_follows_it(
+    pieces: list[tuple[str, list[CodeBlock]]], shown: str
+) -> None:
+    text = "".join(text for text, _ in pieces)
+    blocks = dict.fromkeys(block for _, listed in pieces for block in listed)
+    assert missing_code(text, blocks) == shown

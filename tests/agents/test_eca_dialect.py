@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
-from eca_nvim.agents.eca.introduction import Abilities
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
-from eca_nvim.protocol.eca import decode_notification, decode_result
+from eca_nvim.agents.eca.older.forms import read_notification
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
+from eca_nvim.protocol.eca import decode_result
 from eca_nvim.protocol.eca.lifecycle import InitializeParams
 
 TEXT = {"type": "text", "text": "x"}
@@ -56,9 +55,9 @@ def config(**chat: object) -> tuple[str, dict[str, Any]]:
 )
 def test_a_word_shows_a_generation(method: str, params: object, generation: Generation) -> None:
     dialect = Dialect()
-    dialect.read_notification(decode_notification(method, params))
+    dialect.read(read_notification(method, params))
     assert dialect.generation is generation
-    dialect.read_notification(decode_notification(*content(TEXT)))
+    dialect.read(read_notification(*content(TEXT)))
     assert dialect.generation is generation
 
 
@@ -84,52 +83,42 @@ def test_behaviors_are_spoken_of_until_agents_are() -> None:
         ({"models": ["m"]}, True),
         ({"agents": ["code"], "behaviors": ["code"]}, False),
     ):
-        dialect.read_notification(decode_notification(*config(**chat)))
+        dialect.read(read_notification(*config(**chat)))
         assert dialect.speaks_of_behaviors is behaviors
 
 
-def test_a_lack_is_told_once() -> None:
+def test_what_a_server_lacks() -> None:
     dialect = Dialect()
     assert [lack for lack in Lack if dialect.lacks(lack)] == [Lack.RESOURCES]
-    dialect.read_notification(decode_notification(*content({"type": "fileChange"})))
+    dialect.read(read_notification(*content({"type": "fileChange"})))
     assert all(dialect.lacks(lack) for lack in Lack if lack is not Lack.TEXTS)
-    assert [dialect.is_first_report(Lack.STOP) for _ in (1, 2)] == [True, False]
-    assert dialect.is_first_report(Lack.AGENT)
 
 
 def test_abilities_grow_with_the_generation() -> None:
     dialect = Dialect()
     assert dialect.abilities == ALL_ABILITIES - {Ability.STEER}
-    dialect.read_notification(decode_notification(*content({"type": "fileChange"})))
+    dialect.read(read_notification(*content({"type": "fileChange"})))
     assert dialect.abilities == {Ability.CLEAR, Ability.DELETE}
-    dialect.read_notification(decode_notification(*config(models=["m"])))
+    dialect.read(read_notification(*config(models=["m"])))
     assert dialect.abilities == {Ability.CLEAR, Ability.DELETE, Ability.LOGIN}
-    dialect.read_notification(decode_notification("chat/opened", {"chatId": "1"}))
+    dialect.read(read_notification("chat/opened", {"chatId": "1"}))
     assert dialect.abilities == ALL_ABILITIES
 
 
-def test_what_a_server_can_do_is_told_once_it_is_ready_and_when_that_changes() -> None:
-    told: list[AgentEvent] = []
-    dialect = Dialect()
-    abilities = Abilities(dialect, told.extend)
-    abilities.update()
-    assert told == []
-    abilities.ready()
-    abilities.update()
-    assert told == [AbilitiesChanged(ALL_ABILITIES - {Ability.STEER})]
-    abilities.refused(Ability.FORK)
-    dialect.read_notification(decode_notification("chat/opened", {"chatId": "1"}))
-    abilities.update()
-    abilities.refused(Ability.FORK)
-    assert told[1:] == [
-        AbilitiesChanged(ALL_ABILITIES),
-        AbilitiesChanged(ALL_ABILITIES - {Ability.FORK}),
-    ]
+def test_a_change_is_told_and_what_a_server_has_refused_is_gone() -> None:
+    told: list[frozenset[Ability]] = []
+    dialect = Dialect(changed=lambda: told.append(dialect.abilities))
+    for _ in (1, 2):
+        dialect.read(read_notification("chat/opened", {"chatId": "1"}))
+    assert dialect.may_know("chat/fork")
+    dialect.note_absent("chat/fork")
+    assert not dialect.may_know("chat/fork")
+    assert told == [ALL_ABILITIES, ALL_ABILITIES - {Ability.FORK}]
 
 
 def test_today_lacks_nothing() -> None:
     dialect = Dialect()
-    dialect.read_notification(decode_notification("chat/opened", {"chatId": "1"}))
+    dialect.read(read_notification("chat/opened", {"chatId": "1"}))
     assert not any(map(dialect.lacks, Lack))
 
 
@@ -138,6 +127,6 @@ def test_a_map_of_the_project_is_for_servers_without_tools_for_it() -> None:
     seen = []
     for told in (content(TEXT), config(models=["m"]), content({**CALL, "server": "ECA"})):
         for dialect in wants:
-            dialect.read_notification(decode_notification(*told))
+            dialect.read(read_notification(*told))
         seen.append([dialect.wants_repo_map for dialect in wants])
     assert seen == [[False, False], [True, False], [False, False]]

@@ -44,7 +44,7 @@ def test_we_say_who_and_where_we_are_and_what_we_can_do() -> None:
     assert encode(introduction(workspace, "plan")) == {
         "processId": 4711,
         "clientInfo": {"name": "Neovim", "version": "0.12.4"},
-        "initializationOptions": {"chatAgent": "plan", "chatBehavior": "plan"},
+        "initializationOptions": {"chatAgent": "plan"},
         "capabilities": {
             "codeAssistant": {
                 "chat": True,

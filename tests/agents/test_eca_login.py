@@ -146,7 +146,14 @@ async def test_a_failing_list_names_the_log(scripted_server: PrepareScript, tmp_
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
         told = await refusal(client.agent.login_ways())
-    assert told == "providers/list: Internal error; :Eca log may say why"
+    assert told == "providers/list failed: Internal error; :Eca log may say why"
+
+
+async def test_a_server_that_ends_is_told(scripted_server: PrepareScript, tmp_path: Path) -> None:
+    server = scripted_server(script.handshake(), [*script.expect(LIST), *script.leave(3)])
+    async with running(make_agent(server.command, tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        assert "the server is gone" in await refusal(client.agent.login("anthropic", User()))
 
 
 async def test_a_key_is_typed_and_sent(scripted_server: PrepareScript, tmp_path: Path) -> None:
@@ -204,7 +211,6 @@ async def test_a_login_in_a_browser_shows_the_link_whole(
         *(begins(page), begins({"action": "dance"})),
         begins(page | {"url": r"https://evil.example\@claude.ai/"}),
         *(script.expect(LIST), script.fail(LIST, METHOD_NOT_FOUND, "no such method")),
-        *(script.expect(LIST), script.leave(3)),
     )
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(client.ready.is_set)
@@ -224,8 +230,6 @@ async def test_a_login_in_a_browser_shows_the_link_whole(
             with pytest.raises(AgentRefused, match="a step that this client cannot do"):
                 await client.agent.login("anthropic", User())
         with pytest.raises(AgentLacks, match="send the prompt /login"):
-            await client.agent.login("anthropic", User())
-        with pytest.raises(AgentRefused, match="the server has ended"):
             await client.agent.login("anthropic", User())
     sent = {"provider": "anthropic", "data": {"code": "the code"}}
     assert server.received(INPUT)[0]["params"] == sent

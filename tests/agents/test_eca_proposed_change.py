@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eca_nvim.agents.eca.content.proposals import DoesNotFit, changed_text
+from eca_nvim.agents.eca.older.draft import DoesNotFit, changed_text
 from eca_nvim.chat.text.diffs import apply_hunks, parse_hunks
 from eca_nvim.chat.text.text_differences import hunks_between
 from eca_nvim.protocol.eca.draft import LineSpan, ProposedChange

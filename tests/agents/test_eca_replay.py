@@ -62,6 +62,7 @@ def test_an_awaited_replay_is_not_told_as_news() -> None:
     assert told == [running, other, WorkChanged("w", "t", done=True)]
     assert replay.events == [said("old")]
     assert replays.sort([said("new")]) == [said("new")]
+    assert not replays.awaited
 
 
 def test_subagents_are_replayed_with_their_chat() -> None:
@@ -77,7 +78,7 @@ def test_the_replay_of_a_new_chat_is_that_of_the_first_stranger() -> None:
     replays = Replays()
     opened = Addressed("new", ChatOpened("Copy"))
     again = Addressed("c1", ChatOpened("Mine"))
-    with replays.of_new(frozenset({"c1"})) as replay:
+    with replays.of(None, frozenset({"c1"})) as replay:
         told = replays.sort([again, said("live"), opened, said("old", "new")])
     assert told == [again, said("live")]
     assert (replay.chat_id, replay.events) == ("new", [opened, said("old", "new")])

@@ -5,19 +5,20 @@ from tests.support.screen import Value
 
 from eca_nvim.agents.eca import inbox
 from eca_nvim.agents.eca.chat_options import Announced
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.chat.vocabulary.agent_events import MessageShown, ToolServerChanged, WorkChanged
 from eca_nvim.chat.vocabulary.turn_events import Job, JobState
-from eca_nvim.protocol.eca import decode_notification, decode_result
+from eca_nvim.protocol.eca import decode_notification
 from eca_nvim.protocol.eca.chat import ConfigUpdated
-from eca_nvim.protocol.eca.lifecycle import InitializeParams, ShowMessage, TaskProgress
-from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerRemoved, ToolServerUpdated
+from eca_nvim.protocol.eca.lifecycle import ShowMessage, TaskProgress
+from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerUpdated
 
 
 def choices(chat: Value, chat_id: str | None = None) -> Announced:
     """Read a config/updated."""
-    update = decode_notification("config/updated", {"chat": chat})
+    update = read_notification("config/updated", {"chatId": chat_id, "chat": chat})
     assert isinstance(update, ConfigUpdated)
-    return inbox.changed_choices(update, chat_id)
+    return inbox.changed_choices(update)
 
 
 def test_what_is_left_out_stays_as_it_was() -> None:
@@ -66,9 +67,7 @@ def test_a_server_can_want_trust_for_all_chats_only() -> None:
 
 def test_older_names_are_read() -> None:
     chat = {"behaviors": ["plan"], "selectBehavior": "plan"}
-    assert choices(chat) == Announced(
-        agents=("plan",), agent="plan", forced=("agent",), bring_models=False
-    )
+    assert choices(chat) == Announced(agents=("plan",), agent="plan", forced=("agent",))
 
 
 def test_a_default_counts_where_nothing_is_selected() -> None:
@@ -76,25 +75,6 @@ def test_a_default_counts_where_nothing_is_selected() -> None:
     assert choices(chat) == Announced(model="m", agent="code")
     selected = Announced(model="n", agent="code", forced=("model",))
     assert choices({**chat, "selectModel": "n"}) == selected
-
-
-def test_an_older_server_tells_its_choices_at_once() -> None:
-    answer = {
-        "models": ["m"],
-        "chatDefaultModel": "m",
-        "chatBehaviors": ["agent", "plan"],
-        "chatDefaultBehavior": "plan",
-        "chatWelcomeMessage": "Hi",
-    }
-    result = decode_result(InitializeParams, answer)
-    assert inbox.initial_choices(result) == Announced(
-        models=("m",),
-        agents=("agent", "plan"),
-        model="m",
-        agent="plan",
-        welcome="Hi",
-        bring_models=False,
-    )
 
 
 @pytest.mark.parametrize(
@@ -113,12 +93,6 @@ def test_a_tool_server_changes_in_part(said: Value, ours: ToolServerChanged) -> 
     update = decode_notification("tool/serverUpdated", said)
     assert isinstance(update, ToolServerUpdated)
     assert inbox.tool_server(update) == ours
-
-
-def test_a_tool_server_is_removed() -> None:
-    removal = decode_notification("tool/serverRemoved", {"name": "s"})
-    assert isinstance(removal, ToolServerRemoved)
-    assert inbox.removed_tool_server(removal) == ToolServerChanged("s", removed=True)
 
 
 @pytest.mark.parametrize(
@@ -147,12 +121,12 @@ def test_messages_have_our_levels(kind: str, level: str) -> None:
 def test_jobs_are_those_whose_state_is_known() -> None:
     jobs = [
         {"id": "job-1", "label": "make", "status": "failed", "exitCode": 3, "toolCallId": "t1"},
-        {"id": "job-2", "summary": "later", "status": "running", "chatId": "theirs"},
+        {"id": "job-2", "summary": "later", "status": "running", "chatId": "ours"},
         {"id": "job-3", "status": "dreaming"},
     ]
     update = decode_notification("jobs/updated", {"jobs": jobs})
     assert isinstance(update, JobsUpdated)
-    assert inbox.jobs(update, {"theirs": "ours"}.__getitem__).jobs == (
+    assert inbox.jobs(update).jobs == (
         Job("make", JobState.FAILED, 3, None, "t1"),
         Job("later", JobState.RUNNING, None, "ours"),
     )

@@ -1,4 +1,4 @@
-"""Encoding: no empty fields, and both names of a field that has two."""
+"""Encoding: no empty fields."""
 
 from typing import Any
 
@@ -60,7 +60,7 @@ PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, characte
             {
                 "processId": 7,
                 "clientInfo": {"name": "Neovim", "version": "1"},
-                "initializationOptions": {"chatAgent": "plan", "chatBehavior": "plan"},
+                "initializationOptions": {"chatAgent": "plan"},
                 "capabilities": CAPABILITIES,
                 "workspaceFolders": [{"uri": "file:///a%20b", "name": "a b"}],
             },
@@ -80,7 +80,6 @@ PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, characte
                 "chatId": "c",
                 "message": "hi",
                 "agent": "plan",
-                "behavior": "plan",
                 "contexts": [{"type": "file", "path": "a"}],
                 "trust": False,
             },
@@ -117,7 +116,7 @@ PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, characte
         ),
         (
             ConfigUpdated(chat=ChatConfig(agents=("a",), select_model=None, models=UNSET)),
-            {"chat": {"agents": ["a"], "behaviors": ["a"], "selectModel": None}},
+            {"chat": {"agents": ["a"], "selectModel": None}},
         ),
         (ShowMessage(type=NoticeLevel.INFO, message="m"), {"type": "info", "message": "m"}),
     ],

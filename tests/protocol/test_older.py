@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from eca_nvim.agents.eca.older.forms import read_notification, read_result
 from eca_nvim.protocol.base.codec import decode_as
-from eca_nvim.protocol.eca import decode_notification, decode_result
 from eca_nvim.protocol.eca.chat import (
     ChatConfig,
     ConfigUpdated,
@@ -38,7 +38,7 @@ from eca_nvim.protocol.eca.tools import Tool, ToolServerUpdated
 
 
 def receive(content: dict[str, Any], **params: object) -> ContentReceived:
-    message = decode_notification(
+    message = read_notification(
         "chat/contentReceived", {"chatId": "1", "role": "assistant", "content": content, **params}
     )
     assert isinstance(message, ContentReceived)
@@ -47,7 +47,7 @@ def receive(content: dict[str, Any], **params: object) -> ContentReceived:
 
 def test_behaviors_are_agents() -> None:
     chat = {"behaviors": ["agent", "plan"], "selectBehavior": "plan", "defaultBehavior": "agent"}
-    assert decode_notification("config/updated", {"chat": chat}) == ConfigUpdated(
+    assert read_notification("config/updated", {"chat": chat}) == ConfigUpdated(
         chat=ChatConfig(
             agents=("agent", "plan"),
             select_agent="plan",
@@ -59,13 +59,13 @@ def test_behaviors_are_agents() -> None:
 
 def test_the_new_name_wins_over_the_old() -> None:
     chat = {"behaviors": ["agent", "explorer"], "agents": ["code"], "selectAgent": "code"}
-    message = decode_notification("config/updated", {"chat": {**chat, "selectBehavior": "x"}})
+    message = read_notification("config/updated", {"chat": {**chat, "selectBehavior": "x"}})
     assert isinstance(message, ConfigUpdated)
     assert message.chat == ChatConfig(agents=("code",), select_agent="code")
 
 
 def test_a_null_old_name_is_a_null_new_name() -> None:
-    message = decode_notification("config/updated", {"chat": {"selectBehavior": None}})
+    message = read_notification("config/updated", {"chat": {"selectBehavior": None}})
     assert isinstance(message, ConfigUpdated)
     assert message.chat is not None
     assert message.chat.select_agent is None
@@ -80,7 +80,7 @@ def test_initialize_told_models_and_behaviors() -> None:
         "chatDefaultBehavior": "agent",
         "chatWelcomeMessage": "Welcome",
     }
-    assert decode_result(InitializeParams, result) == InitializeResult(
+    assert read_result(InitializeParams, result) == InitializeResult(
         welcome_message="Welcome",
         models=("a", "b"),
         default_model="a",
@@ -141,14 +141,14 @@ def test_costs_were_numbers() -> None:
 
 def test_commands_of_mcp_servers_were_hyphenated() -> None:
     commands = [{"name": "srv:p", "description": "d", "type": "mcp-prompt", "arguments": []}]
-    result = decode_result(QueryCommandsParams, {"chatId": None, "commands": commands})
+    result = read_result(QueryCommandsParams, {"chatId": None, "commands": commands})
     assert [command.type for command in result.commands] == [CommandKind.MCP_PROMPT]
 
 
 def test_a_tool_server_as_the_earlier_protocol_tells_it() -> None:
     tool = {"name": "t", "description": "d", "parameters": {"type": "object"}}
     params = {"type": "mcp", "name": "s", "command": "x", "args": [], "status": "running"}
-    assert decode_notification("tool/serverUpdated", {**params, "tools": [tool]}) == (
+    assert read_notification("tool/serverUpdated", {**params, "tools": [tool]}) == (
         ToolServerUpdated(
             type="mcp",
             name="s",
@@ -163,7 +163,7 @@ def test_a_tool_server_as_the_earlier_protocol_tells_it() -> None:
 def test_the_first_draft_said_when_an_answer_was_complete() -> None:
     block = {"code": "x = 1", "language": "python"}
     params = {"chatId": "1", "content": {"type": "text", "text": "Hi", "codeBlocks": [block]}}
-    message = decode_notification(
+    message = read_notification(
         "chat/contentReceived", {**params, "isComplete": True, "metadata": {"tokensUsed": 3}}
     )
     assert message == ContentReceived(
@@ -206,16 +206,9 @@ def test_the_first_draft_proposed_file_changes() -> None:
 )
 def test_the_answers_to_a_prompt(status: str, expected: PromptStatus) -> None:
     result = {"chatId": "1", "status": status, "resultMessage": "sent"}
-    assert decode_result(PromptParams, result) == PromptResult(
+    assert read_result(PromptParams, result) == PromptResult(
         chat_id="1", status=expected, result_message="sent"
     )
-
-
-def test_a_prompt_of_an_older_client() -> None:
-    prompt = {"message": "hi", "behavior": "plan", "context": [{"type": "repoMap"}]}
-    params = decode_as(PromptParams, prompt, "chat/prompt")
-    assert isinstance(params, PromptParams)
-    assert (params.agent, len(params.contexts)) == ("plan", 1)
 
 
 def test_the_older_choice_of_an_agent() -> None:

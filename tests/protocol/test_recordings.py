@@ -94,15 +94,14 @@ def test_what_a_client_sent_can_be_sent_by_us(recording: Recording) -> None:
 
 
 def in_our_words(method: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return what we send instead: both names of what has two, nothing that says nothing."""
+    """Return what we send instead: no older names, nothing that says nothing."""
     match method, params:
-        case "initialize", {"initializationOptions": {"chatBehavior": agent}}:
-            options = {"chatAgent": agent, "chatBehavior": agent}
-            return {**params, "initializationOptions": options}
         case "initialize", {"initializationOptions": []}:
             return {key: params[key] for key in params if key != "initializationOptions"}
+        case "initialize", {"initializationOptions": _}:
+            return {**params, "initializationOptions": {}}
         case "chat/prompt", {"message": _}:
-            agent = params.get("agent", params.get("behavior"))
-            prompt = {**params, "agent": agent, "behavior": agent, "requestId": None}
+            unused = ("behavior", "requestId")
+            prompt = {key: value for key, value in params.items() if key not in unused}
             return {key: value for key, value in prompt.items() if value not in (None, [], {})}
     return params

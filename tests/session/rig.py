@@ -101,7 +101,6 @@ class FakeAgent(Agent):
         """Send events of the agent as a whole."""
         for event in events:
             self.emit(self._options.announce(event) if isinstance(event, Announced) else [event])
-            self.emit(self._options.changed())
 
     def uses(self, chat: str, model: str, agent: str) -> None:
         """Go on in a saved chat with what it used before."""

@@ -27,7 +27,7 @@ async def relive(rig: Rig, agent: FakeAgent, event: Event) -> None:
         case "config/updated":
             update = decode_notification(event.name, params)
             assert isinstance(update, ConfigUpdated)
-            agent.announce(changed_choices(update, chat))
+            agent.announce(changed_choices(update))
         case "chat/opened":
             agent.say(chat, ChatOpened(params.get("title")))
         case "chat/selectedAgentChanged" if chat is not None:

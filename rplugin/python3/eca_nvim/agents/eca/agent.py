@@ -1,55 +1,56 @@
 """An ECA server as an agent: its life cycle, from initialize to the exit.
 
-Rules kept here:
-- `inbox` reads the server's notifications, `requests` answers its requests, `outbox` sends what the
-  user does, `archive` requests its saved chats. This file manages the connection they share.
+`server` speaks with the process, `inbox` reads what it sends, `requests` answers what it asks,
+`outbox` sends what the user does, `archive` requests its saved chats.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from eca_nvim.agents.archive import Archive
-from eca_nvim.agents.base import (
-    NO_FURTHER_FOLDERS,
-    EditorServices,
-    Emit,
-    Workspace,
-)
+from eca_nvim.agents.base import NO_FURTHER_FOLDERS, EditorServices, Emit, Workspace
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import ChatOptions
-from eca_nvim.agents.eca.content.proposals import Proposals
 from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
-from eca_nvim.agents.eca.dialect import Dialect, Generation
-from eca_nvim.agents.eca.inbox import Inbox, initial_choices
-from eca_nvim.agents.eca.introduction import Abilities, Readiness, introduction, workspace_folder
+from eca_nvim.agents.eca.dialect import Dialect
+from eca_nvim.agents.eca.inbox import Inbox
+from eca_nvim.agents.eca.introduction import Readiness, introduction, workspace_folder
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
-from eca_nvim.agents.eca.outbox import Outbox, one_line
+from eca_nvim.agents.eca.older.draft import Draft
+from eca_nvim.agents.eca.older.translator import Translator
+from eca_nvim.agents.eca.outbox import Outbox
 from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.agents.eca.queries import EcaQueries
 from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import Base, ServerRequests
+from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, RawCodec, events_of
 from eca_nvim.agents.queries import Queries
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.chat.vocabulary.options import OptionValue
+from eca_nvim.chat.vocabulary.options import (
+    ALL_ABILITIES,
+    AbilitiesChanged,
+    Ability,
+    OptionValue,
+)
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.jsonrpc import Request
-from eca_nvim.protocol.eca import DecodeError, decode_result, encode
+from eca_nvim.protocol.eca import DecodeError, chat
 from eca_nvim.protocol.eca import lifecycle as eca
 from eca_nvim.transport import (
     Connection,
@@ -71,8 +72,6 @@ EXIT_SECONDS: Final = 0.5
 
 _GOODBYE: Final = (Goodbye(eca.Shutdown.method, is_request=True), Goodbye(eca.Exit.method))
 
-logger = logging.getLogger(__name__)
-
 
 class EcaOptions(ProcessOptions, frozen=True):
     """How to run a server.
@@ -90,6 +89,8 @@ class _Life(Struct, frozen=True):
     """The parts of an agent that share one connection."""
 
     connection: Connection
+    dialect: Dialect
+    server: EcaServer
     inbox: Inbox
     requests: ServerRequests
     outbox: Outbox
@@ -98,45 +99,16 @@ class _Life(Struct, frozen=True):
     logins: ProviderLogins
     tool_servers: ToolServerLogins
     readiness: Readiness
-    proposals: Proposals
-    dialect: Dialect
-    abilities: Abilities
     turns: Turns
     options: ChatOptions
     emit: Emit
 
-    def receive(self, batch: Sequence[Incoming]) -> None:
-        """Emit the events of one read, as one batch.
-
-        A message that makes the server ready ends a batch: later events follow the announcement.
-        """
-        events: list[AgentEvent] = []
-        for message in batch:
-            events += events_of(message, self._read, self.requests.fail)
-            if self.readiness.is_due:
-                self._deliver(events)
-                self.readiness.announce()
-                events = []
-        self._deliver(events)
-
-    def announce(self, ready: Callable[[], None]) -> None:
-        """Announce that the server is ready, after what it can do."""
-        self.abilities.ready()
-        ready()
-
-    def _deliver(self, events: Sequence[AgentEvent]) -> None:
-        self.abilities.update()
-        if events:
-            events = self.turns.read(events)
-            self.emit(events)
-        if changed := self.options.changed():
-            self.emit(changed)
-        self.outbox.send_due_stops(events)
-
-    def _read(self, message: Incoming) -> Sequence[AgentEvent]:
+    def read(self, message: Incoming) -> Sequence[agent_events.AgentEvent]:
+        """Turn one message of the server into events."""
         if isinstance(message, Request):
             return self.requests.start(message)
-        return self.inbox.read(message.method, message.params)
+        told = self.server.read(message.method, message.params)
+        return [event for it in told for event in self.inbox.read(it)]
 
 
 class EcaAgent(ProcessAgent[_Life]):
@@ -149,6 +121,7 @@ class EcaAgent(ProcessAgent[_Life]):
         super().__init__(options, workspace)
         self._options = options
         self._services = services
+        self._able: frozenset[Ability] | None = None  # what was announced that the server can do
 
     async def close(self) -> None:
         """Shut the server down; use the close ladder if it does not exit."""
@@ -166,7 +139,6 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
-        self._running.proposals.prompted(prompt.chat_id)
         self._running.outbox.prompt(prompt)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
@@ -174,13 +146,13 @@ class EcaAgent(ProcessAgent[_Life]):
         self._running.outbox.steer(chat_id, text, contexts)
 
     def unsteer(self, chat_id: str) -> None:
-        """Withdraw the steers that the running turn has not read."""
-        self._running.outbox.unsteer(chat_id)
+        """Withdraw the steers the turn has not read (chat/promptSteerRemove)."""
+        self._running.server.notify(chat.PromptSteerRemove(chat_id=chat_id))
 
     def stop(self, chat_id: str) -> None:
-        """Ask the server to stop the running turn, and cancel its questions."""
-        if not self._running.proposals.stop(chat_id):
-            self._running.outbox.stop(chat_id)
+        """Ask the server to stop the running turn (chat/promptStop), and cancel its questions."""
+        self._running.turns.stopped(chat_id)
+        self._running.server.notify(chat.PromptStop(chat_id=chat_id))
         self._running.requests.cancel_questions(chat_id)
 
     def decide(
@@ -190,13 +162,13 @@ class EcaAgent(ProcessAgent[_Life]):
         choice_id: str | None,
         shown: ToolCall | None = None,  # noqa: ARG002 - the server does what it has asked about
     ) -> None:
-        """Let a waiting tool call run or reject it, make a proposed change or drop it."""
-        proposals, outbox = self._running.proposals, self._running.outbox
-        if choice_id in (ALLOW.id, ALWAYS_ID):
-            if not proposals.approve(chat_id, call_id):
-                outbox.approve(chat_id, call_id, remember=choice_id == ALWAYS_ID)
-        elif not proposals.reject(chat_id, call_id):
-            outbox.reject(chat_id, call_id)
+        """Let a waiting tool call run (chat/toolCallApprove) or reject it (chat/toolCallReject)."""
+        if choice_id not in (ALLOW.id, ALWAYS_ID):
+            self._running.server.notify(chat.ToolCallReject(chat_id=chat_id, tool_call_id=call_id))
+            return
+        save: Literal["session"] | None = "session" if choice_id == ALWAYS_ID else None
+        approval = chat.ToolCallApprove(chat_id=chat_id, tool_call_id=call_id, save=save)
+        self._running.server.notify(approval)
 
     def answer(self, question_id: str, text: str | None) -> None:
         """Answer a question; None cancels it."""
@@ -246,19 +218,10 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def folder_changed(self, folder: str, *, removed: bool) -> str | None:
         """Tell the server (workspace/didChangeWorkspaceFolders)."""
-        if self._running.dialect.generation < Generation.AGENTS:
+        if not self._running.dialect.is_today:
             return None if removed else NO_FURTHER_FOLDERS
-        self._tell_folders(self._running.connection, (folder,), removed=removed)
+        _tell_folders(self._running.server, (folder,), removed=removed)
         return None
-
-    def _tell_folders(
-        self, connection: Connection, folders: Sequence[str], *, removed: bool = False
-    ) -> None:
-        named = tuple(map(workspace_folder, folders))
-        event = eca.FoldersEvent(added=() if removed else named, removed=named if removed else ())
-        message = eca.DidChangeWorkspaceFolders(event=event)
-        with suppress(ConnectionClosed):
-            connection.notify(message.method, encode(message))
 
     @property
     def archive(self) -> Archive:
@@ -284,72 +247,99 @@ class EcaAgent(ProcessAgent[_Life]):
         )
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
-        chats, readiness, mentions, replays = ChatIds(), Readiness(), Mentions(), Replays()
-        turns = Turns()
+        def hear(messages: Sequence[object]) -> None:
+            if said := [event for it in messages for event in inbox.read(it)]:
+                emit(said)
 
-        dialect = Dialect(repo_map=self._options.repo_map)
-        options = ChatOptions(chats, turns, dialect)
-        abilities = Abilities(dialect, emit)
+        def tell(chat_id: str, event: events.ChatEvent) -> None:
+            emit([events.Addressed(chat_id, event)])
 
-        def emit_read(events: Sequence[AgentEvent]) -> None:
-            abilities.update()
-            emit(turns.read(events))
-
-        proposals = Proposals(self._workspace.folders, tasks, emit_read)
-        logins, tool_servers = ProviderLogins(connection), ToolServerLogins(connection)
-        inbox = Inbox(
-            *(chats, readiness, mentions, replays, dialect, proposals, options),
-            *(logins, tool_servers),
-        )
+        dialect = Dialect(repo_map=self._options.repo_map, changed=self._announce)
+        ids, turns, replays, mentions = ChatIds(), Turns(), Replays(), Mentions()
+        draft = Draft(self._workspace.folders, tasks, hear)
+        translator = Translator(dialect, ids, draft, connection.notify, hear, tell, replays.has)
+        server = EcaServer(connection, translator)
+        chat_options, readiness = ChatOptions(ids, turns, dialect), Readiness()
+        logins, tool_servers = ProviderLogins(server), ToolServerLogins(server)
+        inbox = Inbox(turns, chat_options, mentions, replays, readiness, logins, tool_servers)
         base = self._options.diagnostics_base
         return _Life(
             connection=connection,
+            dialect=dialect,
+            server=server,
             inbox=inbox,
-            requests=ServerRequests(connection, tasks, self._services, chats, base),
-            outbox=Outbox(connection, emit_read, chats, inbox, mentions, dialect, turns, options),
-            archive=EcaArchive(
-                connection, chats, inbox, mentions, replays, dialect, abilities, options
-            ),
-            queries=EcaQueries(connection, chats, dialect, mentions.resources),
+            requests=ServerRequests(connection, tasks, self._services, ids, base),
+            outbox=Outbox(server, emit, mentions, turns, chat_options),
+            archive=EcaArchive(server, inbox, mentions, replays, chat_options, emit),
+            queries=EcaQueries(server),
             logins=logins,
             tool_servers=tool_servers,
             readiness=readiness,
-            proposals=proposals,
-            dialect=dialect,
-            abilities=abilities,
             turns=turns,
-            options=options,
+            options=chat_options,
             emit=emit,
         )
 
     def _receive(self, batch: list[Incoming]) -> None:
-        self._running.receive(batch)
+        """Emit the events of one read, as one batch: hot path.
+
+        A message that makes the server ready ends a batch: later events follow the announcement.
+        """
+        life = self._life
+        assert life is not None
+        said: list[agent_events.AgentEvent] = []
+        for message in batch:
+            said += events_of(message, life.read, life.requests.fail)
+            if life.readiness.is_due:
+                life.emit(said)
+                life.readiness.announce()
+                said = []
+        if said:
+            life.emit(said)
 
     async def _start(self, life: _Life, tasks: TaskGroup, ready: Callable[[], None]) -> None:
         """Initialize the server. Raises AgentFault and ConnectionClosed."""
-        result = await self._introduce(life.connection)
-        life.dialect.read_introduction(result)
-        life.emit(life.options.announce(initial_choices(result)))
-        life.readiness.models_known(result.models)
-        life.readiness.introduced(partial(life.announce, ready))
+        try:
+            with anyio.fail_after(INTRODUCTION_SECONDS):
+                config = await life.server.introduce(
+                    introduction(self._workspace, self._options.agent)
+                )
+        except TimeoutError:
+            raise self._fault(f"has not answered after {INTRODUCTION_SECONDS:.0f} s") from None
+        except (RemoteError, DecodeError) as fault:
+            raise self._fault(f"refused to start: {one_line(str(fault))}") from fault
+        if added := self._workspace.folders.added:
+            _tell_folders(life.server, added)
+        life.emit(life.inbox.read(config))
+        life.readiness.introduced(partial(self._ready, ready))
         tasks.start_soon(life.readiness.wait)
+
+    def _ready(self, ready: Callable[[], None]) -> None:
+        """Announce that the server is ready, after what it can do.
+
+        Not earlier: each of its first messages may prove a later generation.
+        """
+        self._able = ALL_ABILITIES
+        self._announce()
+        ready()
+
+    def _announce(self) -> None:
+        """Announce what the server can do, and what it offers, if that has changed."""
+        life = self._life
+        if life is None:
+            return
+        if self._able not in (None, able := life.dialect.abilities):
+            self._able = able
+            life.emit([AbilitiesChanged(able)])
+        if changed := life.options.changed():
+            life.emit(changed)
 
     def _goodbyes(self, life: _Life) -> Sequence[Goodbye]:  # noqa: ARG002
         """Return the messages that ask the server to exit."""
         return _GOODBYE
 
-    async def _introduce(self, connection: Connection) -> eca.InitializeResult:
-        """Send initialize and initialized. Raises AgentFault and ConnectionClosed."""
-        params = introduction(self._workspace, self._options.agent)
-        try:
-            with anyio.fail_after(INTRODUCTION_SECONDS):
-                raw = await connection.request(params.method, encode(params))
-            result = decode_result(eca.InitializeParams, raw)
-        except TimeoutError:
-            raise self._fault(f"has not answered after {INTRODUCTION_SECONDS:.0f} s") from None
-        except (RemoteError, DecodeError) as fault:
-            raise self._fault(f"refused to start: {one_line(str(fault))}") from fault
-        connection.notify(eca.Initialized.method, encode(eca.Initialized()))
-        if added := self._workspace.folders.added:
-            self._tell_folders(connection, added)
-        return result
+
+def _tell_folders(server: EcaServer, folders: Sequence[str], *, removed: bool = False) -> None:
+    named = tuple(map(workspace_folder, folders))
+    event = eca.FoldersEvent(added=() if removed else named, removed=named if removed else ())
+    server.notify(eca.DidChangeWorkspaceFolders(event=event))

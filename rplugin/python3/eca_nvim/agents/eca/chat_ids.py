@@ -1,14 +1,8 @@
 """Chat ids: maps a server's chat ids to ours; today we create the ids, older servers did.
 
-Rules kept here:
-- The layers above see only our ids; a server sees only its own.
-- We adopt a server's id when its response to our prompt has it. We also guess: if exactly one
-  prompt is still without any message, and the server names an unknown chat, it means that one. If
-  several prompts are, the id is ambiguous (`is_doubtful`). A response corrects a wrong guess.
-- A chat may be prompted again before the server has named it, after a stop that got no answer. Then
-  the server has two chats for it: that of the newer prompt is ours, the other is left.
-- If a server has used one of our ids, it accepts them, and we no longer guess.
-- Only the server creates the ids of subagents' chats.
+A server's id is ours from its response to our prompt on. We also guess: if exactly one prompt is
+still without any message, and the server names an unknown chat, it means that one. If several
+prompts are, the id is ambiguous (`is_doubtful`). A response corrects a wrong guess.
 """
 
 from __future__ import annotations
@@ -22,20 +16,26 @@ class ChatIds:
     """Our id and the server's id of every chat of one server process."""
 
     def __init__(self) -> None:
-        self._ours: dict[str, str] = {}  # by the server's id; the same id for unknown chats
+        self.by_theirs: dict[str, str] = {}
+        """Our ids by the server's; the same id for chats that are not ours."""
+        self.unheard: dict[str, None] = {}
+        """Our ids of chats that were prompted, with no message since; oldest first."""
         self._theirs: dict[str, str] = {}  # by our id, for chats that were prompted
-        self._silent: dict[str, None] = {}  # prompted, no message yet; oldest first
         self._guessed: set[str] = set()  # server's ids that no response has confirmed
         self._replaced: list[str] = []  # our ids, one for each replaced prompt without a response
         self._left: set[str] = set()  # server's ids of the chats of such prompts
-        self._honours_ours = False
+        self._honours_ours = False  # then we no longer guess
 
     def prompted(self, chat_id: str, *, starts_chat: bool = False) -> None:
-        """Note that a prompt of this chat was sent; `starts_chat`: without an id of the server."""
+        """Note that a prompt of this chat was sent; `starts_chat`: without an id of the server.
+
+        A chat may be prompted again before the server has named it, after a stop that got no
+        answer. Then the server has two chats for it: that of the newer prompt is ours.
+        """
         self._theirs.setdefault(chat_id, chat_id)
-        if starts_chat and chat_id in self._silent:
+        if starts_chat and chat_id in self.unheard:
             self._replaced.append(chat_id)
-        self._silent[chat_id] = None
+        self.unheard[chat_id] = None
 
     def opened(self, chat_id: str) -> None:
         """Note that the server has this chat, though we never sent it a prompt."""
@@ -48,27 +48,25 @@ class ChatIds:
     def forgotten(self, chat_id: str) -> None:
         """Note that the server no longer has a chat: its next prompt starts another one."""
         self._theirs.pop(chat_id, None)
-        self._silent.pop(chat_id, None)
+        self.unheard.pop(chat_id, None)
 
     def minted(self, chat_id: str) -> str | None:
         """Return the id that the server created for our chat; None before it has one."""
-        theirs = self._theirs.get(chat_id, chat_id)
-        return theirs if theirs != chat_id or chat_id in self._ours else None
+        theirs = self.theirs(chat_id)
+        return theirs if theirs != chat_id or chat_id in self.by_theirs else None
 
     def known(self) -> frozenset[str]:
         """Return our ids of all chats that were prompted or mentioned so far."""
-        return frozenset((*self._theirs, *self._ours.values()))
+        return frozenset((*self._theirs, *self.by_theirs.values()))
 
     def theirs(self, chat_id: str) -> str:
         """Return the server's id of a chat of ours."""
         return self._theirs.get(chat_id, chat_id)
 
-    def is_doubtful(self, server_id: str | None) -> bool:
-        """Return whether an id may mean one of several chats until a response arrives: hot path."""
-        if server_id is None or server_id in self._ours:
-            return False
+    def is_doubtful(self, server_id: str) -> bool:
+        """Return whether an id may mean one of several chats until a response arrives."""
         is_ambiguous = bool(self._replaced) or len(self._waiting()) > 1
-        return is_ambiguous and self._may_adopt(server_id)
+        return is_ambiguous and server_id not in self.by_theirs and self._may_adopt(server_id)
 
     def is_replaced(self, chat_id: str) -> bool:
         """Return whether a newer prompt has replaced one of this chat that has no response."""
@@ -80,17 +78,16 @@ class ChatIds:
         if server_id is not None:
             self._left.add(server_id)
 
-    def is_left(self, server_id: str | None) -> bool:
-        """Return whether a chat is that of a replaced prompt: hot path."""
+    def is_left(self, server_id: str) -> bool:
+        """Return whether a chat is that of a replaced prompt."""
         return server_id in self._left
 
     def ours(self, server_id: str, *, adopt: bool = False) -> str:
         """Return our id for a server's id; `adopt`: the message is about a running turn."""
-        chat_id = self._ours.get(server_id)
+        chat_id = self.by_theirs.get(server_id)
         if chat_id is None:
             chat_id = self._meet(server_id, adopt=adopt)
-        if self._silent:
-            self._silent.pop(chat_id, None)
+        self.unheard.pop(chat_id, None)
         return chat_id
 
     def answered(self, chat_id: str, server_id: str | None) -> bool:
@@ -98,9 +95,9 @@ class ChatIds:
         if server_id is not None and self._is_free(server_id):
             self._pair(server_id, chat_id)
         self._guessed.discard(server_id or "")
-        silent = chat_id in self._silent
-        self._silent.pop(chat_id, None)
-        return silent
+        is_first = chat_id in self.unheard
+        self.unheard.pop(chat_id, None)
+        return is_first
 
     def _meet(self, server_id: str, *, adopt: bool) -> str:
         if server_id in self._theirs:
@@ -111,26 +108,27 @@ class ChatIds:
                 return server_id
             self._guessed.add(server_id)
             return self._pair(server_id, waiting[0])
-        self._ours[server_id] = server_id
+        self.by_theirs[server_id] = server_id
         return server_id
 
     def _may_adopt(self, server_id: str) -> bool:
+        """Return whether a server may have created an id; those of subagents are always its own."""
         is_named_by_us = self._honours_ours or server_id in self._theirs
         return not is_named_by_us and not server_id.startswith(_SUBAGENT)
 
     def _waiting(self) -> list[str]:
-        return [it for it in self._silent if self._theirs[it] == it]
+        return [it for it in self.unheard if self._theirs[it] == it]
 
     def _is_free(self, server_id: str) -> bool:
         """Return whether a response may assign an id: no chat has it, except by a guess."""
-        holder = self._ours.get(server_id, server_id)
+        holder = self.by_theirs.get(server_id, server_id)
         is_strange = holder == server_id and holder not in self._theirs
-        return is_strange or server_id not in self._ours or server_id in self._guessed
+        return is_strange or server_id not in self.by_theirs or server_id in self._guessed
 
     def _pair(self, server_id: str, chat_id: str) -> str:
-        holder = self._ours.get(server_id)
+        holder = self.by_theirs.get(server_id)
         if holder != chat_id and self._theirs.get(holder or "") == server_id:
             self._theirs[holder or ""] = holder or ""
-        self._ours[server_id] = chat_id
+        self.by_theirs[server_id] = chat_id
         self._theirs[chat_id] = server_id
         return chat_id

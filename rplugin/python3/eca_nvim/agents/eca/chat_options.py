@@ -21,7 +21,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.dialect import Dialect, Generation
+from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
@@ -52,7 +52,7 @@ class Announced(Struct, frozen=True):
 
     chat_id: the selection applies to this chat only. forced: the selections ("model", "agent") that
     replace those of every chat. wants_trust: whether the server's configuration lets tools run
-    without asking the user. bring_models: whether an agent in `agents` may select its own model.
+    without asking the user.
     """
 
     models: tuple[str, ...] | None = None
@@ -65,7 +65,6 @@ class Announced(Struct, frozen=True):
     welcome: str | None = None
     chat_id: str | None = None
     forced: tuple[str, ...] = ()
-    bring_models: bool = True
 
 
 NO_MODEL: Final = "no model: send the prompt /login, or see :Eca log"
@@ -96,9 +95,6 @@ class ChatOptions:
         self._defaults: dict[str, str] = {}
         self._forced: set[str] = set()  # what the server has forced since its start
         self._overruled: set[str] = set()  # chats for which a model was forced after the prompt
-        self._bring_models = True
-        self._had_trust = False  # at the last call of `changed`
-        self._is_stale = False
 
     def open_chat(self, chat_id: str) -> Sequence[agent_events.AgentEvent]:
         """Return the options of a chat that exists from now on, or is shown again."""
@@ -124,7 +120,6 @@ class ChatOptions:
         variant: str | None = None,
     ) -> None:
         """Keep what a chat uses, whatever the defaults are; None is not known."""
-        self._is_stale = True
         self._chat(chat_id).own |= _known(model=model, agent=agent, variant=variant)
 
     def selection(self, chat_id: str) -> Selection:
@@ -149,8 +144,7 @@ class ChatOptions:
         return [self._list(chat_id, chat, is_answer=True)]
 
     def announce(self, news: Announced) -> Sequence[agent_events.AgentEvent]:
-        """Read an announcement; returns what it says besides options (`changed`)."""
-        self._is_stale = True
+        """Read an announcement; returns what follows from it."""
         self._read_offers(news)
         said = _known(model=news.model, agent=news.agent, variant=news.variant)
         if news.chat_id is None:
@@ -158,14 +152,10 @@ class ChatOptions:
             self._defaults |= said
         elif news.chat_id in self._chats:
             self._chats[news.chat_id].own |= said
-        events: list[agent_events.AgentEvent] = (
-            [agent_events.Welcomed(news.welcome)] if news.welcome else []
-        )
-        return (
-            events
-            if news.wants_trust is None
-            else [*events, agent_events.TrustWanted(news.wants_trust)]
-        )
+        welcomed = [agent_events.Welcomed(news.welcome)] if news.welcome else []
+        trust = news.wants_trust
+        wanted = [] if trust is None else [agent_events.TrustWanted(trust)]
+        return [*welcomed, *wanted, *self.changed()]
 
     def answered(self, chat_id: str, model: str | None) -> None:
         """Note the model that answers a prompt, unless another was forced since."""
@@ -174,19 +164,16 @@ class ChatOptions:
         self._overruled.discard(chat_id)
 
     def changed(self) -> Sequence[agent_events.AgentEvent]:
-        """Return the options that changed since the last call: to be emitted after all else."""
-        if not self._is_stale and self._had_trust is self._has_trust:
-            return ()
-        self._is_stale, self._had_trust = False, self._has_trust
+        """Return the options that differ from those listed last."""
         return [
             self._list(chat_id, chat)
             for chat_id, chat in self._chats.items()
             if chat.is_open and chat.listed != self._options(chat)
         ]
 
-    @property
-    def _has_trust(self) -> bool:
-        return self._dialect.generation is Generation.AGENTS
+    def is_known(self, chat_id: str) -> bool:
+        """Return whether the server can know a chat: it loses what is chosen for another."""
+        return self._ids.was_prompted(chat_id)
 
     def _chat(self, chat_id: str) -> _Chat:
         return self._chats.setdefault(chat_id, _Chat())
@@ -198,7 +185,7 @@ class ChatOptions:
         if news.models is not None:
             self._models = _offers(news.models)
         if news.agents is not None:
-            self._agents, self._bring_models = _offers(news.agents), news.bring_models
+            self._agents = _offers(news.agents)
         if news.variants is not None:
             chat = self._chats.get(news.chat_id or "", _Chat())
             self._variants[news.model or self._selected(chat, "model")] = news.variants
@@ -235,8 +222,8 @@ class ChatOptions:
 
     def _agent_sets_model(self, chat_id: str, chat: _Chat) -> bool:
         """Return whether an agent that is chosen now decides on the model of a chat."""
-        is_new = not self._ids.was_prompted(chat_id)
-        return self._bring_models and is_new and "model" not in chat.own
+        brings_model = not self._dialect.speaks_of_behaviors
+        return brings_model and not self.is_known(chat_id) and "model" not in chat.own
 
     def _list(self, chat_id: str, chat: _Chat, *, is_answer: bool = False) -> Addressed:
         options = chat.listed = self._options(chat)
@@ -252,7 +239,7 @@ class ChatOptions:
                 "variant", "variant", category=THOUGHT_LEVEL, value=variant, offers=variants
             ),
         )
-        if not self._has_trust:
+        if not self._dialect.is_today:
             return options
         kind = OptionKind.TOGGLE
         return (*options, ChatOption("trust", "trust", category=TRUST, kind=kind, value=chat.trust))

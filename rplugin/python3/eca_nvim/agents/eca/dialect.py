@@ -1,24 +1,23 @@
-"""Dialect: detects which generation of the protocol a server speaks, and what it lacks.
+"""Dialect: which generation of the protocol a server speaks, and what older ones lack.
 
-No server states its generation. Rules kept here:
-- Each message of a server proves a minimum generation; the result never goes down.
-  Prompts wait until a server is ready, and by then today's server has sent a message.
-- An older server may get its first prompt before it has sent anything. That prompt is written so
-  that each generation understands it; missing features are reported once they are known.
-- A missing feature is reported once, in one line, a stop each time: it answers the user. Messages
-  the server cannot know are not sent.
+No server states its generation: each of its messages proves a minimum, so it never goes down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum
 from typing import Final
 
 from msgspec import UNSET
 
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
-from eca_nvim.protocol.eca import Unknown, chat, content, lifecycle, tool_call, tools
+from eca_nvim.protocol.eca import Unknown, chats, content
+from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated, PromptResult, PromptStatus
+from eca_nvim.protocol.eca.contexts import QueryCommandsParams, QueryContextParams
+from eca_nvim.protocol.eca.lifecycle import InitializeResult, ShowMessage
+from eca_nvim.protocol.eca.tool_call import ToolCall
+from eca_nvim.protocol.eca.tools import ToolServerUpdated
 
 
 class Generation(IntEnum):
@@ -54,57 +53,82 @@ _SINCE: Final[Mapping[Lack, Generation]] = {
     Lack.REMEMBER: Generation.SERVERS,
     Lack.RESOURCES: Generation.AGENTS,
 }
-
+_KNOWN_SINCE: Final[Mapping[str, Generation]] = {
+    chats.ChatDeleteParams.method: Generation.BEHAVIORS,
+    QueryContextParams.method: Generation.BEHAVIORS,
+    QueryCommandsParams.method: Generation.BEHAVIORS,
+}
+"""Requests that servers before today's know; they are sent no others."""
 _ABLE_SINCE: Final[Mapping[Ability, Generation]] = {
     Ability.DELETE: Generation.DRAFT,
     Ability.CLEAR: Generation.DRAFT,
     Ability.LOGIN: Generation.BEHAVIORS,
 }
 """Abilities that servers before today's have."""
-
-_OLD_NOTICES: Final = (tools.ToolServerUpdated, lifecycle.ShowMessage)
-"""Notifications that older servers sent, too."""
+_ABILITIES: Final[Mapping[str, Ability]] = {
+    chats.ChatListParams.method: Ability.LIST,
+    chats.ChatUpdateParams.method: Ability.RENAME,
+    chats.ChatClearParams.method: Ability.CLEAR,
+    chats.ChatDeleteParams.method: Ability.DELETE,
+    chats.ChatRollbackParams.method: Ability.ROLLBACK,
+    chats.ChatForkParams.method: Ability.FORK,
+    chats.ChatAddFlagParams.method: Ability.FLAGS,
+}
+"""What is not offered any more once a server did not know a method."""
 
 
 class Dialect:
-    """What one server process has shown of its generation so far."""
+    """What one server process has shown of its generation; `changed` is called when it grows."""
 
-    def __init__(self, *, repo_map: bool = True) -> None:
+    def __init__(
+        self, *, repo_map: bool = True, changed: Callable[[], None] = lambda: None
+    ) -> None:
         self._repo_map = repo_map
+        self._changed = changed
+        self._absent: set[str] = set()  # requests that the server has answered with -32601
         self.generation = Generation.UNKNOWN
         self.speaks_of_behaviors = False
-        """Whether the server calls agents by their older name only."""
-        self._reported: set[Lack] = set()
+        """Whether the server calls agents by their older name: those bring no model."""
 
-    def read_introduction(self, result: lifecycle.InitializeResult) -> None:
+    @property
+    def is_today(self) -> bool:
+        """Whether the server is known to speak today's protocol."""
+        return self.generation is Generation.AGENTS
+
+    def read_introduction(self, result: InitializeResult) -> None:
         """Learn from the response to initialize."""
         if result.agents is not None:
             self.speaks_of_behaviors = True
-            self._is_at_least(Generation.BEHAVIORS)
-        elif result.models is not None:
+        if result.agents is not None or result.models is not None:
             self._is_at_least(Generation.BEHAVIORS)
         elif result.welcome_message is not None:
             self._is_at_least(Generation.AGENTS)
 
-    def read_notification(self, message: object) -> None:
-        """Learn from a notification: a hot path, and most servers are known by now."""
-        if self.generation is Generation.AGENTS and type(message) is not chat.ConfigUpdated:
-            return
+    def read(self, message: object) -> None:
+        """Learn from a notification."""
         match message:
-            case chat.ConfigUpdated(chat=config):
-                self._configured(config or chat.ChatConfig())
+            case ConfigUpdated(chat=config):
+                self._read_config(config or ChatConfig())
             case content.ContentReceived():
                 self._is_at_least(_of_content(message))
             case Unknown():
                 pass
-            case _ if isinstance(message, _OLD_NOTICES):
+            case ToolServerUpdated() | ShowMessage():  # older servers sent these, too
                 self._is_at_least(Generation.BEHAVIORS)
             case _:
                 self._is_at_least(Generation.AGENTS)
 
-    def read_answer(self, result: chat.PromptResult) -> None:
+    def _read_config(self, config: ChatConfig) -> None:
+        self._is_at_least(Generation.BEHAVIORS)
+        if config.of_behaviors:
+            self.speaks_of_behaviors = True
+        elif config.agents is not UNSET or config.select_agent is not UNSET:
+            self.speaks_of_behaviors = False
+            self._is_at_least(Generation.AGENTS)
+
+    def read_answer(self, result: PromptResult) -> None:
         """Learn from the response to a prompt, which has no model in the first draft."""
-        if result.model is not None or result.status is chat.PromptStatus.LOGIN:
+        if result.model is not None or result.status is PromptStatus.LOGIN:
             self._is_at_least(Generation.BEHAVIORS)
         elif result.result_message is not None:
             self._is_at_least(Generation.DRAFT)
@@ -117,39 +141,35 @@ class Dialect:
             return _SINCE[lack] is Generation.AGENTS
         return self.generation < _SINCE[lack]
 
+    def may_know(self, method: str) -> bool:
+        """Return whether the server may know a request."""
+        since = _KNOWN_SINCE.get(method, Generation.AGENTS)
+        is_too_old = Generation.UNKNOWN < self.generation < since
+        return method not in self._absent and not is_too_old
+
+    def note_absent(self, method: str) -> None:
+        """Note that the server does not know a request."""
+        self._absent.add(method)
+        self._changed()
+
     @property
     def abilities(self) -> frozenset[Ability]:
         """What the server can do. Without proof it is not steered: that text would be lost."""
         if self.generation is Generation.UNKNOWN:
             return ALL_ABILITIES - {Ability.STEER}
-        known = self.generation
-        return frozenset(it for it in Ability if known >= _ABLE_SINCE.get(it, Generation.AGENTS))
-
-    def may_be(self, generation: Generation) -> bool:
-        """Return whether the server may be of a generation or of a later one."""
-        return self.generation in (Generation.UNKNOWN, max(self.generation, generation))
+        if self.is_today:
+            return ALL_ABILITIES - {_ABILITIES.get(method) for method in self._absent}
+        return frozenset(it for it, since in _ABLE_SINCE.items() if self.generation >= since)
 
     @property
     def wants_repo_map(self) -> bool:
         """Whether prompts ask for a map of the project; later servers have a tool for that."""
         return self._repo_map and self.generation is Generation.BEHAVIORS
 
-    def is_first_report(self, lack: Lack) -> bool:
-        """Note that a missing feature is reported; return whether it is the first time."""
-        first = lack not in self._reported
-        self._reported.add(lack)
-        return first
-
-    def _configured(self, config: chat.ChatConfig) -> None:
-        if config.of_behaviors:
-            self.speaks_of_behaviors = True
-        elif config.agents is not UNSET or config.select_agent is not UNSET:
-            self.speaks_of_behaviors = False
-            self._is_at_least(Generation.AGENTS)
-        self._is_at_least(Generation.BEHAVIORS)
-
     def _is_at_least(self, generation: Generation) -> None:
-        self.generation = max(self.generation, generation)
+        if generation > self.generation:
+            self.generation = generation
+            self._changed()
 
 
 def _of_content(received: content.ContentReceived) -> Generation:
@@ -162,7 +182,7 @@ def _of_content(received: content.ContentReceived) -> Generation:
             return Generation.DRAFT
         case content.TextContent() | content.UnknownContent():
             return Generation.UNKNOWN
-        case tool_call.ToolCall(server=str()) | content.MetadataContent():
+        case ToolCall(server=str()) | content.MetadataContent():
             return Generation.SERVERS
         case _:
             return Generation.BEHAVIORS

@@ -1,16 +1,4 @@
-"""Introduction: the `initialize` request, when the server is ready, and what it can do.
-
-Only capabilities that this client really has are declared. For any other the model would call a
-tool that waits for an answer forever.
-
-Today's server loads its models after `initialized`, and until then refuses a prompt without a
-model. An older one knows them from the start and reports no more. So a server is ready when it has
-named models, when loading them has ended, or when it says nothing about models for a while.
-
-Rules kept here:
-- Nothing is announced before the server is ready, because each of its first messages
-  may prove a later generation.
-"""
+"""Introduction: the `initialize` request, and when the server is ready."""
 
 from __future__ import annotations
 
@@ -20,12 +8,12 @@ from typing import Final
 
 import anyio
 
-from eca_nvim.agents.base import Emit, Workspace
-from eca_nvim.agents.eca.dialect import Dialect, Generation
-from eca_nvim.chat.vocabulary import options
+from eca_nvim.agents.base import Workspace
 from eca_nvim.paths import uri_of
 from eca_nvim.protocol.eca import lifecycle
 
+# Only what this client really has: for any other the model would call a tool that waits for an
+# answer forever.
 _CAPABILITIES: Final = lifecycle.ClientCapabilities(
     code_assistant=lifecycle.CodeAssistantCapabilities(
         chat=True,
@@ -72,9 +60,16 @@ _MODELS_TASK: Final = "models"
 
 
 class Readiness:
-    """Waits for a server's models, and announces once that it is ready."""
+    """Waits for a server's models, and announces once that it is ready.
+
+    Today's server loads its models after `initialized`, and until then refuses a prompt without a
+    model. An older one knows them from the start and reports no more. So a server is ready when it
+    has named models, when loading them has ended, or when it is silent about them for a while.
+    """
 
     def __init__(self) -> None:
+        self.is_due = False
+        """Whether the server can accept a prompt, and this was not announced yet."""
         self._loading = anyio.Event()
         self._settled = anyio.Event()
         self._ready: Callable[[], None] | None = None  # from the introduction until it is called
@@ -82,6 +77,7 @@ class Readiness:
     def introduced(self, ready: Callable[[], None]) -> None:
         """Note that initialize is done; `ready` is called once the server can accept a prompt."""
         self._ready = ready
+        self.is_due = self._settled.is_set()
 
     def models_known(self, models: tuple[str, ...] | None) -> None:
         """Note the models that the server has named, if any."""
@@ -97,14 +93,9 @@ class Readiness:
         else:
             self._loading.set()
 
-    @property
-    def is_due(self) -> bool:
-        """Whether the server can accept a prompt, and this was not announced yet."""
-        return self._ready is not None and self._settled.is_set()
-
     def announce(self) -> None:
         """Announce that the server is ready, unless it was done."""
-        ready, self._ready = self._ready, None
+        ready, self._ready, self.is_due = self._ready, None, False
         if ready is not None:
             ready()
 
@@ -120,31 +111,4 @@ class Readiness:
     def _settle(self) -> None:
         self._loading.set()
         self._settled.set()
-
-
-class Abilities:
-    """What one server process can do."""
-
-    def __init__(self, dialect: Dialect, emit: Emit) -> None:
-        self._dialect = dialect
-        self._emit = emit
-        self._refused: set[options.Ability] = set()
-        self._announced: frozenset[options.Ability] | None = None
-
-    def ready(self) -> None:
-        """Note that the server is ready: everything is offered until an event says otherwise."""
-        self._announced = options.ALL_ABILITIES
-        self.update()
-
-    def refused(self, ability: options.Ability) -> None:
-        """Note that a server of today does not know the method for something."""
-        if self._dialect.generation is Generation.AGENTS:
-            self._refused.add(ability)
-            self.update()
-
-    def update(self) -> None:
-        """Announce what the server can do if that has changed."""
-        able = self._dialect.abilities - self._refused
-        if self._announced not in (None, able):
-            self._announced = able
-            self._emit([options.AbilitiesChanged(able)])
+        self.is_due = self._ready is not None

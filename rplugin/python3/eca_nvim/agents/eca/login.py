@@ -12,19 +12,16 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Final, TypeVar
 
 import anyio
 
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import host_of, one_line, truncate
-from eca_nvim.jsonrpc import METHOD_NOT_FOUND
-from eca_nvim.protocol.base.types import Request
-from eca_nvim.protocol.eca import DecodeError, decode_result, encode, providers, tools
+from eca_nvim.protocol.eca import Request, tools
 from eca_nvim.protocol.eca import providers as eca
-from eca_nvim.transport import Connection, ConnectionClosed, RemoteError
 
 MOST_STEPS: Final = 20
 """Steps of one login."""
@@ -56,14 +53,14 @@ Result = TypeVar("Result")
 class ProviderLogins:
     """Logs the user in to the providers of one server process."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, server: EcaServer) -> None:
+        self._server = server
         self._logged_in: dict[str, anyio.Event] = {}  # by the provider of each login that runs
-        self._reported: dict[str, providers.Provider] = {}  # the last report of each
+        self._reported: dict[str, eca.Provider] = {}  # the last report of each
 
     async def ways(self) -> Sequence[LoginWay]:
         """Return the providers with a login (providers/list). Raises AgentRefused."""
-        listed = await self._ask(providers.ProvidersListParams())
+        listed = await self._ask(eca.ProvidersListParams())
         return [_way(provider) for provider in listed.providers if provider.login is not None]
 
     async def log_in(self, provider: str, user: LoginUser) -> LoginEnd:
@@ -97,7 +94,7 @@ class ProviderLogins:
             names = ", ".join(known) or "none"
             raise AgentRefused(f"there is no login {one_line(provider)!r}, but: {names}")
 
-    def updated(self, provider: providers.ProvidersUpdated) -> None:
+    def updated(self, provider: eca.ProvidersUpdated) -> None:
         """Note that a provider has changed: the login that waits for it is over."""
         self._reported[provider.id] = provider
         if provider.id in self._logged_in and _is_logged_in(provider):
@@ -155,20 +152,9 @@ class ProviderLogins:
     async def _ask(self, request: Request[Result]) -> Result:
         """Send a request and return its result. Raises AgentRefused."""
         try:
-            with anyio.fail_after(REQUEST_SECONDS):
-                raw = await self._connection.request(request.method, encode(request))
-            return decode_result(type(request), raw)
-        except TimeoutError:
-            raise AgentRefused(f"{request.method}: no answer in time") from None
-        except RemoteError as fault:
-            if fault.code == METHOD_NOT_FOUND:
-                raise AgentLacks("this server has no providers: send the prompt /login") from fault
-            told = f"{request.method}: {one_line(fault.message)}"
-            raise AgentRefused(f"{told}; :Eca log may say why") from fault
-        except ConnectionClosed as closed:
-            raise AgentRefused("the server has ended") from closed
-        except DecodeError as fault:
-            raise AgentRefused(f"{request.method}: {one_line(str(fault))}") from fault
+            return await self._server.ask(request, REQUEST_SECONDS)
+        except AgentLacks as fault:
+            raise AgentLacks("this server has no providers: send the prompt /login") from fault
 
 
 class ToolServerLogins:
@@ -177,8 +163,8 @@ class ToolServerLogins:
     The server opens the browser, on its own machine, and tells nobody the address.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, server: EcaServer) -> None:
+        self._server = server
         self._states: dict[str, str] = {}  # by way, of those with a login
         self._changed = anyio.Event()
 
@@ -252,25 +238,21 @@ class ToolServerLogins:
         return f"You may still be logged in: {shown} {told}."
 
     def _tell(self, name: str, *, connect: bool) -> None:
-        from eca_nvim.protocol.eca.tools import McpConnect, McpLogout  # noqa: PLC0415 - rare
-
-        message = McpConnect(name=name) if connect else McpLogout(name=name)
-        with suppress(ConnectionClosed):
-            self._connection.notify(message.method, encode(message))
+        self._server.notify(tools.McpConnect(name=name) if connect else tools.McpLogout(name=name))
 
 
-def _way(provider: providers.Provider) -> LoginWay:
+def _way(provider: eca.Provider) -> LoginWay:
     return LoginWay(
         provider.id,
         provider.label or provider.id,
-        _about(provider.auth or providers.ProviderAuth()),
+        _about(provider.auth or eca.ProviderAuth()),
         logged_in=_is_logged_in(provider),
     )
 
 
-def _source(provider: providers.Provider) -> str:
+def _source(provider: eca.Provider) -> str:
     """Return where the credentials are that the server still uses."""
-    auth = provider.auth or providers.ProviderAuth()
+    auth = provider.auth or eca.ProviderAuth()
     if auth.source == "config":
         return "its key stands in ECA's config file; remove it there"
     if auth.source == "env":
@@ -278,11 +260,11 @@ def _source(provider: providers.Provider) -> str:
     return f"the server reports {_about(auth)}"
 
 
-def _about(auth: providers.ProviderAuth) -> str:
+def _about(auth: eca.ProviderAuth) -> str:
     return one_line(", ".join(filter(None, (auth.status, auth.type, auth.source))))
 
 
-def _is_logged_in(provider: providers.Provider) -> bool:
+def _is_logged_in(provider: eca.Provider) -> bool:
     return provider.auth is not None and provider.auth.status in _LOGGED_IN
 
 

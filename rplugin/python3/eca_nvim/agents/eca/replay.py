@@ -1,11 +1,6 @@
-"""Replay: separates the events of a replayed chat from live events.
+"""Replay: separates the events of a replayed chat, and its subagents, from live events.
 
 The server replays a chat with the same messages as live ones, and then responds to the request.
-Rules kept here:
-- While the replay of a chat is awaited, its events and those of its subagents are collected
-  instead of emitted. Turns, usage and progress are never replayed: they are emitted at once.
-- Replayed user messages contain what the server added for the model; this is cut off here. Those
-  that it wrote itself are notes, not prompts.
 """
 
 from __future__ import annotations
@@ -106,74 +101,61 @@ def _named(call: call_details.ToolCall) -> call_details.ToolCall:
     return replace(call, summary=call.summary or main_argument(call.arguments or {}))
 
 
-class Replay(Struct):
-    """The events of one replayed chat; `chat_id` None means the next new chat."""
+class Replay(Struct, eq=False):
+    """The events of one replayed chat.
+
+    chat_id: ours; None until the first chat is opened that is not in `known`.
+    """
 
     chat_id: str | None
+    known: frozenset[str] = frozenset()
     events: list[Addressed] = field(default_factory=list)
     subagents: set[str] = field(default_factory=set)
 
-    def claim(self, event: Addressed, known: frozenset[str]) -> bool:
-        """Claim an event for the replay if it belongs there; return whether it does.
+    def has(self, chat_id: str) -> bool:
+        """Return whether a chat belongs to the replay."""
+        return chat_id == self.chat_id or chat_id in self.subagents
 
-        A subagent in the event joins the replay. A replay of a new chat binds to the first opened
-        chat that is not in `known`.
-        """
+    def claim(self, event: Addressed) -> bool:
+        """Collect an event if it belongs to the replay; return whether it does."""
+        # Turns, usage and progress are never replayed: they are of the turn that runs.
         if isinstance(event.event, _ALWAYS_LIVE) or event.chat_id is None:
             return False
-        if event.parent_id is not None and self._has(event.parent_id):
+        if event.parent_id is not None and self.has(event.parent_id):
             self.subagents.add(event.chat_id)
         elif self.chat_id is None and isinstance(event.event, ChatOpened):
-            self.chat_id = None if event.chat_id in known else event.chat_id
-        return self._has(event.chat_id)
-
-    def _has(self, chat_id: str) -> bool:
-        return chat_id == self.chat_id or chat_id in self.subagents
+            self.chat_id = None if event.chat_id in self.known else event.chat_id
+        if not self.has(event.chat_id):
+            return False
+        self.events.append(event)
+        return True
 
 
 class Replays:
     """The awaited replays of one server process."""
 
     def __init__(self) -> None:
-        self._awaited: list[tuple[Replay, frozenset[str]]] = []
+        self.awaited: list[Replay] = []
 
     @contextmanager
-    def of(self, chat_id: str) -> Iterator[Replay]:
-        """Collect the events of a chat (our id) until the context ends."""
-        with self._await(Replay(chat_id), frozenset()) as replay:
-            yield replay
-
-    @contextmanager
-    def of_new(self, known: frozenset[str]) -> Iterator[Replay]:
-        """Collect the events of the first chat opened that is not in `known`."""
-        with self._await(Replay(None), known) as replay:
-            yield replay
-
-    def claim(self, event: Addressed) -> bool:
-        """Claim an event for the replay it belongs to; return whether there is one."""
-        return any(replay.claim(event, known) for replay, known in self._awaited)
-
-    def sort(self, events: Sequence[agent_events.AgentEvent]) -> Sequence[agent_events.AgentEvent]:
-        """Return the live events, and collect the replayed ones: a hot path."""
-        if not self._awaited:
-            return events
-        return [event for event in events if not self._keep(event)]
-
-    @contextmanager
-    def _await(self, replay: Replay, known: frozenset[str]) -> Iterator[Replay]:
-        entry = (replay, known)
-        self._awaited.append(entry)
+    def of(self, chat_id: str | None, known: frozenset[str] = frozenset()) -> Iterator[Replay]:
+        """Collect the events of a chat (our id), or of a new one, until the context ends."""
+        replay = Replay(chat_id, known)
+        self.awaited.append(replay)
         try:
             yield replay
         finally:
-            self._awaited.remove(entry)
+            self.awaited.remove(replay)
 
-    def _keep(self, event: agent_events.AgentEvent) -> bool:
-        """Collect an event if it is replayed; return whether it is."""
-        if not isinstance(event, Addressed):
-            return False
-        for replay, known in self._awaited:
-            if replay.claim(event, known):
-                replay.events.append(event)
-                return True
-        return False
+    def has(self, chat_id: str) -> bool:
+        """Return whether a chat is being replayed."""
+        return any(replay.has(chat_id) for replay in self.awaited)
+
+    def sort(self, events: Sequence[agent_events.AgentEvent]) -> Sequence[agent_events.AgentEvent]:
+        """Return the live events, and collect the replayed ones."""
+        return [
+            event
+            for event in events
+            if not isinstance(event, Addressed)
+            or not any(replay.claim(event) for replay in self.awaited)
+        ]

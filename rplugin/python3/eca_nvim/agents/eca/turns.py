@@ -1,42 +1,26 @@
-"""Turns: merges the server's reports about a turn into one beginning and one end.
-
-Rules kept here:
-- The server reports the end of a turn twice: idle and then finished, finished and then idle, or
-  stopping and then finished. The first report ends the turn. The other is `owed`: it must not
-  end the next turn.
-- Before the response to the prompt, `finished` does not end the turn, because a login may follow.
-  A login ends with idle, whatever responses it gets. An older server says no idle: there the answer
-  to a login is a prompt, whose turn begins if the response does not ask again. The server waits
-  for the user once it has finished and no response is missing, in either order.
-- The response to a prompt affects the turn only if no newer prompt was sent.
-"""
+"""Turns: merges the server's reports about a turn into one beginning and one end."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary import agent_events, states, turn_events
-from eca_nvim.chat.vocabulary.events import Addressed, ChatDeleted, ChatEvent, NoticeReceived
+from eca_nvim.chat.vocabulary import states, turn_events
+from eca_nvim.chat.vocabulary.events import ChatEvent, NoticeReceived
+from eca_nvim.protocol.eca.chat import ChatStatus
 
 REFUSED: Final = "The server refused the prompt."
 
 
-class EndKind(Enum):
+class _End(Enum):
     """How the server reports the end of a turn: in a status (IDLE), or in its progress."""
 
-    IDLE = "idle"
-    FINISHED = "finished"
-
-
-class EndReported(turn_events.TurnEnded, frozen=True):
-    """One of the two reports of an end; `Turns.read` replaces it by TurnEnded, or drops it."""
-
-    kind: EndKind = EndKind.IDLE
+    IDLE = auto()
+    FINISHED = auto()
 
 
 class _State(Enum):
@@ -63,7 +47,10 @@ _AFTER_STOP: Final = {
     _State.CLOSING: _State.STOPPING,
     _State.LOGIN: _State.OVER,  # about which the server has said nothing, so it has no end
 }
-_NO_END: Final = {
+# Before the response to a prompt, `finished` does not end the turn, because a login may follow. A
+# login ends with idle, whatever responses it gets. An older server says no idle: there the answer
+# to a login is a prompt, whose turn begins if the response does not ask again.
+_AFTER_FINISHED: Final = {
     _State.SENT: _State.CLOSING,
     _State.CLOSING: _State.CLOSING,
     _State.LOGIN: _State.LOGIN,
@@ -71,14 +58,18 @@ _NO_END: Final = {
     _State.LEAVING: _State.LEAVING,
 }
 """States in which `finished` does not end the turn, and the state that follows."""
-_OTHER: Final = {EndKind.IDLE: EndKind.FINISHED, EndKind.FINISHED: EndKind.IDLE}
 
 
 class _Turn(Struct):
-    """A turn; `unanswered` is the number of prompts without a response."""
+    """A turn.
+
+    The server reports its end twice: idle and then finished, finished and then idle, or stopping
+    and then finished. The first report ends the turn. `owed` is the other: it must not end the next
+    turn. unanswered: the number of prompts without a response.
+    """
 
     state: _State = _State.OVER
-    owed: EndKind | None = None
+    owed: _End | None = None
     unanswered: int = 0
 
     def stop(self) -> None:
@@ -86,11 +77,45 @@ class _Turn(Struct):
         if after is not None:
             self.state, self.owed = after, None
 
-    def end(self, kind: EndKind) -> None:
-        in_login = self.state in (_State.LOGIN, _State.LEAVING)  # whose end is reported once
-        is_over = self.state is _State.OVER
-        self.owed = None if in_login or is_over else _OTHER[kind]
+    def begin(self) -> ChatEvent | None:
+        was, self.state, self.owed = self.state, _State.RUNNING, None
+        return None if was is _State.RUNNING else turn_events.TurnBegan()
+
+    def begin_login(self) -> ChatEvent:
+        awaits_response = self.state is _State.ANSWERED and self.unanswered > 1
+        self.state = _State.ANSWERED if awaits_response else _State.LOGIN
+        self.owed = None
+        return turn_events.LoginBegan()
+
+    def report_end(self, kind: _End) -> ChatEvent | None:
+        if self.owed is kind:
+            self.owed = None
+            return None
+        if kind is _End.FINISHED and self.state in _AFTER_FINISHED:
+            self.state = _AFTER_FINISHED[self.state]
+            # The server waits for the user once it has finished and no response is missing.
+            waits = self.state is _State.LOGIN and not self.unanswered
+            return turn_events.LoginWaits() if waits else None
+        if self.state in (_State.LOGIN, _State.LEAVING, _State.OVER):
+            self.owed = None  # the end of a login is reported once
+        else:
+            self.owed = _End.IDLE if kind is _End.FINISHED else _End.FINISHED
         self.state = _State.OVER
+        return turn_events.TurnEnded()
+
+    def accept(self) -> ChatEvent | None:
+        match self.state:
+            case _State.SENT | _State.ANSWERED:
+                return self.begin()
+            case _State.CLOSING:
+                self.state = _State.RUNNING
+                return self.report_end(_End.FINISHED)
+            case _State.LEAVING:
+                return self.report_end(_End.IDLE)
+            case _State.LOGIN:
+                return turn_events.LoginWaits()
+            case _:
+                return None
 
 
 class Turns:
@@ -98,13 +123,6 @@ class Turns:
 
     def __init__(self) -> None:
         self._turns: defaultdict[str | None, _Turn] = defaultdict(_Turn)
-        self._readers: Mapping[type, Callable[[_Turn, Any], ChatEvent | None]] = {
-            turn_events.TurnBegan: _began,
-            turn_events.TurnStopping: _stopping,
-            turn_events.LoginBegan: _login_began,
-            EndReported: _end_reported,
-            ChatDeleted: _deleted,
-        }
 
     # --- messages to the server ------------------------------------------------------------------
 
@@ -149,81 +167,47 @@ class Turns:
         """Return whether a turn of a chat runs, as far as the server has said."""
         return chat_id in self._turns and self._turns[chat_id].state is not _State.OVER
 
+    def status(self, chat_id: str, status: ChatStatus) -> ChatEvent | None:
+        """Return the event of a status (chat/statusChanged), if it says something new."""
+        turn = self._turns[chat_id]
+        match status:
+            case ChatStatus.IDLE:
+                return turn.report_end(_End.IDLE)
+            case ChatStatus.RUNNING:
+                return turn.begin()
+            case ChatStatus.STOPPING:
+                turn.stop()
+                return turn_events.TurnStopping()
+            case ChatStatus.LOGIN:
+                return turn.begin_login()
+            case ChatStatus.UNKNOWN:
+                return None
+
+    def finished(self, chat_id: str | None) -> ChatEvent | None:
+        """Return the event of a progress that is finished, if it says something new."""
+        return self._turns[chat_id].report_end(_End.FINISHED)
+
+    def deleted(self, chat_id: str | None) -> None:
+        """Note that the server has deleted a chat."""
+        self._turns.pop(chat_id, None)
+
     def answered(
         self, chat_id: str, *, accepted: bool, fault: str | None = None
     ) -> Sequence[ChatEvent]:
-        """Return the events that follow from the response to a prompt; pass them to `read`.
+        """Return the events that follow from the response to a prompt; fault: why it was refused.
 
-        fault: why the prompt was refused.
+        They affect the turn only if no newer prompt was sent.
         """
         turn = self._turns[chat_id]
         turn.unanswered = max(0, turn.unanswered - 1)
         if turn.unanswered or turn.state is _State.OVER:
             return ()
         if accepted:
-            return _accepted(turn)
+            event = turn.accept()
+            return () if event is None else (event,)
         if turn.state in (_State.LOGIN, _State.ANSWERED):  # it goes on: the user may try again
             turn.state = _State.LOGIN
-            return (NoticeReceived(fault or REFUSED, is_error=True), turn_events.LoginWaits())
+            told = NoticeReceived(fault or REFUSED, is_error=True)
+            return (told, turn_events.LoginWaits())
         turn.state = _State.OVER
         return (turn_events.TurnEnded(states.TurnEnd.FAILED, fault or REFUSED),)
-
-    def read(self, events: Sequence[agent_events.AgentEvent]) -> Sequence[agent_events.AgentEvent]:
-        """Replace the two reports of an end by one TurnEnded: a hot path, most events pass."""
-        read: list[agent_events.AgentEvent] = []
-        for event in events:
-            if type(event) is not Addressed or type(event.event) not in self._readers:
-                read.append(event)
-                continue
-            merged = self._readers[type(event.event)](self._turns[event.chat_id], event.event)
-            if merged is not None:
-                read.append(Addressed(event.chat_id, merged, event.parent_id))
-        return read
-
-
-def _accepted(turn: _Turn) -> Sequence[ChatEvent]:
-    match turn.state:
-        case _State.SENT | _State.ANSWERED:
-            return (turn_events.TurnBegan(),)
-        case _State.CLOSING:
-            turn.state = _State.RUNNING
-            return (EndReported(kind=EndKind.FINISHED),)
-        case _State.LEAVING:
-            return (EndReported(kind=EndKind.IDLE),)
-        case _State.LOGIN:
-            return (turn_events.LoginWaits(),)
-        case _:
-            return ()
-
-
-def _began(turn: _Turn, event: turn_events.TurnBegan) -> ChatEvent | None:
-    was, turn.state, turn.owed = turn.state, _State.RUNNING, None
-    return None if was is _State.RUNNING else event
-
-
-def _stopping(turn: _Turn, event: turn_events.TurnStopping) -> ChatEvent:
-    turn.stop()
-    return event
-
-
-def _login_began(turn: _Turn, event: turn_events.LoginBegan) -> ChatEvent:
-    awaits_response = turn.state is _State.ANSWERED and turn.unanswered > 1
-    turn.state, turn.owed = _State.ANSWERED if awaits_response else _State.LOGIN, None
-    return event
-
-
-def _deleted(turn: _Turn, event: ChatDeleted) -> ChatEvent:
-    turn.state, turn.owed, turn.unanswered = _State.OVER, None, 0
-    return event
-
-
-def _end_reported(turn: _Turn, event: EndReported) -> ChatEvent | None:
-    if turn.owed is event.kind:
-        turn.owed = None
-        return None
-    if event.kind is EndKind.FINISHED and turn.state in _NO_END:
-        turn.state = _NO_END[turn.state]
-        waits = turn.state is _State.LOGIN and not turn.unanswered
-        return turn_events.LoginWaits() if waits else None
-    turn.end(event.kind)
-    return turn_events.TurnEnded()

@@ -9,15 +9,15 @@ Rules kept here:
 - Any message becomes a value of its type, an `Unknown` with the original params, or a
   `DecodeError` that names the method and the field. The input is the `params` or `result` of a
   JSON-RPC message: decoded JSON, None, or, faster, the `msgspec.Raw` that `decode_body` returns.
-- A field that is UNSET or has its default is not sent; a field with an older name is sent
-  under both names; a part of an unknown kind is sent back unchanged.
+- A field that is UNSET or has its default is not sent; a part of an unknown kind is sent back
+  unchanged.
 """
 
 import enum
 import functools
 import json
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import NODEFAULT, UNSET, inspect
@@ -105,42 +105,47 @@ class DecodeError(ValueError):
         self.reason = reason
 
 
-@functools.cache
-def _decoder(kind: object) -> Callable[[msgspec.Raw], object] | None:
-    """Return the function that reads today's form; None for a type that has older names."""
-    return None if lenient.has_older_names(kind) else msgspec.json.Decoder(kind).decode
+_decoder = functools.cache(msgspec.json.Decoder)
+
+Form: TypeAlias = Callable[[str, object], object]
+"""Returns a value of a method in the form of the protocol, if it is in another one."""
 
 
-def decode_result(request: type[Request[ResultT]], result: object) -> ResultT:
-    """Read the response to a request of this type. Raises DecodeError."""
+def decode_result(
+    request: type[Request[ResultT]], result: object, form: Form | None = None
+) -> ResultT:
+    """Read the response to a request of this type; see `decode_as`. Raises DecodeError."""
     kind = result_type(request)
     if kind is type(None):
         return None
-    return cast(ResultT, decode_as(kind, result, request.method))
+    return cast(ResultT, decode_as(kind, result, request.method, form))
 
 
-def decode_as(kind: object | None, value: object, method: str) -> object:
-    """Read a value as a type of the protocol, in today's form or an older one: hot path.
+def decode_as(kind: object, value: object, method: str, form: Form | None = None) -> object:
+    """Read a value as a type of the protocol: hot path.
 
-    kind: None for a method that the protocol does not have; its params become an `Unknown`. Raises
-    DecodeError.
+    kind: None for a method that the protocol does not have; its params become an `Unknown`. form:
+    applied to a value that does not fit, before it is read leniently. Raises DecodeError.
     """
     if kind is None:
-        return Unknown(method, _plain(value, method))
-    decode = _decoder(kind)
-    if decode is not None:
-        try:
-            return decode(value) if type(value) is msgspec.Raw else msgspec.convert(value, kind)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass  # the lenient reader below repairs the value or says what is wrong
-    plain = _plain(value, method)
+        return Unknown(method, plain(value, method))
     try:
-        return lenient.read(lenient.type_info(kind), {} if plain is None else plain)
+        if type(value) is msgspec.Raw:
+            return _decoder(kind).decode(value)
+        return msgspec.convert(value, kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass  # the lenient reader below repairs the value or says what is wrong
+    mended = plain(value, method)
+    if form is not None:
+        mended = form(method, mended)
+    try:
+        return lenient.read(lenient.type_info(kind), {} if mended is None else mended)
     except lenient.Misfit as fault:
         raise DecodeError(method, fault.path, fault.reason) from fault
 
 
-def _plain(value: object, method: str) -> object:
+def plain(value: object, method: str) -> object:
+    """Return params or a result as plain values. Raises DecodeError."""
     if type(value) is not msgspec.Raw:
         return value
     try:
@@ -180,8 +185,7 @@ def _object(message: Wire) -> dict[str, Any]:
         value = getattr(message, field.name)
         if value is not UNSET and value != _default(field):
             wire[field.encode_name] = _encoded(value)
-    older = type(message).older_names
-    return wire | {old: wire[new] for new, old in older.items() if new in wire}
+    return wire
 
 
 def _default(field: inspect.Field) -> object:

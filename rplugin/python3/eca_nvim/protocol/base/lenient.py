@@ -1,6 +1,6 @@
 """Lenient: reads an object that does not fit its type, and keeps as much of it as possible.
 
-Rules: an older form is converted to today's first. An optional field with a wrong type, or with a
+Rules: an optional field with a wrong type, or with a
 number of more than 64 bits, gets its default; a number where text is expected becomes text, and
 vice versa; null is read as the default. A tagged object with an unknown tag is kept as the family's
 `UnknownPart`. A malformed element of a list is left out, with a warning in the log. Only a
@@ -11,12 +11,11 @@ This is the slow path: msgspec converts objects that fit, without this file.
 
 import functools
 import logging
-from collections.abc import Iterator
 from math import isfinite
 
 from msgspec import inspect
 
-from eca_nvim.protocol.base.types import LEAST_INT, MOST_INT, UnknownPart, Wire
+from eca_nvim.protocol.base.types import LEAST_INT, MOST_INT, UnknownPart
 
 _log = logging.getLogger(__name__)
 
@@ -31,33 +30,6 @@ class Misfit(ValueError):
 
 
 type_info = functools.cache(inspect.type_info)
-
-
-@functools.cache
-def has_older_names(kind: object) -> bool:
-    """Return whether any object within `kind` has fields with older names.
-
-    Such a type is always read leniently: an object with only older names would fit, but be empty.
-    """
-    return any(
-        issubclass(info.cls, Wire) and bool(info.cls.older_names)
-        for info in _structs_within(type_info(kind))
-    )
-
-
-def _structs_within(info: inspect.Type) -> Iterator[inspect.StructType]:
-    match info:
-        case inspect.StructType():
-            yield info
-            for field in info.fields:
-                yield from _structs_within(field.type)
-        case inspect.UnionType():
-            for member in info.types:
-                yield from _structs_within(member)
-        case inspect.VarTupleType():
-            yield from _structs_within(info.item_type)
-        case _:
-            pass
 
 
 def read(info: inspect.Type, value: object, path: str = "$") -> object:
@@ -82,8 +54,6 @@ def read(info: inspect.Type, value: object, path: str = "$") -> object:
 def _read_struct(info: inspect.StructType, value: object, path: str) -> object:
     if not isinstance(value, dict):
         raise Misfit(path, f"is not an object but {_name(value)}")
-    if issubclass(info.cls, Wire):
-        value = info.cls.upgrade(value)
     fields: dict[str, object] = {}
     for field in info.fields:
         where = f"{path}.{field.encode_name}"

@@ -6,7 +6,6 @@ null has a default; a whole number is an `Int`, never a bare int.
 """
 
 import enum
-from collections.abc import Mapping
 from typing import (
     Annotated,
     Any,
@@ -30,23 +29,7 @@ Int: TypeAlias = Annotated[int, msgspec.Meta(ge=LEAST_INT, le=MOST_INT)]
 
 
 class Wire(msgspec.Struct, frozen=True, rename="camel"):
-    """A JSON object of the protocol.
-
-    `older_names` maps a field's name on the wire to the name that older peers use. Either is
-    read, preferably the new one; both are sent.
-    """
-
-    older_names: ClassVar[Mapping[str, str]] = {}
-
-    @classmethod
-    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Convert an older form of this object to today's; called if it does not fit."""
-        renamed = {
-            new: wire[old]
-            for new, old in cls.older_names.items()
-            if wire.get(new) is None and old in wire
-        }
-        return {**wire, **renamed}
+    """A JSON object of the protocol."""
 
 
 class Notification(Wire, frozen=True):

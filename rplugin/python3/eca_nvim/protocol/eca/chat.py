@@ -4,8 +4,7 @@ Rules kept here:
 - An update is partial: UNSET means unchanged, None means removed.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -51,14 +50,8 @@ class ChatConfig(Wire, frozen=True, kw_only=True):
     """The available choices and the selection; the client must follow `select_*`.
 
     An empty `variants` means that the model has none. The `default_*` are deprecated.
-    `of_behaviors`, not on the wire: all fields about agents have their older name.
+    `of_behaviors`, not on the wire: the server called its agents by their older name only.
     """
-
-    older_names: ClassVar[Mapping[str, str]] = {
-        "agents": "behaviors",
-        "selectAgent": "selectBehavior",
-        "defaultAgent": "defaultBehavior",
-    }
 
     models: tuple[str, ...] | UnsetType | None = UNSET
     agents: tuple[str, ...] | UnsetType | None = UNSET
@@ -71,13 +64,6 @@ class ChatConfig(Wire, frozen=True, kw_only=True):
     default_agent: str | UnsetType | None = UNSET
     welcome_message: str | UnsetType | None = UNSET
     of_behaviors: bool = False
-
-    @classmethod
-    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Note which names are used, before the older ones are renamed."""
-        older = not wire.keys().isdisjoint(cls.older_names.values())
-        newer = not wire.keys().isdisjoint(cls.older_names)
-        return {**super().upgrade(wire), "ofBehaviors": older and not newer}
 
 
 class ConfigUpdated(Notification, frozen=True, kw_only=True):
@@ -96,11 +82,6 @@ class PromptStatus(OpenEnum):
     LOGIN = "login"
     ERROR = "error"
     UNKNOWN = "unknown"
-
-    @classmethod
-    def _missing_(cls, value: object) -> "PromptStatus":
-        draft = {"success": cls.PROMPTING, "connection-error": cls.ERROR}
-        return draft.get(str(value), cls.UNKNOWN)
 
 
 class PromptResult(Wire, frozen=True, kw_only=True):
@@ -125,7 +106,6 @@ class PromptParams(Request[PromptResult], frozen=True, kw_only=True):
     """
 
     method: ClassVar[str] = "chat/prompt"
-    older_names: ClassVar[Mapping[str, str]] = {"agent": "behavior"}
 
     chat_id: str | None = None
     message: str
@@ -135,12 +115,6 @@ class PromptParams(Request[PromptResult], frozen=True, kw_only=True):
     contexts: tuple[Context, ...] = ()
     trust: bool | None = None
     context: tuple[DraftContext, ...] = ()
-
-    @classmethod
-    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Read the contexts from `context`, the first draft's name."""
-        wire = super().upgrade(wire)
-        return {**wire, "contexts": wire.get("contexts", wire.get("context", []))}
 
 
 class PromptStop(Notification, frozen=True, kw_only=True):

@@ -130,10 +130,6 @@ class CommandKind(OpenEnum):
     SKILL = "skill"
     UNKNOWN = "unknown"
 
-    @classmethod
-    def _missing_(cls, value: object) -> "CommandKind":
-        return cls.MCP_PROMPT if value == "mcp-prompt" else cls.UNKNOWN
-
 
 class CommandArgument(Wire, frozen=True, kw_only=True):
     """An argument of a command."""

@@ -1,6 +1,5 @@
 """Lifecycle: a connection is opened and closed; start-up tasks, messages to the user, failures."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import msgspec
@@ -53,8 +52,6 @@ class ClientCapabilities(Wire, frozen=True, kw_only=True):
 
 class InitializationOptions(Wire, frozen=True, kw_only=True):
     """The user's settings for the server, which today's server merges into its config."""
-
-    older_names: ClassVar[Mapping[str, str]] = {"chatAgent": "chatBehavior"}
 
     chat_agent: str | None = None
 

@@ -127,15 +127,6 @@ class ToolCall(Wire, frozen=True, kw_only=True):
     summary: str | None = None
     details: Details | None = None
 
-    @classmethod
-    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Name arguments without names (a list, or a single value) by their index."""
-        arguments = wire.get("arguments")
-        if arguments is None or isinstance(arguments, dict):
-            return wire
-        values = arguments if isinstance(arguments, list) else [arguments]
-        return {**wire, "arguments": {str(i): value for i, value in enumerate(values)}}
-
 
 class ToolCallPrepare(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCallPrepare"):
     """The model is writing the call; each `arguments_text` continues the previous one."""
@@ -165,14 +156,6 @@ class ToolOutput(Wire, frozen=True, kw_only=True):
     type: str | None = None
     text: str
 
-    @classmethod
-    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Read the text from `content`, where older servers put it."""
-        text = wire.get("text")
-        if text is None:
-            text = wire.get("content")
-        return {**wire, "text": "" if text is None else text}
-
 
 class ToolCalled(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="toolCalled"):
     """The call ended; `total_time_ms` is in milliseconds.
@@ -185,18 +168,6 @@ class ToolCalled(ToolCall, frozen=True, kw_only=True, tag_field="type", tag="too
     error: bool | None = None
     outputs: tuple[ToolOutput, ...] = ()
     total_time_ms: Int | None = None
-
-    @classmethod
-    def upgrade(cls, wire: dict[str, Any]) -> dict[str, Any]:
-        """Convert plain text to a list of outputs, and copy an output's error to the call."""
-        wire = super().upgrade(wire)
-        outputs = wire.get("outputs")
-        if isinstance(outputs, str):
-            return {**wire, "outputs": [{"type": "text", "text": outputs}]}
-        if not isinstance(outputs, list) or wire.get("error") is not None:
-            return wire
-        failed = [item["error"] for item in outputs if isinstance(item, dict) and "error" in item]
-        return {**wire, "error": any(failed)} if failed else wire
 
 
 class ToolCallRejected(

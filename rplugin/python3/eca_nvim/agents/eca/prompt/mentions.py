@@ -45,7 +45,6 @@ from eca_nvim.chat.vocabulary.contexts import (
     WebContext,
 )
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.protocol.eca.contexts import McpResourceContext
 
 Named: TypeAlias = FileContext | DirectoryContext
 
@@ -114,15 +113,14 @@ class _Chat(Struct):
 
     opening: tuple[Context, ...]  # files and folders of the first prompt
     known: set[_Known] = field(default_factory=set)  # contexts the model has
-    underway: set[_Known] = field(default_factory=set)  # contexts it has once it answers
 
 
 class Mentions:
     """The contexts that prompts to one server process named."""
 
     def __init__(self) -> None:
-        self.resources: dict[str, McpResourceContext] = {}
-        """What the server has said of its resources, by their addresses."""
+        self.underway: dict[str, set[_Known]] = {}
+        """By chat, the contexts that the model has once it answers."""
         self._chats: dict[str, _Chat] = {}
         self._typed: dict[str, str] = {}  # by the text that was sent instead
 
@@ -132,14 +130,18 @@ class Mentions:
         takes_words = is_command(prompt.text)
         message = spell(prompt.text, prompt.contexts, every=takes_words)
         if chat is None:
-            chat = self._chats[prompt.chat_id] = _open(prompt)
-            contexts = prompt.contexts
+            # Even a command as first prompt creates the chat's system prompt.
+            opening = tuple(it for it in prompt.contexts if isinstance(it, Named))
+            self._chats[prompt.chat_id] = _Chat(opening, set(map(_known, opening)))
+            contexts, due = prompt.contexts, () if takes_words else prompt.contexts
+            self.underway[prompt.chat_id] = set(map(_known, due))
             named = [it.url for it in contexts if isinstance(it, WebContext)]
         elif takes_words:
             contexts, named = _repeated(chat, prompt.contexts), []
         else:
-            due = [it for it in prompt.contexts if _is_typed(it) or _known(it) not in chat.known]
-            chat.underway = set(map(_known, due))
+            contexts = prompt.contexts
+            due = tuple(it for it in contexts if _is_typed(it) or _known(it) not in chat.known)
+            self.underway[prompt.chat_id] = set(map(_known, due))
             contexts = (*_repeated(chat, prompt.contexts), *_carried(prompt.contexts, due))
             named = list(filter(None, map(name_of, due)))
         self._remember(message, prompt.text)
@@ -165,13 +167,11 @@ class Mentions:
         return echo
 
     def answered(self, chat_id: str) -> None:
-        """Note that the model began to answer, and so has the prompt's contexts: hot path.
+        """Note that the model began to answer, and so has the prompt's contexts.
 
         The server forgets prompts that fail or are stopped before that.
         """
-        if (chat := self._chats.get(chat_id)) is not None and chat.underway:
-            chat.known |= chat.underway
-            chat.underway = set()
+        self._chats[chat_id].known |= self.underway.pop(chat_id)
 
     def resumed(self, chat_id: str) -> None:
         """Note that a chat had its first prompt in an earlier process of the server."""
@@ -186,13 +186,7 @@ class Mentions:
     def emptied(self, chat_id: str) -> None:
         """Note that a chat is empty: its next prompt is a first one."""
         self._chats.pop(chat_id, None)
-
-
-def _open(prompt: Prompt) -> _Chat:
-    """Begin a chat; even a command as first prompt creates its system prompt."""
-    opening = tuple(filter(_is_pinned, prompt.contexts))
-    others = () if is_command(prompt.text) else prompt.contexts
-    return _Chat(opening, set(map(_known, opening)), set(map(_known, others)))
+        self.underway.pop(chat_id, None)
 
 
 def _repeated(chat: _Chat, contexts: Iterable[Context]) -> tuple[Context, ...]:
@@ -215,11 +209,6 @@ def _carried(contexts: Iterable[Context], due: Sequence[Context]) -> Sequence[Co
             case _:
                 carried.append(_bare(context))
     return carried
-
-
-def _is_pinned(context: Context) -> bool:
-    """Return whether the server puts a context into the system prompt."""
-    return isinstance(context, Named)
 
 
 def _is_typed(context: Context) -> bool:

@@ -1,51 +1,30 @@
-"""Message: builds chat/prompt with its contexts, in the form of the server's generation.
+"""Message: builds chat/prompt with its contexts.
 
 Positions: ECA does not define the base of a cursor's line and character. The server passes both to
 the model ("line:character"), next to file excerpts whose lines count from 1, and its reference
 client counts both from 1. We do the same, with characters in UTF-16 code units as everywhere in
 ECA; the end of a selection is exclusive.
-
-Rules kept here:
-- Lines are 1-based, as the draft defines it for changes; so are the cursor's characters, which
-  it does not define.
-- A context that the prompt names is reported each time; one that belongs to every prompt, once.
-- The server drops silently what it does not take with a command, or in a running turn: we say it.
-- Today's servers accept our chat ids, and read files that a message names. Older ones create an id
-  for a prompt without one, and read contexts with every prompt. They want all that they have said
-  of a resource: one that they have not listed is left out.
-- Servers of the BEHAVIORS generation make a map of the project for each prompt that asks for it.
-- A context that the server does not support is left out; the outbox reports that. A server of
-  unknown generation gets the contexts in each form.
-- Every prompt says whether its chat is trusted, because a server may otherwise assume that it is;
-  also to servers that seem old, which may only be slow to show their generation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, assert_never
 
-from msgspec.structs import replace
-
 from eca_nvim.agents.attached_files import fit
-from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import Selection
-from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
-from eca_nvim.agents.eca.prompt.mentions import Mentions
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     DiffContext,
-    DirectoryContext,
     ImageContext,
     ResourceContext,
     TextContext,
     Tokened,
 )
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.protocol.eca import chat, draft, editor
+from eca_nvim.protocol.eca import chat, editor
 from eca_nvim.protocol.eca import contexts as eca
-from eca_nvim.protocol.eca.contexts import McpResourceContext, RepoMapContext
 
 
 def wire_contexts(contexts: Iterable[ours.Context]) -> tuple[eca.Context, ...]:
@@ -82,34 +61,6 @@ def wire_context(context: ours.Context) -> eca.Context | None:
 
 def _position(position: ours.Position) -> editor.Position:
     return editor.Position(line=position.line, character=position.column)
-
-
-def draft_context(context: ours.Context) -> draft.DraftContext | None:
-    """Turn a context into the first draft's; None for one that the draft does not have."""
-    match context:
-        case ours.FileContext(path, int(first), int(last), _):
-            span = draft.LineSpan(start_line=first, end_line=last)
-            return draft.DraftFile(path=path, selection=span)
-        case ours.FileContext(path=path) | ours.ImageContext(path=path):
-            return draft.DraftFile(path=path)
-        case ours.CursorContext(path, start, end):
-            cursor = editor.Position(line=start.line, character=start.column)
-            span = draft.LineSpan(start_line=start.line, end_line=end.line)
-            selection = None if start == end else span
-            return draft.DraftFile(path=path, selection=selection, cursor=cursor)
-        case ours.WebContext(url=url):
-            return draft.DraftWeb(url=url)
-        case ours.TextContext(label=label, content=content):
-            return draft.DraftCode(content=content, language="text", description=label)
-        case (
-            ours.DirectoryContext()
-            | ours.ResourceContext()
-            | ours.PathMention()
-            | ours.DiffContext()
-        ):
-            return None
-        case _:
-            assert_never(context)
 
 
 _NOT_NAMED: Final = ImageContext | ResourceContext | TextContext | DiffContext
@@ -161,81 +112,23 @@ def _named_in_vain(contexts: Iterable[Context]) -> str:
     return ", ".join(it.token for it in contexts if isinstance(it, _NOT_NAMED) and it.token)
 
 
-_NOT_EVERYWHERE: Final[Mapping[type, Lack]] = {
-    TextContext: Lack.TEXTS,
-    DirectoryContext: Lack.FOLDERS,
-    ResourceContext: Lack.RESOURCES,
-}
-"""Kinds of contexts that some servers do not accept."""
-
-
 class SelectedPrompt(Prompt, frozen=True):
     """A prompt with what it is sent with."""
 
     selection: Selection = Selection()
 
 
-def needs(
-    contexts: Sequence[Context], resources: Mapping[str, McpResourceContext]
-) -> Iterator[Lack]:
-    """Yield what contexts need that some servers lack; a resource that is listed needs nothing."""
-    for context in contexts:
-        is_listed = isinstance(context, ResourceContext) and context.uri in resources
-        if not is_listed and (lack := _NOT_EVERYWHERE.get(type(context))):
-            yield lack
-
-
-def prompt_params(
-    prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect, mentions: Mentions
+def today_prompt(
+    prompt: SelectedPrompt, message: str, contexts: Iterable[Context] = ()
 ) -> chat.PromptParams:
-    """Build chat/prompt; the prompt's selection has only what the server supports."""
-    if dialect.generation < Generation.AGENTS:
-        params = _for_older(prompt, chats.minted(prompt.chat_id), dialect, mentions.resources)
-        more = (RepoMapContext(),) if dialect.wants_repo_map else ()
-        return replace(params, contexts=(*params.contexts, *more))
-    return _for_today(prompt, chats, *mentions.write(prompt))
-
-
-def login_params(prompt: SelectedPrompt, chats: ChatIds, dialect: Dialect) -> chat.PromptParams:
-    """Build chat/prompt for a login: the text unchanged, without contexts or mentions."""
-    if dialect.generation < Generation.AGENTS:
-        return _for_older(prompt, chats.minted(prompt.chat_id), dialect, {})
-    return _for_today(prompt, chats, prompt.text, ())
-
-
-def _for_today(
-    prompt: SelectedPrompt, chats: ChatIds, message: str, contexts: Sequence[Context]
-) -> chat.PromptParams:
+    """Build chat/prompt for a server of today."""
     chosen = prompt.selection
     return chat.PromptParams(
-        chat_id=chats.theirs(prompt.chat_id),
+        chat_id=prompt.chat_id,
         message=message,
         model=chosen.model or None,
         agent=chosen.agent or None,
         variant=chosen.variant or None,
         contexts=wire_contexts(contexts),
-        trust=chosen.trust,
-    )
-
-
-def _for_older(
-    prompt: SelectedPrompt,
-    minted: str | None,
-    dialect: Dialect,
-    resources: Mapping[str, McpResourceContext],
-) -> chat.PromptParams:
-    chosen, generation = prompt.selection, dialect.generation
-    taken = [it for it in prompt.contexts if not isinstance(it, TextContext | ResourceContext)]
-    named = [it.uri for it in prompt.contexts if isinstance(it, ResourceContext)]
-    whole = tuple(resources[uri] for uri in named if uri in resources)
-    drafted = map(draft_context, prompt.contexts)
-    return chat.PromptParams(
-        chat_id=minted,
-        message=prompt.text,
-        model=chosen.model or None,
-        agent=chosen.agent or None,
-        variant=chosen.variant or None,
-        contexts=(*wire_contexts(taken), *whole) if generation is not Generation.DRAFT else (),
-        context=tuple(filter(None, drafted)) if generation <= Generation.DRAFT else (),
-        trust=False,
+        trust=chosen.trust,  # said each time: a server may otherwise assume it
     )

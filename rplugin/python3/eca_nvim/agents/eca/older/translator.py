@@ -1,0 +1,315 @@
+"""Translator: the door between today's protocol, which the rest speaks, and one server's own.
+
+A server of today passes it unchanged, except for a chat id that it has created itself. What has no
+form in the server's protocol is not sent, and a line in the chat says so once. A stop is answered
+each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
+from eca_nvim.agents.eca.older.draft import Draft, Hear, shown
+from eca_nvim.agents.eca.older.prompts import needs, older_prompt
+from eca_nvim.agents.eca.prompt.message import SelectedPrompt
+from eca_nvim.chat.vocabulary import events, turn_events
+from eca_nvim.protocol.eca import Notification, Request, Unknown, chat, content, encode
+from eca_nvim.protocol.eca import contexts as eca_contexts
+from eca_nvim.protocol.eca.draft import FileChangeContent
+from eca_nvim.protocol.eca.lifecycle import InitializeResult
+from eca_nvim.protocol.eca.messages import ServerNotification
+from eca_nvim.protocol.eca.tools import JobsUpdated
+
+Message: TypeAlias = ServerNotification | Unknown
+Send = Callable[[str, Mapping[str, Any] | None], None]
+Tell = Callable[[str, events.ChatEvent], None]
+
+_TURN: Final = (content.ContentReceived, chat.StatusChanged)
+"""Messages about a running turn, whose chat may be the one that waits for its id."""
+
+
+class Translator:
+    """Translates the messages of one server process.
+
+    send: sends a notification as it is on the wire. hear: handles today's messages that the server
+    would have sent. tell: shows an event in a chat. is_replayed: whether a chat is being replayed.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        ids: ChatIds,
+        draft: Draft,
+        send: Send,
+        hear: Hear,
+        tell: Tell,
+        is_replayed: Callable[[str], bool],
+    ) -> None:
+        self.dialect = dialect
+        self.ids = ids
+        self._draft = draft
+        self._send = send
+        self._hear = hear
+        self._tell = tell
+        self._is_replayed = is_replayed
+        self._held: list[Message] = []  # until a response says which chat they are about
+        self._stops: set[str] = set()  # our ids of chats that the server has not named yet
+        self._last: dict[str, SelectedPrompt] = {}  # by our chat id, the prompt sent last
+        self._resources: dict[str, eca_contexts.McpResourceContext] = {}
+        self._reported: set[Lack] = set()
+
+    # --- what the server sends -------------------------------------------------------------------
+
+    def introduction(self, result: InitializeResult) -> chat.ConfigUpdated:
+        """Return what older servers say of their choices in the response to initialize."""
+        self.dialect.read_introduction(result)
+        return chat.ConfigUpdated(
+            chat=chat.ChatConfig(
+                models=result.models,
+                agents=result.agents,
+                default_model=result.default_model,
+                default_agent=result.default_agent,
+                welcome_message=result.welcome_message,
+            )
+        )
+
+    def read(self, message: Message) -> Sequence[object]:
+        """Return a notification as today's, with our ids, or nothing yet: hot path."""
+        if not self.dialect.is_today or type(message) is chat.ConfigUpdated:
+            self.dialect.read(message)
+        theirs = getattr(message, "chat_id", None)
+        if theirs is None:
+            return (self._without_chat(message),)
+        ours = self.ids.by_theirs.get(theirs)
+        if ours is None:
+            ours = self._meet(message, theirs)
+            if ours is None:
+                return ()
+        if self.ids.unheard:
+            self.ids.unheard.pop(ours, None)
+        if self._stops and ours in self._stops:
+            self._send_stop(ours, is_over=_ends(message))
+        if type(message) is content.ContentReceived:
+            return self._content(message, ours)
+        return (message if ours == theirs else replace(message, chat_id=ours),)
+
+    def _meet(self, message: Message, theirs: str) -> str | None:
+        """Return our id for a new one of the server; None if it is not known yet, or left."""
+        if not isinstance(message, _TURN):
+            return self.ids.ours(theirs)
+        if self.ids.is_left(theirs):
+            return None
+        if self.ids.is_doubtful(theirs):
+            self._held.append(message)
+            return None
+        return self.ids.ours(theirs, adopt=getattr(message, "parent_chat_id", None) is None)
+
+    def _content(self, received: content.ContentReceived, ours: str) -> Sequence[object]:
+        parent = received.parent_chat_id
+        if received.chat_id != ours:
+            received = replace(received, chat_id=ours)
+        if parent is not None and self.ids.ours(parent) != parent:
+            received = replace(received, parent_chat_id=self.ids.ours(parent))
+        if received.is_complete is None and type(received.content) is not FileChangeContent:
+            return (received,)
+        is_news = not self._is_replayed(ours)
+        if self.dialect.generation is Generation.DRAFT and is_news:
+            return self._draft.read(ours, received)
+        return (shown(received),)
+
+    def _without_chat(self, message: Message) -> object:
+        """Return a message that names no chat by `chatId`, with our ids in it."""
+        match message:
+            case JobsUpdated(jobs=jobs):
+                ours = [
+                    it if it.chat_id is None else replace(it, chat_id=self.ids.ours(it.chat_id))
+                    for it in jobs
+                ]
+                return JobsUpdated(jobs=tuple(ours))
+            case Unknown(method, {"chatId": str(theirs), **rest}):
+                return Unknown(method, {"chatId": self.ids.ours(theirs), **rest})
+            case content.ContentReceived(content=FileChangeContent()):
+                return shown(message)
+            case _:
+                return message
+
+    # --- what we send ----------------------------------------------------------------------------
+
+    def notify(self, message: Notification) -> None:
+        """Send a notification in the form of the server, or what stands for it there."""
+        match message:
+            case chat.SelectedAgentChanged(chat_id=str(chat_id), agent=agent):
+                self._select_agent(chat_id, agent)
+                return
+            case chat.SelectedModelChanged() | chat.PromptSteer() | chat.PromptSteerRemove():
+                if not self.dialect.is_today:
+                    return
+            case chat.PromptStop(chat_id=chat_id):
+                self._stop(chat_id)
+                return
+            case chat.ToolCallReject(chat_id=chat_id, tool_call_id=call_id):
+                if self._draft.reject(chat_id, call_id):
+                    return
+            case chat.ToolCallApprove(chat_id=chat_id, tool_call_id=call_id):
+                if self._draft.approve(chat_id, call_id):
+                    return
+                if message.save and self._report(chat_id, Lack.REMEMBER):
+                    message = replace(message, save=None)
+        self._send(message.method, self.params(message))
+
+    def params(self, message: Notification | Request[Any]) -> dict[str, Any] | None:
+        """Return a message with the server's id of its chat, and both names of an agent.
+
+        Each server ignores the name that it does not know.
+        """
+        params = encode(message)
+        if params is None:
+            return None
+        if isinstance(ours := params.get("chatId"), str):
+            params["chatId"] = self.ids.theirs(ours)
+        if "agent" in params and message.method == chat.PromptParams.method:
+            params["behavior"] = params["agent"]
+        if agent := params.get("initializationOptions", {}).get("chatAgent"):
+            params["initializationOptions"]["chatBehavior"] = agent
+        return params
+
+    def _select_agent(self, chat_id: str, agent: str) -> None:
+        """Send the choice of an agent; that of a behavior names no chat."""
+        if self._report_agent(chat_id):
+            return
+        if self.dialect.speaks_of_behaviors:
+            self._send(chat.SelectedBehaviorChanged.method, {"behavior": agent})
+        elif self.ids.was_prompted(chat_id):  # for others it would be lost
+            message = chat.SelectedAgentChanged(chat_id=chat_id, agent=agent)
+            self._send(message.method, self.params(message))
+
+    def _report_agent(self, chat_id: str) -> bool:
+        """Take back the choice of an agent that the server does not have; return whether it is."""
+        lacks = self._report(chat_id, Lack.AGENT)
+        if lacks:
+            config = chat.ChatConfig(select_agent="")
+            self._hear([chat.ConfigUpdated(chat_id=chat_id, chat=config)])
+        return lacks
+
+    def prompt(
+        self, prompt: SelectedPrompt, today: Callable[[], chat.PromptParams]
+    ) -> chat.PromptParams:
+        """Return a prompt, or an answer to a login, in the form of the server."""
+        if self.dialect.is_today:
+            return today()
+        if prompt.selection.agent:
+            self._report_agent(prompt.chat_id)
+        self._report_contexts(prompt)
+        theirs = self.ids.minted(prompt.chat_id)
+        return older_prompt(prompt, theirs, self.dialect, self._resources)
+
+    def prompted(self, prompt: SelectedPrompt, *, starts_chat: bool) -> None:
+        """Note that a prompt is sent; `starts_chat`: without an id, so the server makes a chat."""
+        chat_id = prompt.chat_id
+        if starts_chat:  # today's server says so itself
+            self._hear([chat.ChatOpened(chat_id=chat_id)])
+        self._stops.discard(chat_id)
+        self.ids.prompted(chat_id, starts_chat=starts_chat)
+        self._last[chat_id] = prompt
+        self._draft.prompted(chat_id)
+
+    def is_replaced(self, prompt: SelectedPrompt) -> bool:
+        """Return whether another prompt has begun the chat since: the server has two for it."""
+        chat_id = prompt.chat_id
+        return prompt is not self._last[chat_id] and self.ids.is_replaced(chat_id)
+
+    def leave(self, chat_id: str, theirs: str | None) -> None:
+        """Stop the server's chat of a prompt that was stopped and replaced by a newer one."""
+        self.ids.leave(chat_id, theirs)
+        if theirs is not None and not self.dialect.lacks(Lack.STOP):
+            self._send(chat.PromptStop.method, {"chatId": theirs})
+        self._hear_held()
+
+    def answered(self, prompt: SelectedPrompt, result: chat.PromptResult | None) -> bool:
+        """Read the response to a prompt, None for an error.
+
+        Returns whether it was the first message about the prompt.
+        """
+        chat_id, dialect = prompt.chat_id, self.dialect
+        said: list[object] = []
+        theirs = result.chat_id if result is not None else None
+        if result is not None:
+            dialect.read_answer(result)
+            failed = result.status is chat.PromptStatus.ERROR
+            if failed and dialect.is_today:  # it may have refused the id
+                theirs = None
+            if not dialect.is_today and result.status is chat.PromptStatus.LOGIN:
+                said.append(chat.StatusChanged(chat_id=chat_id, status=chat.ChatStatus.LOGIN))
+            if result.result_message and not failed:
+                progress = content.ProgressContent(text=result.result_message)
+                said.append(content.ContentReceived(chat_id=chat_id, content=progress))
+        is_first = self.ids.answered(chat_id, theirs)
+        self._report_contexts(prompt)
+        self._hear(said)
+        self._hear_held()
+        return is_first
+
+    def settle_stop(self, prompt: SelectedPrompt, *, accepted: bool) -> None:
+        """Send the stop that waited for a prompt's response, unless the prompt was refused."""
+        if prompt.chat_id in self._stops and prompt is self._last.get(prompt.chat_id):
+            self._send_stop(prompt.chat_id, is_over=not accepted)
+
+    def note_resources(self, found: Sequence[eca_contexts.Context]) -> None:
+        """Note what a server lists of its resources: older ones want it with a prompt."""
+        listed = [it for it in found if isinstance(it, eca_contexts.McpResourceContext)]
+        self._resources |= {it.uri: it for it in listed}
+
+    def forget(self, chat_id: str) -> None:
+        """Note that the server no longer has a chat."""
+        self.ids.forgotten(chat_id)
+        self._draft.forget(chat_id)
+
+    def _stop(self, chat_id: str) -> None:
+        if not self._draft.stop(chat_id):
+            self._stops.add(chat_id)
+            self._send_stop(chat_id)
+
+    def _send_stop(self, chat_id: str, *, is_over: bool = False) -> None:
+        """Send a stop once the chat has an id of the server: an older one first has to name it."""
+        ids, lacks = self.ids, self.dialect.lacks(Lack.STOP)
+        theirs = ids.theirs(chat_id) if self.dialect.is_today else ids.minted(chat_id)
+        if is_over or lacks or theirs is not None:
+            self._stops.discard(chat_id)
+        if is_over:
+            return
+        if lacks:
+            self._tell(chat_id, turn_events.StopRefused(Lack.STOP.value))
+        elif theirs is not None:
+            self._send(chat.PromptStop.method, {"chatId": theirs})
+
+    def _hear_held(self) -> None:
+        held, self._held = self._held, []
+        self._hear([message for it in held for message in self.read(it)])
+
+    def _report_contexts(self, prompt: SelectedPrompt) -> None:
+        for lack in needs(prompt, self._resources):
+            self._report(prompt.chat_id, lack)
+
+    def _report(self, chat_id: str, lack: Lack) -> bool:
+        """Return whether the server lacks a feature, and report it the first time."""
+        lacks = self.dialect.lacks(lack)
+        if lacks and lack not in self._reported:
+            self._reported.add(lack)
+            self._tell(chat_id, events.NoticeReceived(lack.value))
+        return lacks
+
+
+def _ends(message: Message) -> bool:
+    """Return whether a message ends a turn: older servers say only `finished`."""
+    match message:
+        case content.ContentReceived(content=content.ProgressContent(state=state)):
+            return state is content.ProgressState.FINISHED
+        case content.ContentReceived(is_complete=is_complete):
+            return bool(is_complete)
+        case _:
+            return False

@@ -1,0 +1,267 @@
+"""Server: typed messages to and from one server process, in today's protocol.
+
+Older servers are reached through `older/`. A request that a server does not know is not sent again:
+the feature is missing, and the error says so in the user's terms.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Final, TypeVar
+
+import anyio
+from msgspec import Struct
+
+from eca_nvim.agents.archive import AgentLacks, AgentRefused, ChatUnknown, CursorExpired
+from eca_nvim.agents.eca.dialect import Generation
+from eca_nvim.agents.eca.older.forms import read_notification, read_result
+from eca_nvim.agents.eca.older.translator import Message, Translator
+from eca_nvim.agents.eca.prompt.message import SelectedPrompt
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND
+from eca_nvim.protocol.eca import (
+    DecodeError,
+    Notification,
+    Request,
+    chat,
+    chats,
+    contexts,
+    lifecycle,
+)
+from eca_nvim.protocol.eca.tools import JobKillParams
+from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
+
+ANSWER_SECONDS: Final = 60.0
+"""Time for the response to a request: prompts may wait with it."""
+
+_ResultT = TypeVar("_ResultT")
+
+_FAULTS: Final[Mapping[int | str | None, type[AgentRefused]]] = {
+    "cursor_expired": CursorExpired,
+    "chat_not_found": ChatUnknown,
+}
+_FEATURES: Final[Mapping[str, str]] = {
+    chats.ChatListParams.method: "cannot list its saved chats",
+    chats.ChatOpenParams.method: "cannot open a chat again",
+    chats.ChatHistoryParams.method: "cannot show older messages",
+    chats.ChatUpdateParams.method: "cannot rename chats",
+    chats.ChatClearParams.method: "cannot clear chats",
+    chats.ChatDeleteParams.method: "cannot delete chats",
+    chats.ChatRollbackParams.method: "cannot roll back messages",
+    chats.ChatForkParams.method: "cannot fork chats",
+    chats.ChatAddFlagParams.method: "cannot set flags",
+    chats.ChatRemoveFlagParams.method: "cannot remove flags",
+    JobKillParams.method: "cannot end it",
+}
+"""What a server cannot do if it does not know a method."""
+
+logger = logging.getLogger(__name__)
+
+
+class PromptAnswer(Struct, frozen=True):
+    """The response to a prompt: the model that works on it, or why the server refused it."""
+
+    model: str | None = None
+    fault: str | None = None
+    accepted: bool = True
+
+
+OnAnswer = Callable[[PromptAnswer], None]
+
+
+class EcaServer:
+    """One server process."""
+
+    def __init__(self, connection: Connection, translator: Translator) -> None:
+        self._connection = connection
+        self._translator = translator
+        self._dialect = translator.dialect
+        self.ids = translator.ids
+
+    @property
+    def is_today(self) -> bool:
+        """Whether the server is known to speak today's protocol."""
+        return self._dialect.is_today
+
+    def read(self, method: str, params: object) -> Sequence[object]:
+        """Read a notification: today's messages, maybe none; a malformed one is skipped."""
+        try:
+            message = read_notification(method, params)
+        except (DecodeError, RecursionError) as fault:
+            logger.warning("skipped a message: %s", fault)
+            return ()
+        return self.todays(message)
+
+    def todays(self, message: Message) -> Sequence[object]:
+        """Return a message of the server as today's, with our ids of chats; maybe none yet."""
+        return self._translator.read(message)
+
+    def notify(self, message: Notification) -> None:
+        """Queue a notification; to a server that has ended it is dropped."""
+        with suppress(ConnectionClosed):
+            self._translator.notify(message)
+
+    async def introduce(self, params: lifecycle.InitializeParams) -> chat.ConfigUpdated:
+        """Send initialize and initialized; returns what the server says of its choices.
+
+        Raises RemoteError, DecodeError and ConnectionClosed.
+        """
+        written = self._translator.params(params)
+        raw = await self._connection.request(params.method, written)
+        config = self._translator.introduction(read_result(type(params), raw))
+        self.notify(lifecycle.Initialized())
+        return config
+
+    # --- requests --------------------------------------------------------------------------------
+
+    async def ask(self, params: Request[_ResultT], seconds: float | None = None) -> _ResultT:
+        """Send a request and return its result. Raises AgentRefused and its subclasses."""
+        method, seconds = params.method, ANSWER_SECONDS if seconds is None else seconds
+        if not self._dialect.may_know(method):
+            raise _lacks(method)
+        try:
+            with anyio.fail_after(seconds):
+                raw = await self._connection.request(method, self._translator.params(params))
+            result = read_result(type(params), raw)
+        except TimeoutError:
+            raise AgentRefused(f"{method} failed: no answer after {seconds:.0f} s") from None
+        except RemoteError as fault:
+            raise self._refusal(method, fault) from fault
+        except ConnectionClosed as fault:
+            raise AgentRefused(f"{method} failed: {one_line(str(fault))}") from fault
+        except DecodeError as fault:
+            line = f"{method} failed: the answer is malformed: {one_line(str(fault))}"
+            raise AgentRefused(line) from fault
+        if isinstance(result, contexts.QueryContextResult):
+            self._translator.note_resources(result.contexts)
+        return result
+
+    def _refusal(self, method: str, fault: RemoteError) -> AgentRefused:
+        if fault.code == METHOD_NOT_FOUND:
+            self._dialect.note_absent(method)
+            return _lacks(method)
+        return refusal(method, fault.code, fault.message)
+
+    async def clear(self, chat_id: str) -> None:
+        """Remove all messages of a chat (chat/clear). Raises AgentRefused."""
+        try:
+            await self.ask(chats.ChatClearParams(chat_id=chat_id, messages=True))
+        except AgentLacks:
+            if self._dialect.is_today:
+                raise
+            await self.delete(chat_id)  # its next prompt starts another one
+
+    async def delete(self, chat_id: str) -> None:
+        """Delete a chat (chat/delete). Raises AgentRefused."""
+        try:
+            await self.ask(chats.ChatDeleteParams(chat_id=chat_id))
+        except AgentLacks:
+            if self._dialect.generation > Generation.DRAFT:
+                raise  # the draft has nothing to delete: it is enough that we no longer name it
+        self._translator.forget(chat_id)
+
+    # --- prompts ---------------------------------------------------------------------------------
+
+    def prompt(
+        self,
+        prompt: SelectedPrompt,
+        today: Callable[[], chat.PromptParams],
+        on_answer: OnAnswer,
+        *,
+        is_login: bool = False,
+    ) -> None:
+        """Queue a prompt, or what the user answers to a login (chat/prompt).
+
+        today: builds it for a server of today.
+        """
+        params = self._translator.prompt(prompt, today)
+        starts_chat = params.chat_id is None and not is_login
+        if not is_login:
+            self._translator.prompted(prompt, starts_chat=starts_chat)
+        with suppress(ConnectionClosed):
+            self._connection.start_request(
+                params.method,
+                self._translator.params(params),
+                partial(self._answered, prompt, on_answer, starts_chat),
+            )
+
+    def _answered(
+        self,
+        prompt: SelectedPrompt,
+        on_answer: OnAnswer,
+        starts_chat: bool,
+        pending: PendingRequest,
+    ) -> None:
+        """Read the response to a prompt.
+
+        The server shows an error in the chat before the response, unless it refuses the chat id.
+        """
+        method, result, fault = chat.PromptParams.method, None, None
+        try:
+            result = read_result(chat.PromptParams, pending.answer())
+        except RemoteError as error:
+            fault = _line(method, error)
+        except DecodeError as error:
+            logger.warning("unexpected answer to a prompt: %s", error)
+        except ConnectionClosed:
+            return
+        if starts_chat and self._translator.is_replaced(prompt):
+            self._translator.leave(prompt.chat_id, result.chat_id if result else None)
+            return
+        is_first = self._translator.answered(prompt, result)
+        if result is not None and result.status is chat.PromptStatus.ERROR:
+            silent = "the server refused the prompt without a reason" if is_first else None
+            answer = PromptAnswer(fault=result.result_message or silent, accepted=False)
+        else:
+            model = result.model if result is not None else None
+            answer = PromptAnswer(model, fault, accepted=fault is None)
+        on_answer(answer)
+        self._translator.settle_stop(prompt, accepted=answer.accepted)
+
+    def queue(self, params: Request[None], on_fault: Callable[[str, bool], None]) -> None:
+        """Queue a request whose result nobody awaits, unless the server does not know it.
+
+        on_fault: called with one line, and whether the server does not know the method.
+        """
+        if self._dialect.may_know(params.method):
+            with suppress(ConnectionClosed):
+                on_answer = partial(self._queue_answered, params.method, on_fault)
+                written = self._translator.params(params)
+                self._connection.start_request(params.method, written, on_answer)
+
+    def _queue_answered(
+        self, method: str, on_fault: Callable[[str, bool], None], pending: PendingRequest
+    ) -> None:
+        try:
+            pending.answer()
+        except RemoteError as fault:
+            is_absent = fault.code == METHOD_NOT_FOUND
+            if is_absent:
+                self._dialect.note_absent(method)
+            on_fault(_line(method, fault), is_absent)
+        except ConnectionClosed:
+            pass
+
+
+def _line(method: str, fault: RemoteError) -> str:
+    """Describe a failed request in one line."""
+    if fault.code == METHOD_NOT_FOUND:
+        return f"this server does not know {method}"
+    return f"{method} failed: {one_line(str(fault))}"
+
+
+def _lacks(method: str) -> AgentLacks:
+    feature = _FEATURES.get(method)
+    told = f"{feature}: it does not know" if feature else "does not know"
+    return AgentLacks(f"this server {told} {method}")
+
+
+def refusal(method: str, code: int | str | None, message: str) -> AgentRefused:
+    """Return what a request failed with, by its code (a word in the server's own errors)."""
+    kind, told = _FAULTS.get(code, AgentRefused), one_line(message)
+    if told == "Internal error":  # the server writes the detail to stderr only
+        told += "; :Eca log may say why"
+    return kind(f"{method} failed: {told}")
