@@ -26,6 +26,7 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.chat.vocabulary.ops import ViewOp
 from eca_nvim.nvim.frame_queue import FrameQueue
 from eca_nvim.nvim.frame_sender import packed
+from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.session.chats import Chats
@@ -114,7 +115,9 @@ def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     chats.outside = lambda _server: Recorder()
     options = Options("eca", chats, persistence, screen, lambda: None, dict)
     trust = Trust("eca", chats, persistence)
-    incoming = IncomingEvents("eca", chats, options, trust, screen, lambda _needed: None)
+    incoming = IncomingEvents(
+        *("eca", chats, options, trust, screen, Redactor(), lambda _needed: None)
+    )
     calls = 0
 
     def profile(_frame: FrameType, what: str, _argument: object) -> None:

@@ -8,15 +8,18 @@ import anyio
 import pytest
 from tests.session.rig import PATIENCE, Rig
 from tests.support.calls import eca_call
+from tests.support.messages import kinds
 
 from eca_nvim.agents.base import NO_FURTHER_FOLDERS, AgentExit
 from eca_nvim.agents.eca.chat_options import Announced, Selection
 from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
 from eca_nvim.chat.vocabulary import call_details, events, intents
 from eca_nvim.chat.vocabulary.agent_events import MessageShown, WorkChanged
+from eca_nvim.chat.vocabulary.bases import AgentEvent
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.contexts import WebContext
 from eca_nvim.chat.vocabulary.events import (
+    Addressed,
     ChatCleared,
     ChatDeleted,
     Role,
@@ -273,6 +276,12 @@ async def test_each_intent_has_a_handler(rig: Rig) -> None:
     first, later = {*rig.session._handlers}, {*rig.session._requests}
     assert first | later == {*intents.INTENTS.values()} - elsewhere
     assert not first & later
+
+
+async def test_each_event_of_an_agent_has_a_reader(rig: Rig) -> None:
+    await rig.ready()
+    [server] = rig.session._servers
+    assert {*server.incoming._readers, Addressed} == {*kinds(AgentEvent)}
 
 
 async def test_an_image_becomes_a_private_file_that_ends_with_the_host(rig: Rig) -> None:

@@ -32,7 +32,7 @@ from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 from eca_nvim.protocol.base.codec import Body, decode_as, decode_body
 from eca_nvim.review.snapshots import Blob, Snapshot
-from eca_nvim.session.files.whole_writes import with_actual_diff
+from eca_nvim.session.files.whole_writes import CallEvent, with_actual_diff
 
 RECORDINGS: Final = tuple(sorted(path.stem for path in ACP_RECORDINGS.glob("*.jsonl")))
 FOLDER: Final = "/workspace"
@@ -76,7 +76,9 @@ class _Session:
     def take(self, events: Iterable[ChatEvent]) -> None:
         for event in events:
             self.events.append(event)
-            shown = with_actual_diff(self.driver.chat, event, _file_before)
+            shown = event
+            if isinstance(shown, CallEvent):
+                shown = with_actual_diff(self.driver.chat, shown, _file_before)
             self.driver.hear_exactly(shown)
 
     def ask(self, request_id: str, params: RequestPermission) -> None:

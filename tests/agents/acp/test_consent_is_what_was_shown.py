@@ -17,6 +17,7 @@ from tests.chat.driver import Driver
 
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, run_command, write_file
 from eca_nvim.chat.vocabulary.effects import Decision
+from eca_nvim.chat.vocabulary.events import ToolRequested
 from eca_nvim.digests import text_digest
 from eca_nvim.protocol.acp import decode_agent_request
 from eca_nvim.protocol.acp.tool_call import RequestPermission
@@ -64,10 +65,10 @@ class Consent:
         assert isinstance(asked, RequestPermission)
         session, permissions = self.asking.session, self.asking.permissions
         permissions.start(1, session, asked)
+        event = self.asking.link.events[-1]
+        assert isinstance(event, ToolRequested)
         self.driver.hear_exactly(
-            with_actual_diff(
-                self.driver.chat, self.asking.link.events[-1], lambda _, __, p: self._before(p)
-            )
+            with_actual_diff(self.driver.chat, event, lambda _, __, p: self._before(p))
         )
         [item] = self.driver.items
         lines, warned = item["lines"], item.get("warnings") or ()

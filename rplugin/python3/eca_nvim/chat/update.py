@@ -88,11 +88,6 @@ class Update:
         self.overruled_rejection = False
         self.more_follow = more_follow
 
-    @property
-    def is_urgent(self) -> bool:
-        """Whether there are effects or autocommands, which do not wait for further events."""
-        return bool(self.effects or self.events)
-
     def tell(self, effect: effects.Effect) -> None:
         """Add an effect for the agent."""
         self.effects.append(effect)

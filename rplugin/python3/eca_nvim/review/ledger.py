@@ -33,6 +33,10 @@ MOST_BYTES = 1 << 28
 PROMPT_CELLS = 60
 
 
+RECORDED = (turn_events.TurnEvent, call_details.FileUsed, events.AgentGone)
+"""Events that are recorded although they are about no call."""
+
+
 class _OpenCall(Struct, eq=False):
     """A call whose request is complete and that has not ended.
 
@@ -89,8 +93,6 @@ class Ledger:
             case events.AgentGone():
                 for chat_id, block_id in [key for key in self._open if key[0] == chat.id]:
                     self._ended(chat_id, block_id, CallOutcome.STOPPED)
-            case _:
-                pass
 
     def _record_call(self, chat: Chat, event: events.ChatEvent, block: ToolBlock) -> None:
         match event:

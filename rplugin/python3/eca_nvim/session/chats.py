@@ -26,9 +26,10 @@ from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions.approvals import PendingList
 from eca_nvim.chat.vocabulary import effects, ops, options
 from eca_nvim.chat.vocabulary.events import ChatEvent
+from eca_nvim.review.ledger import RECORDED
 from eca_nvim.session.files.call_warnings import disk_warnings
-from eca_nvim.session.files.whole_writes import FileBefore, with_actual_diff
-from eca_nvim.session.view import SHOW, View, isolated, report_fault
+from eca_nvim.session.files.whole_writes import CallEvent, FileBefore, with_actual_diff
+from eca_nvim.session.view import SHOW, View, report_fault
 
 REFRESH_INTERVAL = 1.0
 """Seconds between two updates of the times that are shown."""
@@ -65,7 +66,7 @@ class Chats:
         self._servers: dict[str, _ServerState] = {}
         self._running = anyio.Event()
         self._shown = PendingList()
-        self._in_batch = False
+        self._batch: dict[str, Chat] | None = None  # the chats that events of one read concern
         self.table: dict[str, Chat] = {}
         self.default_server: str = ops.DEFAULT_SERVER
         """The name of the server of a chat that names none."""
@@ -112,32 +113,38 @@ class Chats:
 
         child: the subagent's chat in it that they concern.
         """
-        update = self._update(chat, child)
+        is_batch = self._batch is not None
+        if self._batch is not None:
+            self._batch[chat.id] = chat
+        update = Update(chat, chat.lane(child), now(), more_follow=is_batch)
         for received in events:
+            event = received
             try:
-                event = with_actual_diff(chat, received, self._file_before, child)
+                if isinstance(received, CallEvent):
+                    event = with_actual_diff(chat, received, self._file_before, child)
                 reducer.change(update, event)
-                self._record_event(chat, event, update.about)
+                if update.about is not None or isinstance(event, RECORDED):
+                    self._record_event(chat, event, update.about)
             except Exception as fault:  # noqa: BLE001 - a bug of ours; go on with the next event
                 report_fault(self._view, SHOW, received, fault)
-            if update.is_urgent:
+            if update.effects or update.events:  # these do not wait for further events
                 self.show(update.finish())
-                update = self._update(chat, child)
+                update = Update(chat, chat.lane(child), now(), more_follow=is_batch)
         self.show(update.finish())
-
-    def _update(self, chat: Chat, child: str | None) -> Update:
-        return Update(chat, chat.lane(child), now(), more_follow=self._in_batch)
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Draw the headers and the status once for all events applied inside."""
-        outer, self._in_batch = self._in_batch, True
+        if self._batch is not None:  # an effect was answered at once
+            yield
+            return
+        batch = self._batch = dict[str, Chat]()
         try:
             yield
         finally:
-            self._in_batch = outer
-            for chat in self if not outer else ():
-                used = chat.used  # no property: there may be many chats
+            self._batch = None
+            for chat in batch.values():
+                used = chat.used
                 looks_for = used.named or used.ended
                 if chat.stale or chat.status_is_stale or used.is_stale or looks_for:
                     self.show(reducer.settled(chat, now()))
@@ -214,12 +221,10 @@ class Chats:
         while True:
             await self._running.wait()
             await anyio.sleep(REFRESH_INTERVAL)
+            self._running = anyio.Event()  # set again by a change that a time goes on with
             for chat in self:
                 if chat.shows_time:
-                    with isolated(self._view, "show the time", chat.id):
+                    try:
                         self.show(reducer.tick(chat, now()))
-            if not self._any_turn_runs():
-                self._running = anyio.Event()
-
-    def _any_turn_runs(self) -> bool:
-        return any(chat.shows_time for chat in self.table.values())
+                    except Exception as fault:  # noqa: BLE001 - as in `apply`
+                        report_fault(self._view, "show the time", chat.id, fault)

@@ -1,7 +1,6 @@
-"""Incoming: the events of a server, each applied to its chat; turns that have gone silent.
+"""Incoming: the events of a server, each applied to its chat.
 
 Rules kept here:
-- One question at a time; without an answer in time the state stays unknown.
 - An event without a chat is for the chat the user last used; what closes a question is for the chat
   that shows it. A question gets a new chat if there is none: the agent waits for the answer.
 - An event for a chat of another server is dropped.
@@ -13,8 +12,9 @@ Rules kept here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import dropwhile, groupby
+from typing import Any
 from uuid import uuid4
 
 from eca_nvim.chat.handlers.questions import find_question
@@ -38,14 +38,13 @@ from eca_nvim.chat.vocabulary.options import (
     OptionRefused,
     OptionsChanged,
 )
+from eca_nvim.redaction import Redactor
 from eca_nvim.session.background_work import BackgroundWork, ToolServers
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import Options
+from eca_nvim.session.secrets import without_typed
 from eca_nvim.session.trust import Trust
-from eca_nvim.session.view import SHOW, View, isolated
-
-ANSWER_TIMEOUT = 5.0
-"""Seconds that an agent has to list its chats."""
+from eca_nvim.session.view import SHOW, View, report_fault
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +61,8 @@ _CREATES_NO_CHAT = (
 )
 """Events that are ignored when their chat is unknown."""
 
-_ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged, QuestionAsked, QuestionClosed})
-"""Events that also concern the session, or choose their chat; each is handled alone."""
+_ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged})
+"""Events that also concern the session; each is handled alone."""
 
 
 class IncomingEvents:
@@ -76,6 +75,7 @@ class IncomingEvents:
         options: Options,
         trust: Trust,
         view: View,
+        redactor: Redactor,
         login_needed: Callable[[login.LoginNeeded], None],
     ) -> None:
         self._server = server
@@ -83,19 +83,37 @@ class IncomingEvents:
         self._options = options
         self._trust = trust
         self._view = view
-        self._login_needed = login_needed
+        self._redactor = redactor
         self._background_work = BackgroundWork(server, lambda it: owner(chats.table, it))
         self._tool_servers = ToolServers()
+        self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
+            AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
+            agent_events.TrustWanted: self._trust_wanted,
+            login.LoginNeeded: login_needed,
+            agent_events.Welcomed: self._welcome,
+            agent_events.MessageShown: self._message_shown,
+            agent_events.WorkChanged: self._work_changed,
+            agent_events.JobsChanged: self._jobs_changed,
+            agent_events.ToolServerChanged: self._tool_server_changed,
+        }
         self.welcome: str | None = None
         self.last_used_chat: str | None = None
         """The chat the user last used."""
 
     def receive(self, events: Sequence[agent_events.AgentEvent]) -> None:
         """Handle events in order; a fault in one of them never ends the agent's connection."""
+        if self._redactor.has_typed:
+            events = without_typed(events, self._redactor)
         with self._chats.batch():
-            for run in _runs(join_text(events)):
-                with isolated(self._view, SHOW, run[0]):
-                    self._handle(run)
+            for _, run in groupby(join_text(events), _address):
+                event, *more = run
+                try:
+                    if type(event) is Addressed:
+                        self._apply([event, *more])
+                    else:
+                        self._readers[type(event)](event)
+                except Exception as fault:  # noqa: BLE001 - a bug of ours; go on with the next
+                    report_fault(self._view, SHOW, event, fault)
 
     @property
     def has_work(self) -> bool:
@@ -111,28 +129,21 @@ class IncomingEvents:
         self._view.push([nothing])
         self._show_jobs(killed)
 
-    def _handle(self, run: Sequence[agent_events.AgentEvent]) -> None:
-        match event := run[0]:
-            case Addressed():
-                told = [it.event for it in run if isinstance(it, Addressed)]
-                self._apply_to_chat(event, told)
-            case AbilitiesChanged(abilities):
-                self._chats.abilities_changed(self._server, abilities)
-            case agent_events.TrustWanted(wanted):
-                self._trust.server_wants(self.last_used_chat, wanted=wanted)
-            case login.LoginNeeded():
-                self._login_needed(event)
-            case agent_events.Welcomed(text):
-                self._welcome(text)
-            case agent_events.MessageShown(level, text):
-                self._view.push([ops.Notify(level, one_line(text))])
-            case agent_events.WorkChanged():
-                self._view.push([self._background_work.update_task(event)])
-            case agent_events.JobsChanged(jobs):
-                self._show_jobs(jobs)
-                self._view.push([self._background_work.update_jobs(jobs)])
-            case agent_events.ToolServerChanged():
-                self._view.push(self._tool_servers.update(event))
+    def _trust_wanted(self, event: agent_events.TrustWanted) -> None:
+        self._trust.server_wants(self.last_used_chat, wanted=event.wanted)
+
+    def _message_shown(self, event: agent_events.MessageShown) -> None:
+        self._view.push([ops.Notify(event.level, one_line(event.text))])
+
+    def _work_changed(self, event: agent_events.WorkChanged) -> None:
+        self._view.push([self._background_work.update_task(event)])
+
+    def _jobs_changed(self, event: agent_events.JobsChanged) -> None:
+        self._show_jobs(event.jobs)
+        self._view.push([self._background_work.update_jobs(event.jobs)])
+
+    def _tool_server_changed(self, event: agent_events.ToolServerChanged) -> None:
+        self._view.push(self._tool_servers.update(event))
 
     def _show_jobs(self, jobs: Sequence[turn_events.Job]) -> None:
         """Show jobs at the calls that have started them."""
@@ -141,32 +152,35 @@ class IncomingEvents:
             if chat_id in self._chats.table:
                 self._chats.apply(self._chats.get(chat_id), [job], child)
 
-    def _apply_to_chat(self, addressed: Addressed, events: Sequence[ChatEvent]) -> None:
-        """Apply events to their chat; `addressed`: the first of them."""
-        chat_id, child = route(self._chats.table, addressed)
-        if addressed.chat_id is None:
-            chat_id = self._chat_for(addressed.event)
+    def _apply(self, run: Sequence[Any]) -> None:
+        """Apply events to their chat, whose address they share."""
+        first: Addressed = run[0]
+        told: list[ChatEvent] = [it.event for it in run]
+        chat_id, child = first.chat_id, None
+        if first.parent_id is not None or chat_id not in self._chats.table:
+            chat_id, child = route(self._chats.table, first)
+        if first.chat_id is None:
+            chat_id = self._chat_for(first.event)
         if chat_id is None:
-            log.warning("no chat to show an event in: %r", addressed.event)
+            log.warning("no chat to show an event in: %r", first.event)
             return
-        if chat_id not in self._chats.table:
-            events = [*dropwhile(lambda event: isinstance(event, _CREATES_NO_CHAT), events)]
-            if not events:
+        chat = self._chats.table.get(chat_id)
+        if chat is None:
+            told = [*dropwhile(lambda event: isinstance(event, _CREATES_NO_CHAT), told)]
+            if not told:
                 return
-            self._options.open_chat(self._chats.get(chat_id, self._server))
-        elif self._chats.table[chat_id].server_name != self._server:
+            chat = self._chats.get(chat_id, self._server)
+            self._options.open_chat(chat)
+        elif chat.server_name != self._server:
             line = "%s sent an event for another server's chat: %r"
-            log.warning(line, self._server, addressed.event)
+            log.warning(line, self._server, first.event)
             return
-        chat = self._chats.get(chat_id)
-        match events:
-            case [OptionsChanged() | OptionRefused() as event] if child is None:
-                self._options.apply(chat, event)
-            case _:
-                self._chats.apply(chat, events, child)
-        match events:
-            case [ChatDeleted()] if child is None:
-                self._view.push([ops.Emit("EcaChatClosed", {"chat": chat_id})])
+        if child is None and isinstance(first.event, OptionsChanged | OptionRefused):
+            self._options.apply(chat, first.event)
+        else:
+            self._chats.apply(chat, told, child)
+        if child is None and isinstance(first.event, ChatDeleted):
+            self._view.push([ops.Emit("EcaChatClosed", {"chat": chat_id})])
 
     def _chat_for(self, event: ChatEvent) -> str | None:
         """Return the chat for an event that names none."""
@@ -179,8 +193,8 @@ class IncomingEvents:
             return str(uuid4())
         return self.last_used_chat
 
-    def _welcome(self, text: str) -> None:
-        self.welcome = text
+    def _welcome(self, event: agent_events.Welcomed) -> None:
+        self.welcome = event.text
         for chat in self._chats.of(self._server):
             self.show_welcome(chat)
 
@@ -196,17 +210,8 @@ class IncomingEvents:
         self._trust.chat_created(chat)
 
 
-def _runs(events: Iterable[agent_events.AgentEvent]) -> Iterator[Sequence[agent_events.AgentEvent]]:
-    """Yield neighbours that are for the same chat together, and all other events alone."""
-    for address, run in groupby(events, _address):
-        if address is None:
-            yield from ([event] for event in run)
-        else:
-            yield [*run]
-
-
 def _address(event: agent_events.AgentEvent) -> object:
-    """Return a key of the chat that an event is for; None for an event that comes alone."""
-    if type(event) is not Addressed or type(event.event) in _ALONE:
-        return None
-    return (event.chat_id, event.parent_id)
+    """Return what neighbours for the same chat share; an event that comes alone shares nothing."""
+    if type(event) is Addressed and event.chat_id and type(event.event) not in _ALONE:
+        return (event.chat_id, event.parent_id)
+    return object()

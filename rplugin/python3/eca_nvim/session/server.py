@@ -293,9 +293,11 @@ class Server:
             self.request(ServerRequest.SLEEP)
 
     def _receive(self, events: Sequence[AgentEvent]) -> None:
-        self.used()
-        if self._current is not None:
-            self._current.has_spoken = True
+        run = self._current
+        if run is not None:
+            run.has_spoken = True
+            if run.timer is not None:
+                run.timer.used()
         self._emit(events)
 
     async def _run_agent(self, run: _Run) -> None:

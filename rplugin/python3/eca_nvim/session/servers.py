@@ -24,7 +24,7 @@ from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.approvals import is_still_approved
-from eca_nvim.chat.vocabulary import agent_events, effects, ops, options, states, turn_events
+from eca_nvim.chat.vocabulary import effects, ops, options, states, turn_events
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
 from eca_nvim.chat.vocabulary.requests import Value
@@ -38,7 +38,7 @@ from eca_nvim.session.login import Login
 from eca_nvim.session.options import Options
 from eca_nvim.session.outgoing import Held, HeldCalls
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.session.secrets import without_secrets, without_typed
+from eca_nvim.session.secrets import without_secrets
 from eca_nvim.session.server import MakeAgent, Server, ServerRequest, ServerState
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
@@ -83,12 +83,10 @@ class NamedServer(effects.Outside):
             lambda: servers.configured.get(name, {}),
         )
         self.incoming = IncomingEvents(
-            name, self._chats, self.options, self.trust, self._view, self.login.needed
+            *(name, self._chats, self.options, self.trust, self._view),
+            *(servers.redactor, self.login.needed),
         )
-        self.process = Server(name, servers.make_agent, self, self._receive)
-
-    def _receive(self, events: Sequence[agent_events.AgentEvent]) -> None:
-        self.incoming.receive(without_typed(events, self._servers.redactor))
+        self.process = Server(name, servers.make_agent, self, self.incoming.receive)
 
     def forget(self, chat: Chat) -> None:
         """Forget a chat that is gone, and what waits in it: a login, and prompts not sent yet."""

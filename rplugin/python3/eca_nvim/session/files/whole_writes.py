@@ -23,7 +23,10 @@ from eca_nvim.chat.vocabulary import call_details, events
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import text_of
 
-_TOOL_EVENTS = (events.ToolRequested, events.ToolRunning, events.ToolFinished, events.ToolRejected)
+CallEvent: TypeAlias = (
+    events.ToolRequested | events.ToolRunning | events.ToolFinished | events.ToolRejected
+)
+"""An event that describes a call whole."""
 FileBefore: TypeAlias = Callable[[Chat, ToolBlock | None, str], Snapshot]
 """Returns a file as it was before a call, by chat, the call's block if there is one, and path."""
 
@@ -53,14 +56,12 @@ def _line_ends(text: str) -> str | None:
 
 
 def with_actual_diff(
-    chat: Chat, event: events.ChatEvent, file_before: FileBefore, child: str | None = None
-) -> events.ChatEvent:
-    """Return a tool event with the real diff of its call; other events are returned unchanged.
+    chat: Chat, event: CallEvent, file_before: FileBefore, child: str | None = None
+) -> CallEvent:
+    """Return an event of a tool call with the real diff of the call.
 
     child: the subagent whose event it is, None for the chat itself.
     """
-    if not isinstance(event, _TOOL_EVENTS):
-        return event
     call = event.call
     if not call.changes:
         return event

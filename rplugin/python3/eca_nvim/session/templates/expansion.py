@@ -30,7 +30,7 @@ _FENCES = re.compile("`{3,}")
 _LANGUAGE = re.compile(r"[\w+-]{1,30}")
 
 
-class MalformedTemplate(Refused):
+class MalformedTemplate(Refused, ValueError):
     """Raised if a file is no template; says why in a line, `line` is 1-based, None for the file."""
 
     def __init__(self, fault: str, line: int | None = None) -> None:
