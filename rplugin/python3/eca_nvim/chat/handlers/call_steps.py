@@ -145,9 +145,19 @@ def step(update: Update, block: ToolBlock, state: states.CallState) -> None:
     Every change of a call's state goes through here. Header and body are redrawn either way,
     because the event may have brought new details.
     """
+    chat = update.chat
     if states.may_become(block.state, state):
         block.state = state
-        _follow(update, block)
+        if state in states.ENDED_CALLS:
+            chat.live.pop(block.id, None)
+        else:
+            chat.live[block.id] = block
+        if state is states.CallState.WAITING:
+            chat.ask(block.id, update.now)
+            update.dirty |= Dirty.STATUS
+            announce_request(update, block)
+        else:  # also when the user has answered and the agent has not confirmed it yet
+            resolve_request(update, block, _OUTCOMES.get(state, "withdrawn"))
     update.auto_fold(block, _FOLDS.get(block.state, block.fold))
     if block.lane.anchor is not None:
         _show_in_anchor(update, block)
@@ -161,20 +171,6 @@ def _show_in_anchor(update: Update, block: ToolBlock) -> None:
         conceal(update, block.lane)
     if block.state not in states.ENDED_CALLS:
         show_activity(update, block.lane, lambda: call_title(block, update.chat.settings))
-
-
-def _follow(update: Update, block: ToolBlock) -> None:
-    chat = update.chat
-    if block.state in states.ENDED_CALLS:
-        chat.live.pop(block.id, None)
-    else:
-        chat.live[block.id] = block
-    if block.state is states.CallState.WAITING:
-        chat.ask(block.id, update.now)
-        update.dirty |= Dirty.STATUS
-        announce_request(update, block)
-    else:  # also when the user has answered and the agent has not confirmed it yet
-        resolve_request(update, block, _OUTCOMES.get(block.state, "withdrawn"))
 
 
 def resolve_request(update: Update, block: ToolBlock, outcome: str) -> None:

@@ -24,7 +24,6 @@ from eca_nvim.chat.model.calls import changed_paths, changed_places, may_change,
 from eca_nvim.chat.model.chat import (
     OPEN_TO_CHANGE,
     active_call,
-    has_final_state,
     is_compatible,
     requested_call,
 )
@@ -239,7 +238,7 @@ def _model_may_write(update: Update) -> bool:
 def _open_call(update: Update, call: call_details.ToolCall) -> ToolBlock | None:
     """Return the block of a call that runs or has just ended; None if the event is too late."""
     block = active_call(update.lane, call)
-    if block is not None and has_final_state(block):
+    if block is not None and not states.CALL_STEPS[block.state]:
         return None
     return _block_of(update, block, call)
 

@@ -14,6 +14,7 @@ from eca_nvim.chat.handlers.questions import asks_itself, close_login_question, 
 from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.used_files import prompt_sent
 from eca_nvim.chat.model.blocks import (
+    Block,
     NoteBlock,
     Question,
     QuestionBlock,
@@ -21,7 +22,7 @@ from eca_nvim.chat.model.blocks import (
     TextBlock,
     ToolBlock,
 )
-from eca_nvim.chat.model.chat import Chat, QueueKind, RunningTurn
+from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import completion, effects, events, ops, states, turn_events
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -44,26 +45,23 @@ _WORKING = frozenset({states.CallState.APPROVED, states.CallState.RUNNING})
 
 def ask_when_silent(update: Update) -> None:
     """Ask the agent whether the turn still runs, if it has been silent for too long."""
-    turn = update.chat.turn
+    chat, turn, live = update.chat, update.chat.turn, update.chat.live.values()
     first = PATIENCE_MS.get(turn.state)
-    if first is None or update.chat.server != "ready":
+    if first is None or chat.server != "ready":
         return
     # A tool that runs, a request that waits and a retry may take long. A stop must be confirmed
     # soon, whatever it interrupts.
-    if turn.state not in _STOPS and _takes_its_time(update.chat):
+    if turn.state not in _STOPS and (turn.retrying or chat.pending or any(map(_works, live))):
         return
     waits = (min(first << number, LONGEST_MS) for number in range(turn.times_asked + 1))
     if update.now - turn.last_activity_ms >= sum(waits):
         turn.times_asked += 1
-        silent = effects.SilentTurn(update.chat.id, turn.number, turn.times_asked)
+        silent = effects.SilentTurn(chat.id, turn.number, turn.times_asked)
         update.tell(lambda it: it.ask_turn(silent))
 
 
-def _takes_its_time(chat: Chat) -> bool:
-    if chat.turn.retrying or chat.pending:
-        return True
-    live = chat.live.values()
-    return any(isinstance(block, ToolBlock) and block.state in _WORKING for block in live)
+def _works(block: Block) -> bool:
+    return isinstance(block, ToolBlock) and block.state in _WORKING
 
 
 def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:

@@ -247,7 +247,7 @@ def turns_since(chat: Chat, prompt: TextBlock) -> Sequence[PastTurn]:
         if isinstance(block, TextBlock) and block.kind is ops.BlockKind.USER:
             if not turns or not block.turn or block.turn != turns[-1].number:
                 turns.append(PastTurn(block.turn, truncate(one_line(block.text), PROMPT_CELLS)))
-        elif any(_may_have_changed(call) for call in _calls(chat, block)):
+        elif any(it.state not in _NEVER_RAN and may_change(it.call) for it in _calls(chat, block)):
             turns[-1].may_have_changed = True
     return turns
 
@@ -261,19 +261,14 @@ def _calls(chat: Chat, block: Block) -> Iterator[ToolBlock]:
                 yield from (it for it in lane.blocks if isinstance(it, ToolBlock))
 
 
-def _may_have_changed(block: ToolBlock) -> bool:
-    return block.state not in _NEVER_RAN and may_change(block.call)
-
-
 OPEN_TO_CHANGE = frozenset({states.CallState.PREPARING, states.CallState.WAITING})
 """States in which the agent may still change a call, because nobody has approved it yet."""
+_INACTIVE = states.ENDED_CALLS | {states.CallState.WAITING}
 
 
 # An id names a call within one lane only. Some providers restart their ids in every turn, and two
 # calls at a time may have the same id. A call that has ended never runs again: if its id is
 # requested again, that is a new call.
-
-
 def requested_call(lane: Lane, event: events.ToolRequested) -> ToolBlock | None:
     """Return the open call that a request is about; None if the call is new.
 
@@ -291,30 +286,19 @@ def active_call(lane: Lane, call: call_details.ToolCall) -> ToolBlock | None:
     # Of two open calls with one id, what runs or ended is the one that does not wait for the user,
     # unless its arguments differ.
     last = block = lane.calls.get(call.id)
-    while block is not None and not _may_be_active(block, call):
+    while block and (block.state in _INACTIVE or not is_compatible(block.call, call)):
         block = block.earlier
     return block or last
 
 
-def _may_be_active(block: ToolBlock, call: call_details.ToolCall) -> bool:
-    is_busy = block.state not in states.ENDED_CALLS and block.state is not states.CallState.WAITING
-    return is_busy and is_compatible(block.call, call)
-
-
-def has_final_state(block: ToolBlock) -> bool:
-    """Return whether a call's state is final: later events about it are ignored."""
-    return not states.CALL_STEPS[block.state]
-
-
 def is_compatible(known: call_details.ToolCall, received: call_details.ToolCall) -> bool:
     """Return whether two descriptions of a call do not contradict each other."""
-    return known is received or (
-        (known.name is None or received.name is None or known.name == received.name)
-        and (known.server is None or received.server is None or known.server == received.server)
-        and (known.origin is None or received.origin is None or known.origin == received.origin)
-        and (
-            known.arguments is None
-            or received.arguments is None
-            or requests.is_same(known.arguments, received.arguments)
-        )
+    said = (
+        (known.name, received.name),
+        (known.server, received.server),
+        (known.origin, received.origin),
+        (known.arguments, received.arguments),
+    )
+    return known is received or all(
+        one is None or other is None or requests.is_same(one, other) for one, other in said
     )

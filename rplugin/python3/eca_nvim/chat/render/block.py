@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
 from msgspec import Struct
@@ -31,7 +31,7 @@ from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.question import question_body, question_header, stopped_question
 from eca_nvim.chat.render.title import verb_and_target
 from eca_nvim.chat.render.tool import call_title, tool_body, tool_header
-from eca_nvim.chat.text.body import Body, stacked
+from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.output import rows_of, table, text_body
 from eca_nvim.chat.text.safe_text import body_lines, duration, one_line, truncate
 from eca_nvim.chat.vocabulary import ops, states, turn_events
@@ -65,10 +65,9 @@ def _group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Seq
 def _group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
     if limit is not None:
         return Body(())  # the calls are blocks of their own
-    titled = (
-        (Body([call_title(it, settings)]), tool_body(it, settings, None)) for it in group.members
-    )
-    return stacked(body for pair in titled for body in pair)
+    titles = [Body([call_title(it, settings)]) for it in group.members]
+    bodies = [tool_body(it, settings, None) for it in group.members]
+    return joined(*chain(*zip(titles, bodies, strict=True)))
 
 
 TITLE_CELLS = 120
@@ -112,9 +111,7 @@ def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINE
 
     limit: most lines of output, None for all.
     """
-    if not block.is_open:
-        return Body(())
-    return full_body(block, settings, limit)
+    return full_body(block, settings, limit) if block.is_open else Body(())
 
 
 def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body:

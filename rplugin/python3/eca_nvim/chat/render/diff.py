@@ -10,7 +10,7 @@ from itertools import groupby, islice, pairwise, takewhile
 
 from msgspec.structs import replace
 
-from eca_nvim.chat.text.body import Body, RowPlace, stacked
+from eca_nvim.chat.text.body import Body, RowPlace, joined
 from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.text.output import MORE, cut, cut_line, lines_left_out
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name
@@ -39,17 +39,12 @@ def changes_body(changes: Sequence[FileChange], limit: int | None) -> Body:
     if len(files) < 2:
         return _file_body(changes, limit)
     share = None if limit is None else max(LEAST, limit // len(files))
-    return stacked(
-        body
-        for path, of_file in files.items()
-        for body in (_path_row(path), _file_body(of_file, share))
-    )
-
-
-def _path_row(path: str) -> Body:
-    return Body(
-        [literal_name(path)], [(0, 0, -1, "EcaToolTarget")], "diff", places=[(0, path, 0, 0)]
-    )
+    bodies: list[Body] = []
+    for path, of_file in files.items():
+        name, place = [literal_name(path)], (0, path, 0, 0)
+        bodies.append(Body(name, [(0, 0, -1, "EcaToolTarget")], "diff", places=[place]))
+        bodies.append(_file_body(of_file, share))
+    return joined(*bodies)
 
 
 def _file_body(changes: Sequence[FileChange], limit: int | None) -> Body:
@@ -63,7 +58,7 @@ def _file_body(changes: Sequence[FileChange], limit: int | None) -> Body:
         if len(changes) == 1:
             return cut(literal_lines(changes[0].diff), limit, language="diff")
         share = None if limit is None else max(LEAST, limit // len(changes))
-        return stacked(_file_body((it,), share) for it in changes)
+        return joined(*(_file_body((it,), share) for it in changes))
     lines: list[str] = []
     marks: list[Mark] = []
     places: list[RowPlace] = []

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.calls import folder_arguments, full_name, listed_files
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.text.body import Body, stacked
+from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.output import cut, indent_rest, value_lines
 from eca_nvim.chat.text.safe_text import (
     literal,
@@ -65,7 +65,7 @@ _PLAIN_NAME = re.compile(r"[\w.$-]+")
 
 def argument_body(arguments: Mapping[str, object], limit: int | None) -> Body:
     """List arguments, each cut to `limit` lines and a note of how many are left out."""
-    return stacked(_argument(key, value, limit) for key, value in arguments.items())
+    return joined(*(_argument(key, value, limit) for key, value in arguments.items()))
 
 
 def _argument(key: str, value: object, limit: int | None, path: str | None = None) -> Body:
@@ -107,7 +107,7 @@ def file_rows(call: call_details.ToolCall, settings: RenderSettings, limit: int 
         return argument_body({"files": f"{len(call.locations)}, {_NOT_ALLOWED}"}, limit)
     names = {path: settings.relative(literal_name(path)) for path in listed}
     left = (it for it in names.items() if not named.intersection(it))
-    return stacked(_argument("file", name, limit, path) for path, name in left)
+    return joined(*(_argument("file", name, limit, path) for path, name in left))
 
 
 def arguments_not_shown(

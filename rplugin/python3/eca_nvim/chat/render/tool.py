@@ -32,35 +32,25 @@ from eca_nvim.chat.vocabulary import call_details, ops, states, turn_events
 FAILED_LINES = 10
 AWAITS_INPUT = " · waits for input, :Eca stop ends it"
 
-_GROUPS: Mapping[states.CallState, str] = {
-    states.CallState.PREPARING: "EcaToolPreparing",
-    states.CallState.WAITING: "EcaToolWaiting",
-    states.CallState.APPROVED: "EcaToolRunning",
-    states.CallState.REFUSED: "EcaToolRejected",
-    states.CallState.RUNNING: "EcaToolRunning",
-    states.CallState.DONE: "EcaToolDone",
-    states.CallState.FAILED: "EcaToolFailed",
-    states.CallState.REJECTED: "EcaToolRejected",
-    states.CallState.STOPPED: "EcaToolRejected",
-    states.CallState.UNREPORTED: "EcaMuted",
-    states.CallState.LEFT: "EcaWarning",
+_LOOKS: Mapping[states.CallState, tuple[str, str]] = {
+    states.CallState.PREPARING: ("EcaToolPreparing", ""),
+    states.CallState.WAITING: ("EcaToolWaiting", "waiting"),
+    states.CallState.APPROVED: ("EcaToolRunning", ""),
+    states.CallState.REFUSED: ("EcaToolRejected", "rejected"),
+    states.CallState.RUNNING: ("EcaToolRunning", ""),
+    states.CallState.DONE: ("EcaToolDone", ""),
+    states.CallState.FAILED: ("EcaToolFailed", ""),
+    states.CallState.REJECTED: ("EcaToolRejected", "rejected"),
+    states.CallState.STOPPED: ("EcaToolRejected", "stopped"),
+    states.CallState.UNREPORTED: ("EcaMuted", "no result"),
+    states.CallState.LEFT: ("EcaWarning", "may still run"),
 }
-_NAMED_STATES = frozenset(
-    {
-        *(states.CallState.WAITING, states.CallState.REFUSED, states.CallState.REJECTED),
-        *(states.CallState.STOPPED, states.CallState.UNREPORTED, states.CallState.LEFT),
-    }
-)
+"""The group of a state, and its word if the icon does not say enough."""
 _JOB_STATES = {
     turn_events.JobState.RUNNING: states.CallState.RUNNING,
     turn_events.JobState.COMPLETED: states.CallState.DONE,
     turn_events.JobState.FAILED: states.CallState.FAILED,
     turn_events.JobState.KILLED: states.CallState.STOPPED,
-}
-_STATE_WORDS = {
-    states.CallState.REFUSED: "rejected",
-    states.CallState.UNREPORTED: "no result",
-    states.CallState.LEFT: "may still run",
 }
 
 
@@ -73,8 +63,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
         return question_header(block.question, settings)
     verb, target = verb_and_target(block, settings)
     waits = block.nested is not None and block.nested.waits
-    state = states.CallState.WAITING if waits else _shown_state(block)
-    segments: list[ops.Segment] = [_icon(block, state, settings), (f" {verb}", "EcaToolName")]
+    segments: list[ops.Segment] = [_icon(block, settings), (f" {verb}", "EcaToolName")]
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
@@ -85,33 +74,27 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if paths_outside(block.call, settings.folders):
         segments.append((" outside the workspace", "EcaWarning"))
     if waits:
-        segments.append((" · pending request", _GROUPS[states.CallState.WAITING]))
-    if block.state in _NAMED_STATES:
-        word = _STATE_WORDS.get(block.state, block.state.value)
+        segments.append((" · pending request", "EcaToolWaiting"))
+    group, word = _LOOKS[block.state]
+    if word:
         whose = " by the server's configuration" if block.by_config else ""
-        segments.append((f" {word}{whose}", _GROUPS[block.state]))
+        segments.append((f" {word}{whose}", group))
     if time := _time(block, now):
         segments.append((f"  {time}", "EcaTime"))
     return segments
 
 
-def _shown_state(block: ToolBlock) -> states.CallState:
-    """Return the state of a call, or of the job that it has started."""
-    if block.job is None or block.state is not states.CallState.DONE:
-        return block.state
-    return _JOB_STATES[block.job.state]
-
-
-def _icon(block: ToolBlock, state: states.CallState, settings: RenderSettings) -> ops.Segment:
-    """Return the icon of a call's state; unfinished tasks are not shown as done."""
-    tasks = block.call.details
-    if (
-        isinstance(tasks, call_details.TaskList)
-        and state is states.CallState.DONE
-        and tasks.done < len(tasks.tasks)
-    ):
-        return (settings.icon("task_pending"), _GROUPS[states.CallState.RUNNING])
-    return (settings.icon(state.value), _GROUPS[state])
+def _icon(block: ToolBlock, settings: RenderSettings) -> ops.Segment:
+    """Return the icon of a call, or of what it waits for or has started."""
+    state, tasks, job = block.state, block.call.details, block.job
+    if block.nested is not None and block.nested.waits:
+        state = states.CallState.WAITING
+    elif state is states.CallState.DONE and job is not None:
+        state = _JOB_STATES[job.state]
+    left = isinstance(tasks, call_details.TaskList) and tasks.done < len(tasks.tasks)
+    if left and state is states.CallState.DONE:
+        return (settings.icon("task_pending"), "EcaToolRunning")
+    return (settings.icon(state.value), _LOOKS[state][0])
 
 
 def call_title(block: ToolBlock, settings: RenderSettings) -> str:
@@ -122,8 +105,11 @@ def call_title(block: ToolBlock, settings: RenderSettings) -> str:
 
 
 def _stats(block: ToolBlock) -> list[ops.Segment]:
-    if block.call.changes:
-        return _changed_lines(block.call.changes)
+    if changes := block.call.changes:
+        count = len({it.path for it in changes})
+        files = [(f" {count} files", "EcaMuted")] if count > 1 else []
+        added, removed = sum(it.added for it in changes), sum(it.removed for it in changes)
+        return [*files, (f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
     if block.job is not None:
         return _job(block.job)
     match block.call.details:
@@ -153,14 +139,6 @@ def _job(job: turn_events.Job) -> list[ops.Segment]:
     if job.state is turn_events.JobState.KILLED:
         segments.append((" killed", "EcaToolRejected"))
     return segments
-
-
-def _changed_lines(changes: Sequence[call_details.FileChange]) -> list[ops.Segment]:
-    """Return how many lines changes add and remove, and in how many files if there are several."""
-    count = len({it.path for it in changes})
-    files = [(f" {count} files", "EcaMuted")] if count > 1 else []
-    added, removed = sum(it.added for it in changes), sum(it.removed for it in changes)
-    return [*files, (f" +{added}", "EcaDiffAdd"), (f" -{removed}", "EcaDiffDelete")]
 
 
 def _step(subagent: call_details.Subagent) -> str:
@@ -222,8 +200,9 @@ def _remaining_arguments(
     shown: Mapping[str, object] = MappingProxyType({}),
 ) -> Body:
     """List the arguments that are not shown elsewhere, while the call waits for approval."""
-    waits = block.state is states.CallState.WAITING
-    left = arguments_not_shown(block.call, settings).items() if waits else ()
+    if block.state is not states.CallState.WAITING:
+        return Body([], language="")
+    left = arguments_not_shown(block.call, settings).items()
     arguments = {name: value for name, value in left if shown.get(name) != value}
     return joined(_note(block, settings, limit), argument_body(arguments, limit))
 

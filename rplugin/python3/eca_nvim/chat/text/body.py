@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -28,21 +28,14 @@ class Body(Struct, frozen=True):
 
 
 def joined(*bodies: Body) -> Body:
-    """Stack bodies; the language is that of the last one with lines."""
-    return stacked(bodies)
-
-
-def stacked(bodies: Iterable[Body]) -> Body:
-    """Stack any number of bodies, as `joined` does; no bodies give empty plain text."""
+    """Stack bodies; the language is that of the last one with lines, plain text without any."""
     lines: list[str] = []
     marks: list[Mark] = []
     places: list[RowPlace] = []
     language: str | None = ""
-    is_cut = False
     for body in bodies:
-        is_cut = is_cut or body.is_cut
         marks += ((row + len(lines), start, end, group) for row, start, end, group in body.marks)
         places += ((row + len(lines), path, old, new) for row, path, old, new in body.places)
         language = body.language if body.lines or not lines else language
         lines += body.lines
-    return Body(lines, marks, language, is_cut, tuple(places))
+    return Body(lines, marks, language, any(it.is_cut for it in bodies), tuple(places))

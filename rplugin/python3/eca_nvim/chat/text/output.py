@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from eca_nvim.chat.text.ansi import ColouredLines, Line, coloured_lines
-from eca_nvim.chat.text.body import Body, stacked
+from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.safe_text import body_lines, literal, width
 from eca_nvim.chat.vocabulary.ops import Mark
 
@@ -191,7 +191,7 @@ def cut_characters(body: Body, most: int) -> Body:
 def table(rows: Sequence[tuple[str, Body]]) -> Body:
     """Lay out bodies as a table, with their names in the first column."""
     room = max((width(name) for name, _ in rows), default=0)
-    return stacked(_table_row(name, value, " " * (room + 2)) for name, value in rows)
+    return joined(*(_table_row(name, value, " " * (room + 2)) for name, value in rows))
 
 
 def _table_row(name: str, value: Body, margin: str) -> Body:
