@@ -22,7 +22,7 @@ from tests.support.processes import adopting, command_line, statuses, wait_gone
 from tests.ui.talk import catch_up, draft, host_of, say, wait_idle, wait_line
 
 from eca_nvim.disk.private import KINDS
-from eca_nvim.protocol.acp.messages import AGENT_REQUESTS
+from eca_nvim.protocol.acp import AGENT_REQUESTS
 from eca_nvim.review.snapshots import SMALL
 
 Value: TypeAlias = Any

@@ -95,7 +95,7 @@ class _Session:
         if choice is not None:
             self.driver.decide_shown(self.driver.shown(asked.call.id), choice.id)
             assert self.driver.decided[-1] == ("chat", asked.call.id, choice.id)
-        event = self.inbox.calls.decided(request_id, choice)
+        event = self.inbox.calls.decided(asked.call.id, choice)
         self.take([] if event is None else [event])
 
     def ask_form(self, request_id: str, params: CreateElicitation) -> None:

@@ -12,7 +12,7 @@ from tests.agents.acp.test_official_sdk import requested, update
 from tests.support.drawn import drawn
 
 from eca_nvim.agents.acp.updates import quirks
-from eca_nvim.agents.acp.updates.quirks import NeedsEmptyText, gets_empty_text
+from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.model.calls import changed_paths
 from eca_nvim.chat.vocabulary.call_details import Base, FileChange, FileUsed, Use
@@ -262,8 +262,7 @@ def test_a_quirk_goes_on_until_a_version_was_seen_without_it(
 ) -> None:
     assert gets_empty_text("gemini-cli", "0.9")
     assert gets_empty_text("gemini-cli", "99.0")
-    ended = NeedsEmptyText("gemini-cli", "0.61.0", "a run", ended_in="0.70.0")
-    monkeypatch.setattr(quirks, "EMPTY_TEXTS", (ended,))
+    monkeypatch.setattr(quirks, "EMPTY_TEXTS", {"gemini-cli": "0.70.0"})
     versions = ("0.61.0", "0.69.9-preview.1", "0.70.0", "1.0")
     needs_text = [gets_empty_text("gemini-cli", it) for it in versions]
     assert needs_text == [True, True, False, False]

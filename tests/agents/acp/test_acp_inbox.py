@@ -13,7 +13,7 @@ from tests.agents.acp.played import RECORDINGS, recorded
 from tests.agents.acp.wire import Wired, raw, text
 from tests.protocol.test_mutations import CHANGES, mutated, paths_within
 
-from eca_nvim.agents.acp.updates.quirks import MODES_IN_TEXT, ModeInText
+from eca_nvim.agents.acp.updates.quirks import MODE_IN_TEXT
 from eca_nvim.chat.vocabulary.call_details import FileNamed, TaskStatus
 from eca_nvim.chat.vocabulary.completion import Command, CommandsChanged
 from eca_nvim.chat.vocabulary.events import (
@@ -180,14 +180,13 @@ def test_files_that_are_linked_or_contained_are_named(
     assert not [it for it in wired.changes("t2", status="failed") if isinstance(it, FileNamed)]
 
 
-@pytest.mark.parametrize("row", MODES_IN_TEXT)
-def test_a_mode_in_the_text_is_no_text(wired: Wired, row: ModeInText) -> None:
-    [changed] = wired.update("agent_message_chunk", content=text(f"{row.prefix}yolo\n"))
+def test_a_mode_in_the_text_is_no_text(wired: Wired) -> None:
+    [changed] = wired.update("agent_message_chunk", content=text(f"{MODE_IN_TEXT}yolo\n"))
     assert isinstance(changed, OptionsChanged)
     assert changed.options[0].value == "yolo"
     assert changed.options[0].unasked == {"yolo": Unasked.ALL}
-    says(wired, f"{row.prefix}is what it prints")
-    assert wired.lines == [f"{row.prefix}is what it prints"]
+    says(wired, f"{MODE_IN_TEXT}is what it prints")
+    assert wired.lines == [f"{MODE_IN_TEXT}is what it prints"]
 
 
 # --- everything else ----------------------------------------------------------------------------

@@ -7,8 +7,7 @@ from msgspec.inspect import StructType
 from msgspec.structs import fields
 
 from eca_nvim.agents.acp import introduction
-from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.messages import AGENT_NOTIFICATIONS, AGENT_REQUESTS
+from eca_nvim.protocol.acp import AGENT_NOTIFICATIONS, AGENT_REQUESTS, encode
 from eca_nvim.protocol.acp.tool_call import CallMeta
 from eca_nvim.protocol.acp.updates import SessionUpdate
 from eca_nvim.protocol.base.lenient import type_info

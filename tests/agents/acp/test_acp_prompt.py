@@ -41,8 +41,8 @@ def written(
     *contexts: Context, can: PromptCapabilities = LINKS, by: PromptWriter | None = None
 ) -> list[Message]:
     """Return the blocks after the text, as they are on the wire."""
-    found = (by or PromptWriter()).write(Prompt("c", "/name rest", contexts), can)
-    sent = encode(PromptParams("s", found.blocks))
+    blocks, _ = (by or PromptWriter()).write(Prompt("c", "/name rest", contexts), can)
+    sent = encode(PromptParams("s", blocks))
     assert sent is not None
     schema.PromptRequest.model_validate(sent)
     text, *blocks = sent["prompt"]
@@ -78,20 +78,20 @@ def test_what_cannot_be_embedded_is_a_link(tmp_path: Path) -> None:
     large.write_text("x" * 1_000_001)
     writer, notices = PromptWriter(), list[str]()
     for _ in "twice":
-        found = writer.write(Prompt("c", "hi", (FileContext(str(large), token="@l"),)), ALL)
-        assert encode(PromptParams("s", found.blocks[1:])) == {
+        blocks, lines = writer.write(Prompt("c", "hi", (FileContext(str(large), token="@l"),)), ALL)
+        assert encode(PromptParams("s", blocks[1:])) == {
             "sessionId": "s",
             "prompt": [link(large)],
         }
-        notices += found.notices
+        notices += lines
     assert notices == ["only the name is sent: @l is larger than 1 MB"]
     assert written(FileContext(str(gone)), can=ALL) == [link(gone)]
 
 
 def test_lines_that_are_gone_are_left_out_with_a_word(file: Path) -> None:
-    found = PromptWriter().write(Prompt("c", "hi", (FileContext(str(file), 7, 9),)), ALL)
-    assert len(found.blocks) == 1
-    assert found.notices == (f"context not sent: {file} has no line 7",)
+    blocks, lines = PromptWriter().write(Prompt("c", "hi", (FileContext(str(file), 7, 9),)), ALL)
+    assert len(blocks) == 1
+    assert lines == [f"context not sent: {file} has no line 7"]
 
 
 def test_an_image_is_sent_where_images_are_taken(tmp_path: Path) -> None:
@@ -148,5 +148,5 @@ def test_names_with_blanks_reach_the_agent_without_backslashes() -> None:
         PathMention("/ws/my docs", token="#my\\ docs/"),
     )
     text = r"/fix (@a\ b.py:1-2), and #my\ docs/: @other\ name"
-    first, *_ = PromptWriter().write(Prompt("c", text, contexts), ALL).blocks
+    (first, *_), _ = PromptWriter().write(Prompt("c", text, contexts), ALL)
     assert first == TextBlock(r'/fix ("a b.py:1-2"), and "my docs/": @other\ name')

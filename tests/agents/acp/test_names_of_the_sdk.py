@@ -13,6 +13,8 @@ from tests.support.acp_agent import MODELS
 from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.session_setup import SessionSetup, Way
 from eca_nvim.protocol.acp import (
+    AGENT_NOTIFICATIONS,
+    AGENT_REQUESTS,
     client_requests,
     content,
     elicitation,
@@ -23,7 +25,6 @@ from eca_nvim.protocol.acp import (
     tool_call,
     updates,
 )
-from eca_nvim.protocol.acp.messages import AGENT_NOTIFICATIONS, AGENT_REQUESTS
 from eca_nvim.protocol.base.types import Notification, OpenEnum, Request, Wire
 
 SAME: dict[type[Wire], str] = {

@@ -193,8 +193,8 @@ def test_the_cursor_is_cut_off_as_it_is_written() -> None:
         CursorContext("/a b.py", Position(3, 14), Position(3, 14)),
         CursorContext("/a b.py", Position(3, 14), Position(4, 1)),
     ):
-        written = PromptWriter().write(Prompt("chat", "hi", (cursor,)), PromptCapabilities())
-        words = "\n".join(it.text for it in written.blocks if isinstance(it, TextBlock))
+        blocks, _ = PromptWriter().write(Prompt("chat", "hi", (cursor,)), PromptCapabilities())
+        words = "\n".join(it.text for it in blocks if isinstance(it, TextBlock))
         assert words != "hi"
         assert typed_text(words) == "hi"
         added = words.removeprefix("hi").strip()

@@ -43,6 +43,8 @@ class Wired:
         self.driver = Driver((FOLDER,))
         self.events: list[ChatEvent] = []
         self.requests = 0
+        self.calls: dict[str, str] = {}
+        """The calls that are asked about, by the newest request."""
         self.begin()
 
     def begin(self, prompt: str = "hello") -> None:
@@ -83,6 +85,10 @@ class Wired:
         assert isinstance(asked, RequestPermission)
         before, event = self.inbox.requested(request, asked)
         self.take([*before, event])
+        older = [it for it, call in self.calls.items() if call == event.call.id]
+        for it in older:
+            del self.calls[it]
+        self.calls[request] = event.call.id
         return request
 
     def answer(self, request: str, option: str, call: str | None = None) -> None:
@@ -95,11 +101,12 @@ class Wired:
         assert isinstance(asked, ToolBlock)
         [choice] = [it for it in asked.choices if it.id == option]
         self.driver.decide_shown((block, digest), option)
-        event = self.inbox.calls.decided(request, choice)
+        event = self.inbox.calls.decided(self.calls[request], choice)
         self.take([] if event is None else [event])
 
     def withdraw(self, request: str) -> None:
-        self.take(self.inbox.calls.withdrawn(request))
+        if request in self.calls:
+            self.take(self.inbox.calls.withdrawn(self.calls[request]))
 
     @property
     def lines(self) -> list[str]:

@@ -1,6 +1,6 @@
 """What single agents cannot do without a quirk of ours: each is seen with the newest version.
 
-An agent that can do it now ends the quirk: its row gets that version as `ended_in`.
+An agent that can do it now ends the quirk: that version is put beside its name.
 """
 
 from pathlib import Path

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.acp.introduction import Abilities
 from eca_nvim.agents.acp.link import Link
-from eca_nvim.agents.acp.memory import ListedSession, Memory
+from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
@@ -84,7 +84,7 @@ class AcpArchive:
         """Return the sessions of this folder, newest first (session/list)."""
         # An agent that loads sessions, and cannot list them, has those that this project remembers.
         rows = [*self._remembered()] if self.remembers else await self._saved()
-        self._memory.listed = {chat: ListedSession(it, title) for chat, it, title, _ in rows}
+        self._memory.listed = {chat: (it, title) for chat, it, title, _ in rows}
         rows.sort(key=lambda row: row[-1] or 0, reverse=True)
         summaries = [ChatSummary(chat, title, updated_ms=when) for chat, _, title, when in rows]
         return summaries[:limit]
@@ -133,14 +133,13 @@ class AcpArchive:
 
     def _shown(self, session: Session, limit: int | None) -> OpenedChat:
         """Return the newest messages of a session that was opened to be shown."""
-        listed = self._memory.listed.get(session.chat_id)
+        _, title = self._memory.listed.get(session.chat_id, ("", None))
         replay = self._memory.replays.get(session.chat_id)
         page = replay.page(limit) if replay else Page()
         notices = [] if replay else [events.NoticeReceived(NOT_SENT)]
         notices += session.past.take_notices()
         below = [events.Addressed(session.chat_id, it) for it in notices]
         shown = replace(page, events=[*page.events, *below])
-        title = None if listed is None else listed.title
         if self.remembers:  # else the list has the agent's own title
             title = session.inbox.title or title
         return OpenedChat(shown, title)

@@ -25,15 +25,14 @@ from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session_setup import McpOptions, SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.acp.updates.quirks import gets_empty_text, sends_whole_prompts
+from eca_nvim.agents.acp.updates.quirks import WHOLE_PROMPTS, gets_empty_text
 from eca_nvim.agents.base import EditorServices, KeptProjects, Workspace
 from eca_nvim.agents.process_agent import ProcessOptions, events_of
 from eca_nvim.chat.vocabulary import agent_events
 from eca_nvim.chat.vocabulary.events import ApprovalWithdrawn
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol import acp
-from eca_nvim.protocol.acp import client_requests, elicitation, lifecycle
-from eca_nvim.protocol.acp.messages import TerminalRequest
+from eca_nvim.protocol.acp import TerminalRequest, client_requests, elicitation, lifecycle
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 from eca_nvim.transport import Incoming
@@ -104,7 +103,7 @@ class Life:
         self._files.gets_empty_text = gets_empty_text(agent.name, agent.version)
         self.logins.methods = result.auth_methods
         self.logins.can_log_out = can.auth.logout is not None
-        self.sessions.introduced(can, whole_prompts=sends_whole_prompts(agent.name))
+        self.sessions.introduced(can, whole_prompts=agent.name in WHOLE_PROMPTS)
         self.archive.remembers = can.load_session and can.session_capabilities.list is None
         self.outbox.can_prompt = can.prompt_capabilities
         self.setup.mcp_servers, left_out = self._mcp.usable(can.mcp_capabilities)

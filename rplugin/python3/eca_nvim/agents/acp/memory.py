@@ -1,10 +1,4 @@
-"""Memory: what is known of an agent's sessions beyond the life of its process.
-
-Rules kept here:
-- A chat is bound to a session by its first prompt, or by being opened. That is kept for the
-  project, so that a later process, host or Neovim goes on with it.
-- All Neovims mean the same chat by a session.
-"""
+"""Memory: what is known of an agent's sessions beyond the life of its process."""
 
 from __future__ import annotations
 
@@ -17,7 +11,10 @@ from eca_nvim.agents.acp.replay import Replay
 
 
 class KeptSessions(Protocol):
-    """The sessions of one agent that are bound to chats of this project."""
+    """The sessions of one agent that are bound to chats of this project.
+
+    A chat is bound by its first prompt, or by being opened.
+    """
 
     def session_of(self, chat_id: str) -> str | None:
         """Return the id of a chat's session."""
@@ -38,29 +35,23 @@ class KeptSessions(Protocol):
         """Forget the session of a chat."""
 
 
-class ListedSession(Struct, frozen=True):
-    """A session as the agent listed it."""
-
-    id: str
-    title: str | None = None
-
-
 class Memory(Struct):
     """What outlives the processes of one agent.
 
     shown: our ids of the chats whose session was opened in this host, so that the view has what was
-    said. replays: what was said before that, by chat. listed: by chat, what was listed last.
+    said. replays: what was said before that, by chat. listed: by chat, the sessions that were
+    listed last, with their titles.
     """
 
     kept: KeptSessions
     shown: set[str] = field(default_factory=set)
     replays: dict[str, Replay] = field(default_factory=dict)
-    listed: dict[str, ListedSession] = field(default_factory=dict)
+    listed: dict[str, tuple[str, str | None]] = field(default_factory=dict)
 
     def session_of(self, chat_id: str) -> str | None:
         """Return the id of the session that a chat stands for."""
-        listed = self.listed.get(chat_id)
-        return self.kept.session_of(chat_id) or (None if listed is None else listed.id)
+        listed, _ = self.listed.get(chat_id, (None, None))
+        return self.kept.session_of(chat_id) or listed
 
     def forget(self, chat_id: str) -> None:
         """Forget a chat that is gone."""

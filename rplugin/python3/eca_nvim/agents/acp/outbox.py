@@ -102,9 +102,9 @@ class Outbox:
         session.say(*session.inbox.turn_began(), TurnBegan())
 
     def _written(self, session: Session, prompt: Prompt) -> tuple[ContentBlock, ...]:
-        written = session.prompts.write(prompt, self.can_prompt)
-        session.say(*map(NoticeReceived, written.notices))
-        return written.blocks
+        blocks, notices = session.prompts.write(prompt, self.can_prompt)
+        session.say(*map(NoticeReceived, notices))
+        return blocks
 
     def _steer(self, prompt: Prompt, session: Session, _fault: str | None) -> None:
         if session.turn is not TurnState.RUNNING or prompt in session.steers:

@@ -1,11 +1,7 @@
 """Prompt: a prompt and its contexts as content blocks.
 
-Rules kept here:
-- The text comes first and as typed, so that `/name rest` is a command of the agent; only the
-  backslashes of names with blanks are taken out.
-- Text and links are sent, which every agent takes; contents of files and images only to agents that
-  say that they take them. What cannot be read, or is too large, is a link.
-- What belongs to every prompt of a chat is sent once, and again when it has changed.
+Text and links are sent, which every agent takes; contents of files and images only to agents that
+say that they take them. What cannot be read, or is too large, is a link.
 """
 
 from __future__ import annotations
@@ -16,29 +12,14 @@ from collections.abc import Hashable, Sequence
 from pathlib import PurePath
 from typing import Final, assert_never
 
-from msgspec import Struct
-
 from eca_nvim.agents import attached_files
 from eca_nvim.agents.typed_tokens import without_backslashes
 from eca_nvim.chat.vocabulary import contexts
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.paths import uri_of
-from eca_nvim.protocol.acp.content import (
-    ContentBlock,
-    EmbeddedResource,
-    ImageBlock,
-    ResourceContents,
-    ResourceLink,
-    TextBlock,
-)
+from eca_nvim.protocol.acp import content
+from eca_nvim.protocol.acp.content import ContentBlock, ResourceLink, TextBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
-
-
-class Written(Struct, frozen=True):
-    """The blocks of a prompt, and what the user should know about its contexts, one line each."""
-
-    blocks: tuple[ContentBlock, ...]
-    notices: tuple[str, ...] = ()
 
 
 class PromptWriter:
@@ -48,9 +29,15 @@ class PromptWriter:
         self._sent: dict[contexts.Context, Hashable] = {}
         self._noticed: set[str] = set()
 
-    def write(self, prompt: Prompt, can: PromptCapabilities) -> Written:
-        """Return the blocks of a prompt; `can`: what the agent takes."""
+    def write(
+        self, prompt: Prompt, can: PromptCapabilities
+    ) -> tuple[tuple[ContentBlock, ...], Sequence[str]]:
+        """Return the blocks of a prompt, and what the user should know of its contexts, in lines.
+
+        can: what the agent takes.
+        """
         text = without_backslashes(prompt.text, prompt.contexts)
+        # The text comes first, so that `/name rest` is a command of the agent.
         blocks: list[ContentBlock] = [TextBlock(text)]
         notices: list[str] = []
         for context in filter(self._is_news, prompt.contexts):
@@ -59,16 +46,17 @@ class PromptWriter:
             if fitted.message is not None and fitted.message not in self._noticed:
                 self._noticed.add(fitted.message)
                 notices.append(fitted.message)
-            if isinstance(context, contexts.FileContext) and isinstance(
-                fitted.context, contexts.TextContext
-            ):
+            if embeds and isinstance(fitted.context, contexts.TextContext):
                 blocks += _blocks(context, PromptCapabilities())  # too large: only its name
             elif fitted.context is not None:
                 blocks += _blocks(fitted.context, can)
-        return Written(tuple(blocks), tuple(notices))
+        return tuple(blocks), notices
 
     def _is_news(self, context: contexts.Context) -> bool:
-        """Return whether a context must be sent: named by the prompt, new or changed."""
+        """Return whether a context must be sent: named by the prompt, new or changed.
+
+        What belongs to every prompt of a chat is sent once, and again when it has changed.
+        """
         if getattr(context, "token", None):
             return True
         state = attached_files.state(context)
@@ -79,38 +67,31 @@ class PromptWriter:
 
 def _blocks(context: contexts.Context, can: PromptCapabilities) -> Sequence[ContentBlock]:
     match context:
-        case contexts.FileContext():
-            return (_file(context, can),)
-        case contexts.ImageContext():
-            return (_image(context, can),)
+        case contexts.FileContext(path):
+            lines = _fragment(context.first, context.last)
+            text = attached_files.text_of(context) if can.embedded_context else None
+            if text is None:
+                return (_link(path, lines),)
+            whole = content.ResourceContents(uri_of(path) + lines, text)
+            return (content.EmbeddedResource(whole),)
+        case contexts.ImageContext(path):
+            data = attached_files.bytes_of(context) if can.image else None
+            if data is None:
+                return (_link(path),)
+            encoded = base64.b64encode(data).decode()
+            return (content.ImageBlock(encoded, context.media_type, uri_of(path)),)
         case contexts.DirectoryContext(path):
             return (_link(path),)
         case contexts.ResourceContext(uri) | contexts.WebContext(uri):
             return (ResourceLink(uri, uri),)
         case contexts.PathMention() | contexts.DiffContext():  # only words of the text
             return ()
-        case contexts.TextContext(label, content):
-            return (TextBlock(f"{label}:\n{content}"),)
+        case contexts.TextContext(label, words):
+            return (TextBlock(f"{label}:\n{words}"),)
         case contexts.CursorContext(path):
             return TextBlock(_place(context)), _link(path, f"#L{context.start.line}")
         case _:
             assert_never(context)
-
-
-def _file(context: contexts.FileContext, can: PromptCapabilities) -> ContentBlock:
-    lines = _fragment(context.first, context.last)
-    text = attached_files.text_of(context) if can.embedded_context else None
-    if text is None:
-        return _link(context.path, lines)
-    return EmbeddedResource(ResourceContents(uri_of(context.path) + lines, text))
-
-
-def _image(context: contexts.ImageContext, can: PromptCapabilities) -> ContentBlock:
-    data = attached_files.bytes_of(context) if can.image else None
-    if data is None:
-        return _link(context.path)
-    encoded = base64.b64encode(data).decode()
-    return ImageBlock(encoded, context.media_type, uri_of(context.path))
 
 
 def _link(path: str, lines: str = "") -> ResourceLink:

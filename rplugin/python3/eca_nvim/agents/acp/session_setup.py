@@ -50,23 +50,24 @@ class McpOptions(Struct, frozen=True):
         usable, lines = list[Wired](), list[str]()
         for name, told in sorted(self.servers.items()):
             try:
-                usable += (encode(it) or {} for it in self._server(name, told, can))
+                if told is not False:
+                    usable.append(encode(self._server(name, told, can)) or {})
             except _LeftOut as why:
                 lines.append(one_line(f"servers.{self.agent}.mcp.{name} is left out: {why}"))
         return tuple(usable), lines
 
-    def _server(
-        self, name: str, told: object, can: McpCapabilities
-    ) -> Sequence[McpStdio | McpRemote]:
+    def _server(self, name: str, told: object, can: McpCapabilities) -> McpStdio | McpRemote:
         match told:
-            case False:
-                return ()
             case True if name == EDITOR and self.editor is not None:
-                return (_editor(self.editor),)
+                try:
+                    program, *arguments = self.editor()
+                except OSError as fault:
+                    raise _LeftOut(f"it does not start, {fault.strerror or fault}") from fault
+                return McpStdio(EDITOR, program, tuple(arguments), ())
             case {"command": [str(program), *arguments], **more}:
-                return (self._stdio(name, program, arguments, more),)
+                return self._stdio(name, program, arguments, more)
             case {"url": str(url), **more}:
-                return (_remote(name, url, more, can),)
+                return _remote(name, url, more, can)
         raise _LeftOut("it needs a command or a url")
 
     def _stdio(
@@ -84,14 +85,6 @@ class McpOptions(Struct, frozen=True):
         if not found.startswith(os.sep):
             raise _LeftOut(f"{program!r} is not a program on PATH nor an absolute path: correct it")
         return McpStdio(name, found, tuple(map(str, arguments)), variables)
-
-
-def _editor(start: Callable[[], Sequence[str]]) -> McpStdio:
-    try:
-        program, *arguments = start()
-    except OSError as fault:
-        raise _LeftOut(f"it does not start, {fault.strerror or fault}") from fault
-    return McpStdio(EDITOR, program, tuple(arguments), ())
 
 
 def _remote(name: str, url: str, more: Mapping[object, object], can: McpCapabilities) -> McpRemote:

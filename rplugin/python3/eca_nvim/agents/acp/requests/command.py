@@ -6,12 +6,12 @@ import codecs
 import signal
 from shlex import quote
 from typing import Final
-from uuid import uuid4
 
 from eca_nvim.agents.acp.link import UNREAD, Link
 from eca_nvim.agents.acp.requests import acts
 from eca_nvim.agents.acp.requests.acts import Act
 from eca_nvim.agents.acp.session import Session
+from eca_nvim.agents.acp.updates.screens import Screen
 from eca_nvim.jsonrpc import MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp.client_requests import ExitStatus, OutputSoFar
@@ -27,14 +27,14 @@ MOST_WAITS: Final = 100
 """Requests that wait for the end of a command, at most."""
 
 
-class Command:
+class Command(Screen):
     """A command; `limit`: so many bytes of output the agent wants to read, None if it says nothing.
 
-    Listens to its terminal, and is the screen that calls show.
+    Listens to its terminal.
     """
 
     def __init__(self, session: Session, act: Act, limit: int | None, link: Link) -> None:
-        self.id = f"terminal {uuid4()}"
+        super().__init__(_line(act, real_path(session.folder)))
         self.session = session
         self.terminal: Terminal | None = None
         self.status: ExitStatus | None = None
@@ -46,17 +46,7 @@ class Command:
         self._last = ""
         self._link = link
         self._waits: list[MessageId] = []
-        self._own_call: str | None = None
         self._is_settled = False  # which call shows it, unless the agent embeds it in another one
-
-    @property
-    def command(self) -> str:
-        """What it runs, as a shell line; with its folder, if that is another, and its variables."""
-        act, usual = self._act, real_path(self.session.folder)
-        named = (it.partition("=") for it in act.variables)
-        variables = "".join(f"{name}={quote(value)} " for name, _, value in named)
-        folder = "" if act.folder == usual else f"cd {quote(act.folder)} && "
-        return f"{folder}{variables}{act.subject}"
 
     def text(self) -> str:
         """Return the end of what it has printed, and how it ended if it failed."""
@@ -98,17 +88,12 @@ class Command:
     def show(self, call_id: str, *, is_ours: bool) -> None:
         """Show it in a call, by the agent's id."""
         self._is_settled = True
-        self._own_call = call_id if is_ours else None
-        self.session.say(*self.session.inbox.calls.show(self.id, call_id))
-
-    def leave_to_agent(self) -> str | None:
-        """Let the agent end the call of ours that shows it; returns its id, None if none does."""
-        own, self._own_call = self._own_call, None
-        return own
+        self.own_call = call_id if is_ours else None
+        self.session.say(*self.session.inbox.calls.show(self, call_id))
 
     def show_alone(self) -> None:
         """Show it in a call of ours, once, if no call shows it."""
-        if not self._is_settled and self.session.inbox.calls.screens.call_of(self.id) is None:
+        if not self._is_settled and self.call is None:
             call_id = acts.new_call_id()
             acts.begin(self.session, self._act, call_id)
             self.show(call_id, is_ours=True)
@@ -140,12 +125,20 @@ class Command:
         self._end_own_call()
 
     def _end_own_call(self) -> None:
-        if self._own_call is not None and self.status is not None:
-            acts.end(self.session, self._own_call, failed=self.status.exit_code != 0)
+        if self.own_call is not None and self.status is not None:
+            acts.end(self.session, self.own_call, failed=self.status.exit_code != 0)
 
     def _show(self, text: str, *, awaits_input: bool = False) -> None:
-        printed = self.session.inbox.calls.printed(self.id, text, awaits_input=awaits_input)
+        printed = self.session.inbox.calls.printed(self, text, awaits_input=awaits_input)
         self.session.say(*printed)
+
+
+def _line(act: Act, usual: str) -> str:
+    """Return what is run, as a shell line; with its folder, if it is not usual, and variables."""
+    named = (it.partition("=") for it in act.variables)
+    variables = "".join(f"{name}={quote(value)} " for name, _, value in named)
+    folder = "" if act.folder == usual else f"cd {quote(act.folder)} && "
+    return f"{folder}{variables}{act.subject}"
 
 
 def _status(ending: Exit) -> ExitStatus:

@@ -32,14 +32,13 @@ logger = logging.getLogger(__name__)
 class Question(Struct, eq=False):
     """A request for permission that waits for the user.
 
-    key: our id of it. request_id: the agent's, None if the request is our own. reads: the file
+    request_id: the agent's, None if the request is our own. reads: the file
     that our own question is about, if it is a read; the call may read it in parts then. choice: the
     answer, None if the question was closed. is_about_another: the call does something else now than
     when we asked, because the agent has changed it meanwhile.
     """
 
     request_id: MessageId | None
-    key: str
     session: Session
     call: ToolCall
     choices: tuple[Choice, ...]
@@ -77,11 +76,10 @@ class Permissions:
         reads: str | None = None,
     ) -> Question:
         """Ask the user; a trusted chat answers at once."""
-        key = str(next(self._keys))
-        before, requested = session.inbox.requested(key, asked)
+        before, requested = session.inbox.requested(str(next(self._keys)), asked)
         call = requested.call
         self.supersede(session, call.id)
-        question = Question(request_id, key, session, call, requested.choices, reads)
+        question = Question(request_id, session, call, requested.choices, reads)
         self._open[session][call.id] = question
         if request_id is not None:
             self._by_request[request_id] = question
@@ -124,7 +122,7 @@ class Permissions:
         """Close a request that nobody needs any more, without an answer."""
         if self._open[asked.session].get(asked.call.id) is asked:
             self._close(asked)
-            asked.session.say(*asked.session.inbox.calls.withdrawn(asked.key))
+            asked.session.say(*asked.session.inbox.calls.withdrawn(asked.call.id))
 
     def supersede(self, session: Session, call_id: str) -> None:
         """Answer the open request of a call `cancelled`: the chat does not show it any more."""
@@ -143,7 +141,7 @@ class Permissions:
     ) -> None:
         self._close(asked)
         session = asked.session
-        running = session.inbox.calls.decided(asked.key, choice)
+        running = session.inbox.calls.decided(asked.call.id, choice)
         if choice is not None and running is not None and shown is not None:
             # What is granted is what the user saw, never what the agent says beside it.
             if asked.request_id is not None:

@@ -17,9 +17,9 @@ from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
+from eca_nvim.protocol.acp import TerminalRequest
 from eca_nvim.protocol.acp import client_requests as wire
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from eca_nvim.protocol.acp.messages import TerminalRequest
 from eca_nvim.spawn import child_environment, find_program
 from eca_nvim.transport import Guard, StartError
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
@@ -200,7 +200,7 @@ class Terminals:
         command.terminal = terminal
         self._known[command.id] = command
         self._running.add(command)
-        session.inbox.calls.screens.add(command.id, command)
+        session.inbox.calls.screens.add(command)
         if shown_by is not None or was_asked:
             command.show(shown_by or ours, is_ours=shown_by is None)
         self._link.tasks.start_soon(self._run, command, terminal)

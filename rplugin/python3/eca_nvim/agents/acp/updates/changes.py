@@ -1,15 +1,7 @@
 """Changes: the diffs of a call as changes of files.
 
-Rules kept here:
-- A diff has the whole old and new text of a file, or those of a part of it. Which of the two, and
-  where the part is, only the file tells: the session looks there, so no hunk is made here.
-- Without an old text, or with an empty one, the new text is that of the whole file.
-- An agent that has read a file through the editor changes what it has read there. If its old text
-  is all of that, it has both whole texts, and so has a write through the editor.
-- Some agents name a file in a result by another path than in the request: by its end alone. It is
-  looked for among the first files of the call.
-- The file of an earlier change tells nothing now: its diff is that of its two texts.
-- `~` is the home folder, as in the tools of agents: the path leads out of the workspace.
+A diff has the whole old and new text of a file, or those of a part of it. Which of the two, and
+where the part is, only the file tells: the session looks there, so no hunk is made here.
 """
 
 from __future__ import annotations
@@ -53,7 +45,7 @@ def file_changes(
 
 
 def of_the_past(change: FileChange) -> FileChange:
-    """Return a change that was made earlier with its diff, whose place in the file is unknown."""
+    """Return a change that was made earlier with its diff: the file tells nothing of it now."""
     if change.new is None:
         return change
     diff, added, removed = hunks_between(change.old or "", change.new)
@@ -61,17 +53,15 @@ def of_the_past(change: FileChange) -> FileChange:
 
 
 def absolute(path: str, known: Iterable[str], folder: str) -> str:
-    """Return a path as an absolute one: a known path that ends in it, else one in the folder.
-
-    Some agents write a file's URI in place of a path.
-    """
+    """Return a path as an absolute one: a known path that ends in it, else one in the folder."""
     if path == "~" or path.startswith("~/"):
-        path = posixpath.expanduser(path)
+        path = posixpath.expanduser(path)  # as in the tools of agents
     if posixpath.isabs(path):
         return path
-    if path.startswith("file:"):
+    if path.startswith("file:"):  # some agents write a file's URI in place of a path
         with suppress(NotAFile):
             return path_of(path)
+    # Some name a file in a result by the end of the path that the request had.
     end = f"/{path}"
     ends_so = (it for it in islice(known, MOST_KNOWN) if it.endswith(end))
     return next(ends_so, None) or posixpath.join(folder, path)
@@ -83,14 +73,14 @@ def _change(
     path = absolute(diff.path, known, folder)
     if isinstance(diff, WholeDiff):
         return FileChange(path, "", 0, 0, diff.old_text, diff.new_text, base=Base.OLD)
-    old = diff.old_text or None
-    return FileChange(path, "", 0, 0, old, diff.new_text, base=_base(diff, path, read))
-
-
-def _base(diff: CallDiff, path: str, read: Mapping[str, str]) -> Base:
     seen = None
     with suppress(ValueError):
         seen = read.get(real_path(path)) if read else None
     if seen is not None and diff.old_text and text_digest(diff.old_text) == seen:
-        return Base.OLD
-    return Base.DISK if seen is None and not isinstance(diff, EditorDiff) else Base.EDITOR
+        base = Base.OLD  # all that the agent has read through the editor
+    elif seen is None and not isinstance(diff, EditorDiff):
+        base = Base.DISK
+    else:
+        base = Base.EDITOR
+    # Without an old text, or with an empty one, the new text is that of the whole file.
+    return FileChange(path, "", 0, 0, diff.old_text or None, diff.new_text, base=base)

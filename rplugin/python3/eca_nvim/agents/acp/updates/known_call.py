@@ -1,17 +1,4 @@
-"""Known call: what an agent has said about a call so far, and what that means.
-
-Rules kept here:
-- Every message may leave out anything; what it does not say stays as it was. Content replaces.
-- The result of a call does not take away the diffs that it proposed.
-- A call with a diff changes files, whatever the agent calls it.
-- A title may be the words of a model. The user sees the command of the arguments, and the files of
-  the changes. What ran in terminals of ours counts more than the arguments.
-- An argument is left out only if it is known to be a text of the diff by its name as well: any
-  other may mean anything to the agent.
-- Text that comes before the call runs explains it; later it is what the call prints.
-- What was written through us is shown as it was written, whatever the agent says of it. A request
-  shows what will be written.
-"""
+"""Known call: what an agent has said about a call so far, and what that means."""
 
 from __future__ import annotations
 
@@ -19,7 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from shlex import quote
-from typing import Any, Final
+from typing import Final
+
+from msgspec.structs import replace
 
 from eca_nvim.agents.acp.updates.changes import WholeDiff, absolute, file_changes
 from eca_nvim.agents.acp.updates.messages import block_text, named_file
@@ -27,8 +16,8 @@ from eca_nvim.agents.acp.updates.quirks import meant, meant_diff
 from eca_nvim.chat.model.calls import CHANGES_NOTHING, plain_name
 from eca_nvim.chat.text.diffs import count_made
 from eca_nvim.chat.text.output import as_line, document
-from eca_nvim.chat.vocabulary import call_details, requests
-from eca_nvim.protocol.acp import tool_call
+from eca_nvim.chat.vocabulary import call_details as chat
+from eca_nvim.chat.vocabulary.requests import is_same
 from eca_nvim.protocol.acp import tool_call as acp
 
 ORIGIN: Final = "acp"
@@ -43,9 +32,7 @@ _RUNS: Final = frozenset({"-c", "-lc"})
 """Not `-ic`: zsh reads no comments then, so it runs what other shells leave out."""
 _READ_DIFFERENTLY: Final = "$'"
 """Begins a quotation in bash, which ends elsewhere in dash."""
-_CHANGES_FILES: Final = frozenset(
-    {call_details.ToolKind.EDIT, call_details.ToolKind.DELETE, call_details.ToolKind.MOVE}
-)
+_CHANGES_FILES: Final = frozenset({chat.ToolKind.EDIT, chat.ToolKind.DELETE, chat.ToolKind.MOVE})
 _NAMED_IN_TITLE: Final = 3
 """Files of a call that its title names, or that are looked for in it."""
 
@@ -76,8 +63,8 @@ class KnownCall:
         self._folder = folder
         self._read = read
         self._first_title = ""
-        self._said: dict[str, Any] = {}
-        self._diffs: tuple[tool_call.CallDiff, ...] = ()
+        self._said = acp.ToolCallUpdate(tool_call_id="")
+        self._diffs: tuple[acp.CallDiff, ...] = ()
         self._written: dict[str, tuple[str | None, str]] = {}  # texts before and after, by path
         self._has_made = False  # what is written, since the user was asked last
         self._has_content = False
@@ -87,10 +74,10 @@ class KnownCall:
         self._shown: dict[str, Callable[[], str]] = {}  # by terminals of ours
         self._ran: dict[str, None] = {}  # in terminals of ours, in order
         self._explains = True
-        self._call: call_details.ToolCall | None = None
+        self._call: chat.ToolCall | None = None
 
     @property
-    def call(self) -> call_details.ToolCall:
+    def call(self) -> chat.ToolCall:
         """What is known of the call; the same value until a message says something new."""
         if self._call is None:
             self._call = self._described()
@@ -100,7 +87,7 @@ class KnownCall:
     def says_what(self) -> bool:
         """Whether it is known what the call will do, beyond its title."""
         said = self._said
-        return bool(said.get("raw_input") or said.get("locations") or self._diffs or self.text)
+        return bool(said.raw_input or said.locations or self._diffs or self.text)
 
     def asks(self) -> None:
         """Note that the user is asked about the call: texts explain it from now on."""
@@ -144,16 +131,19 @@ class KnownCall:
         self._printed.clear()
         self._shown.clear()
 
-    def merge(self, update: tool_call.ToolCallUpdate) -> bool:
-        """Store what a message says; returns whether that describes the call differently."""
+    def merge(self, update: acp.ToolCallUpdate) -> bool:
+        """Store what a message says; returns whether that describes the call differently.
+
+        What it does not say stays as it was; content replaces.
+        """
         fresh = {
             name: value
             for name in ("title", "name", "kind", "locations", "raw_input")
             if (value := getattr(update, name)) not in (None, {})
-            and not requests.is_same(value, self._said.get(name))
+            and not is_same(value, getattr(self._said, name))
         }
-        self._said |= fresh
-        self._first_title = self._first_title or self._said.get("title") or ""
+        self._said = replace(self._said, **fresh)
+        self._first_title = self._first_title or self._said.title or ""
         is_new = bool(fresh)
         if update.content is not None:
             is_new = self._replace_content(update.content) or is_new
@@ -179,57 +169,65 @@ class KnownCall:
             self._has_content = bool(self._diffs)
 
     def _replace_content(self, content: Sequence[acp.AnyCallContent]) -> bool:
-        diffs = tuple(it for it in content if isinstance(it, tool_call.CallDiff))
+        diffs = tuple(it for it in content if isinstance(it, acp.CallDiff))
         text = "\n".join(filter(None, map(_text, content)))
-        is_new = diffs != self._diffs and bool(diffs or self._explains)
-        is_new = is_new or (self._explains and text != self.text)
-        if diffs or self._explains:
+        is_new = self._explains and text != self.text
+        if diffs or self._explains:  # the result does not take away the diffs that were proposed
+            is_new = is_new or diffs != self._diffs
             self._diffs = diffs
         self.text, self._has_content = text, bool(content)
-        self.named = tuple(islice(_named(content), _MOST_NAMED))
+        blocks = (it.content for it in content if isinstance(it, acp.CallContent))
+        self.named = tuple(islice(filter(None, map(named_file, blocks)), _MOST_NAMED))
         return is_new
 
-    def _described(self) -> call_details.ToolCall:
-        said, kind = self._said, _kind(self._said.get("kind"))
+    def _described(self) -> chat.ToolCall:
+        said, kind = self._said, _kind(self._said.kind)
         if self._ran and kind not in _CHANGES_FILES:
-            kind = call_details.ToolKind.EXECUTE  # whatever the agent says
-        arguments = _arguments(said.get("raw_input"))
-        kind, diffs = self._meant(kind, arguments or {})
-        paths = [it.path for it in said.get("locations") or ()]
-        locations = tuple(self._locations())
+            kind = chat.ToolKind.EXECUTE  # whatever the agent says
+        raw = said.raw_input
+        arguments = raw if raw is None or isinstance(raw, dict) else {"input": raw}
+        given = arguments or {}
+        kind, diffs = self._meant(kind, given)
+        paths = [it.path for it in said.locations or ()]
+        locations = tuple(
+            chat.Location(
+                absolute(it.path, (), self._folder), it.line if (it.line or 0) > 0 else None
+            )
+            for it in said.locations or ()
+        )
         changes = file_changes(diffs, paths, self._folder, self._read)
+        # A request shows what will be written; what was written through us is shown as it was.
         changes = self._made(changes) if self._has_made else changes
         if changes and kind in CHANGES_NOTHING:
-            kind = call_details.ToolKind.EDIT
-        ran = "\n".join(self._ran)
-        command = (ran or _command(arguments)) if kind is call_details.ToolKind.EXECUTE else None
-        return call_details.ToolCall(
+            kind = chat.ToolKind.EDIT  # whatever the agent calls it
+        is_command = kind is chat.ToolKind.EXECUTE
+        return chat.ToolCall(
             id=self.id,
-            name=said.get("name"),
+            name=said.name,
             origin=ORIGIN,
             arguments=arguments,
             kind=kind,
-            title=_changed(changes) or _title(said.get("title") or "", locations),
-            command=command,
+            # A title may be the words of a model: the files of the changes say more, and what ran
+            # in terminals of ours more than the arguments.
+            title=_changed(changes) or _title(said.title or "", locations),
+            command=("\n".join(self._ran) or _command(given)) if is_command else None,
             locations=locations,
             changes=changes,
-            shown=tuple(_shown(arguments or {}, kind, changes)),
-            note=self._note(arguments or {}) if self._explains else None,
+            shown=tuple(_shown(given, kind, changes)),
+            note=self._note(given) if self._explains else None,
         )
 
     def _meant(
-        self, kind: call_details.ToolKind, arguments: Mapping[str, object]
-    ) -> tuple[call_details.ToolKind, tuple[tool_call.CallDiff, ...]]:
+        self, kind: chat.ToolKind, arguments: Mapping[str, object]
+    ) -> tuple[chat.ToolKind, tuple[acp.CallDiff, ...]]:
         """Return the kind and the diffs of a call, also of one that has them in its arguments."""
         row = None if self._diffs else meant(self._first_title, arguments)
-        if row is None or kind not in (call_details.ToolKind.OTHER, _kind(row.kind)):
+        if row is None or kind not in (chat.ToolKind.OTHER, _kind(row.kind)):
             return kind, self._diffs
         diff = meant_diff(row, arguments)
         return _kind(row.kind), () if diff is None else (diff,)
 
-    def _made(
-        self, announced: tuple[call_details.FileChange, ...]
-    ) -> tuple[call_details.FileChange, ...]:
+    def _made(self, announced: tuple[chat.FileChange, ...]) -> tuple[chat.FileChange, ...]:
         """Return the changes that a call announces, or those that were made in their place."""
         changes = announced
         for path, (old, new) in self._written.items():
@@ -239,11 +237,6 @@ class KnownCall:
                 changes = (*(it for it in changes if it.path != path), *made)
         return changes
 
-    def _locations(self) -> Iterator[call_details.Location]:
-        for place in self._said.get("locations") or ():
-            line = place.line if place.line and place.line > 0 else None
-            yield call_details.Location(absolute(place.path, (), self._folder), line)
-
     def _note(self, arguments: Mapping[str, object]) -> str:
         """Return the text that explains the call, unless an argument says the same."""
         text = _unfenced(self.text)
@@ -251,22 +244,16 @@ class KnownCall:
         return "" if is_said else text
 
 
-def _kind(kind: acp.ToolKind | None) -> call_details.ToolKind:
+def _kind(kind: acp.ToolKind | None) -> chat.ToolKind:
     """Return the kind of a tool; one that is missing or unknown may do anything."""
     return (
-        call_details.ToolKind.OTHER
-        if kind in (None, acp.ToolKind.UNKNOWN)
-        else call_details.ToolKind(kind.value)
+        chat.ToolKind.OTHER if kind in (None, acp.ToolKind.UNKNOWN) else chat.ToolKind(kind.value)
     )
 
 
-def _arguments(raw: object) -> Mapping[str, object] | None:
-    return raw if raw is None or isinstance(raw, dict) else {"input": raw}
-
-
-def _command(arguments: Mapping[str, object] | None) -> str | None:
+def _command(arguments: Mapping[str, object]) -> str | None:
     """Return the shell line of a call, from a text or a list of words."""
-    match (arguments or {}).get(_COMMAND):
+    match arguments.get(_COMMAND):
         case str(line) if line.strip():
             return line
         case [_, *_] as words:
@@ -277,13 +264,11 @@ def _command(arguments: Mapping[str, object] | None) -> str | None:
 
 def shell_line(words: Sequence[str]) -> str:
     """Return a program with its arguments as a shell line."""
-    return line_of_shell(words) or " ".join((_quoted_program(words[0]), *map(quote, words[1:])))
-
-
-def _quoted_program(program: str) -> str:
-    """Return the name of a program as a shell reads it: no variable that is set."""
+    program, *arguments = words
     quoted = quote(program)
-    return f"'{program}'" if "=" in program and quoted == program else quoted
+    if "=" in program and quoted == program:
+        quoted = f"'{program}'"  # else a shell would set a variable
+    return line_of_shell(words) or " ".join((quoted, *map(quote, arguments)))
 
 
 def line_of_shell(words: Sequence[str]) -> str | None:
@@ -295,58 +280,48 @@ def line_of_shell(words: Sequence[str]) -> str | None:
             return None
 
 
-def _changed(changes: Sequence[call_details.FileChange]) -> call_details.Title:
+def _changed(changes: Sequence[chat.FileChange]) -> chat.Title:
     """Return the names of the files that a call changes: they say more than its title."""
     paths = list(dict.fromkeys(it.path for it in changes))
-    names: list[str | call_details.FileName] = [
-        call_details.FileName(path) for path in paths[:_NAMED_IN_TITLE]
-    ]
+    names: list[str | chat.FileName] = [chat.FileName(path) for path in paths[:_NAMED_IN_TITLE]]
     more = len(paths) - len(names)
     return (*names, f"and {more} more") if more else tuple(names)
 
 
-def _title(title: str, locations: Sequence[call_details.Location]) -> call_details.Title:
+def _title(title: str, locations: Sequence[chat.Location]) -> chat.Title:
     """Return a title with the paths of the call's files as such."""
     for place in locations[:_NAMED_IN_TITLE]:
         for quoted in (f"`{place.path}`", place.path):
             before, found, after = title.partition(quoted)
             if found and not after[:1].isalnum() and len(place.path) > 1:
-                pieces = (before.strip(), call_details.FileName(place.path), after.strip())
+                pieces = (before.strip(), chat.FileName(place.path), after.strip())
                 return tuple(piece for piece in pieces if piece)
     return (title,) if title.strip() else ()
 
 
 def _shown(
     arguments: Mapping[str, object],
-    kind: call_details.ToolKind,
-    changes: Sequence[call_details.FileChange],
+    kind: chat.ToolKind,
+    changes: Sequence[chat.FileChange],
 ) -> Iterator[str]:
     """Yield the names of the arguments that the command or the diff shows in full."""
-    if kind is call_details.ToolKind.EXECUTE and not changes:
+    if kind is chat.ToolKind.EXECUTE and not changes:
         yield _COMMAND
-    elif kind is call_details.ToolKind.EDIT:
+    elif kind is chat.ToolKind.EDIT:
         texts = [text for it in changes for text in (it.old, it.new) if text]
         for name, value in arguments.items():
+            # Any other argument may mean anything to the agent.
             if isinstance(value, str) and plain_name(name) in _TEXTS:
-                yield from [name] if any(_is_part(value, text) for text in texts) else ()
-
-
-def _is_part(value: str, text: str) -> bool:
-    """Return whether an argument is a text of a diff; a short one may be there by chance."""
-    return value == text or (len(value) >= _LONG and value in text)
-
-
-def _named(content: Sequence[acp.AnyCallContent]) -> Iterator[str]:
-    for it in content:
-        if isinstance(it, tool_call.CallContent) and (path := named_file(it.content)) is not None:
-            yield path
+                is_long = len(value) >= _LONG  # a short one may be in a text by chance
+                if any(value == text or (is_long and value in text) for text in texts):
+                    yield name
 
 
 def _text(content: acp.AnyCallContent) -> str:
     match content:
-        case tool_call.CallContent(block):
+        case acp.CallContent(block):
             return block_text(block)
-        case tool_call.CallDiff() | tool_call.CallTerminal():
+        case acp.CallDiff() | acp.CallTerminal():
             return ""
         case acp.UnknownCallContent():
             return document(content.fields)

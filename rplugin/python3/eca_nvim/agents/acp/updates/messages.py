@@ -1,13 +1,4 @@
-"""Messages: the chunks of a session's messages and thoughts as events; contents, compactions.
-
-Rules kept here:
-- Empty texts change nothing: some agents send them with usage, or to begin a message.
-- Another message id begins another paragraph. Agents without ids go on with the last one, unless
-  they are known to send each prompt whole.
-- A thought begins with its first chunk, and ends with the next thing that is shown.
-- Until the agent has said something in a turn, what the user says is the echo of the prompt, which
-  the chat shows already. Otherwise pieces of one message are shown together, when it is whole.
-"""
+"""Messages: the chunks of a session's messages and thoughts as events; contents, compactions."""
 
 from __future__ import annotations
 
@@ -20,19 +11,9 @@ from urllib.parse import unquote
 from eca_nvim.agents.acp.prompt import typed_text
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.chat.text.output import as_line
-from eca_nvim.chat.vocabulary import call_details, turn_events
-from eca_nvim.chat.vocabulary.events import (
-    ChatEvent,
-    ReasoningFinished,
-    ReasoningStarted,
-    ReasoningText,
-    Role,
-    TextReceived,
-    ToolFinished,
-    ToolOutput,
-    ToolRunning,
-    UnknownReceived,
-)
+from eca_nvim.chat.vocabulary import events, turn_events
+from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall, ToolKind
+from eca_nvim.chat.vocabulary.events import ChatEvent, Role, TextReceived
 from eca_nvim.paths import NotAFile, path_of
 from eca_nvim.protocol.acp import content, updates
 
@@ -40,25 +21,28 @@ _LONGEST: Final = 200
 """Most characters of something unknown that are shown."""
 
 
-def block_event(block: content.ContentBlock, role: Role) -> ChatEvent | None:
-    """Return a block of a message as an event; None if it is empty."""
+def _shown(block: content.ContentBlock, role: Role) -> ChatEvent:
+    """Return a block of a message as an event."""
     match block:
         case content.TextBlock(text):
-            return TextReceived(role, text) if text else None
-        case content.ImageBlock(data, media_type, uri):
-            return (
-                turn_events.ImageReceived(media_type, data)
-                if data
-                else turn_events.LinkReceived("image", uri or "")
-            )
+            return TextReceived(role, text)
+        case content.ImageBlock("", uri=uri):
+            return turn_events.LinkReceived("image", uri or "")
+        case content.ImageBlock(data, media_type):
+            return turn_events.ImageReceived(media_type, data)
         case content.AudioBlock():
             return turn_events.LinkReceived(block_text(block), "")
         case content.ResourceLink(uri, name, title):
             return turn_events.LinkReceived(title or name or _last_part(uri), uri)
+        case content.EmbeddedResource(content.ResourceContents(uri, str(text))):
+            return events.UnknownReceived(_last_part(uri), text)
         case content.EmbeddedResource(resource):
-            return _resource(resource)
+            media_type = resource.mime_type or ""
+            if resource.blob and media_type.startswith("image/"):
+                return turn_events.ImageReceived(media_type, resource.blob)
+            return turn_events.LinkReceived(_last_part(resource.uri), resource.uri)
         case content.UnknownBlock(kind=kind, fields=fields):
-            return UnknownReceived(kind or "content", unknown_line(fields, "type"))
+            return events.UnknownReceived(kind or "content", unknown_line(fields, "type"))
 
 
 def block_text(block: content.ContentBlock) -> str:
@@ -68,7 +52,7 @@ def block_text(block: content.ContentBlock) -> str:
             return text
         case content.ImageBlock(data, media_type) | content.AudioBlock(data, media_type):
             kind = "image" if isinstance(block, content.ImageBlock) else "audio"
-            return f"{media_type or kind}, {_kilobytes(data)} KB"
+            return f"{media_type or kind}, {max(1, len(data) * 3 // 4 // 1024)} KB"
         case content.ResourceLink(uri, name):
             return f"{name} {uri}".strip()
         case content.EmbeddedResource(content.ResourceContents(uri, text)):
@@ -106,21 +90,8 @@ def unknown_line(fields: dict[str, object], tag: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 
-def _resource(resource: content.ResourceContents) -> ChatEvent:
-    media_type = resource.mime_type or ""
-    if resource.text is not None:
-        return UnknownReceived(_last_part(resource.uri), resource.text)
-    if resource.blob and media_type.startswith("image/"):
-        return turn_events.ImageReceived(media_type, resource.blob)
-    return turn_events.LinkReceived(_last_part(resource.uri), resource.uri)
-
-
 def _last_part(uri: str) -> str:
     return unquote(uri.rstrip("/").rpartition("/")[2]) or uri
-
-
-def _kilobytes(data: str) -> int:
-    return max(1, len(data) * 3 // 4 // 1024)
 
 
 _FAILURES = frozenset({updates.CompactionStatus.FAILED, updates.CompactionStatus.CANCELLED})
@@ -131,7 +102,7 @@ class Compactions:
 
     def __init__(self, ids: CallIds) -> None:
         self._ids = ids
-        self._calls: dict[str, call_details.ToolCall] = {}
+        self._calls: dict[str, ToolCall] = {}
 
     def updated(self, update: updates.Compaction) -> Sequence[ChatEvent]:
         """Read how far a compaction is."""
@@ -139,24 +110,26 @@ class Compactions:
         summary = "\n\n".join(map(block_text, update.summary or ()))
         match update.status:
             case updates.CompactionStatus.COMPLETED:
-                return [ToolFinished(call, (summary,) if summary else ())]
+                return [events.ToolFinished(call, (summary,) if summary else ())]
             case status if status in _FAILURES:
-                return [ToolFinished(call, (update.error or status.value,), failed=True)]
+                return [events.ToolFinished(call, (update.error or status.value,), failed=True)]
             case _ if summary:
-                return [ToolRunning(call), ToolOutput(call.id, summary, replaces=True)]
+                return [
+                    events.ToolRunning(call),
+                    events.ToolOutput(call.id, summary, replaces=True),
+                ]
             case _:
-                return [ToolRunning(call)]
+                return [events.ToolRunning(call)]
 
     def summarized(self, chunk: updates.CompactionChunk) -> Sequence[ChatEvent]:
         """Read the next piece of a summary."""
-        return [ToolOutput(self._call(chunk.compaction_id).id, block_text(chunk.content))]
+        return [events.ToolOutput(self._call(chunk.compaction_id).id, block_text(chunk.content))]
 
-    def _call(self, compaction_id: str) -> call_details.ToolCall:
+    def _call(self, compaction_id: str) -> ToolCall:
         if compaction_id not in self._calls:
             call_id = self._ids.fresh(f"compaction {compaction_id}")
-            self._calls[compaction_id] = call_details.ToolCall(
-                call_id, kind=call_details.ToolKind.THINK, verb="compact"
-            )
+            call = ToolCall(call_id, kind=ToolKind.THINK, verb="compact")
+            self._calls[compaction_id] = call
         return self._calls[compaction_id]
 
 
@@ -175,9 +148,11 @@ class Messages:
 
     def turn_began(self) -> Sequence[ChatEvent]:
         """Note that a prompt was sent."""
-        events = self.interrupted()
+        told = self.interrupted()
+        # Until the agent has said something in its turn, what the user says is the echo of the
+        # prompt, which the chat shows already (vibe).
         self._is_echo = True
-        return events
+        return told
 
     def interrupted(self) -> Sequence[ChatEvent]:
         """End what is open: something else is shown, or the turn has ended."""
@@ -189,6 +164,7 @@ class Messages:
         if _is_empty(chunk.content):
             return
         yield from self.interrupted()
+        # Another id begins another paragraph. Agents without ids go on with the last one.
         begins = self._message not in (None, chunk.message_id)
         self._message = chunk.message_id
         block = chunk.content
@@ -209,9 +185,9 @@ class Messages:
             yield from self._thought_through()
             self._thought = self._ids.fresh("thought")
             self._thought_message = chunk.message_id
-            yield ReasoningStarted(self._thought)
+            yield events.ReasoningStarted(self._thought)
         if isinstance(block, content.TextBlock):
-            yield ReasoningText(self._thought, block.text)
+            yield events.ReasoningText(self._thought, block.text)
         else:
             yield from _event(block, Role.ASSISTANT)
 
@@ -240,16 +216,15 @@ class Messages:
     def _thought_through(self) -> Iterator[ChatEvent]:
         if self._thought is not None:
             thought, self._thought = self._thought, None
-            yield ReasoningFinished(thought)
+            yield events.ReasoningFinished(thought)
 
 
 def _is_empty(block: content.ContentBlock) -> bool:
+    # Some agents send empty texts with usage, or to begin a message (claude, qwen, fast-agent).
     return type(block) is content.TextBlock and not block.text
 
 
 def _event(block: content.ContentBlock, role: Role) -> Iterator[ChatEvent]:
-    event = block_event(block, role)
-    if event is not None:
-        yield event
+    yield _shown(block, role)
     if (path := named_file(block)) is not None:
-        yield call_details.FileNamed(path)
+        yield FileNamed(path)

@@ -1,37 +1,36 @@
-"""Screens: what terminals of ours print, and which call of a session shows each of them.
-
-Rules kept here:
-- An agent may embed a terminal in a call before it prints, while it does, or when it has been
-  released: its output so far is shown then.
-- A terminal is shown by one call, the last one that has embedded it. A call of ours that shows it
-  becomes the agent's, if that embeds it in a new call.
-- Memory is bounded: of many terminals the oldest can no longer be embedded.
-"""
+"""Screens: what terminals of ours print, and which call of a session shows each of them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Final, Protocol
+from typing import Final
+from uuid import uuid4
 
 from eca_nvim.agents.acp.updates.known_call import KnownCall
 from eca_nvim.protocol.acp.tool_call import AnyCallContent, CallTerminal
 
 MOST_SCREENS: Final = 64
-"""Terminals of a turn that can be embedded, at most."""
+"""Terminals of a turn that can be embedded, at most: of more the oldest can no longer be."""
 
 
-class Screen(Protocol):
-    """A terminal of ours."""
+class Screen(ABC):
+    """A terminal of ours; `command`: what it runs, as a shell line.
 
-    @property
-    def command(self) -> str:
-        """What it runs, as a shell line."""
+    An agent may embed it in a call before it prints, while it does, or when it has been released.
+    """
 
+    def __init__(self, command: str) -> None:
+        self.id = f"terminal {uuid4()}"
+        self.command = command
+        self.call: KnownCall | None = None
+        """The call that shows it: the last one that has embedded it."""
+        self.own_call: str | None = None
+        """The id of that call, if it is ours."""
+
+    @abstractmethod
     def text(self) -> str:
         """Return the end of what it has printed."""
-
-    def leave_to_agent(self) -> str | None:
-        """Let the agent end the call of ours that shows it; returns its id, None if none does."""
 
 
 class Screens:
@@ -39,50 +38,48 @@ class Screens:
 
     def __init__(self) -> None:
         self._screens: dict[str, Screen] = {}
-        self._calls: dict[str, KnownCall] = {}  # that show them
 
-    def add(self, terminal_id: str, screen: Screen) -> None:
+    def add(self, screen: Screen) -> None:
         """Add a terminal that calls may embed from now on."""
-        self._screens[terminal_id] = screen
+        self._screens[screen.id] = screen
         while len(self._screens) > MOST_SCREENS:
-            oldest = next(iter(self._screens))
-            del self._screens[oldest]
-            self._calls.pop(oldest, None)
+            del self._screens[next(iter(self._screens))]
 
     def clear(self) -> None:
         """Forget all terminals: their turn has ended."""
         self._screens.clear()
-        self._calls.clear()
-
-    def call_of(self, terminal_id: str) -> KnownCall | None:
-        """Return the call that shows a terminal."""
-        return self._calls.get(terminal_id)
 
     def shows(self, call: KnownCall) -> bool:
         """Return whether a call shows a terminal."""
-        return call in self._calls.values()
+        return any(it.call is call for it in self._screens.values())
 
     def take_own_call(self, content: Iterable[AnyCallContent]) -> str | None:
-        """Return the id of a call of ours that shows a terminal in some content, at most once."""
-        for part in content:
-            screen = self._screens.get(part.terminal_id) if isinstance(part, CallTerminal) else None
-            if screen is not None and (own := screen.leave_to_agent()) is not None:
+        """Return the id of a call of ours that shows a terminal in some content, at most once.
+
+        The agent ends it from now on.
+        """
+        for screen in self._embedded(content):
+            if screen.own_call is not None:
+                own, screen.own_call = screen.own_call, None
                 return own
         return None
 
     def embed(self, call: KnownCall, content: Iterable[AnyCallContent]) -> Iterator[Screen]:
         """Show the terminals in the content of a call; yields those that it has not shown."""
-        for part in content:
-            if isinstance(part, CallTerminal):
-                yield from self.show(part.terminal_id, call)
+        return (it for it in self._embedded(content) if show(it, call))
 
-    def show(self, terminal_id: str, call: KnownCall) -> Iterator[Screen]:
-        """Show a terminal in a call; yields it if the call has not shown it."""
-        screen, before = self._screens.get(terminal_id), self._calls.get(terminal_id)
-        if screen is None or before is call:
-            return
-        if before is not None:
-            before.hide(terminal_id)
-        self._calls[terminal_id] = call
-        call.show(terminal_id, screen.command, screen.text)
-        yield screen
+    def _embedded(self, content: Iterable[AnyCallContent]) -> Iterator[Screen]:
+        for part in content:
+            if isinstance(part, CallTerminal) and part.terminal_id in self._screens:
+                yield self._screens[part.terminal_id]
+
+
+def show(screen: Screen, call: KnownCall) -> bool:
+    """Show a terminal in a call; returns whether it has not done so yet."""
+    before, screen.call = screen.call, call
+    if before is call:
+        return False
+    if before is not None:
+        before.hide(screen.id)
+    call.show(screen.id, screen.command, screen.text)
+    return True

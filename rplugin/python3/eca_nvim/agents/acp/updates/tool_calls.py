@@ -1,13 +1,7 @@
 """Tool calls: the calls of a session, from messages that may leave out anything.
 
-Rules kept here:
-- Any message may be the first about a call: an update, a request for permission, its end.
-- While a call waits for permission it does not run, whatever the agent says: many say it too early.
-  After a no it never runs.
-- An id that is announced or asked about again after its call has ended means a new call.
-- A new call that embeds a terminal in a call of ours is that call: what it ran stays as it was
-  shown, whatever the agent says. A request for permission is about something else.
-- A message costs the same however many there were.
+Any message may be the first about a call: an update, a request for permission, its end. A message
+costs the same however many there were.
 """
 
 from __future__ import annotations
@@ -21,21 +15,12 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import KnownCall
-from eca_nvim.agents.acp.updates.screens import Screen, Screens
+from eca_nvim.agents.acp.updates.screens import Screen, Screens, show
+from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
-from eca_nvim.chat.vocabulary.events import (
-    CUT,
-    ApprovalWithdrawn,
-    ChatEvent,
-    ToolFinished,
-    ToolOutput,
-    ToolPreparing,
-    ToolRejected,
-    ToolRequested,
-    ToolRunning,
-)
+from eca_nvim.chat.vocabulary.events import ChatEvent, ToolOutput, ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.requests import Choice
-from eca_nvim.protocol.acp import tool_call
+from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, ToolCallUpdate
 
 MOST_OPEN = 100
 """Calls that have not ended which are looked at, at most."""
@@ -61,7 +46,7 @@ _OVER = frozenset({Phase.ENDED, Phase.STOPPED})
 _NEVER_ASKED_AGAIN = _OVER | {Phase.REFUSED}
 _MAY_BEGIN = frozenset({Phase.NEW, Phase.TOLD})
 _MAY_DO = _MAY_BEGIN | {Phase.RUNNING}
-_ENDS = frozenset({tool_call.CallStatus.COMPLETED, tool_call.CallStatus.FAILED})
+_ENDS = frozenset({CallStatus.COMPLETED, CallStatus.FAILED})
 
 
 class _Call(Struct, eq=False):
@@ -93,7 +78,6 @@ class ToolCalls:
         self._turn = 0
         self._calls: dict[str, _Call] = {}  # by the agent's ids
         self._open: dict[str, _Call] = {}  # by our ids
-        self._asked: dict[str, _Call] = {}  # by request
         self.screens = Screens()
 
     def turn_began(self) -> None:
@@ -102,20 +86,19 @@ class ToolCalls:
 
     def turn_ended(self) -> Sequence[ChatEvent]:
         """End what is open: the chat stops it with its turn, as we did with our own terminals."""
-        events: list[ChatEvent] = []
+        told: list[ChatEvent] = []
         for call in self._open.values():
             if self.screens.shows(call.known):
-                events.append(ToolRejected(call.known.call, CUT))
-            elif _is_new(call):
-                events.append(ToolRequested(call.known.call))
+                told.append(events.ToolRejected(call.known.call, events.CUT))
+            elif call.phase is Phase.NEW:
+                told.append(ToolRequested(call.known.call))
             call.phase = Phase.ENDED if call.phase is Phase.REFUSED else Phase.STOPPED
             call.request_id = None
         self._open.clear()
-        self._asked.clear()
         self.screens.clear()
-        return events
+        return told
 
-    def updated(self, update: tool_call.ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
+    def updated(self, update: ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
         """Read a message about a call; `announces`: it may begin one."""
         call = self._calls.get(update.tool_call_id)
         if call is None and not announces and _is_empty(update):
@@ -128,7 +111,7 @@ class ToolCalls:
         return [*self._read(call, update, is_first=is_first)]
 
     def requested(
-        self, request_id: str, update: tool_call.ToolCallUpdate, choices: tuple[Choice, ...]
+        self, request_id: str, update: ToolCallUpdate, choices: tuple[Choice, ...]
     ) -> ToolRequested:
         """Read a request for permission; returns what asks the user."""
         call = self._calls.get(update.tool_call_id)
@@ -137,34 +120,31 @@ class ToolCalls:
         call.began = call.began or call.phase is Phase.RUNNING
         call.known.asks()
         call.known.merge(update)
-        if call.request_id is not None:
-            self._asked.pop(call.request_id, None)
-        self._asked[request_id] = call
         call.phase, call.request_id, call.choices = Phase.ASKED, request_id, choices
         return _asks(call)
 
-    def decided(self, request_id: str, choice: Choice | None) -> ToolRunning | None:
+    def decided(self, call_id: str, choice: Choice | None) -> ToolRunning | None:
         """Go on after the user's answer; None: there was none, as the turn is being stopped."""
-        call = self._answered(request_id)
+        call = self._answered(call_id)
         if call is not None and choice is not None and choice.kind.allows:
             return _runs(call)
         if call is not None:
             call.phase = Phase.TOLD if choice is None else Phase.REFUSED
         return None
 
-    def withdrawn(self, request_id: str) -> Iterator[ChatEvent]:
+    def withdrawn(self, call_id: str) -> Iterator[ChatEvent]:
         """Go on after the agent has withdrawn its request."""
-        call = self._answered(request_id)
+        call = self._answered(call_id)
         if call is not None:
             call.phase = Phase.TOLD
-            yield ApprovalWithdrawn(call.known.call)
+            yield events.ApprovalWithdrawn(call.known.call)
             if call.began:
                 yield _runs(call)
 
     def open_calls(self) -> Iterator[tuple[str, ToolCall]]:
         """Yield calls that have not ended, by the agent's ids, the newest first.
 
-        Not those that wait for the user, that he has rejected, or that have run our terminal.
+        Not those that wait for the user, that were rejected, or that have run our terminal.
         """
         for call in islice(reversed(self._open.values()), MOST_OPEN):
             if call.phase in _MAY_DO and not call.is_joined:
@@ -186,23 +166,21 @@ class ToolCalls:
         call.known.wrote(path, old, new)
         return [_runs(call)] if call.known.call != before else ()
 
-    def show(self, terminal_id: str, call_id: str) -> Iterator[ChatEvent]:
+    def show(self, screen: Screen, call_id: str) -> Iterator[ChatEvent]:
         """Show a terminal of ours in a call; `call_id`: the agent's."""
         call = self._calls.get(call_id)
         if call is None:
             return
         before = call.known.call
-        shown = [*self.screens.show(terminal_id, call.known)]
-        if call.phase in _MAY_BEGIN or (
-            call.phase is Phase.RUNNING and call.known.call is not before
-        ):
+        is_shown = show(screen, call.known)
+        is_new = call.known.call is not before
+        if call.phase in _MAY_BEGIN or (call.phase is Phase.RUNNING and is_new):
             yield _runs(call)
-        yield from _printed_so_far(call, shown)
+        yield from _printed_so_far(call, [screen] if is_shown else [])
 
-    def printed(self, terminal_id: str, text: str, *, awaits_input: bool) -> Iterator[ChatEvent]:
+    def printed(self, screen: Screen, text: str, *, awaits_input: bool) -> Iterator[ChatEvent]:
         """Add to what a terminal of ours has printed, if a call shows it."""
-        known = self.screens.call_of(terminal_id)
-        call = None if known is None else self._open.get(known.id)
+        call = None if screen.call is None else self._open.get(screen.call.id)
         if call is None:
             return
         if call.phase in _MAY_BEGIN:
@@ -210,10 +188,12 @@ class ToolCalls:
         if call.phase in (Phase.RUNNING, Phase.ASKED):
             yield ToolOutput(call.known.id, text, awaits_input=awaits_input)
 
-    def _answered(self, request_id: str) -> _Call | None:
-        call = self._asked.pop(request_id, None)
-        if call is not None:
-            call.request_id = None
+    def _answered(self, call_id: str) -> _Call | None:
+        """Return the call that waits for the user, which does so no longer."""
+        call = self._open.get(call_id)
+        if call is None or call.request_id is None:
+            return None
+        call.request_id = None
         return call
 
     def _begin(self, remote_id: str) -> _Call:
@@ -221,8 +201,11 @@ class ToolCalls:
         call = self._calls[remote_id] = self._open[known.id] = _Call(known, remote_id, self._turn)
         return call
 
-    def _join(self, update: tool_call.ToolCallUpdate) -> _Call | None:
-        """Return the call of ours whose terminal a new call of the agent embeds; it is that now."""
+    def _join(self, update: ToolCallUpdate) -> _Call | None:
+        """Return the call of ours whose terminal a new call of the agent embeds; it is that now.
+
+        What it ran stays as it was shown, whatever the agent says.
+        """
         own = self.screens.take_own_call(update.content or ())
         if own is None:
             return None
@@ -230,13 +213,11 @@ class ToolCalls:
         call.remote_id, call.is_joined = update.tool_call_id, True
         return call
 
-    def _is_over(self, call: _Call, status: tool_call.CallStatus | None) -> bool:
+    def _is_over(self, call: _Call, status: CallStatus | None) -> bool:
         """Return whether an announced call is another one than that which had its id."""
         return call.phase in _OVER and (call.turn < self._turn or status not in _ENDS)
 
-    def _read(
-        self, call: _Call, update: tool_call.ToolCallUpdate, *, is_first: bool
-    ) -> Iterator[ChatEvent]:
+    def _read(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
         if call.is_joined:
             update = replace(update, title=None, name=None, kind=None, raw_input=None)
         if call.phase in _MAY_BEGIN and (update.status in _ENDS or _says_it_runs(update)):
@@ -247,35 +228,37 @@ class ToolCalls:
         if update.status in _ENDS:
             yield from self._end(call, update, is_first=is_first)
         elif call.phase is Phase.ASKED:
-            call.began = call.began or update.status is tool_call.CallStatus.IN_PROGRESS
+            # It does not run before the answer, whatever the agent says: many say it too early.
+            call.began = call.began or update.status is CallStatus.IN_PROGRESS
             if is_new:
                 yield _asks(call)
         elif call.phase is Phase.RUNNING or _says_it_runs(update) or embedded:
-            yield from _go_on(call, update, is_new=is_new)
-            yield from _printed_so_far(call, embedded)
+            if call.phase in _MAY_BEGIN or (call.phase is Phase.RUNNING and is_new):
+                yield _runs(call)
+            if call.phase is Phase.RUNNING:  # else it was rejected, or its turn has ended
+                yield from _printed(call, update.meta)
+                yield from _printed_so_far(call, embedded)
         elif call.phase is Phase.NEW:
             yield from _prepare(call, is_new=is_new)
 
-    def _end(
-        self, call: _Call, update: tool_call.ToolCallUpdate, *, is_first: bool
-    ) -> Iterator[ChatEvent]:
-        failed, was = update.status is tool_call.CallStatus.FAILED, call.phase
+    def _end(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
+        failed, was = update.status is CallStatus.FAILED, call.phase
         if was is Phase.ENDED:
             if outputs := call.known.outputs():
-                yield ToolFinished(call.known.call, outputs, failed)
+                yield events.ToolFinished(call.known.call, outputs, failed)
             return
         if call.request_id is not None:
-            self._answered(call.request_id)
-            yield ApprovalWithdrawn(call.known.call)
+            call.request_id = None
+            yield events.ApprovalWithdrawn(call.known.call)
         call.phase = Phase.ENDED
         self._open.pop(call.known.id, None)
         if was is Phase.REFUSED and failed:
-            yield ToolRejected(call.known.call)
+            yield events.ToolRejected(call.known.call)
             return
         if was is Phase.NEW and not is_first:
             yield ToolRequested(call.known.call)
         yield from _printed(call, update.meta)
-        yield ToolFinished(call.known.call, call.known.outputs(), failed)
+        yield events.ToolFinished(call.known.call, call.known.outputs(), failed)
         yield from () if failed else _named(call.known)
         call.known.ended()
 
@@ -287,19 +270,15 @@ def _named(known: KnownCall) -> Iterator[ChatEvent]:
     return (FileNamed(path) for path in known.named if path not in own)
 
 
-def _is_new(call: _Call) -> bool:
-    return call.phase is Phase.NEW
-
-
-def _is_empty(update: tool_call.ToolCallUpdate) -> bool:
+def _is_empty(update: ToolCallUpdate) -> bool:
     """Return whether a message says nothing that is used, as one with only `_meta` does."""
     said = (update.title, update.name, update.kind, update.status, update.raw_input)
     return all(it is None for it in said) and not (update.content or update.locations)
 
 
-def _says_it_runs(update: tool_call.ToolCallUpdate) -> bool:
+def _says_it_runs(update: ToolCallUpdate) -> bool:
     prints = update.meta is not None and (update.meta.output or update.meta.output_delta)
-    return update.status is tool_call.CallStatus.IN_PROGRESS or bool(prints)
+    return update.status is CallStatus.IN_PROGRESS or bool(prints)
 
 
 def _asks(call: _Call) -> ToolRequested:
@@ -320,24 +299,16 @@ def _prepare(call: _Call, *, is_new: bool) -> Iterator[ChatEvent]:
         call.phase = Phase.TOLD
         yield ToolRequested(call.known.call)
     elif is_new:
-        yield ToolPreparing(call.known.call)
-
-
-def _go_on(call: _Call, update: tool_call.ToolCallUpdate, *, is_new: bool) -> Iterator[ChatEvent]:
-    if call.phase in (Phase.REFUSED, *_OVER):
-        return
-    if call.phase is not Phase.RUNNING or is_new:
-        yield _runs(call)
-    yield from _printed(call, update.meta)
+        yield events.ToolPreparing(call.known.call)
 
 
 def _printed_so_far(call: _Call, screens: Sequence[Screen]) -> Iterator[ChatEvent]:
-    texts = [screen.text() for screen in screens] if call.phase is Phase.RUNNING else []
-    for text in filter(None, texts):
-        yield ToolOutput(call.known.id, text)
+    for screen in screens if call.phase is Phase.RUNNING else ():
+        if text := screen.text():
+            yield ToolOutput(call.known.id, text)
 
 
-def _printed(call: _Call, meta: tool_call.CallMeta | None) -> Iterator[ChatEvent]:
+def _printed(call: _Call, meta: CallMeta | None) -> Iterator[ChatEvent]:
     """Yield what a call has printed since the last message."""
     text, before = call.known.text, call.printed
     if call.phase is Phase.RUNNING and text != before:
@@ -350,7 +321,7 @@ def _printed(call: _Call, meta: tool_call.CallMeta | None) -> Iterator[ChatEvent
         yield ToolOutput(call.known.id, piece)
 
 
-def _pieces(meta: tool_call.CallMeta | None) -> Iterator[str]:
+def _pieces(meta: CallMeta | None) -> Iterator[str]:
     """Yield what the agent's own terminal has printed, and how it ended if that was not well."""
     if meta is None:
         return
