@@ -1,4 +1,4 @@
-"""Texts with what is hidden in the log and what is not, for both halves of the plugin."""
+"""Texts with what is hidden in the log and what is not."""
 
 from typing import Final
 

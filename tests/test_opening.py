@@ -32,7 +32,7 @@ TOKEN = re.compile(
 )
 
 HOME = "files/init.lua"
-OWN_FILES = {"host/log.lua", "host/draft_file.lua"}
+OWN_FILES = {"host/draft_file.lua"}
 """What the plugin itself writes, by names of its own."""
 
 UNUSED = """

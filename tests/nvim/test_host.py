@@ -43,7 +43,7 @@ def open_with_stubborn_server(start_nvim: StartNeovim) -> tuple[Neovim, int, int
     """Start all three."""
     nvim = start_nvim(settings={"server": SERVER})
     nvim.keys(":EcaChat<CR>")
-    log = Path(nvim.lua("return require('eca.host').log_path()"))
+    log = Path(nvim.lua("return require('eca.host.log').path()"))
     nvim.wait_for(lambda: log.exists() and "eca: stderr: deaf" in log.read_text(), "the server")
     return nvim, host_of(nvim), child(nvim, "SIG_IGN")
 

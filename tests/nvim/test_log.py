@@ -2,19 +2,20 @@
 
 import logging
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.redacted import HIDDEN, KEPT
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, leave, stderr, turn
 from tests.ui.talk import start_chat, wait_line
 
 from eca_nvim.nvim.logs import MOST_LOG_BYTES, ROOT, open_log
-from eca_nvim.nvim.settings import Settings
 from eca_nvim.redaction import Redactor
+
+PATIENCE_S = 30
 
 
 class Log:
@@ -28,8 +29,7 @@ class Log:
 
     def open(self, level: str = "warning") -> logging.Logger:
         """Open it, again if need be."""
-        settings = Settings(log_path=str(self.path), log_level=level)
-        open_log(settings, self.redactor, self.refused.append)
+        open_log(str(self.path), level, self.redactor, self.refused.append)
         return self.logger
 
     def is_private(self) -> bool:
@@ -43,7 +43,7 @@ def log(tmp_path: Path) -> Iterator[Log]:
     """Return a log that is not there yet; the package's logger is put back as it was."""
     log = Log(tmp_path / "eca" / "eca.log")
     yield log
-    open_log(Settings(), Redactor(), log.refused.append)
+    open_log(None, "warning", Redactor(), log.refused.append)
     log.logger.propagate = True
 
 
@@ -104,20 +104,32 @@ def test_a_log_that_cannot_be_written_is_told_once(log: Log, tmp_path: Path) -> 
 # --- Neovim's side -------------------------------------------------------------------------------
 
 
-def test_neovim_hides_what_the_host_hides(nvim: Neovim) -> None:
-    code = "return vim.tbl_map(require('eca.text.redaction').without_keys, ...)"
-    assert nvim.lua(code, [*HIDDEN, *KEPT]) == [*HIDDEN.values(), *KEPT]
-
-
 def test_neovims_log_is_small_private_and_without_keys(nvim: Neovim) -> None:
     path = Path(nvim.lua("return require('eca.host.log').path()"))
-    nvim.lua("for _ = 1, 5 do require('eca.host.log').write(('x'):rep(2 ^ 19)) end")
+    for _ in range(5):
+        nvim.lua("require('eca.host.log').write(('x'):rep(2 ^ 19))")
     nvim.lua("require('eca.host.log').write('API_KEY=abc123')")
+    written = nvim.wait_log("view: API_KEY=[hidden]\n")
     assert sorted(file.name for file in path.parent.iterdir()) == ["eca.log", "eca.log.1"]
     assert sum(file.stat().st_size for file in path.parent.iterdir()) <= 2 * MOST_LOG_BYTES
-    assert "view: API_KEY=[hidden]\n" in path.read_text()
-    log = Log(path)
-    assert log.is_private()
+    assert "abc123" not in written
+    assert Log(path).is_private()
+
+
+def test_neovims_lines_are_written_in_order_also_while_it_exits(nvim: Neovim) -> None:
+    path = Path(nvim.lua("return require('eca.host.log').path()"))
+    nvim.lua("for n = 1, 3 do require('eca.host.log').write('line ' .. n) end")
+    lines = nvim.wait_log("line 3").splitlines()
+    assert [line.rpartition(" ")[2] for line in lines] == ["1", "2", "3"]
+    nvim.lua(
+        "vim.api.nvim_create_autocmd('VimLeavePre', "
+        "{ callback = function() require('eca.host.log').write('the last') end })"
+    )
+    assert nvim.quit() == 0
+    deadline = time.monotonic() + PATIENCE_S
+    while "the last" not in path.read_text() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "the last" in path.read_text()
 
 
 def test_neovim_tells_once_that_there_is_no_log(nvim: Neovim) -> None:

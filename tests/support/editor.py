@@ -3,6 +3,7 @@
 import re
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from tests.support.client import HEARTBEAT, TIMEOUT, Client, EditorError
 from tests.support.launch import Launch
@@ -95,6 +96,12 @@ class Neovim(Client):
         explanation = self.explain("Neovim showed errors")
         errors = self.take_errors()
         assert not errors, "\n".join([*errors, explanation])
+
+    def wait_log(self, text: str) -> str:
+        """Wait until the plugin's log has a text, and return the log."""
+        path = Path(self.lua("return require('eca.host.log').path()"))
+        self.wait_for(lambda: path.exists() and text in path.read_text(), f"{text!r} in the log")
+        return path.read_text()
 
     def quit(self, timeout: float = TIMEOUT) -> int:
         """Check for errors, quit with `:qa!` and wait; return the exit status."""

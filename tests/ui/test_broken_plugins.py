@@ -140,7 +140,6 @@ def test_a_damaged_parser_or_query_is_no_fault_of_the_chat(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     view = open_view(start_nvim, init=f"vim.opt.runtimepath:prepend('{tmp_path}/broken')")
-    view.nvim.lua("require('eca.host').log = require('eca.host.log').write")
     fences = "".join(f"```{name}\nlet x = 1\n```\n" for name in ("lua", "c", "vim", "lua"))
     view.draw(*assistant(1, f"{fences}\nthe end\n"))
     view.nvim.wait_screen("the end")

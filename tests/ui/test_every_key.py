@@ -158,7 +158,7 @@ def login(nvim: Neovim, number: int) -> None:
 
 
 def log(nvim: Neovim, _: int) -> None:
-    nvim.lua("require('eca.host').log_path = function() return 'README.md' end")
+    nvim.lua("require('eca.host.log').path = function() return 'README.md' end")
     nvim.command("Eca log")
 
 

@@ -7,8 +7,11 @@ from tests.ui.view import start_view
 BUILD = """
 local code, told = ...
 require('eca.host').revive = function() return 'stopped' end
-vim.system = function(_, _, ended) ended({ code = code, stdout = told, stderr = '' }) end
-vim.fn.executable = function() return 1 end
+local run = vim.system
+vim.system = function(_, _, ended)
+  vim.system = run
+  ended({ code = code, stdout = told, stderr = '' })
+end
 require('eca.commands.plugin').install()
 """
 
@@ -24,5 +27,5 @@ def test_how_it_went_is_the_level_in_the_log(
     view.nvim.check_errors = False
     view.nvim.lua(BUILD, code, "half done\n")
     view.nvim.wait_screen(line)
-    (first, *_) = view.nvim.lua("return vim.fn.readfile(require('eca.host.log').path())")
-    assert first.split(" ", 2)[2] == f"{level} view: half done"
+    logged = view.nvim.wait_log("half done")
+    assert logged.splitlines()[0].split(" ", 2)[2] == f"{level} view: half done"

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from tests import redacted
 from tests.support.editor import Neovim
 from tests.support.launch import REPOSITORY
 
@@ -58,10 +57,6 @@ WORST = {
     "markdown.line": (
         "require('eca.markdown.line').parse(text)",
         [">", "|", "#", " ", "-", "- ", "1", "*", "http"],
-    ),
-    "redaction": (
-        "require('eca.text.redaction').without_keys(text)",
-        redacted.WORST,
     ),
     "reference": (
         (

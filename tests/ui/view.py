@@ -26,9 +26,6 @@ end
 function host.folders()
   return { vim.fn.getcwd() }
 end
-function host.log_path()
-  return require('eca.host.log').path()
-end
 function host.alive() end
 function host.send_options() end
 function host.listen() end

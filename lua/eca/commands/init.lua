@@ -9,6 +9,7 @@ local actions = require('eca.keymaps.actions')
 local chats = require('eca.chat.buffers')
 local checks = require('eca.commands.checks')
 local eca = require('eca')
+local log = require('eca.host.log')
 local plugs = require('eca.keymaps.plugs')
 local scan = require('eca.text.scan')
 
@@ -63,8 +64,8 @@ local function send(text, opts)
   require('eca.input').show_end(opts.chat)
 end
 
-local function log()
-  vim.cmd.split({ args = { require('eca.host').log_path() }, magic = { file = false } })
+local function show_log()
+  vim.cmd.split({ args = { log.path() }, magic = { file = false } })
   vim.cmd('normal! G')
   require('eca.window.to_code').uncover()
 end
@@ -274,7 +275,7 @@ M.subcommands = {
     takes = "'on' or 'off'", -- a typo must not let anything run
     words = { 'on', 'off' },
   },
-  log = { text = 'open the log', run = log },
+  log = { text = 'open the log', run = show_log },
   export = {
     text = 'show the chat as Markdown',
     takes = 'text',

@@ -29,7 +29,7 @@ end
 
 --- Generate the help tags, unless a plugin manager did so.
 local function make_tags()
-  local folder = vim.fs.joinpath(python.root(), 'doc')
+  local folder = vim.fs.joinpath(python.ROOT, 'doc')
   if not vim.uv.fs_stat(vim.fs.joinpath(folder, 'tags')) and vim.uv.fs_access(folder, 'W') then
     vim.cmd.helptags(vim.fn.fnameescape(folder))
   end
@@ -98,8 +98,8 @@ function M.install()
     return
   end
   running = true
-  notify.info('building the environment in ' .. python.root())
-  vim.system(BUILD, { cwd = python.root(), text = true }, vim.schedule_wrap(ended))
+  notify.info('building the environment in ' .. python.ROOT)
+  vim.system(BUILD, { cwd = python.ROOT, text = true }, vim.schedule_wrap(ended))
 end
 
 return M

@@ -1,6 +1,6 @@
 --- `:checkhealth eca`: checks everything the plugin needs, with a remedy for each fault.
 local config = require('eca.config')
-local host = require('eca.host')
+local log = require('eca.host.log')
 local options = require('eca.config.options')
 local python = require('eca.host.python')
 local scan = require('eca.text.scan')
@@ -112,7 +112,7 @@ function M.check()
   check_winbars()
   check_completion()
   health.start('Log')
-  health.info(host.log_path())
+  health.info(log.path())
 end
 
 return M

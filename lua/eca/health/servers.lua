@@ -15,9 +15,6 @@ M.PATIENCE = 5000 -- ms
 M.ANSWER = 4 -- seconds that a server has, less than PATIENCE, because Python has to start
 local STEP = 20 -- ms
 
-local RUN = 'import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); '
-  .. "runpy.run_module('eca_nvim.nvim.probes', run_name='__main__')"
-
 --- A line of the report: its level, its text, and advice.
 ---@alias eca.HealthRow ['ok'|'info'|'warn'|'error', string, string[]]
 
@@ -78,11 +75,10 @@ local function start_probes(names)
     probes.fault = 'the Python host cannot be started'
     return probes
   end
-  local package = vim.fs.dirname(python.package())
   local options = { stdin = true, stdout = reader(probes), text = true, detach = true }
   local started, process = pcall(
     vim.system,
-    { command, '-I', '-c', RUN, package },
+    python.run_module(command, 'nvim.probes'),
     options,
     function(result)
       local lines = vim.split(scan.trim(result.stderr), '\n')

@@ -12,6 +12,7 @@ local held_intents = require('eca.host.held_intents')
 local intents = require('eca.host.intents')
 local log = require('eca.host.log')
 local python = require('eca.host.python')
+local scan = require('eca.text.scan')
 local servers = require('eca.state.servers')
 local workspace = require('eca.host.workspace')
 
@@ -25,7 +26,9 @@ local M = {}
 local ANSWERS = { drawn = true, returned = true }
 --- Intents that are not sent by a key: no message says that they are held.
 local QUIET = { keep_draft = true, check_context = true }
-local METHOD = '%s:function:EcaIntent'
+local METHOD = python.PACKAGE .. ':function:EcaIntent'
+local ENDED =
+  'the plugin host ended, exit code %d: your next prompt or :Eca restart starts it again%s'
 --- Milliseconds that a host has to answer a restart.
 ---@type integer
 M.PATIENCE = 5000
@@ -37,18 +40,6 @@ local channel ---@type integer?
 local answered = false
 local last_fault = '' -- why it is not running
 local has_notified = false -- of a fault, in the current event
-
---- The file that both sides log to.
----@return string
-function M.log_path()
-  return log.path()
-end
-
---- Log what went wrong on this side.
----@param text string
-function M.log(text)
-  log.write(text)
-end
 
 --- The process id of the host, unless it is the shared one.
 ---@return integer?
@@ -144,6 +135,21 @@ local function fail(fault, ended)
   held_intents.host_gone()
 end
 
+--- Called when the host has exited: its error output goes to the log, the last line of it into the
+--- message, which is only that line if the environment lacks something.
+---@param code integer
+---@param output string[]
+local function exited(code, output)
+  local lines = vim.split(scan.trim(table.concat(output, '\n')), '\n')
+  local last = lines[#lines]
+  if code == python.CANNOT_START then
+    return fail(last)
+  end
+  log.write(table.concat(lines, '\n'))
+  local reason = last ~= '' and ('; it said: ' .. last) or ''
+  fail(ENDED:format(code, reason), 'ended')
+end
+
 --- Hold an intent that did not arrive.
 ---@param intent eca.Intent
 local function hold(intent)
@@ -168,9 +174,8 @@ local function transmit(intent)
   if state == 'shared' then
     transmit_shared(intent)
   elseif channel then
-    local method = METHOD:format(python.package())
     -- The exit event comes a moment after the exit: what cannot be sent is held for the next host.
-    if not pcall(vim.rpcnotify, channel, method, { intent.name, intent.payload }) then
+    if not pcall(vim.rpcnotify, channel, METHOD, { intent.name, intent.payload }) then
       hold(intent)
     end
   end
@@ -213,9 +218,9 @@ local function start()
     state = 'shared'
   else
     local started ---@type integer?
-    started, fault = python.start(head_start(server), function(end_of_it, could_start)
+    started, fault = python.start(head_start(server), function(code, output)
       if started == channel then -- else we have given it up already
-        fail(end_of_it, could_start and 'ended' or nil)
+        exited(code, output)
       end
     end)
     channel, state = started, 'running'

@@ -1,16 +1,15 @@
 --- The log: one file for both sides.
 ---
---- Rules kept here:
---- - The file and its folder are readable only by their owner. Text that looks like a key is
----   hidden.
---- - The side that finds the file too large renames it (see `eca_nvim/nvim/logs.py`).
---- - If it cannot be written there is no log, and one message says so.
+--- This side hands its lines to Python (`eca_nvim/nvim/logs.py`), which hides what looks like a key
+--- and writes them, whether or not a host runs. If it cannot be written there is no log, and one
+--- message says so.
+local python = require('eca.host.python')
+local scan = require('eca.text.scan')
+
 local M = {}
 
-local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
---- Bytes after which the log becomes `<log>.1` and a new one begins.
-local MOST_BYTES = 2 ^ 20
-
+local waiting = {} ---@type string[] lines
+local is_writing = false
 local has_warned = false -- that writing failed
 
 --- The path of the log.
@@ -19,29 +18,39 @@ function M.path()
   return vim.fs.joinpath(vim.fn.stdpath('log') --[[@as string]], 'eca', 'eca.log')
 end
 
----@param path string
----@param text string
----@return string? fault
-local function append(path, text)
-  local folder = vim.fs.dirname(path)
-  local made, refusal = pcall(vim.fn.mkdir, folder, 'p', FOLDER_MODE)
-  if not made and vim.fn.isdirectory(folder) == 0 then -- else another Neovim was quicker
-    return tostring(refusal)
+---@param fault string
+local function warn(fault)
+  if not has_warned then
+    has_warned = true
+    require('eca.host.unwritable').tell(M.path(), fault, 'cannot write the log: ' .. fault)
   end
-  vim.uv.fs_chmod(folder, FOLDER_MODE)
-  local file, fault = vim.uv.fs_open(path, 'a', FILE_MODE)
-  if not file then
-    return fault
+end
+
+--- Start a process that writes the waiting lines; one at a time, so that they stay in order.
+local function write_waiting()
+  local command = python.find()
+  if not command then
+    return
   end
-  vim.uv.fs_fchmod(file, FILE_MODE)
-  local _, unwritten = vim.uv.fs_write(file, text)
-  local here = assert(vim.uv.fs_fstat(file))
-  vim.uv.fs_close(file)
-  local now = vim.uv.fs_stat(path)
-  if here.size >= MOST_BYTES and now and now.ino == here.ino then
-    vim.uv.fs_rename(path, path .. '.1')
+  -- Detached, so that it goes on when Neovim exits. Other users can read arguments, but no input.
+  local options = { stdin = table.concat(waiting, '\0'), text = true, detach = true }
+  local function ended(result)
+    is_writing = false
+    if result.code ~= 0 then
+      local lines = vim.split(scan.trim(result.stderr), '\n')
+      warn(lines[#lines])
+    end
+    if #waiting > 0 then
+      write_waiting()
+    end
   end
-  return unwritten
+  waiting, is_writing = {}, true
+  local words = python.run_module(command, 'nvim.logs', M.path())
+  local started, fault = pcall(vim.system, words, options, vim.schedule_wrap(ended))
+  if not started then
+    is_writing = false
+    warn(tostring(fault))
+  end
 end
 
 --- Write a line to the log.
@@ -49,12 +58,9 @@ end
 ---@param level? 'INFO'|'ERROR' as the host names them
 function M.write(text, level)
   local form = '%s %s view: %s\n'
-  local line = form:format(os.date('%Y-%m-%d %H:%M:%S'), level or 'ERROR', text)
-  local worked, fault = pcall(append, M.path(), require('eca.text.redaction').without_keys(line))
-  if (not worked or fault) and not has_warned then
-    has_warned = true
-    local why = tostring(fault)
-    require('eca.host.unwritable').tell(M.path(), why, 'cannot write the log: ' .. why)
+  waiting[#waiting + 1] = form:format(os.date('%Y-%m-%d %H:%M:%S'), level or 'ERROR', text)
+  if not is_writing or vim.v.exiting ~= vim.NIL then -- an exiting Neovim hears no process end
+    write_waiting()
   end
 end
 

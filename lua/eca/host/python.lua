@@ -5,31 +5,20 @@
 ---   and `python3` on PATH.
 --- - The process is detached: Neovim can exit at once, and the host ends its server when its input
 ---   closes. Its guardian (`guardian.py`), which it starts first, ends what the host cannot end.
---- - When it exits, its error output goes to the log, and the last line of it into the message,
----   which describes its exit.
-local log = require('eca.host.log')
-
 local M = {}
 
 local INSTALL = 'run :Eca install'
 
+local this = debug.getinfo(1, 'S').source:sub(2)
 --- The plugin's folder, with links resolved.
----@return string
-function M.root()
-  local this = debug.getinfo(1, 'S').source:sub(2)
-  return vim.fn.fnamemodify(vim.uv.fs_realpath(this) or this, ':p:h:h:h:h')
-end
-
+M.ROOT = vim.fn.fnamemodify(vim.uv.fs_realpath(this) or this, ':p:h:h:h:h')
 --- The folder of the Python package.
----@return string
-function M.package()
-  return vim.fs.joinpath(M.root(), 'rplugin', 'python3', 'eca_nvim')
-end
+M.PACKAGE = vim.fs.joinpath(M.ROOT, 'rplugin', 'python3', 'eca_nvim')
 
 --- The Python of the environment that `:Eca install` and `make` create.
 ---@return string
 function M.own()
-  return vim.fs.joinpath(M.root(), '.venv', 'bin', 'python')
+  return vim.fs.joinpath(M.ROOT, '.venv', 'bin', 'python')
 end
 
 ---@return string command
@@ -75,34 +64,20 @@ function M.shared()
 end
 
 --- Exit code of a host whose environment lacks something. Its last line is the whole message.
-local CANNOT_START = 78
+M.CANNOT_START = 78
 --- Lines of the error output that are kept.
 local TAIL = 20
 
-M.REMEDY = 'your next prompt or :Eca restart starts it again'
+local RUN = 'import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); '
+  .. "runpy.run_module('eca_nvim.%s', run_name='__main__')"
 
----@param lines string[]
----@return string
-local function last_text(lines)
-  for place = #lines, 1, -1 do
-    if lines[place]:find('%S') then
-      return require('eca.text.scan').trim(lines[place])
-    end
-  end
-  return ''
-end
-
----@param code integer
----@param lines string[] its error output
----@return string
-local function describe_exit(code, lines)
-  local last = last_text(lines)
-  if code == CANNOT_START then
-    return last
-  end
-  log.write(table.concat(lines, '\n'))
-  local reason = last ~= '' and ('; it said: ' .. last) or ''
-  return ('the plugin host ended, exit code %d: %s%s'):format(code, M.REMEDY, reason)
+--- The command that runs a module of the package as a program of its own.
+---@param command string the Python
+---@param module string
+---@param ... string its arguments
+---@return string[]
+function M.run_module(command, module, ...)
+  return { command, '-I', '-c', RUN:format(module), vim.fs.dirname(M.PACKAGE), ... }
 end
 
 ---@class eca.HeadStart
@@ -111,8 +86,8 @@ end
 
 --- Start the process.
 ---@param head_start? eca.HeadStart the server that it starts before it receives any intent
----@param ended fun(fault: string, could_start: boolean) called when it has exited, unless Neovim
----  exits too
+---@param ended fun(code: integer, output: string[]) called with its exit code and the last lines of
+---  its error output when it has exited, unless Neovim exits too
 ---@return integer? channel nil if it cannot be started
 ---@return string? fault why, with the remedy
 function M.start(head_start, ended)
@@ -128,14 +103,14 @@ function M.start(head_start, ended)
   end
   local function exited(_, code)
     if vim.v.exiting == vim.NIL then
-      ended(describe_exit(code, lines), code ~= CANNOT_START)
+      ended(code, lines)
     end
   end
-  local script = vim.fs.joinpath(M.package(), 'nvim', 'launch.py')
+  local script = vim.fs.joinpath(M.PACKAGE, 'nvim', 'launch.py')
   local options = { rpc = true, detach = true, on_stderr = listen, on_exit = exited }
   local has_form, form = pcall(vim.json.encode, head_start) -- if not, the server starts later
   options.env = head_start and has_form and { NVIM_ECA_SERVER = form } or nil
-  return vim.fn.jobstart({ command, '-I', script, M.package(), remedy }, options)
+  return vim.fn.jobstart({ command, '-I', script, M.PACKAGE, remedy }, options)
 end
 
 return M

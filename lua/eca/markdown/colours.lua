@@ -11,7 +11,7 @@
 --- - A language without parser and syntax stays plain. The first failure of a
 ---   language goes to the log.
 local fences = require('eca.markdown.fences')
-local host = require('eca.host')
+local log = require('eca.host.log')
 local languages = require('eca.markdown.languages')
 
 local M = {}
@@ -136,7 +136,7 @@ work = function()
   local language = job.fence.language
   if not worked and not failed[language] then
     failed[language] = true
-    host.log(('highlighting %s failed: %s'):format(language, fault))
+    log.write(('highlighting %s failed: %s'):format(language, fault))
   end
   schedule()
 end

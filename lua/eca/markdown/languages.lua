@@ -10,7 +10,7 @@
 ---   out.
 --- - Code is parsed as a string, and no buffer is attached to a parser. Of several captures of one
 ---   range the last wins, as in Neovim's own highlighter.
-local host = require('eca.host')
+local log = require('eca.host.log')
 
 local M = {}
 
@@ -94,7 +94,7 @@ function M.compile(language)
   local text = table.remove(parts.sources)
   local worked, query = pcall(vim.treesitter.query.parse, language, text or '')
   if not worked then
-    host.log(('highlights query of %s: %s'):format(language, query))
+    log.write(('highlights query of %s: %s'):format(language, query))
   elseif text then
     parts.queries[#parts.queries + 1] = query
   end

@@ -21,7 +21,7 @@ local known ---@type table<string, eca.KnownServer>?
 ---@return table<string, eca.KnownServer>
 function M.known()
   if not known then
-    local path = vim.fs.joinpath(python.package(), 'server', 'known.json')
+    local path = vim.fs.joinpath(python.PACKAGE, 'server', 'known.json')
     known = vim.json.decode(table.concat(vim.fn.readfile(path), '\n'))
   end
   return known

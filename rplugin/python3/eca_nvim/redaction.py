@@ -4,7 +4,6 @@ Rules kept here:
 - The cost is linear in the length of the text: one pattern of bounded length finds the anchors (the
   name or the start of a secret), and the text after an anchor is read once.
 - In doubt a word is hidden. The name of a value stays, so that a reader knows what was there.
-- `lua/eca/text/redaction.lua` follows the same rules; one list of cases tests both.
 """
 
 from __future__ import annotations
@@ -110,7 +109,8 @@ class Redactor:
 
 def without_keys(text: str) -> str:
     """Return the text with `[hidden]` in the place of everything that looks like a secret."""
-    parts, kept = list[str](), 0
+    parts: list[str] = []
+    kept = 0
     anchor = _ANCHOR.search(text)
     while anchor is not None:
         start, end = _secret(text, anchor)
@@ -152,11 +152,11 @@ def _begins_word(text: str, at: int) -> bool:
 
 
 def _is_secret_name(text: str, anchor: re.Match[str]) -> bool:
-    match anchor.group().lower():
-        case "key":
-            return _is_secret_key(text, anchor)
-        case "pass":  # `DB_PASS`, but not `passes`
-            return text[max(0, anchor.start() - 1) : anchor.start()] == "_"
+    name = anchor.group().lower()
+    if name == "key":
+        return _is_secret_key(text, anchor)
+    if name == "pass":  # `DB_PASS`, but not `passes`
+        return text[max(0, anchor.start() - 1) : anchor.start()] == "_"
     return True
 
 

@@ -96,7 +96,8 @@ class App:
             self._session.template_folders = _template_folders(settings)
             self._run(ALIVE, [])
             return
-        open_log(settings, self._redactor, partial(self._no_log, settings.log_path or ""))
+        path = settings.log_path
+        open_log(path, settings.log_level, self._redactor, partial(self._no_log, path or ""))
         workspace = Workspace(_folders(intent), intent.editor, intent.pid)
         persistence = Persistence(_store(settings, workspace), self._frames, intent.pid)
         self._agents = Agents(
