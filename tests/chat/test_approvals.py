@@ -23,7 +23,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
-from eca_nvim.chat.vocabulary.ops import Emit, Notify, SetInput, SetPending, SetStatus
+from eca_nvim.chat.vocabulary.ops import Notify, SetInput
 from eca_nvim.chat.vocabulary.requests import REJECT
 
 SHELL = ShellCommand((ShellPart("ls", (), "ls"), ShellPart("echo", ("x",), "echo", True)))
@@ -265,13 +265,3 @@ def test_all_chats_oldest_first() -> None:
     apply(first, QuestionAsked("q", "Which?"), 20)
     items = all_pending([first, second]).items
     assert [item["call"] for item in items] == ["early", "q", "late"]
-
-
-def test_who_listens_finds_everything_in_place() -> None:
-    chat = Chat("one")
-    changes = apply(chat, asked(), 0)
-    assert changes.pending_changed
-    ops = changes.ops_with(all_pending([chat]))
-    kinds = [type(op) for op in ops]
-    assert kinds.index(SetStatus) < kinds.index(SetPending) < kinds.index(Emit)
-    assert changes.ops_with(SetPending([]))[-1] == ops[-1]

@@ -11,6 +11,7 @@ from tests.chat.driver import ENDED, Driver
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
+from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequested
 from eca_nvim.review.change_list import Present, entries
@@ -24,8 +25,10 @@ Value: TypeAlias = Any
 def witnessed(driver: Driver, ledger: Ledger, event: ChatEvent) -> None:
     """Apply an event to a chat while a ledger watches."""
     event = driver.peeks.peek("", event)
-    changes = driver.take(reducer.apply(driver.chat, event, driver.now))
-    ledger.record(driver.chat, event, changes.call)
+    update = Update(driver.chat, driver.chat.root, driver.now)
+    reducer.change(update, event)
+    driver.take(update.finish())
+    ledger.record(driver.chat, event, update.about)
 
 
 class Desk:

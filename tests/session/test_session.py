@@ -35,6 +35,7 @@ from eca_nvim.chat.vocabulary.ops import (
     OpenBlock,
     OpenExternal,
     SetPending,
+    SetStatus,
     SetWork,
     ShowDiff,
 )
@@ -282,6 +283,14 @@ async def test_each_event_of_an_agent_has_a_reader(rig: Rig) -> None:
     await rig.ready()
     [server] = rig.session._servers
     assert {*server.incoming._readers, Addressed} == {*kinds(AgentEvent)}
+
+
+async def test_who_listens_finds_everything_in_place(rig: Rig) -> None:
+    agent = await rig.ready()
+    before = len(rig.view.ops)
+    agent.say("a", ToolRequested(call(), needs_approval=True))
+    kinds = [type(op) for op in rig.view.ops[before:]]
+    assert kinds.index(SetStatus) < kinds.index(SetPending) < kinds.index(Emit)
 
 
 async def test_an_image_becomes_a_private_file_that_ends_with_the_host(rig: Rig) -> None:

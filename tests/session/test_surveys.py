@@ -168,7 +168,7 @@ async def test_a_command_that_was_stopped_is_not_let_run(rig: Rig, held: threadi
     rig.do(rig.decision("t"), intents.StopTurn("a"))
     await rig.done()
     held.set()
-    while rig.session.surveyor.has_waiting:
+    while rig.session.surveyor.waiting_count:
         await anyio.lowlevel.checkpoint()
     assert [told[0] for told in agent.told] == ["prompt", "stop"]
 

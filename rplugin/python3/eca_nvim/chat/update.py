@@ -165,7 +165,8 @@ class Update:
         self.ops.append(
             ops.SetBody(self.chat.id, block.id, content.lines, content.marks, content.language)
         )
-        if _is_whole(block) and block.is_open:
+        is_whole = isinstance(block, StreamedBlock) and block.complete
+        if block.is_open and (is_whole or isinstance(block, NoteBlock)):
             self._close(block)
 
     def _write(self, block: Block, text: str) -> None:
@@ -332,9 +333,8 @@ class Update:
             self._draw_dirty()
         self.ops += self.events
         pending_changed = self.dirty is not Dirty.NOTHING and Dirty.PENDING in self.dirty
-        runs = self.chat.shows_time
         return Changes(
-            self.ops, self.effects, pending_changed, self.about, runs, self.chat.server_name
+            self.ops, self.effects, pending_changed, self.chat.shows_time, self.chat.server_name
         )
 
     def _redraw_postponed(self) -> None:
@@ -358,16 +358,10 @@ class Update:
             self.ops.append(ops.SetUsage(self.chat.id, usage_rows(self.chat.usage)))
         if Dirty.OPTIONS in self.dirty:
             self.ops.append(options.SetOptions(self.chat.id, option_rows(self.chat.options)))
-        self._draw_status()  # it counts pending requests: any of these may change it
-
-    def _draw_status(self) -> None:
         self.chat.status_is_stale = False
-        fresh = status(self.chat, self.now)
+        fresh = status(
+            self.chat, self.now
+        )  # it counts pending requests: any of these may change it
         if fresh != self.chat.shown_status:
             self.chat.shown_status = fresh
             self.ops.append(ops.SetStatus(self.chat.id, fresh))
-
-
-def _is_whole(block: Block) -> bool:
-    """Return whether a text block is complete."""
-    return isinstance(block, NoteBlock) or (isinstance(block, StreamedBlock) and block.complete)

@@ -151,10 +151,12 @@ class Chats:
 
     def show(self, changes: Changes) -> None:
         """Push the ops of changes to the view, then make the calls of their effects."""
-        if changes.pending_changed:
-            self._view.push(changes.ops_with(self._pending()))
-        elif changes.ops:
-            self._view.push(changes.ops)
+        shown = changes.ops
+        if changes.pending_changed:  # before the autocommands, whose listeners ask for the list
+            first = next((i for i, op in enumerate(shown) if isinstance(op, ops.Emit)), len(shown))
+            shown = [*shown[:first], self._pending(), *shown[first:]]
+        if shown:
+            self._view.push(shown)
         if changes.runs:
             self._running.set()
         for effect in changes.effects:
@@ -175,7 +177,7 @@ class Chats:
         self._shown = PendingList()
 
     def _pending(self) -> ops.SetPending:
-        return self._shown.update(self, disk_warnings)
+        return self._shown.update(self.table.values(), disk_warnings)
 
     def render_with(self, *, follow: bool, diff_lines: int) -> None:
         """Set what the user may change while the host runs, see RenderSettings."""

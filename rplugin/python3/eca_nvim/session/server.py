@@ -16,7 +16,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum, auto
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -121,11 +121,8 @@ class Candidate(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-class MakeAgent(Protocol):
-    """Makes an agent for one run."""
-
-    def __call__(self, server: str) -> Candidate:
-        """Return the agent to start for a server, by its name. Raises AgentFault."""
+MakeAgent: TypeAlias = Callable[[str], Candidate]
+"""Returns the agent of one run of a server, by its name. Raises AgentFault."""
 
 
 class Listener(Protocol):
@@ -185,15 +182,20 @@ class Server:
     @property
     def agent(self) -> Agent | None:
         """The agent if it is ready, else None."""
-        ready = self.state is ServerState.READY and self._current is not None
-        return self._current.agent if ready and self._current is not None else None
-
-    @property
-    def asking(self) -> Agent | None:
-        """The agent if it may wait for an answer: one that is not ready yet may have asked, too."""
         run = self._current
+        return None if run is None or self.state is not ServerState.READY else run.agent
+
+    def use(self) -> Agent | None:
+        """Return the agent if it is ready; the time after which it may sleep starts again."""
+        if self._current is not None and self._current.timer is not None:
+            self._current.timer.used()
+        return self.agent
+
+    def asking(self) -> Agent | None:
+        """Use the agent if it may wait for an answer: one that is not ready may have asked, too."""
+        run, agent = self._current, self.use()
         has_asked = run is not None and run.request is None and run.has_spoken
-        return run.agent if run is not None and has_asked else self.agent
+        return run.agent if run is not None and has_asked else agent
 
     @property
     def may_complete(self) -> bool:
@@ -220,27 +222,16 @@ class Server:
             self._set_state(ServerState.STARTING)
             self.request(ServerRequest.START)
 
-    def use(self) -> Agent | None:
-        """Return the agent if it is ready, and note that it is used."""
-        self.used()
-        return self.agent
-
-    def used(self) -> None:
-        """Note that the agent is used: the time after which it may sleep starts again."""
-        if self._current is not None and self._current.timer is not None:
-            self._current.timer.used()
-
     async def ready(self) -> Agent:
         """Return the agent once it is ready; starts it if needed.
 
         Raises AgentFault if it does not start.
         """
         self.ensure()
-        while (agent := self.agent) is None:
+        while (agent := self.use()) is None:
             if self.state in _NOT_RUNNING:
                 raise AgentFault("the server is not running; :Eca start starts it")
             await self._changed.wait()
-        self.used()
         return agent
 
     async def end_reported(self) -> None:

@@ -155,7 +155,7 @@ class NamedServer(effects.Outside):
         surveyor, ledger = self._servers.surveyor, self._servers.ledger
         if not decision.allows:
             self._decide(decision)
-        elif ledger.is_watched(decision.home, decision.block) or surveyor.has_waiting:
+        elif ledger.is_watched(decision.home, decision.block) or surveyor.waiting_count:
             surveyor.after_survey(partial(self._approve, decision))
         else:
             ledger.approved(decision.home, decision.block)
@@ -176,15 +176,14 @@ class NamedServer(effects.Outside):
     def answer(self, question_id: str, text: str | None) -> None:
         """Answer a question: of the agent, or one that we ask about trust or for a login."""
         is_ours = self.trust.handle_answer(question_id, text)
-        if not is_ours and not self.login.answered(question_id, text):
-            self.process.used()
-            if agent := self.process.asking:
-                agent.answer(question_id, text)
+        if is_ours or self.login.answered(question_id, text):
+            return
+        if agent := self.process.asking():
+            agent.answer(question_id, text)
 
     def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:
         """Answer a form."""
-        self.process.used()
-        if agent := self.process.asking:
+        if agent := self.process.asking():
             agent.answer_form(question_id, content)
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
@@ -194,7 +193,7 @@ class NamedServer(effects.Outside):
 
     def trust_changed(self, chat_id: str) -> None:
         """Tell the agent of a chat's trust."""
-        self.process.used()
+        self.process.use()
         self.options.tell_trust(self._chats.get(chat_id))
 
     def find_files(self, request: effects.FindFiles) -> None:

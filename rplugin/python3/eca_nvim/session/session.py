@@ -153,19 +153,16 @@ class Session:
     async def run(self) -> None:
         """Run until cancelled."""
         self._persistence.load()
+        jobs = (
+            *(self._servers.run, self._chats.update_times, self._persistence.keep_writing),
+            *(self.surveyor.run, self._named_files.run, self._after_start),
+        )
         with self._intents, self._intents_in:
-            await self._run_tasks()
-
-    async def _run_tasks(self) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._servers.run)
-            tasks.start_soon(self._chats.update_times)
-            tasks.start_soon(self._persistence.keep_writing)
-            tasks.start_soon(self.surveyor.run)
-            tasks.start_soon(self._named_files.run)
-            tasks.start_soon(self._after_start)
-            async for intent in self._intents:
-                self._handle(intent, tasks)
+            async with anyio.create_task_group() as tasks:
+                for job in jobs:
+                    tasks.start_soon(job)
+                async for intent in self._intents:
+                    self._handle(intent, tasks)
 
     async def _after_start(self) -> None:
         """Remove folders of killed hosts, and list the templates; a start must not wait for it."""

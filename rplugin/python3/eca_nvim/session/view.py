@@ -8,7 +8,8 @@ theirs itself, and reports them here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from eca_nvim.agents.archive import AgentRefused
@@ -33,32 +34,18 @@ class Refused(Exception):
     """Raised when what the user wants cannot be done; the message is one line that says why."""
 
 
-class isolated:  # noqa: N801 - reads like a statement
+@contextmanager
+def isolated(view: View, action: str, subject: object) -> Iterator[None]:
     """Report any exception of a block instead of raising it: a refusal as a warning, else a fault.
 
     action: what failed, for the message ("cannot {action}: …"). subject: logged with the traceback.
     """
-
-    __slots__ = ("_action", "_subject", "_view")
-
-    def __init__(self, view: View, action: str, subject: object) -> None:
-        self._view = view
-        self._action = action
-        self._subject = subject
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, _: object
-    ) -> bool:
-        if not isinstance(fault, Exception):
-            return False
-        if isinstance(fault, Refused | AgentRefused | AgentFault):
-            self._view.push([Notify("warn", one_line(str(fault)))])
-        else:
-            report_fault(self._view, self._action, self._subject, fault)
-        return True
+    try:
+        yield
+    except (Refused, AgentRefused, AgentFault) as refusal:
+        view.push([Notify("warn", one_line(str(refusal)))])
+    except Exception as fault:  # noqa: BLE001 - a bug of ours; everything else goes on
+        report_fault(view, action, subject, fault)
 
 
 def report_fault(view: View, action: str, subject: object, fault: Exception) -> None:

@@ -12,7 +12,7 @@ Rules kept here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TypeAlias
@@ -147,16 +147,11 @@ class PendingList:
             if not is_kept:
                 items.append(pending_item(chat, block_id, on_disk))
         self._digests = {request: request.digest for _, _, _, request in entries}
-        return ops.SetPending([*_counted(items)])
-
-
-def _counted(items: Iterable[Mapping[str, object] | int]) -> Iterator[Mapping[str, object] | int]:
-    """Replace runs of kept items, and of dropped ones, by their count."""
-    for each, same in groupby(items):
-        if isinstance(each, int):
-            yield each * len(list(same))
-        else:
-            yield from same
+        counted: list[Mapping[str, object] | int] = []
+        for each, same in groupby(items):  # one number for neighbours that are kept, or dropped
+            run = [*same]
+            counted += [each * len(run)] if isinstance(each, int) else run
+        return ops.SetPending(counted)
 
 
 def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[str, object]:

@@ -38,7 +38,8 @@ def send_prompt(
     to an idle chat sends the oldest queued one.
     """
     update = Update(chat, chat.root, now)
-    text = _without_blank_lines(text)
+    blank = len(text) - len(text.lstrip())
+    text = text[text.rfind("\n", 0, blank) + 1 :].rstrip()  # the first line keeps its indent
     if chat.history is states.History.CHANGING:
         if text:
             _wait_for_history(update, text, contexts)
@@ -66,12 +67,6 @@ def hold_prompt(
     keep_after_change(update)
     end(update, states.TurnEnd.FAILED)
     return update.finish()
-
-
-def _without_blank_lines(text: str) -> str:
-    """Strip white space around a text, except the indent of its first line."""
-    blank = len(text) - len(text.lstrip())
-    return text[text.rfind("\n", 0, blank) + 1 :].rstrip()
 
 
 def _wait_for_history(update: Update, text: str, contexts: tuple[Context, ...]) -> None:

@@ -79,7 +79,8 @@ class Surveyor:
         self._surveyed: tuple[str, ...] | None = None
         self._next = _Request()
         self._waiting_in, self._waiting = anyio.create_memory_object_stream[_Waiting](math.inf)
-        self._waiting_count = 0
+        self.waiting_count = 0
+        """How many callbacks still wait for a survey."""
         self._is_stopped = False
         self._given_up: UnknownWorkspace | None = None
         self._tried_at = 0.0
@@ -90,14 +91,9 @@ class Surveyor:
         self._next.requested.set()
         return self._next
 
-    @property
-    def has_waiting(self) -> bool:
-        """Whether any callback still waits for a survey."""
-        return self._waiting_count > 0
-
     def after_survey(self, callback: AfterSurvey) -> None:
         """Call back when the workspace has been surveyed, or after `WAIT_LIMIT`; in order."""
-        self._waiting_count += 1
+        self.waiting_count += 1
         deadline = anyio.current_time() + WAIT_LIMIT
         self._waiting_in.send_nowait(_Waiting(self.request(), deadline, callback))
 
@@ -121,7 +117,7 @@ class Surveyor:
                 tasks.start_soon(self._survey_on_request)
                 async for waiting in self._waiting:
                     is_fresh = await _done_by(waiting.survey, waiting.deadline)
-                    self._waiting_count -= 1
+                    self.waiting_count -= 1
                     waiting.callback(is_fresh)
         finally:
             self.stop()

@@ -87,14 +87,14 @@ class Options:
 
     def copied(self, chat: Chat, copy: Chat) -> None:
         """Prepare a copy of a chat: it gets what was set there, as if that came back."""
-        left, chosen = asking_values(chat.options), self._state(chat).in_chat
-        self._state(copy).returns(chosen, left, trusted=chat.trust)
+        left, chosen = asking_values(chat.options), self._state(chat.id).in_chat
+        self._state(copy.id).returns(chosen, left, trusted=chat.trust)
         self.begin(copy)
 
     @contextmanager
     def loading(self, chat_id: str) -> Iterator[None]:
         """Note that a chat is being opened with its text: no choice opens it without."""
-        state = self._state_of(chat_id)
+        state = self._state(chat_id)
         state.is_loading = True
         try:
             yield
@@ -111,7 +111,7 @@ class Options:
     def open_chat(self, chat: Chat) -> None:
         """Ask the agent for the options of a chat; one that is not ready is asked later."""
         if (agent := self._agent()) is not None:
-            agent.open_chat(chat.id, is_needed=self._state(chat).needs_list)
+            agent.open_chat(chat.id, is_needed=self._state(chat.id).needs_list)
 
     def forget(self, chat: Chat) -> None:
         """Forget a chat that is no longer one of this server."""
@@ -124,7 +124,7 @@ class Options:
     def agent_ended(self) -> None:
         """Note what the next agent must set again in each chat."""
         for chat in self._chats.of(self._server):
-            state = self._state(chat)
+            state = self._state(chat.id)
             state.is_listed, state.setting = False, 0
             state.unconfirmed.clear()
             state.left = {**state.left, **asking_values(chat.options)}
@@ -153,7 +153,7 @@ class Options:
             value = option.meant(value)
             require_offered(option, value)
         agent = self._agent()
-        if agent is None or not self._state(chat).is_listed:
+        if agent is None or not self._state(chat.id).is_listed:
             option = option or ChatOption(key, key, category=key)
             self._set_later(chat, option, value, is_saved=is_saved)
             self.open_chat(chat)
@@ -164,7 +164,7 @@ class Options:
 
     def tell_trust(self, chat: Chat) -> None:
         """Tell the agent whether a chat is trusted, if it has an option for that."""
-        state = self._state(chat)
+        state = self._state(chat.id)
         state.was_trusted = False
         self._save(chat)
         state.wanted.pop(TRUST, None)
@@ -186,7 +186,7 @@ class Options:
             if option.id in done and command is None:  # else the winbar shows it
                 line = f"{option.name}: {option.name_of(option.value)}"
                 self._view.push([ops.Notify("info", one_line(line))])
-        agent, state = self._agent(), self._state(chat)
+        agent, state = self._agent(), self._state(chat.id)
         state.answered(event, chat.options)
         state.is_listed = agent is not None and (
             state.is_listed or isinstance(event, OptionsChanged)
@@ -204,7 +204,7 @@ class Options:
         holds it until then.
         """
         chat = self._chats.get(prompt.chat_id)
-        state = self._state(chat)
+        state = self._state(chat.id)
         if self._agent() is None or state.setting or not self._object(chat, prompt):
             self._save(chat)
             return True
@@ -212,7 +212,7 @@ class Options:
 
     def _settle(self, agent: Agent, chat: Chat, *, has_chosen: bool) -> None:
         """Decide on the prompts that wait until all values are set."""
-        state = self._state(chat)
+        state = self._state(chat.id)
         if state.setting:
             return
         if state.objection(chat.options) is not None:
@@ -225,7 +225,7 @@ class Options:
 
     def _object(self, chat: Chat, prompt: effects.Prompt) -> bool:
         """Queue a prompt if an option asks less than what is to be set, the first time."""
-        state = self._state(chat)
+        state = self._state(chat.id)
         found = state.objection(chat.options)
         if found is None:
             return False
@@ -235,10 +235,7 @@ class Options:
         self._chats.show(hold_prompt(chat, prompt.text, prompt.contexts, reason, now()))
         return True
 
-    def _state(self, chat: Chat) -> WantedOptions:
-        return self._state_of(chat.id)
-
-    def _state_of(self, chat_id: str) -> WantedOptions:
+    def _state(self, chat_id: str) -> WantedOptions:
         state = self._states.get(chat_id)
         if state is None:
             state = self._states[chat_id] = WantedOptions()
@@ -248,13 +245,13 @@ class Options:
         return state
 
     def _begin(self, chat_id: str) -> WantedOptions:
-        state = self._state_of(chat_id)
+        state = self._state(chat_id)
         state.begin(self._persistence.choices(self._server), self._configured())
         return state
 
     def _save(self, chat: Chat) -> None:
         """Save what a chat has that is in use."""
-        state = self._state(chat)
+        state = self._state(chat.id)
         if chat.is_blank and not state.is_back:
             return
         left = asking_values(chat.options) if state.is_listed else state.left
@@ -265,7 +262,7 @@ class Options:
     ) -> None:
         """Show a value that the agent gets when it is ready."""
         why = Why.ASKED if is_saved else Why.SET
-        wanted = self._state(chat).wanted
+        wanted = self._state(chat.id).wanted
         wanted.pop(option.id, None)  # the last one counts (`WantedOptions.take`)
         wanted[option.id] = Wanted(value, why)
         options = chat.options if option in chat.options else (*chat.options, option)
@@ -275,7 +272,7 @@ class Options:
     def _send(
         self, agent: Agent, chat: Chat, option: ChatOption, value: OptionValue, *, is_saved: bool
     ) -> None:
-        state = self._state(chat)
+        state = self._state(chat.id)
         state.drop(option)
         state.chosen.add(option.id)
         state.unconfirmed[option.id] = value
@@ -287,7 +284,7 @@ class Options:
         self, agent: Agent, chat: Chat, option: ChatOption, value: OptionValue, why: Why
     ) -> None:
         """Set a value; one from before the chat came back, or the last one, nobody chose now."""
-        state, is_chosen = self._state(chat), why not in (Why.RETURNED, Why.LAST)
+        state, is_chosen = self._state(chat.id), why not in (Why.RETURNED, Why.LAST)
         if is_chosen and why is not Why.SET:
             state.user_sets(option, value)
         state.setting += 1
@@ -295,7 +292,7 @@ class Options:
 
     def _set_wanted(self, agent: Agent, chat: Chat) -> None:
         """Set the first value that waits; the list that follows may bring the next."""
-        state = self._state(chat)
+        state = self._state(chat.id)
         for option in chat.options:
             wanted = state.take(option)
             if wanted is None:
@@ -344,7 +341,7 @@ class Options:
 
     def _complain(self, chat: Chat, line: str) -> None:
         """Show a line in a chat, below its text."""
-        state = self._state(chat)
+        state = self._state(chat.id)
         if state.is_loading:
             state.lines.append(line)
         else:
