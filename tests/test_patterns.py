@@ -111,7 +111,6 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"""\\*["']\s*:\s*\\*["'][^"'\\]*\\*["']\s*,\s*\\*["']value\\*["']\s*:\s*""": AT_ONE_PLACE,
     },
     "eca_nvim.session.completion.completion": {
-        r"https?://[!-~]*[A-Za-z0-9/]": AT_ONE_PLACE,
         r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]": AT_ONE_PLACE,
     },
     "eca_nvim.session.completion.names": {

@@ -42,6 +42,7 @@ from eca_nvim.agents.eca.content import chat_content, known_tools
 from eca_nvim.agents.eca.content.tool_calls import plain_text
 from eca_nvim.agents.eca.older import draft
 from eca_nvim.agents.eca.prompt import mentions
+from eca_nvim.agents.queries import FoundResource
 from eca_nvim.chat.model import calls, outside_paths, used_files
 from eca_nvim.chat.render import diff, title, whole_chat
 from eca_nvim.chat.render.status import commands_of, option_rows
@@ -55,9 +56,9 @@ from eca_nvim.protocol.base import codec
 from eca_nvim.protocol.eca import content as eca
 from eca_nvim.protocol.eca.draft import CodeBlock
 from eca_nvim.review import text_changes
-from eca_nvim.session.completion import fuzzy
-from eca_nvim.session.completion.completion import words
-from eca_nvim.session.completion.names import Names
+from eca_nvim.session.completion.completion import context_items
+from eca_nvim.session.completion.names import Names, distance
+from eca_nvim.session.completion.paths import Writer
 from eca_nvim.session.templates.expansion import Value, expand, fenced, parse
 from eca_nvim.session.templates.library import read_template
 from eca_nvim.transport import process
@@ -129,7 +130,12 @@ def found(query: str, data: bytes) -> None:
     """Search names, and order what is found."""
     names = Names(data)
     matching = names.find(query, lambda: None)
-    fuzzy.ranked(query, matching.names, 200)
+    sorted(matching, key=lambda name: distance(query, name))
+
+
+def offered(uri: str) -> None:
+    """Offer an address that an agent has given."""
+    list(context_items("", [FoundResource(uri)], (), Writer("/w")))
 
 
 def used(paths: Sequence[str]) -> None:
@@ -316,7 +322,7 @@ WORST: dict[str, Sequence[Worst]] = {
         )
     ],
     "eca_nvim.session.completion.completion": [
-        Worst(words, make)
+        Worst(offered, make)
         for make in (repeated(".", "https://"), repeated("."), repeated("https://"))
     ],
     "eca_nvim.session.completion.names": [

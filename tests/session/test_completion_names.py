@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -20,8 +20,7 @@ from eca_nvim.session.completion.completion import (
     MOST_COMMANDS,
     command_items,
 )
-from eca_nvim.session.completion.fuzzy import ranked
-from eca_nvim.session.completion.names import Names, list_files, with_folders
+from eca_nvim.session.completion.names import Names, distance, list_files, matches, with_folders
 
 LARGE, SMALL = 100_000, 10_000
 EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
@@ -37,10 +36,12 @@ def names_of(*names: str) -> Names:
 
 
 def found(query: str, *names: str) -> list[str]:
-    """Return the names that match, the best first."""
-    matching = names_of(*names).find(query, nothing)
-    assert matching.all
-    return [rank[-1] for rank in ranked(query, matching.names, len(names))]
+    """Return the names that match, the nearest first."""
+    return nearest(query, names_of(*names).find(query, nothing))
+
+
+def nearest(query: str, names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: distance(query, name))
 
 
 def many(count: int) -> Iterator[str]:
@@ -76,13 +77,9 @@ def test_the_letters_of_a_query_in_order(query: str, name: str, matches: bool) -
     assert found(query, "other", name, "zz") == ([name] if matches else [])
 
 
-def test_a_query_that_begins_a_word_is_better() -> None:
+def test_a_query_that_begins_a_word_is_nearer_and_then_the_shorter_name() -> None:
     names = ("a/cxalc.py", "lib/xcalc", "a/b/calc.py", "my-calc.py", "calc")
-    assert found("calc", *names) == ["calc", "a/b/calc.py", "my-calc.py", "lib/xcalc", "a/cxalc.py"]
-
-
-def test_of_equal_matches_the_shorter_one_is_better() -> None:
-    assert found("a", "aaa", "aab", "aa") == ["aa", "aaa", "aab"]
+    assert found("calc", *names) == ["calc", "my-calc.py", "a/b/calc.py", "lib/xcalc", "a/cxalc.py"]
 
 
 def test_names_that_cannot_be_typed_are_left_out() -> None:
@@ -141,17 +138,17 @@ def test_a_search_costs_no_more_than_the_names_are_more(query: str) -> None:
     large, small = names_of(*many(LARGE)), names_of(*many(SMALL))
 
     def search(names: Names) -> Callable[[], object]:
-        return lambda: ranked(query, names.find(query, nothing).names, 160)
+        return lambda: nearest(query, names.find(query, nothing))
 
     assert cost(search(large)) < 30 * max(cost(search(small)), 0.0005)
 
 
 @pytest.mark.parametrize("query", ["c", "ca", "cache", "gateway/handler", "part9999", "drv"])
-def test_a_search_that_ends_early_finds_the_best(query: str) -> None:
+def test_a_search_that_ends_early_finds_the_nearest(query: str) -> None:
     names = tuple(many(SMALL))
+    all_matching = (name for name in names if matches(query, name))
     matching = names_of(*names).find(query, nothing)
-    best = [rank[0] for rank in ranked(query, names, 100)]
-    assert [rank[0] for rank in ranked(query, matching.names, 100)] == best
+    assert nearest(query, matching)[:100] == nearest(query, all_matching)[:100]
 
 
 def test_a_search_can_be_ended() -> None:

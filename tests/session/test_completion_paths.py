@@ -98,7 +98,7 @@ async def test_all_folders_of_the_workspace_are_searched(tmp_path: Path) -> None
     assert await texts("calc", one, other) == [str(other / "calc.py"), "src/calc.py"]
 
 
-async def test_a_name_with_more_letters_searches_what_was_found(tmp_path: Path) -> None:
+async def test_more_letters_find_less(tmp_path: Path) -> None:
     make(tmp_path, "calc.py", "call.py", "zz")
     (index,) = await indexed(tmp_path)
     writer = Writer(str(tmp_path))

@@ -171,12 +171,12 @@ def test_arguments_are_asked_one_by_one(start_nvim: StartNeovim) -> None:
     # A name of several words is chosen as any other.
     nvim.keys("i/s")
     answer(nvim, "/", "s", *(item(name, "command") for name in ("show", "memory show", "skills")))
-    assert menu(nvim) == ["show", "memory show", "skills"]
-    nvim.keys("<C-n><C-n>")
+    assert menu(nvim) == ["show", "skills", "memory show"]
+    nvim.keys("<C-n><C-n><C-n>")
     assert text(nvim) == "/memory show"
-    nvim.keys("<C-n>")
+    nvim.keys("<C-p>")
     assert text(nvim) == "/skills"
-    nvim.keys("<C-p><C-y> x<Esc><CR>")
+    nvim.keys("<C-n><C-y> x<Esc><CR>")
     assert sent(nvim, "prompt")[-1]["text"] == "/memory show x"
 
 

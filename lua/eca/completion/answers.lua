@@ -3,7 +3,9 @@
 --- Rules kept here:
 --- - What is known is returned at once, and the host is asked for more. Its answers come later, and
 ---   whoever waits is called.
---- - Until a query has an answer, that of its longest beginning is narrowed down by `matchfuzzy()`.
+--- - Items are ranked here, by `matchfuzzy()`. The host only finds them: of too many in a large
+---   workspace it sends those that are nearest to the query.
+--- - Until a query has an answer, that of its longest beginning is narrowed down.
 --- - An answer is kept under its own query, so a stale one never shows up elsewhere.
 --- - Without a running host, nothing is asked and nothing is reported: completion is a convenience.
 local editor_items = require('eca.completion.editor_items')
@@ -32,11 +34,10 @@ local MOST_KEPT = 50
 
 ---@class eca.CompletionStore
 ---@field answers table<string, eca.CompletionAnswer> by query
----@field count integer of answers
 ---@field asked? string the query that the host was asked last, in this token
 
 local stores = {} ---@type table<string, table<eca.CompletionTrigger, eca.CompletionStore>> by chat
-local waiting = {} ---@type { place: eca.CompletionPlace, callback: fun() }[]
+local waiting = {} ---@type table<fun(), eca.CompletionPlace> what is called with an answer
 
 ---@param chat string
 ---@param trigger eca.CompletionTrigger
@@ -44,7 +45,7 @@ local waiting = {} ---@type { place: eca.CompletionPlace, callback: fun() }[]
 local function store_of(chat, trigger)
   local by_trigger = stores[chat] or {}
   stores[chat] = by_trigger
-  by_trigger[trigger] = by_trigger[trigger] or { answers = {}, count = 0 }
+  by_trigger[trigger] = by_trigger[trigger] or { answers = {} }
   return by_trigger[trigger]
 end
 
@@ -115,13 +116,13 @@ end
 ---@param place eca.CompletionPlace
 ---@return eca.CompletionItem[]
 function M.known(place)
-  local ours = narrow(editor_items.list(place.trigger), place.query)
-  local theirs = from_host(store_of(place.chat, place.trigger), place.query)
-  local all = M.append(M.append({}, ours), theirs)
-  if #ours == 0 or folder_of(place.query) ~= '' then
-    return all
+  local query = place.query
+  local ours = narrow(editor_items.list(place.trigger), query)
+  local all = M.append(M.append({}, ours), from_host(store_of(place.chat, place.trigger), query))
+  if query == '' or vim.endswith(query, '/') then
+    return all -- a folder is listed as the host has sorted it
   end
-  return M.append(narrow(all, place.query), all)
+  return M.append(narrow(all, query), all)
 end
 
 --- Is there all that the host can say to a place's query? A query that was asked before is not
@@ -161,31 +162,16 @@ end
 ---@param callback fun()
 function M.wait(place, most, callback)
   if is_answered(place) or not store_of(place.chat, place.trigger).asked then
-    callback()
-    return
+    return callback()
   end
-  local entry = { place = place, callback = callback }
-  waiting[#waiting + 1] = entry
-  vim.defer_fn(function()
-    if vim.list_contains(waiting, entry) then
-      waiting = vim.tbl_filter(function(other)
-        return other ~= entry
-      end, waiting)
+  local function once()
+    if waiting[once] then
+      waiting[once] = nil
       callback()
     end
-  end, most)
-end
-
-local function call_waiting()
-  local before = waiting
-  waiting = vim.tbl_filter(function(entry)
-    return not is_answered(entry.place)
-  end, before)
-  for _, entry in ipairs(before) do
-    if not vim.list_contains(waiting, entry) then
-      entry.callback()
-    end
   end
+  waiting[once] = place
+  vim.defer_fn(once, most)
 end
 
 --- Called with an answer of the host (op `completions`).
@@ -196,12 +182,15 @@ end
 ---@param final boolean
 function M.received(chat, trigger, query, items, final)
   local store = store_of(chat, trigger)
-  if store.count >= MOST_KEPT then
-    store.answers, store.count = {}, 0
+  if vim.tbl_count(store.answers) >= MOST_KEPT then
+    store.answers = {}
   end
-  store.count = store.count + (store.answers[query] and 0 or 1)
   store.answers[query] = { items = items, final = final }
-  call_waiting()
+  for once, place in pairs(waiting) do
+    if is_answered(place) then
+      once()
+    end
+  end
 end
 
 --- The command of this name, if the host has offered it.

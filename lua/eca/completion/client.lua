@@ -32,29 +32,19 @@ local CAPABILITIES = {
 
 ---@alias eca.ProtocolReply fun(fault?: table, result?: any)
 
---- The input that a URI names.
----@param uri string
----@return integer? buf
-local function input_of(uri)
-  for _, id in ipairs(buffers.ids()) do
-    local chat = buffers.get(id)
-    if chat and vim.api.nvim_buf_is_loaded(chat.input) then
-      if vim.uri_from_bufnr(chat.input) == uri then
-        return chat.input
-      end
-    end
-  end
+---@param buf integer
+---@param row integer 0-based
+---@return string
+local function line_at(buf, row)
+  return vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
 end
 
 ---@param params table
 ---@return eca.CompletionPlace?
 local function place_of(params)
-  local buf = input_of(params.textDocument.uri)
-  if not buf then
-    return nil
-  end
+  local buf = vim.uri_to_bufnr(params.textDocument.uri)
   local row, column = params.position.line, params.position.character
-  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+  local line = line_at(buf, row)
   local byte = vim.fn.byteidx(line, column, true)
   return places.at(buf, row + 1, byte < 0 and #line or byte)
 end
@@ -68,8 +58,7 @@ local function list_of(place, params)
   local items = {} ---@type table[]
   if place then
     local row = params.position.line
-    local buf = assert(buffers.get(place.chat)).input
-    local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+    local line = line_at(assert(buffers.get(place.chat)).input, row)
     local start = { line = row, character = utf16.from_byte(line, place.start) }
     for index, item in ipairs(answers.known(place)) do
       items[index] = rows.protocol_item(item, index, { start = start, ['end'] = params.position })

@@ -15,29 +15,22 @@ local MOST_BUFFERS = 10
 
 local contexts ---@type eca.CompletionItem[]?
 
---- The words, in the order to show, and whether each would send something.
----@type [string, fun(): any][]
-local WORDS = {
-  { 'cursor', places.cursor },
-  { 'selection', places.selection },
-  {
-    'diagnostics',
-    function()
-      return next(vim.diagnostic.count())
-    end,
-  },
-  {
-    'quickfix',
-    function()
-      return vim.fn.getqflist({ size = 0 }).size > 0
-    end,
-  },
-  {
-    'diff',
-    function()
-      return vim.fs.root(vim.fn.getcwd(), '.git')
-    end,
-  },
+local WORDS = { 'cursor', 'selection', 'diagnostics', 'quickfix', 'diff' }
+
+--- Would a word send something?
+---@type table<string, fun(): any>
+local SENDS = {
+  cursor = places.cursor,
+  selection = places.selection,
+  diagnostics = function()
+    return next(vim.diagnostic.count())
+  end,
+  quickfix = function()
+    return vim.fn.getqflist({ size = 0 }).size > 0
+  end,
+  diff = function()
+    return vim.fs.root(vim.fn.getcwd(), '.git')
+  end,
 }
 
 ---@param item eca.Context
@@ -81,11 +74,8 @@ end
 ---@return eca.CompletionItem[]
 local function list_contexts()
   local items = buffer_items()
-  for _, word in ipairs(WORDS) do
-    local name, would_send = unpack(word)
-    if would_send() then
-      items[#items + 1] = item_of({ type = name }, name, tokens.NAMED[name])
-    end
+  for _, name in ipairs(WORDS) do
+    items[#items + 1] = SENDS[name]() and item_of({ type = name }, name, tokens.NAMED[name]) or nil
   end
   return items
 end

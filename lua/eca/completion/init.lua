@@ -28,17 +28,6 @@ local function is_automatic(buf)
   return auto and not places.driver(buf)
 end
 
---- Note which token the user is in. In another one, the host is asked again about what it was asked
---- before.
----@param place? eca.CompletionPlace
-local function note_token(place)
-  local now = place and ('%s %d %d'):format(place.chat, place.row, place.start)
-  if now ~= token then
-    token = now
-    answers.forget_asked()
-  end
-end
-
 --- Show what completes a place, as far as it is known, and ask for more.
 ---@param place eca.CompletionPlace
 local function offer(place)
@@ -47,10 +36,15 @@ local function offer(place)
   end
 end
 
---- Called when the text before the cursor has changed.
+--- Called when the text before the cursor has changed. In another token, the host is asked again
+--- about what it was asked before.
 local function update()
   local place = places.at_cursor()
-  note_token(place)
+  local now = place and ('%s %d %d'):format(place.chat, place.row, place.start)
+  if now ~= token then
+    token = now
+    answers.forget_asked()
+  end
   if place then
     offer(place)
   else
@@ -66,15 +60,6 @@ local function accepted(item)
   local is_there = place and place.trigger == '/' and place.query == item.text
   if is_there and vim.api.nvim_get_mode().mode:find('^i') then
     arguments.ask_in_input(item)
-  end
-end
-
---- Turn Neovim's own `autocomplete` (0.12) off in an input where our menu opens by itself: while it
---- looks for words, no other menu can open.
----@param buf integer
-local function stop_word_menu(buf)
-  if vim.fn.exists('+autocomplete') == 1 and is_automatic(buf) then
-    vim.bo[buf].autocomplete = false
   end
 end
 
@@ -122,7 +107,10 @@ function M.attach(buf)
       end,
     })
   end
-  stop_word_menu(buf)
+  -- While Neovim's own `autocomplete` (0.12) looks for words, no other menu can open.
+  if vim.fn.exists('+autocomplete') == 1 and is_automatic(buf) then
+    vim.bo[buf].autocomplete = false
+  end
   attach_client(buf)
 end
 

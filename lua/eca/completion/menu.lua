@@ -29,13 +29,6 @@ local mapped ---@type integer? the buffer in which `<CR>` is mapped
 local user_options ---@type string? the option before the menu was opened
 local is_changing = false -- another list replaces the one that is shown
 
----@param one? eca.CompletionPlace
----@param other? eca.CompletionPlace
----@return boolean
-local function same(one, other)
-  return vim.deep_equal(one, other)
-end
-
 local function set_option()
   if not user_options then
     user_options = vim.api.nvim_get_option_value('completeopt', SCOPE)
@@ -50,12 +43,6 @@ local function restore_option()
   end
 end
 
---- Is an item of the open menu selected?
----@return boolean
-local function is_selected()
-  return vim.fn.complete_info({ 'selected' }).selected >= 0
-end
-
 --- Map `<CR>` in the current buffer, unless the user has mapped it.
 local function map_enter()
   if mapped or vim.fn.maparg('<CR>', 'i') ~= '' then
@@ -63,7 +50,8 @@ local function map_enter()
   end
   mapped = vim.api.nvim_get_current_buf()
   vim.keymap.set('i', '<CR>', function()
-    return vim.fn.pumvisible() == 1 and is_selected() and '<C-y>' or '<CR>'
+    local is_selected = vim.fn.complete_info({ 'selected' }).selected >= 0
+    return vim.fn.pumvisible() == 1 and is_selected and '<C-y>' or '<CR>'
   end, { buffer = mapped, expr = true, desc = 'eca: accept what is selected in the menu' })
 end
 
@@ -128,25 +116,19 @@ local function close(column)
   put_back()
 end
 
---- The items known for a place, without what is typed already.
----@param place eca.CompletionPlace
----@return eca.CompletionItem[]
-local function known(place)
-  return vim.tbl_filter(function(item)
-    return item.text ~= place.query
-  end, answers.known(place))
-end
-
 --- Show what is known for a place, or more of it.
 ---@param place eca.CompletionPlace
 ---@return boolean open it may change now
 function M.show(place)
-  if same(place, closed) or not may_change() then
+  if vim.deep_equal(place, closed) or not may_change() then
     return false
   end
   closed = nil
-  local before = shown and same(shown.place, place) and shown.items or {}
-  local items = answers.append(vim.list_slice(before), known(place))
+  local before = shown and vim.deep_equal(shown.place, place) and shown.items or {}
+  local known = vim.tbl_filter(function(item)
+    return item.text ~= place.query -- that is typed already
+  end, answers.known(place))
+  local items = answers.append(vim.list_slice(before), known)
   if #items > #before then
     open(place, items)
   elseif #items == 0 then

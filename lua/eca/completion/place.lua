@@ -88,35 +88,19 @@ function M.at_cursor()
   return M.at(vim.api.nvim_get_current_buf(), cursor[1], cursor[2])
 end
 
----@param name string
----@return any? module nil if it is not loaded
-local function loaded(name)
-  return package.loaded[name]
-end
-
---- Call a function of a plugin; one that fails counts as "not active".
----@param ask fun(): any
----@return boolean
-local function holds(ask)
-  local worked, answer = pcall(ask)
-  return worked and answer and true or false
-end
-
----@type table<string, fun(buf: integer): boolean>
+--- Whether a plugin would be active in a buffer; one that raises an error is not.
+---@type table<string, fun(buf: integer): any>
 local DRIVERS = {
   ['nvim-cmp'] = function()
-    local config = loaded('cmp') and loaded('cmp.config')
-    return config ~= nil
-      and holds(function()
-        return config.enabled()
-          and vim.iter(config.get().sources):any(function(source)
-            return source.name == 'nvim_lsp'
-          end)
+    local config = package.loaded.cmp and package.loaded['cmp.config']
+    return config
+      and config.enabled()
+      and vim.iter(config.get().sources):any(function(source)
+        return source.name == 'nvim_lsp'
       end)
   end,
   ['blink.cmp'] = function()
-    local config = loaded('blink.cmp') and loaded('blink.cmp.config')
-    return config ~= nil and holds(config.enabled)
+    return package.loaded['blink.cmp'] and package.loaded['blink.cmp.config'].enabled()
   end,
   ['mini.completion'] = function(buf)
     local off = vim.g.minicompletion_disable == true or vim.b[buf].minicompletion_disable == true
@@ -129,7 +113,8 @@ local DRIVERS = {
 ---@return string? name
 function M.driver(buf)
   for name, is_active in pairs(DRIVERS) do
-    if is_active(buf) then
+    local worked, active = pcall(is_active, buf)
+    if worked and active then
       return name
     end
   end

@@ -27,7 +27,6 @@ local PROTOCOL_KINDS = {
   buffer = 17,
   folder = 19,
   cursor = 18,
-  url = 18,
   resource = 18,
   selection = 18,
   diagnostics = 23,

@@ -36,7 +36,7 @@ class CommandsChanged(bases.ChatEvent, frozen=True):
     commands: tuple[Command, ...]
 
 
-MOST_ITEMS: Final = 200
+MOST_ITEMS: Final = 300
 """Most items of an answer."""
 
 
@@ -53,8 +53,6 @@ class ItemKind(StrEnum):
 
     FILE = "file"
     FOLDER = "folder"
-    CURSOR = "cursor"
-    URL = "url"
     RESOURCE = "resource"
     COMMAND = "command"
     PROMPT = "prompt"
@@ -102,7 +100,7 @@ class SetCompletions(bases.ViewOp, frozen=True):
     """An op: the items for a query.
 
     An item is a table of text, label, kind, detail and arguments (tables of name, description and
-    required), as `CompletionItem` explains them, in the order to show. final: no later answer to
+    required), as `CompletionItem` explains them; the editor ranks them. final: no later answer to
     this query follows. A later one begins with the same items: nothing shown changes its place.
     """
 

@@ -3,7 +3,8 @@
 Rules kept here:
 - A name is offered once, as its first owner describes it.
 - Every key asks again, so what an agent may announce is limited: the rest is not offered.
-- An address is offered only if `lua/eca/context/tokens.lua` reads it as one.
+- An address is offered only if `lua/eca/context/tokens.lua` reads it as one. What only the editor
+  knows, such as `@cursor`, it offers by itself; it also ranks what is here.
 - The first answer comes from what is known already. What the agent and a new listing of the files
   add is appended: nothing that was answered changes its place.
 - A newer query of the same chat and trigger ends an older one, also its search and its request.
@@ -17,10 +18,10 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final, TypeVar
 
 import anyio
-from msgspec.structs import asdict
+from msgspec import to_builtins
 
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.base import Agent, AgentFault
@@ -29,9 +30,9 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary import completion
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.completion.fuzzy import matches, ranked
-from eca_nvim.session.completion.names import FolderIndex, typable
+from eca_nvim.session.completion.names import FolderIndex, matches, typable
 from eca_nvim.session.completion.paths import Writer, is_rooted, path_item, path_items, unescaped
+from eca_nvim.session.server import Server
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View
 from eca_nvim.threads import run_in_thread
@@ -81,27 +82,15 @@ def _safe(argument: completion.Argument) -> completion.Argument:
 def matching(
     query: str, items: Iterable[completion.CompletionItem]
 ) -> list[completion.CompletionItem]:
-    """Return the items whose name matches a query, the best first; an empty one changes nothing."""
+    """Return the items whose name has the letters of a query, each name once, in their order."""
     by_name: dict[str, completion.CompletionItem] = {}
     for item in items:
-        by_name.setdefault(item.text, item)
-    if not query:
-        return list(by_name.values())
-    return [by_name[rank[-1]] for rank in ranked(query, by_name, len(by_name))]
+        if matches(query, item.text):
+            by_name.setdefault(item.text, item)
+    return list(by_name.values())
 
 
-_URL = re.compile(r"https?://[!-~]*[A-Za-z0-9/]")
 _URI = re.compile(r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]")
-
-
-def words(query: str) -> list[completion.CompletionItem]:
-    """Return the contexts that are no path: a page whose address was typed, the cursor."""
-    if _URL.fullmatch(query):
-        return [completion.CompletionItem(query, query, completion.ItemKind.URL, "web page")]
-    cursor = completion.CompletionItem(
-        "cursor", "cursor", completion.ItemKind.CURSOR, "where you are in the code"
-    )
-    return matching(query, [cursor])
 
 
 def context_items(
@@ -136,12 +125,11 @@ class Superseded(Exception):
 
 
 class Answer:
-    """The items so far; `waiting`: how many sources have not given theirs."""
+    """The items so far."""
 
     def __init__(self, query: completion.Complete, view: View) -> None:
         self.query = query
         self.scope = anyio.CancelScope()
-        self.waiting = 0
         self._view = view
         self._items: dict[str, completion.CompletionItem] = {}
 
@@ -150,53 +138,36 @@ class Answer:
         if self.scope.cancel_called:
             raise Superseded
 
-    def add(self, items: Iterable[completion.CompletionItem]) -> None:
-        """Append what a source gave; send the answer if that changes it."""
-        self.waiting -= 1
+    def add(self, items: Iterable[completion.CompletionItem], *, final: bool) -> None:
+        """Append items; send the answer if that changes it, or nothing follows."""
         before = len(self._items)
         for item in items:
             if len(self._items) < completion.MOST_ITEMS:
                 self._items.setdefault(item.text, item)
-        if len(self._items) > before or not self.waiting:
-            self._send()
-
-    def _send(self) -> None:
-        asked = self.query
-        items = [_table(item) for item in self._items.values()]
-        final = not self.waiting
-        self._view.push(
-            [completion.SetCompletions(asked.chat, asked.trigger, asked.query, items, final)]
-        )
-
-
-def _table(item: completion.CompletionItem) -> dict[str, object]:
-    return asdict(item) | {"arguments": [asdict(it) for it in item.arguments]}
+        if len(self._items) > before or final:
+            asked, table = self.query, to_builtins(list(self._items.values()))
+            self._view.push(
+                [completion.SetCompletions(asked.chat, asked.trigger, asked.query, table, final)]
+            )
 
 
 MOST_LOCAL: Final = completion.MOST_ITEMS - 40
 """Most paths of an answer before the agent's are appended."""
 
-Source: TypeAlias = Callable[[], Awaitable[Iterable[completion.CompletionItem]]]
-"""Returns items for a query."""
-AskAgent: TypeAlias = Callable[[Agent, Queries], Awaitable[Iterable[completion.CompletionItem]]]
-"""Returns items of an agent."""
+_T = TypeVar("_T")
 
 log = logging.getLogger(__name__)
 
 
-async def _nothing() -> Iterable[completion.CompletionItem]:
-    return ()
-
-
 class Completion:
-    """Answers queries."""
+    """Answers queries. templates: returns those that there are."""
 
     def __init__(
         self,
         chats: Chats,
         servers: Servers,
         view: View,
-        templates: Source,
+        templates: Callable[[], Awaitable[Iterable[completion.CompletionItem]]],
     ) -> None:
         self._chats = chats
         self._servers = servers
@@ -207,53 +178,40 @@ class Completion:
         self._commands: dict[str, tuple[Agent, list[completion.CompletionItem]]] = {}
 
     async def answer(self, query: completion.Complete) -> None:
-        """Answer a query, maybe several times."""
+        """Answer a query, maybe several times: what is there first is shown first."""
         key, answer = (query.chat, query.trigger), Answer(query, self._view)
         older, self._running[key] = self._running.get(key), answer
         if older is not None:
             older.scope.cancel()
+        chat = self._chats.table.get(query.chat)
         with answer.scope:
-            await self._add_all(answer)
+            if completion.Trigger(query.trigger) is completion.Trigger.COMMAND:
+                await self._add_commands(answer, chat)
+            else:
+                await self._add_paths(answer, chat)
         if self._running.get(key) is answer:
             del self._running[key]
 
-    async def _add_all(self, answer: Answer) -> None:
-        """Add the items of one source after the other: what comes first is shown first."""
-        chat = self._chats.table.get(answer.query.chat)
-        is_command = completion.Trigger(answer.query.trigger) is completion.Trigger.COMMAND
-        sources = self._commands_for(answer, chat) if is_command else self._paths_for(answer, chat)
-        answer.waiting = len(sources)
-        for source in sources:
-            answer.add(await source())
-
-    # --- commands -------------------------------------------------------------------------------
-
-    def _commands_for(self, answer: Answer, chat: Chat | None) -> list[Source]:
-        """Return the sources of commands, the agent's before templates of the same name.
+    async def _add_commands(self, answer: Answer, chat: Chat | None) -> None:
+        """Add commands, the agent's before templates of the same name.
 
         If the agent is about to answer for the first time, the templates wait for that.
         """
         query, known = answer.query.query, self._known_commands(chat)
-        pushes = map(pushed, () if chat is None else chat.commands)
-        announced = command_items(pushes, most_words=MOST_WORDS)
-
-        async def first() -> Iterable[completion.CompletionItem]:
-            templates = () if waits else await self._templates()
-            return matching(query, (*announced, *known, *templates))
-
-        async def of_agent(agent: Agent, queries: Queries) -> Iterable[completion.CompletionItem]:
-            commands = list(command_items(await queries.commands(answer.query.chat)))
-            self._commands[chat.server_name if chat else ""] = agent, commands
-            return matching(query, (*commands, *await self._templates()))
-
-        async def templates() -> Iterable[completion.CompletionItem]:
-            return matching(query, await self._templates())
-
-        asks = not query or not known
-        later = self._of_agent(chat, of_agent, otherwise=templates) if asks else []
-        is_ready = chat is not None and self._servers.of(chat).process.agent is not None
-        waits = bool(later) and not known and is_ready
-        return [first, *later]
+        process = self._process(chat) if not query or not known else None
+        waits = process is not None and not known and process.agent is not None
+        announced = command_items(
+            map(pushed, () if chat is None else chat.commands), most_words=MOST_WORDS
+        )
+        templates = () if waits else await self._templates()
+        first = matching(query, (*announced, *known, *templates))
+        answer.add(first, final=process is None)
+        if process is not None and chat is not None:
+            commands = await _ask(process, lambda it: it.commands(answer.query.chat))
+            items = list(command_items(commands or ()))
+            if commands is not None and process.agent is not None:
+                self._commands[chat.server_name] = process.agent, items
+            answer.add(matching(query, (*items, *await self._templates())), final=True)
 
     def _known_commands(self, chat: Chat | None) -> list[completion.CompletionItem]:
         """Return the commands that the chat's agent gave last; none of an earlier process."""
@@ -262,62 +220,46 @@ class Completion:
         agent, commands = self._commands[chat.server_name]
         return commands if agent is self._servers.of(chat).process.agent else []
 
-    # --- paths and other contexts ---------------------------------------------------------------
-
-    def _paths_for(self, answer: Answer, chat: Chat | None) -> list[Source]:
+    async def _add_paths(self, answer: Answer, chat: Chat | None) -> None:
         query = answer.query.query
-        is_context = answer.query.trigger == completion.Trigger.CONTEXT
         folders = self._chats.folders if chat is None else chat.settings.folders
         writer = Writer(answer.query.folder or next(iter(folders), "/"))
-        indexes = [self._index(folder) for folder in folders]
+        indexes = [self._indexes.setdefault(it, FolderIndex(it)) for it in folders]
         search = partial(path_items, query, indexes, writer, MOST_LOCAL, answer.check)
-
-        async def first() -> Iterable[completion.CompletionItem]:
-            return [*(words(query) if is_context else ()), *await run_in_thread(search)]
-
-        async def listed_again() -> Iterable[completion.CompletionItem]:
-            for index in outdated:
-                await index.refresh()
-            return await run_in_thread(search)
-
-        async def of_agent(_: Agent, queries: Queries) -> Iterable[completion.CompletionItem]:
-            ask = queries.contexts if is_context else queries.files
-            found: Sequence[FoundContext] = await ask(answer.query.chat, query)
-            return await run_in_thread(lambda: list(context_items(query, found, folders, writer)))
-
         if is_rooted(query):
-            return [first]
+            answer.add(await run_in_thread(search), final=True)
+            return
+        process = self._process(chat)
         active_at = max((chat.turn.last_activity_ms for chat in self._chats), default=0) / 1000
         outdated = [index for index in indexes if not index.is_fresh(active_at)]
-        again = [listed_again] if outdated else []
-        return [first, *again, *self._of_agent(chat, of_agent)]
+        answer.add(await run_in_thread(search), final=not outdated and process is None)
+        for index in outdated:
+            await index.refresh()
+        if outdated:
+            answer.add(await run_in_thread(search), final=process is None)
+        if process is not None:
+            is_context = answer.query.trigger == completion.Trigger.CONTEXT
 
-    def _index(self, folder: str) -> FolderIndex:
-        return self._indexes.setdefault(folder, FolderIndex(folder))
+            def ask(queries: Queries) -> Awaitable[Sequence[FoundContext]]:
+                wanted = queries.contexts if is_context else queries.files
+                return wanted(answer.query.chat, query)
 
-    # --- the agent ------------------------------------------------------------------------------
+            found = await _ask(process, ask) or ()
+            items = partial(context_items, query, found, folders, writer)
+            answer.add(await run_in_thread(lambda: list(items())), final=True)
 
-    def _of_agent(
-        self, chat: Chat | None, ask: AskAgent, otherwise: Source = _nothing
-    ) -> list[Source]:
-        """Return the agent as a source, if it runs or sleeps; it is asked once it is ready.
+    def _process(self, chat: Chat | None) -> Server | None:
+        """Return the server of a chat, if it runs or sleeps and may complete more."""
+        process = None if chat is None else self._servers.of(chat).process
+        return process if process is not None and process.may_complete else None
 
-        otherwise: the source if the agent does not answer.
-        """
-        if chat is None:
-            return []
-        process = self._servers.of(chat).process
-        if not process.may_complete:
-            return []
 
-        async def source() -> Iterable[completion.CompletionItem]:
-            try:
-                agent = await process.ready()
-                if agent.queries is not None:
-                    return await ask(agent, agent.queries)
-            except (AgentRefused, AgentFault) as fault:
-                level = logging.DEBUG if isinstance(fault, AgentLacks) else logging.INFO
-                log.log(level, "the agent does not complete: %s", fault)
-            return await otherwise()
-
-        return [source]
+async def _ask(process: Server, ask: Callable[[Queries], Awaitable[_T]]) -> _T | None:
+    """Ask an agent once it is ready; None if it does not complete."""
+    try:
+        queries = (await process.ready()).queries
+        return None if queries is None else await ask(queries)
+    except (AgentRefused, AgentFault) as fault:
+        level = logging.DEBUG if isinstance(fault, AgentLacks) else logging.INFO
+        log.log(level, "the agent does not complete: %s", fault)
+        return None

@@ -8,7 +8,6 @@ Rules kept here:
   longer than that.
 - Nothing is listed before the first query. A query is answered from the last listing. One that is
   old, or older than what an agent did last, is made again meanwhile.
-- A query that continues the last one searches what that one found, if it found all there is.
 - Of a repository all files are listed that git knows or would add. Elsewhere folders of version
   control and caches are left out, as a survey leaves them out.
 - A listing takes at most `LIMIT` seconds and stays a part of the files then.
@@ -25,10 +24,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from msgspec import Struct
-
 from eca_nvim.review.workspace import Check, ls_files, walk_folders
-from eca_nvim.session.completion.fuzzy import lowered
 from eca_nvim.threads import run_in_thread
 
 MOST_NAMES: Final = 200_000
@@ -47,11 +43,26 @@ _CONTROLS = re.compile(rb"[\0-\x1f\x7f]")
 _UNTYPABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-class Found(Struct, frozen=True):
-    """Names that match a query in some way, in no order; `all`: these are all that do."""
+def lowered(text: str) -> str:
+    """Return a text in lower case, with as many characters."""
+    return text.replace("İ", "i").lower()
 
-    names: Sequence[str]
-    all: bool
+
+def matches(query: str, name: str) -> bool:
+    """Return whether a name has the letters of a query in order, which may be empty."""
+    letters = iter(lowered(name))
+    return all(letter in letters for letter in lowered(query))
+
+
+def distance(query: str, name: str) -> tuple[bool, bool, int, str]:
+    """Return how far a name that matches is from a query: what to leave out if there are too many.
+
+    The query begins a word of the nearest names, and is in the next ones; the shorter the better.
+    The order to show is the editor's (`matchfuzzy()`).
+    """
+    wanted, lower = lowered(query), lowered(name)
+    begins = any(mark + wanted in f"\n{lower}" for mark in _WORD_BREAKS)
+    return not begins, wanted not in lower, len(name), name
 
 
 class Names:
@@ -65,14 +76,17 @@ class Names:
             piece = (_name(names, span) for span in spans[first : first + _PIECE])
             self._pieces.append("\n{}\n".format(b"\n".join(piece).decode()))
 
-    def find(self, query: str, check: Check) -> Found:
-        """Return names that have the letters of a query in order, whatever their case."""
+    def find(self, query: str, check: Check) -> Sequence[str]:
+        """Return names that have the letters of a query in order, whatever their case.
+
+        Of too many the nearest ones are among them.
+        """
         search = _Search(lowered(query))
         is_name = "\n" not in query and 0 < len(query) <= LONGEST
         for piece in self._pieces if is_name else ():
             check()
             search.add(piece)
-        return Found(search.found, all(search.room))
+        return search.found
 
     def below(self, folder: str, most: int, check: Check) -> list[str]:
         """Return the entries of a folder (`""`, or a path that ends in `/`), folders first.
@@ -176,7 +190,6 @@ class FolderIndex:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.names = Names()
-        self._last: tuple[Names, str, Found] | None = None
         self._listing: asyncio.Task[None] | None = None
         self._checksum: int | None = None
         self._listed_at = float("-inf")
@@ -194,15 +207,6 @@ class FolderIndex:
         if self._listing is None or self._listing.done():
             self._listing = asyncio.ensure_future(run_in_thread(self._list))
         await asyncio.shield(self._listing)
-
-    def find(self, query: str, check: Check) -> Sequence[str]:
-        """Return names that match a query in some way; runs in a thread."""
-        names, last = self.names, self._last
-        if last is not None and last[0] is names and query.startswith(last[1]) and last[2].all:
-            return last[2].names
-        found = names.find(query, check)
-        self._last = names, query, found
-        return found.names
 
     def _list(self) -> None:
         """List the files; they rarely differ from those of the last listing."""

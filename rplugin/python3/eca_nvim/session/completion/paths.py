@@ -15,7 +15,7 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from heapq import merge
+from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -23,8 +23,13 @@ from typing import Final
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
 from eca_nvim.review.workspace import Check
-from eca_nvim.session.completion.fuzzy import Rank, ranked
-from eca_nvim.session.completion.names import FolderIndex, folders_first, typable
+from eca_nvim.session.completion.names import (
+    FolderIndex,
+    distance,
+    folders_first,
+    matches,
+    typable,
+)
 
 _BLANK: Final = "\\ "
 _WORDS: Final = frozenset({"cursor", "selection", "diagnostics", "quickfix", "diff"})
@@ -78,7 +83,7 @@ def is_rooted(query: str) -> bool:
 def path_items(
     query: str, folders: Sequence[FolderIndex], writer: Writer, most: int, check: Check
 ) -> list[CompletionItem]:
-    """Return the best files and folders for a query; at most `most`."""
+    """Return the files and folders for a query, of too many the nearest `most`."""
     wanted = unescaped(query)
     if is_rooted(wanted):
         found = _entries(wanted, writer)
@@ -110,14 +115,14 @@ def _item(path: str, typed: str) -> CompletionItem | None:
 def _indexed(
     wanted: str, folders: Sequence[FolderIndex], writer: Writer, most: int, check: Check
 ) -> Iterator[tuple[str, str]]:
-    """Yield paths of the index, absolute and as a user types them, the best first."""
+    """Yield paths of the index, absolute and as a user types them, the nearest first."""
     found: Iterable[tuple[FolderIndex, str]] = ()
     if not wanted or wanted.endswith("/"):
         listed = [(index, _listed(wanted, index, writer, most, check)) for index in folders]
         found = [(index, name) for index, names in listed for name in names]
     if wanted and not found:
-        ordered = [_ranked(wanted, it, number, most, check) for number, it in enumerate(folders)]
-        found = ((folders[number], rank[-1]) for rank, number in merge(*ordered))
+        matching = ((index, name) for index in folders for name in index.names.find(wanted, check))
+        found = nsmallest(most, matching, key=lambda it: distance(wanted, it[1]))
     for index, name in found:
         path = posixpath.join(index.folder, name)
         yield path, writer.written(path)
@@ -137,15 +142,6 @@ def _listed(wanted: str, index: FolderIndex, writer: Writer, most: int, check: C
     return names
 
 
-def _ranked(
-    wanted: str, index: FolderIndex, number: int, most: int, check: Check
-) -> list[tuple[Rank, int]]:
-    """Return the best names for a query, each with the number of its index."""
-    found = index.find(wanted, check)
-    check()
-    return [(rank, number) for rank in ranked(wanted, found, most)]
-
-
 def _entries(wanted: str, writer: Writer) -> Iterator[tuple[str, str]]:
     """Yield the entries of the folder that a query names, absolute and as the user types them."""
     start = wanted[: wanted.rfind("/") + 1]
@@ -153,7 +149,8 @@ def _entries(wanted: str, writer: Writer) -> Iterator[tuple[str, str]]:
     folder = writer.absolute(start)
     names = _read(folder)
     if rest:
-        ordered = [rank[-1] for rank in ranked(rest, names, len(names))]
+        matching = (name for name in names if matches(rest, name))
+        ordered = sorted(matching, key=lambda name: distance(rest, name))
     else:
         ordered = sorted(folders_first(names), key=lambda name: name.startswith("."))
     for name in ordered:
