@@ -61,6 +61,7 @@ local M = {}
 ---@field open? string[] a table with any keys: the types of its values
 ---@field each? table<string, eca.options.Entry> a table of tables by name: what is in each
 ---@field switches? table<string, true> names that may be booleans in such a table
+---@field fields? table<string, eca.options.Entry> the options in a table
 
 ---@type table<string, eca.options.Entry>
 M.entries = {
@@ -138,26 +139,18 @@ M.entries = {
   },
 }
 
---- The tables that hold other options: `server`, `input` and so on.
-local groups = {} ---@type table<string, true>
-for name in pairs(M.entries) do
-  local group = name:match('^(.*)%.')
+--- The entries as a tree: a table that holds other options, such as `input`, has them as `fields`.
+local root = { fields = {} } ---@type eca.options.Entry
+for path, entry in pairs(M.entries) do
+  local group, key = path:match('^(.*)%.(.*)$')
+  local parent = root
   if group then
-    groups[group] = true
+    root.fields[group] = root.fields[group] or { types = { 'table' } }
+    parent = root.fields[group]
+    parent.fields = parent.fields or {}
   end
-end
-
---- The option names with this prefix, without it.
----@param prefix string '' or 'server.' and so on
----@return string[]
-local function siblings(prefix)
-  local names = {} ---@type table<string, true>
-  for name in pairs(M.entries) do
-    if vim.startswith(name, prefix) then
-      names[name:sub(#prefix + 1):match('^[^.]+')] = true
-    end
-  end
-  return vim.tbl_keys(names)
+  local known = parent.fields[key or path] or {}
+  parent.fields[key or path] = vim.tbl_extend('error', entry, { fields = known.fields })
 end
 
 ---@param entry eca.options.Entry
@@ -189,98 +182,51 @@ local function fault_of(entry, value)
   end
 end
 
----@param prefix string
----@param key any
----@param known? string[] the names that may stand there
----@return string
-local function unknown(prefix, key, known)
-  local guess = did_you_mean.nearest(tostring(key), known or siblings(prefix))
-  local hint = guess and (" (did you mean '%s%s'?)"):format(prefix, guess) or ''
-  return ("unknown option '%s%s'%s"):format(prefix, key, hint)
-end
+local check
 
-local check_level
-
-local check_each
-
---- Check one of the tables in a table of tables.
----@param prefix string
----@param each table<string, eca.options.Entry>
+--- Check the options of a table, or the tables by name that it holds.
+---@param path string
+---@param entry eca.options.Entry
 ---@param value table<any, any>
 ---@param complaints string[]
 ---@return table<string, any>
-local function check_named(prefix, each, value, complaints)
+local function check_table(path, entry, value, complaints)
   local right = {} ---@type table<string, any>
   for key, item in pairs(value) do
-    local entry = each[key]
-    local fault = entry and fault_of(entry, item)
-    if not entry then
-      complaints[#complaints + 1] = unknown(prefix, key, vim.tbl_keys(each))
-    elseif fault then
-      complaints[#complaints + 1] = ("option '%s%s' %s"):format(prefix, key, fault)
+    local name = (path == '' and '' or path .. '.') .. tostring(key)
+    local inner = entry.fields and entry.fields[key] or { types = { 'table' }, fields = entry.each }
+    if entry.fields and not entry.fields[key] then
+      local guess = did_you_mean.nearest(tostring(key), vim.tbl_keys(entry.fields))
+      local near = guess and name:sub(1, #name - #tostring(key)) .. guess
+      local hint = near and (" (did you mean '%s'?)"):format(near) or ''
+      complaints[#complaints + 1] = ("unknown option '%s'%s"):format(name, hint)
+    elseif entry.each and (type(key) ~= 'string' or not key:find('^%S+$')) then
+      complaints[#complaints + 1] = ("option '%s' must have a name without spaces"):format(name)
+    elseif type(item) == 'boolean' and (entry.switches or {})[key] then
+      right[key] = item
+    elseif entry.each and type(item) ~= 'table' then
+      complaints[#complaints + 1] = ("option '%s' must be a table"):format(name)
     else
-      right[key] = entry.each and check_each(prefix .. key, entry, item, complaints) or item
+      right[key] = check(name, inner, item, complaints)
     end
   end
   return right
 end
 
---- Check a table of tables by name.
 ---@param path string
 ---@param entry eca.options.Entry
----@param tables table<any, any>
----@param complaints string[]
----@return table<string, any>
-function check_each(path, entry, tables, complaints)
-  local right = {} ---@type table<string, any>
-  for name, value in pairs(tables) do
-    local prefix = ('%s.%s'):format(path, name)
-    if type(name) ~= 'string' or not name:find('^%S+$') then
-      complaints[#complaints + 1] = ("option '%s' must have a name without spaces"):format(prefix)
-    elseif type(value) == 'table' then
-      right[name] = check_named(prefix .. '.', entry.each, value, complaints)
-    elseif type(value) == 'boolean' and (entry.switches or {})[name] then
-      right[name] = value
-    else
-      complaints[#complaints + 1] = ("option '%s' must be a table"):format(prefix)
-    end
-  end
-  return right
-end
-
----@param path string
 ---@param value any
 ---@param complaints string[]
 ---@return any? value nil if it is wrong
-local function check_one(path, value, complaints)
-  local entry = M.entries[path]
-  if groups[path] and type(value) == 'table' then
-    return check_level(path .. '.', value, complaints)
+function check(path, entry, value, complaints)
+  if type(value) == 'table' and (entry.fields or entry.each) then
+    return check_table(path, entry, value, complaints)
   end
-  local fault = groups[path] and not entry and ('must be a table, not a ' .. type(value))
-  fault = fault or (entry and fault_of(entry, value))
-  if fault then
-    complaints[#complaints + 1] = ("option '%s' %s"):format(path, fault)
-    return nil
+  local fault = fault_of(entry, value)
+  if not fault then
+    return value
   end
-  return entry and entry.each and check_each(path, entry, value, complaints) or value
-end
-
----@param prefix string
----@param given table<any, any>
----@param complaints string[]
----@return table<string, any>
-function check_level(prefix, given, complaints)
-  local right = {} ---@type table<string, any>
-  for key, value in pairs(given) do
-    local path = prefix .. tostring(key)
-    if M.entries[path] or groups[path] then
-      right[key] = check_one(path, value, complaints)
-    else
-      complaints[#complaints + 1] = unknown(prefix, key)
-    end
-  end
-  return right
+  complaints[#complaints + 1] = ("option '%s' %s"):format(path, fault)
 end
 
 --- Returns the valid options of a table. Each fault adds a line to `complaints`.
@@ -293,7 +239,7 @@ function M.check(given, complaints)
     return {}
   end
   local found = {} ---@type string[]
-  local right = check_level('', given, found)
+  local right = check_table('', root, given, found)
   table.sort(found)
   vim.list_extend(complaints, found)
   return right
@@ -308,7 +254,7 @@ function M.defaults()
     if group then
       all[group] = all[group] or {}
       all[group][key] = vim.deepcopy(entry.default)
-    elseif entry.default ~= nil and not groups[path] then
+    elseif entry.default ~= nil and not root.fields[path].fields then
       all[path] = vim.deepcopy(entry.default)
     end
   end
