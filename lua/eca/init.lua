@@ -296,7 +296,9 @@ end
 ---@return eca.Context[]
 function M.contexts()
   local id = M.current()
-  return require('eca.context').list(id, require('eca.input.field').of_chat(id))
+  return vim.tbl_map(function(source)
+    return source.item
+  end, require('eca.context').sources(id, require('eca.input.field').of_chat(id)))
 end
 
 ---@class eca.PublicChat

@@ -86,25 +86,6 @@ local function delete_token(buf, token)
   end
 end
 
----@param chat string
----@param choice eca.ContextSource
-local function remove(chat, choice)
-  if choice.entry then
-    eca.remove_context(choice.entry, chat)
-  elseif choice.item.token then
-    delete_token(chats.get(chat).input, choice.item.token)
-  else
-    notify.info('@cursor is sent unless the option contexts.cursor is false')
-  end
-end
-
----@param source eca.ContextSource
----@return string
-local function describe(source)
-  local origin = source.entry and '' or (source.item.token and '  in the prompt' or '  always')
-  return sanitize.line(contexts.label(source.item)) .. origin
-end
-
 --- List the contexts that are sent with a prompt; the chosen one is removed.
 function M.choose()
   local chat = eca.current()
@@ -112,9 +93,21 @@ function M.choose()
   if #all == 0 then
     return notify.info('no contexts')
   end
-  local options = { prompt = 'Sent with each prompt; choose one to remove', format_item = describe }
-  choose.one(all, options, function(choice)
-    remove(chat, choice)
+  local options = {
+    prompt = 'Sent with each prompt; choose one to remove',
+    format_item = function(source)
+      local origin = source.entry and '' or (source.item.token and '  in the prompt' or '  always')
+      return sanitize.line(contexts.label(source.item)) .. origin
+    end,
+  }
+  choose.one(all, options, function(source)
+    if source.entry then
+      eca.remove_context(source.entry, chat)
+    elseif source.item.token then
+      delete_token(chats.get(chat).input, source.item.token)
+    else
+      notify.info('@cursor is sent unless the option contexts.cursor is false')
+    end
   end)
 end
 

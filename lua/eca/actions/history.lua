@@ -60,19 +60,13 @@ local function describe(chat)
   return display_width.list_row(chat.title or 'No title', TITLE, facts)
 end
 
---- The shown chat, if its draft is empty: the host removes it if it has no messages either.
----@return string?
-local function replaceable()
-  local id = windows.chat_shown()
-  local chat = id and chats.get(id)
-  if chat and not field.draft(chat.input):find('%S') then
-    return id
-  end
-end
-
 ---@param chat eca.SavedChat
 local function resume(chat)
-  local instead = replaceable()
+  -- The shown chat, if its draft is empty: the host removes it if it has no messages either.
+  local instead = windows.chat_shown()
+  if instead and field.of_chat(instead):find('%S') then
+    instead = nil
+  end
   chats.ensure(chat.id)
   eca.open({ chat = chat.id })
   if not chat.open then
@@ -88,12 +82,11 @@ function M.resume()
       return
     elseif #saved == 0 then
       notify.info('no saved chats for this workspace')
-      return
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
       notify.info('the server is ready: :Eca resume lists its chats')
-      return
+    else
+      choose.one(saved, { prompt = 'Resume', format_item = describe }, resume)
     end
-    choose.one(saved, { prompt = 'Resume', format_item = describe }, resume)
   end)
 end
 

@@ -51,11 +51,10 @@ local function sorted()
   end
   table.sort(ids, function(left, right)
     local one, other = attention.of(left).rank, attention.of(right).rank
-    if one ~= other then
-      return one < other
+    if one == other then -- the later one first
+      one, other = attention.since(right) or 0, attention.since(left) or 0
     end
-    one, other = attention.since(left) or 0, attention.since(right) or 0
-    return one ~= other and one > other or one == other and place[left] < place[right]
+    return one < other or one == other and place[left] < place[right]
   end)
   return ids
 end
@@ -64,8 +63,7 @@ end
 function M.pick()
   local ids = sorted()
   if #ids == 0 then
-    notify.info('no chat yet')
-    return
+    return notify.info('no chat yet')
   end
   choose.one(ids, { prompt = 'Chats', format_item = describe }, function(id)
     eca.open({ chat = id })
@@ -89,8 +87,7 @@ function M.cycle(step)
   local ids, here = chats.ids(), windows.current_chat()
   for index, id in ipairs(ids) do
     if id == here and #ids > 1 then
-      eca.open({ chat = ids[(index - 1 + step) % #ids + 1] })
-      return
+      return eca.open({ chat = ids[(index - 1 + step) % #ids + 1] })
     end
   end
 end

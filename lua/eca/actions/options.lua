@@ -149,19 +149,6 @@ local function ask(option, title, chat)
   end)
 end
 
---- What to do if there is nothing to choose from: a server without a login and a list takes names.
----@param what eca.Choosable
----@param option? eca.Option
----@param chat? string
----@return string
-local function remedy(what, option, chat)
-  if what ~= 'model' then
-    return ''
-  end
-  local takes_names = option and not abilities.has(chat, 'login')
-  return takes_names and '; name one: :Eca model NAME' or '; log in with :Eca login'
-end
-
 --- Choose something for the current chat.
 ---@param what eca.Choosable
 ---@param word? string a name, or a part of one; default: show a list
@@ -180,7 +167,10 @@ function M.choose(what, word, bang)
     end
     send(chat, option and option.id or CATEGORIES[what], value)
   elseif not option or #offers == 0 then
-    notify.info(('no %s to choose from yet%s'):format(what, remedy(what, option, chat)))
+    -- A server without a login and a list takes names.
+    local takes_names = option and not abilities.has(chat, 'login')
+    local remedy = takes_names and '; name one: :Eca model NAME' or '; log in with :Eca login'
+    notify.info(('no %s to choose from yet%s'):format(what, what == 'model' and remedy or ''))
   else
     ask(option, 'Choose the ' .. what, chat)
   end

@@ -83,17 +83,22 @@ function M.describe_jobs(jobs)
   return ('what runs in the background: %s%s'):format(jobs[1], more)
 end
 
---- Go on, but ask first if it ends what runs in the background.
----@param verb string
----@param server string
+--- Do something with a server that ends it; ask first if that ends what runs in the background.
+---@param verb 'Restart'|'Quit'
+---@param name? string
 ---@param sure? boolean do not ask
----@param go_on fun()
-local function ask_first(verb, server, sure, go_on)
-  local jobs = mirror.jobs(server)
-  if sure or not jobs[1] then
-    return go_on()
+---@param go_on fun(server?: string) nil: the default one
+local function end_server(verb, name, sure, go_on)
+  local server = meant(name)
+  local jobs = server and mirror.jobs(server) or {}
+  local function run()
+    go_on(servers.unless_default(server))
   end
-  choose.sure(verb, ('%s %s? It ends %s.'):format(verb, server, M.describe_jobs(jobs)), go_on)
+  if server and (sure or not jobs[1]) then
+    run()
+  elseif server then
+    choose.sure(verb, ('%s %s? It ends %s.'):format(verb, server, M.describe_jobs(jobs)), run)
+  end
 end
 
 --- Start a server.
@@ -111,25 +116,18 @@ end
 ---@param sure? boolean do not ask
 function M.restart(name, sure)
   config.forget()
-  local server = meant(name)
-  if server then
-    ask_first('Restart', server, sure, function()
-      host.send('start', { restart = true, server = servers.unless_default(server) })
-    end)
-  end
+  end_server('Restart', name, sure, function(server)
+    host.send('start', { restart = true, server = server })
+  end)
 end
 
 --- End a server.
 ---@param name? string
 ---@param sure? boolean do not ask
 function M.quit(name, sure)
-  local server = meant(name)
-  if server then
-    ask_first('Quit', server, sure, function()
-      local named = servers.unless_default(server)
-      host.send('quit', named and { server = named })
-    end)
-  end
+  end_server('Quit', name, sure, function(server)
+    host.send('quit', server and { server = server })
+  end)
 end
 
 --- Choose the demo agent, and start it.

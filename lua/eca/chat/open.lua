@@ -30,7 +30,7 @@ function M.chat(id, mods, is_new, server)
   server = servers.unless_default(server or mirror.server_name(id))
   host.send('open_chat', { chat = id, server = server })
   -- The rest is loaded late: the host starts while buffers and windows are created.
-  require('eca.context').track()
+  require('eca.context.places').track()
   require('eca.window').open(id, mods)
   require('eca.state.expected').publish()
   if require('eca.config').get().input.insert then

@@ -11,25 +11,13 @@ local M = {}
 --- Most entries of a folder that are offered.
 local MOST_ENTRIES = 1000
 
---- The folder that a name's beginning is in, and the rest of the name.
----@param name string
----@return string folder absolute, string typed how it is written, string rest
-local function split(name)
-  local typed, rest = name:match('^(.*/)([^/]*)$')
-  typed, rest = typed or '', rest or name
-  if vim.startswith(typed, '~/') and vim.env.HOME then
-    return vim.env.HOME .. typed:sub(2), typed, rest
-  end
-  local is_absolute = vim.startswith(typed, '/')
-  return is_absolute and typed or vim.fs.joinpath(vim.fn.getcwd(), typed), typed, rest
-end
-
 --- The files and folders whose name begins like this, with blanks written as in tokens. Hidden ones
 --- only if the beginning has the dot.
 ---@param lead string blanks escaped or not
 ---@return string[]
 local function paths_beginning(lead)
-  local folder, typed, rest = split((lead:gsub('\\ ', ' ')))
+  local typed, rest = lead:gsub('\\ ', ' '):match('^(.-)([^/]*)$')
+  local folder = require('eca.context.tokens').absolute(typed)
   local found = {} ---@type string[]
   for entry, kind in vim.fs.dir(folder) do
     local is_wanted = vim.startswith(entry, rest)

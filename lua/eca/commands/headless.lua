@@ -84,18 +84,6 @@ local function finish(chat, fault)
   end)
 end
 
---- The number of the first choice that allows a request once; there may be several.
----@param item eca.Pending
----@return integer|'allow_once'
-local function allowing(item)
-  for number, choice in ipairs(item.choices or {}) do
-    if choice.kind == 'allow_once' then
-      return number
-    end
-  end
-  return 'allow_once'
-end
-
 ---@param item eca.Pending
 local function answer_pending(item)
   local allowed = vim.env.ECA_APPROVE == '1'
@@ -104,20 +92,13 @@ local function answer_pending(item)
   if item.kind == 'question' then
     decide.answer(item)
   elseif allowed then
-    eca.choose({ id = item.id, choice = allowing(item) })
+    local first = 'allow_once' ---@type integer|string
+    for number, choice in ipairs(item.choices or {}) do -- there may be several
+      first = first == choice.kind and number or first
+    end
+    eca.choose({ id = item.id, choice = first })
   else
     eca.reject({ id = item.id })
-  end
-end
-
---- Decide on all pending requests, each once.
----@param decided table<string, true>
-local function decide_all(decided)
-  for _, item in ipairs(mirror.pending()) do
-    if not decided[item.id .. item.digest] then
-      decided[item.id .. item.digest] = true
-      answer_pending(item)
-    end
   end
 end
 
@@ -138,15 +119,6 @@ end
 --- with a note.
 local ANSWERS = { 'assistant', 'tool', 'tasks', 'question', 'image', 'link' }
 
----@param chat string
----@return boolean
-local function answered(chat)
-  local buf = chats.ensure(chat).buf
-  return vim.iter(ANSWERS):any(function(kind)
-    return transcript.find(buf, 0, kind, 1) ~= nil
-  end)
-end
-
 --- Why a turn that has ended counts as a failure; nil if it does not.
 ---@param chat string
 ---@param turn { reason?: string, command?: boolean }
@@ -155,7 +127,11 @@ local function fault_of(chat, turn)
   if (turn.reason or 'done') ~= 'done' then
     return 'the turn ended: ' .. turn.reason
   end
-  return not (turn.command or answered(chat)) and 'the model did not answer' or nil
+  local is_answered = turn.command
+    or vim.iter(ANSWERS):any(function(kind)
+      return transcript.find(chats.ensure(chat).buf, 0, kind, 1) ~= nil
+    end)
+  return not is_answered and 'the model did not answer' or nil
 end
 
 --- Run a prompt and end Neovim.
@@ -177,7 +153,12 @@ function M.run(prompt)
     end
   end
   on({ 'EcaApprovalRequested', 'EcaQuestionAsked' }, function()
-    decide_all(decided)
+    for _, item in ipairs(mirror.pending()) do
+      if not decided[item.id .. item.digest] then -- each once
+        decided[item.id .. item.digest] = true
+        answer_pending(item)
+      end
+    end
   end)
   on('EcaStatusChanged', function(data)
     if data.status.state == 'login' then

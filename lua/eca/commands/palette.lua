@@ -16,6 +16,7 @@ local field = require('eca.input.field')
 local help = require('eca.actions.help')
 local history = require('eca.input.history')
 local mirror = require('eca.state.mirror')
+local places = require('eca.context.places')
 local chat_options = require('eca.actions.options')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
@@ -69,7 +70,7 @@ local function look(id)
     prompted = prompted,
     older = has_block(chat, 'older'),
     settled = prompted and not busy,
-    code = not vim.startswith(vim.bo.filetype, 'eca-') or contexts.cursor() ~= nil,
+    code = not vim.startswith(vim.bo.filetype, 'eca-') or places.cursor() ~= nil,
     contexts = chat ~= nil and #contexts.sources(id) > 0,
     prompts = #history.newest_first() > 0,
     plan = chat ~= nil and mirror.plan(id) ~= nil,

@@ -107,33 +107,26 @@ end
 
 --- An entry of a plugin; one that fails has none.
 ---@param path_of fun(row: integer): string?
+---@param at_cursor? boolean it only knows the entry under the cursor
 ---@return eca.EntryContext
-local function entry(path_of)
+local function entry(path_of, at_cursor)
   return function(row)
+    local view = vim.fn.winsaveview()
+    if at_cursor then
+      vim.api.nvim_win_set_cursor(0, { row, 0 })
+    end
     local worked, path = pcall(path_of, row)
+    vim.fn.winrestview(view)
     return worked and type(path) == 'string' and of_path(path) or nil
   end
-end
-
---- An entry of a plugin that only knows the one under the cursor.
----@param path_of fun(): string?
----@return eca.EntryContext
-local function entry_at_cursor(path_of)
-  return entry(function(row)
-    local view = vim.fn.winsaveview()
-    vim.api.nvim_win_set_cursor(0, { row, 0 })
-    local worked, path = pcall(path_of)
-    vim.fn.winrestview(view)
-    return worked and path or nil
-  end)
 end
 
 --- Lists whose rows are contexts, by file type.
 ---@type table<string, eca.EntryContext>
 local LISTS = {
   oil = entry(oil_entry),
-  netrw = entry_at_cursor(netrw_entry),
-  NvimTree = entry_at_cursor(nvim_tree_entry),
+  netrw = entry(netrw_entry, true),
+  NvimTree = entry(nvim_tree_entry, true),
   ['neo-tree'] = entry(neo_tree_entry),
   minifiles = entry(mini_files_entry),
   snacks_picker_list = entry(snacks_entry),

@@ -23,35 +23,25 @@ local function mark(buf, row, place, group)
   })
 end
 
---- What is noted after a line: which buffers its tokens mean, and that something is missing.
----@param found eca.ContextToken[]
----@param is_missing boolean
----@return [string, string][] chunks
-local function notes(found, is_missing)
-  local chunks = {} ---@type [string, string][]
-  for _, token in ipairs(found) do
-    if token.context.type == 'buffer' then
-      local name = require('eca.context.buffer_text').name(token.context.buf) -- late: rarely needed
-      chunks[#chunks + 1] =
-        { '→ ' .. sanitize.line(vim.fs.basename(name)) .. ' ', 'EcaPlaceholder' }
-    end
-  end
-  chunks[#chunks + 1] = is_missing and { '✗ not found', 'EcaContextMissing' } or nil
-  return chunks
-end
-
 ---@param buf integer
 ---@param row integer 0-based
 ---@param line string
 local function draw(buf, row, line)
-  local found, gone = tokens.find_in_line(line), missing.find_in_line(line)
+  local found = tokens.find(line, words.of_line)
+  local gone = missing.find(line, words.of_line, { '@', '#' })
+  local chunks = {} ---@type [string, string][]
   for _, token in ipairs(found) do
     mark(buf, row, token, 'EcaContext')
+    if token.context.type == 'buffer' then
+      local name = require('eca.context.buffer_text').name(token.context.buf) -- late: rarely needed
+      local shown = ('→ %s '):format(sanitize.line(vim.fs.basename(name)))
+      chunks[#chunks + 1] = { shown, 'EcaPlaceholder' }
+    end
   end
   for _, word in ipairs(gone) do
     mark(buf, row, word, 'EcaContextMissing')
   end
-  local chunks = notes(found, #gone > 0)
+  chunks[#chunks + 1] = #gone > 0 and { '✗ not found', 'EcaContextMissing' } or nil
   if #chunks > 0 then
     local opts = { virt_text = chunks, virt_text_pos = 'eol', ephemeral = true }
     vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, opts)

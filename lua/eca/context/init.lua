@@ -17,30 +17,26 @@ local tokens = require('eca.context.tokens')
 
 local M = {}
 
-M.track = places.track
-M.cursor = places.cursor
-
 ---@class eca.ContextSource
 ---@field item eca.Context
 ---@field entry? eca.Context its entry on the context line
 
+--- Add a context to a list unless it is there; `@cursor` as the place that it means now.
 ---@param found eca.ContextSource[]
----@param item? eca.Context
+---@param item eca.Context
 ---@param entry? eca.Context
 local function include(found, item, entry)
-  for _, known in ipairs(item and found or {}) do
-    if context_line.same(known.item, item) then
-      known.item = vim.tbl_extend('keep', known.item, { token = item.token })
+  local meant = item
+  if item.type == 'cursor' then
+    meant = places.cursor()
+  end
+  for _, known in ipairs(meant and found or {}) do
+    if context_line.same(known.item, meant) then
+      known.item = vim.tbl_extend('keep', known.item, { token = meant.token })
       return
     end
   end
-  found[#found + 1] = item and { item = item, entry = entry }
-end
-
----@param item eca.Context
----@return eca.Context?
-local function resolve(item)
-  return item.type == 'cursor' and M.cursor() or (item.type ~= 'cursor' and item or nil)
+  found[#found + 1] = meant and { item = meant, entry = entry }
 end
 
 --- All contexts that a prompt would be sent with now, and where each comes from: the context line,
@@ -51,42 +47,24 @@ end
 function M.sources(chat, text)
   local found = {} ---@type eca.ContextSource[]
   for _, item in ipairs(context_line.items(chat)) do
-    include(found, resolve(item), item)
+    include(found, item, item)
   end
   if config.get().contexts.cursor then
-    include(found, M.cursor())
+    include(found, { type = 'cursor' })
   end
-  for _, token in ipairs(tokens.find(text or '')) do
-    include(found, resolve(token.context))
+  for _, token in ipairs(text and text:find('[@#]') and tokens.find(text) or {}) do
+    include(found, token.context)
   end
   return found
 end
 
---- All contexts that a prompt would be sent with now.
----@param chat string
----@param text? string the prompt
----@return eca.Context[]
-function M.list(chat, text)
-  return vim.tbl_map(function(source)
-    return source.item
-  end, M.sources(chat, text))
-end
-
---- Reads what only Neovim knows, by type.
----@type table<eca.ContextType, fun(item: eca.Context): eca.ReadText?, string?>
+--- What reads the text that only Neovim knows, by type: a file of this room, and its function.
+---@type table<eca.ContextType, [string, string]>
 local READERS = {
-  buffer = function(item)
-    return require('eca.context.buffer_text').read(item)
-  end,
-  selection = function()
-    return require('eca.context.buffer_text').selection()
-  end,
-  diagnostics = function()
-    return require('eca.context.reports').read_diagnostics()
-  end,
-  quickfix = function()
-    return require('eca.context.reports').read_quickfix()
-  end,
+  buffer = { 'buffer_text', 'read' },
+  selection = { 'buffer_text', 'selection' },
+  diagnostics = { 'reports', 'read_diagnostics' },
+  quickfix = { 'reports', 'read_quickfix' },
 }
 
 --- A context as it is sent: with its text, if only Neovim knows it.
@@ -95,14 +73,14 @@ local READERS = {
 ---@return eca.Context?
 local function read(item, notices)
   local reader = READERS[item.type]
-  if item.type == 'diff' then
-    return require('eca.context.reports').described_diff(item)
+  if item.type == 'diff' then -- the host reads it when the prompt goes to the agent
+    return vim.tbl_extend('keep', item, { folder = vim.fn.getcwd() })
   elseif not reader then
     return item
   end
   local written, token = pcall(tokens.write, item) -- other code may name no buffer at all
   local name = item.token or (written and token) or item.type
-  local found, fault = reader(item)
+  local found, fault = require('eca.context.' .. reader[1])[reader[2]](item)
   if not found then
     table.insert(notices, ('context not sent: %s: %s'):format(name, fault))
     return nil
@@ -127,19 +105,20 @@ end
 function M.collect(chat, text, others)
   local notices = {} ---@type string[]
   local found = {} ---@type eca.Context[]
-  for _, item in ipairs(M.list(chat, text)) do
-    found[#found + 1] = read(item, notices)
+  for _, source in ipairs(M.sources(chat, text)) do
+    found[#found + 1] = read(source.item, notices)
   end
   for _, item in ipairs(others or {}) do
     local own = context_line.own(item)
-    found[#found + 1] = own.type == 'cursor' and M.cursor() or read(own, notices)
+    found[#found + 1] = own.type == 'cursor' and places.cursor() or read(own, notices)
   end
-  local missing = vim.tbl_map(function(word)
-    return word.text
-  end, require('eca.context.missing').find(text))
+  local missing = text:find('@', 1, true) and require('eca.context.missing').find(text) or {}
   if #missing > 0 then
-    local names = table.concat(missing, ', ')
-    table.insert(notices, ('context not sent: not found: %s; correct the name'):format(names))
+    local names = vim.iter(missing):map(function(word)
+      return word.text
+    end)
+    local line = 'context not sent: not found: %s; correct the name'
+    table.insert(notices, line:format(names:join(', ')))
   end
   vim.tbl_map(require('eca.ui.notify').warn, notices)
   return found

@@ -111,35 +111,23 @@ local function is_meant(item, wanted)
   return item.path == path and item.buf == wanted.buf
 end
 
---- The contexts that a name means: the one with this label, else those of a path.
----@param chat string
----@param name string
----@return fun(item: eca.Context): boolean
-local function by_name(chat, name)
-  local label = '@' .. name:gsub('^@', '')
-  if vim.list_contains(M.labels(chat), label) then
-    return function(item)
-      return tokens.write(item) == label
-    end
-  end
-  local named = tokens.named(name) or { path = name }
-  return function(item)
-    return is_meant(item, named)
-  end
-end
-
 --- Remove contexts from a chat's line.
 ---@param chat string
 ---@param what eca.Context|string a context, or how one is written, or a path
 ---@return boolean removed
 function M.remove(chat, what)
-  local meant = type(what) == 'string' and by_name(chat, what)
-    or function(item)
-      return type(what) == 'table' and is_meant(item, what)
-    end
+  local label = type(what) == 'string' and '@' .. what:gsub('^@', '')
+  local is_label = label and vim.list_contains(M.labels(chat), label)
+  local wanted = what ---@type any
+  if type(what) == 'string' then
+    wanted = tokens.named(what) or { path = what }
+  end
   local before = M.items(chat)
   lines[chat] = vim.tbl_filter(function(item)
-    return not meant(item)
+    if is_label then
+      return tokens.write(item) ~= label
+    end
+    return type(wanted) ~= 'table' or not is_meant(item, wanted)
   end, before)
   return #lines[chat] < #before
 end

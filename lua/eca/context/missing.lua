@@ -51,36 +51,24 @@ end
 ---@field last integer 1-based byte where it ends, inclusive
 ---@field text string with its sign
 
----@param found eca.MissingWord[]
----@param sign '@'|'#'
----@return fun(at: integer, word: string)
-local function into(found, sign)
-  return function(at, word)
-    local context, name = tokens.read_word(word, sign)
-    local path = tokens.ranged(name) or name
-    local is_buffer = sign == '@' and tokens.reads_as_buffer(name)
-    if not context and (is_buffer or reads_as_path(path)) then
-      found[#found + 1] = { first = at, last = at + #name, text = sign .. name }
-    end
-  end
-end
-
---- Find the contexts that are missing in a text.
+--- Find what is missing in a text, or in a line outside of code blocks.
 ---@param text string
+---@param each? fun(text: string, sign: string, take: fun(at: integer, word: string)) default: of a
+---text, see `words`
+---@param signs? ('@'|'#')[] default: only `@`, as `#` sends nothing
 ---@return eca.MissingWord[]
-function M.find(text)
+function M.find(text, each, signs)
   local found = {} ---@type eca.MissingWord[]
-  words.of_text(text, '@', into(found, '@'))
-  return found
-end
-
---- Find what is missing in a line outside of code blocks, also of paths that are only named.
----@param line string
----@return eca.MissingWord[]
-function M.find_in_line(line)
-  local found = {} ---@type eca.MissingWord[]
-  words.of_line(line, '@', into(found, '@'))
-  words.of_line(line, '#', into(found, '#'))
+  for _, sign in ipairs(signs or { '@' }) do
+    (each or words.of_text)(text, sign, function(at, word)
+      local context, name = tokens.read_word(word, sign)
+      local path = tokens.ranged(name) or name
+      local is_buffer = sign == '@' and tokens.reads_as_buffer(name)
+      if not context and (is_buffer or reads_as_path(path)) then
+        found[#found + 1] = { first = at, last = at + #name, text = sign .. name }
+      end
+    end)
+  end
   return found
 end
 

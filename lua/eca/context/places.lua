@@ -197,17 +197,11 @@ function M.selection()
   return place and selection_in(place, cursor_of(place))
 end
 
---- Is the user in visual mode?
----@return boolean
-function M.is_selecting()
-  return vim.api.nvim_get_mode().mode:find('^[vV\22]') ~= nil
-end
-
 --- End visual mode. Returns the first and last selected line (1-based, inclusive), or nil if the
 --- user was not in visual mode.
 ---@return integer? first, integer? last
 function M.selected_lines()
-  if not M.is_selecting() then
+  if not vim.api.nvim_get_mode().mode:find(VISUAL) then
     return nil
   end
   local first, last = vim.fn.line('v'), vim.fn.line('.')

@@ -88,16 +88,6 @@ local function line_of_diagnostic(path, found)
   return sanitize.line(('%s: %s: %s%s'):format(place, NAMES[found.severity], found.message, source))
 end
 
----@param one vim.Diagnostic
----@param other vim.Diagnostic
----@return boolean
-local function comes_first(one, other)
-  if one.severity ~= other.severity then
-    return one.severity < other.severity
-  end
-  return one.lnum < other.lnum
-end
-
 --- All diagnostics of files in some folders, each with its file.
 ---@param folders string[] absolute
 ---@return { path: string, found: vim.Diagnostic }[]
@@ -107,7 +97,10 @@ local function collect(folders)
     local found = vim.diagnostic.get(buf)
     local path = #found > 0 and paths.of_buffer(buf)
     if path and paths.inside(path, folders) then
-      table.sort(found, comes_first)
+      table.sort(found, function(one, other)
+        local is_same = one.severity == other.severity
+        return is_same and one.lnum < other.lnum or one.severity < other.severity
+      end)
       for _, diagnostic in ipairs(found) do
         all[#all + 1] = { path = path, found = diagnostic }
       end
@@ -128,14 +121,6 @@ function M.read_diagnostics()
     return line_of_diagnostic(all[index].path, all[index].found)
   end)
   return { label = 'diagnostics', content = found.text, cut = found.cut }
-end
-
---- The context for the diff of the repository that the working folder is in. The host reads it when
---- the prompt goes to the agent.
----@param item eca.Context
----@return eca.Context
-function M.described_diff(item)
-  return vim.tbl_extend('keep', item, { folder = vim.fn.getcwd() })
 end
 
 --- Read the diff.

@@ -22,22 +22,19 @@ local M = {}
 ---@param item eca.Context
 ---@return boolean
 local function leads_out(item)
-  if item.type == 'buffer' then
-    return true
-  end
-  return item.path ~= nil and not paths.inside(item.path, host.folders())
+  local is_path = item.path ~= nil and not paths.inside(item.path, host.folders())
+  return item.type == 'buffer' or is_path
 end
 
 ---@param item eca.Context
+---@param is_out boolean
 ---@return string
-local function describe(item)
-  local token = sanitize.line(item.token)
+local function describe(item, is_out)
   if item.type == 'buffer' then
-    return ('%s, the buffer %s'):format(token, sanitize.line(buffer_text.name(item.buf)))
-  elseif leads_out(item) then
-    return ('%s, outside of the workspace: %s'):format(token, sanitize.line(item.path))
+    return sanitize.line(('%s, the buffer %s'):format(item.token, buffer_text.name(item.buf)))
   end
-  return token
+  local path = is_out and ', outside of the workspace: ' .. item.path or ''
+  return sanitize.line(item.token .. path)
 end
 
 --- What a text would send.
@@ -52,7 +49,7 @@ function M.of(text)
     local row = #sent.lines == 0 and 1 or #sent.lines
     sent.contexts[#sent.contexts + 1] = item
     sent.lines[1] = sent.lines[1] or 'It sends these along:'
-    sent.lines[row + 1] = (is_out and '! ' or '  ') .. describe(item)
+    sent.lines[row + 1] = (is_out and '! ' or '  ') .. describe(item, is_out)
     sent.leads_out = sent.leads_out or is_out
     if is_out then
       sent.marks[#sent.marks + 1] = { row, 0, -1, 'EcaWarning' }

@@ -85,9 +85,10 @@ local function in_order(first, last)
   return math.max(math.min(from, to), 1), math.max(from, to, 1)
 end
 
----@param word string without the @, blanks unescaped
+---@param word string without the sign
 ---@return eca.Context?
 local function path_context(word)
+  word = word:gsub('\\ ', ' ')
   local name, first, last ---@type string?, string?, string?
   local stat = vim.uv.fs_stat(M.absolute(word)) -- a name may end like a range
   if not stat then
@@ -116,11 +117,10 @@ function M.reads_as_buffer(word)
   return word:find('^buffer:%d') ~= nil or word:find('^terminal:%d') ~= nil
 end
 
---- What a token calls a buffer.
 ---@param buf integer
----@return 'terminal'|'buffer'
-local function kind_of(buf)
-  return vim.bo[buf].buftype == 'terminal' and 'terminal' or 'buffer'
+---@return boolean
+local function is_terminal(buf)
+  return vim.bo[buf].buftype == 'terminal'
 end
 
 ---@param word string
@@ -128,13 +128,11 @@ end
 local function buffer_context(word)
   local kind, buf, lines = word:match('^(%l+):(%d+)(.*)$')
   local number = M.reads_as_buffer(word) and tonumber(buf) or 0
-  if number == 0 or not vim.api.nvim_buf_is_valid(number) then
+  local is_there = number ~= 0 and vim.api.nvim_buf_is_valid(number)
+  local name, first, last = M.ranged(lines or '')
+  if not is_there or (kind == 'terminal' and not is_terminal(number)) then
     return nil
-  elseif kind == 'terminal' and kind_of(number) ~= kind then
-    return nil
-  end
-  local name, first, last = M.ranged(lines)
-  if lines ~= '' and name ~= '' then
+  elseif lines ~= '' and name ~= '' then
     return nil
   end
   local item = { type = 'buffer', buf = number }
@@ -153,24 +151,18 @@ local function context_of(word)
   elseif word:find('^%a[%w+.-]*://[\33-\126]*[%w/]$') then
     return { type = 'resource', uri = word }
   end
-  return word ~= '' and (buffer_context(word) or path_context((word:gsub('\\ ', ' ')))) or nil
+  return word ~= '' and (buffer_context(word) or path_context(word)) or nil
 end
 
 ---@param word string
 ---@return eca.Context?
 local function mention_of(word)
-  local item = not word:find('^%d+$') and path_context((word:gsub('\\ ', ' '))) or nil
+  local item = not word:find('^%d+$') and path_context(word) or nil
   return item and { type = 'mention', path = item.path }
 end
 
 ---@type table<'@'|'#', fun(word: string): eca.Context?>
 local READ = { ['@'] = context_of, ['#'] = mention_of }
-
----@param word string
----@return boolean
-local function ends_with_a_mark(word)
-  return word:find('^[%.,;:!%?%)]', #word) ~= nil and word:sub(1, -2):find('[^%.]') ~= nil
-end
 
 --- The longest prefix of a word that names something, else the word without the marks at its end.
 ---@param word string
@@ -182,7 +174,8 @@ function M.read_word(word, sign)
   end
   local context = READ[sign](word)
   for _ = 1, MOST_MARKS do
-    if context or not ends_with_a_mark(word) then
+    local ends_with_mark = word:find('^[%.,;:!%?%)]', #word) and word:sub(1, -2):find('[^%.]')
+    if context or not ends_with_mark then
       break
     end
     word = word:sub(1, -2)
@@ -198,44 +191,23 @@ function M.named(name)
   return context_of((name:gsub('^@', '')))
 end
 
----@param at integer
----@param word string
----@param sign '@'|'#'
----@return eca.ContextToken?
-local function token_at(at, word, sign)
-  local context, used = M.read_word(word, sign)
-  if context then
-    context.token = sign .. used
-    return { first = at, last = at + #used, context = context }
-  end
-end
-
---- Find the tokens of a text, or of one line of it that is not code.
+--- Find the tokens of a text, or of a line outside of code blocks.
 ---@param text string
----@param each fun(text: string, sign: string, take: fun(at: integer, word: string))
+---@param each? fun(text: string, sign: string, take: fun(at: integer, word: string)) default: of a
+---text, see `words`
 ---@return eca.ContextToken[] those with `@`, then those with `#`
-local function find(text, each)
+function M.find(text, each)
   local found = {} ---@type eca.ContextToken[]
   for _, sign in ipairs({ '@', '#' }) do
-    each(text, sign, function(at, word)
-      found[#found + 1] = token_at(at, word, sign)
+    (each or words.of_text)(text, sign, function(at, word)
+      local context, used = M.read_word(word, sign)
+      if context then
+        context.token = sign .. used
+        found[#found + 1] = { first = at, last = at + #used, context = context }
+      end
     end)
   end
   return found
-end
-
---- Find the tokens of a text.
----@param text string
----@return eca.ContextToken[] those with `@`, then those with `#`
-function M.find(text)
-  return find(text, words.of_text)
-end
-
---- Find the tokens of a line outside of code blocks.
----@param line string
----@return eca.ContextToken[]
-function M.find_in_line(line)
-  return find(line, words.of_line)
 end
 
 --- A path as a token has it, without the sign. A name that means something else gets `./`.
@@ -261,27 +233,9 @@ local function written_lines(item)
   return ''
 end
 
---- How each type is written, if not as a path.
----@type table<eca.ContextType, fun(item: eca.Context): string>
-local WRITE = {
-  web = function(item)
-    return item.url
-  end,
-  resource = function(item)
-    return item.uri
-  end,
-  buffer = function(item)
-    local is_there = vim.api.nvim_buf_is_valid(item.buf) -- raises an error unless it is a number
-    return ('%s:%d%s'):format(
-      is_there and kind_of(item.buf) or 'buffer',
-      item.buf,
-      written_lines(item)
-    )
-  end,
-  text = function(item)
-    return item.label
-  end,
-}
+--- The field with which a context is written, if not as a path.
+---@type table<eca.ContextType, string>
+local FIELDS = { web = 'url', resource = 'uri', text = 'label' }
 
 --- Write a context as its token. Raises an error for one that has none.
 ---@param item eca.Context
@@ -290,8 +244,12 @@ local WRITE = {
 function M.write(item, whole)
   if M.NAMED[item.type] then
     return '@' .. item.type
-  elseif WRITE[item.type] then
-    return '@' .. WRITE[item.type](item)
+  elseif FIELDS[item.type] then
+    return '@' .. item[FIELDS[item.type]]
+  elseif item.type == 'buffer' then
+    local is_there = vim.api.nvim_buf_is_valid(item.buf) -- raises an error unless it is a number
+    local kind = is_there and is_terminal(item.buf) and 'terminal' or 'buffer'
+    return ('@%s:%d%s'):format(kind, item.buf, written_lines(item))
   end
   local name = (item.type == 'mention' and '#' or '@') .. written_path(item.path, whole)
   if item.type == 'directory' then
@@ -311,7 +269,7 @@ end
 ---@param line string with `@` as their only sign
 ---@return string
 function M.whole(line)
-  for token in vim.iter(M.find_in_line(line)):rev() do
+  for token in vim.iter(M.find(line, words.of_line)):rev() do
     if token.context.path then
       local name = M.write(token.context, true)
       line = line:sub(1, token.first - 1) .. name .. line:sub(token.last + 1)

@@ -87,10 +87,7 @@ function M.of_text(text, sign, take)
   if not text:find(sign .. '%S') then
     return
   end
-  local lines = {} ---@type string[]
-  for line in (text .. '\n'):gmatch('([^\n]*)\n') do
-    lines[#lines + 1] = line
-  end
+  local lines = vim.split(text, '\n', { plain = true })
   local code, start, left = M.code_rows(lines), 0, MOST_WORDS
   for row, line in ipairs(lines) do
     if not code[row] then

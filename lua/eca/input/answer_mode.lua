@@ -18,12 +18,6 @@ local M = {}
 
 local current = {} ---@type table<string, eca.AnswerMode> by chat
 
----@param item eca.Pending
----@return boolean
-local function takes_text(item)
-  return item.kind == 'question' and item.freeform ~= false and not item.secret
-end
-
 --- What was in a chat's input before it took the answer.
 ---@param chat string
 ---@return string
@@ -65,15 +59,6 @@ local function finish(chat)
     field.put_back(buf, answering.draft)
   end
   field.mode_changed(buf)
-end
-
---- Let the input take the answer to a question; its text is restored afterwards.
----@param item eca.Pending
-local function enter(item)
-  local buf = input_of(item)
-  local draft = field.draft(buf)
-  field.set_draft(buf, '')
-  begin(item, draft)
 end
 
 --- Note that the question has changed: a form asks its next field, or this one again. What is typed
@@ -137,8 +122,9 @@ function M.update(items)
     end
   end
   for _, item in ipairs(items) do
-    local free = takes_text(item) and not current[item.chat]
-    if free and not field.draft(input_of(item)):find('%S') then
+    local takes_text = item.kind == 'question' and item.freeform ~= false and not item.secret
+    local is_free = takes_text and not current[item.chat]
+    if is_free and not field.of_chat(item.chat):find('%S') then
       begin(item, '')
     end
   end
@@ -155,7 +141,10 @@ function M.write(item)
     if answering then
       finish(item.chat)
     end
-    enter(item)
+    local buf = input_of(item)
+    local draft = field.draft(buf)
+    field.set_draft(buf, '')
+    begin(item, draft)
   end
   open.chat(item.chat)
   vim.cmd.startinsert({ bang = true })

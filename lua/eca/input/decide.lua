@@ -118,12 +118,13 @@ function M.listed(choice)
   return ('%-6s  %s'):format(M.WORDS[choice.kind], choice.name)
 end
 
---- The choice that somebody names. A number and the name of a kind are never taken for an id: ids
---- are words of the agent, and may look like either.
----@param choices eca.ApprovalChoice[]
+--- Answer a tool call by the number of a choice, its kind, or its id. A number and the name of a
+--- kind are never taken for an id: ids are words of the agent, and may look like either.
+---@param item eca.Pending
 ---@param name string
----@return eca.ApprovalChoice?, string? fault in one line
-local function named(choices, name)
+---@return boolean sent
+function M.choose_named(item, name)
+  local choices = item.choices or {}
   local kind = M.WORDS[name] ~= nil
   local found = vim.tbl_filter(function(each)
     return each[kind and 'kind' or 'id'] == name
@@ -132,43 +133,16 @@ local function named(choices, name)
     found = { choices[tonumber(name)] }
   end
   if #found == 1 then
-    return found[1]
+    return M.choose(item, found[1])
   end
   local offered = {} ---@type string[]
   for number, each in ipairs(choices) do
     offered[number] = ('%d %s %s'):format(number, M.WORDS[each.kind], each.name)
   end
-  local list = table.concat(offered, ', ')
-  if #found > 1 then
-    return nil, ("several choices are '%s', name one by its number: %s"):format(name, list)
-  end
-  return nil, ("there is no choice '%s', but %s"):format(name, list)
-end
-
---- Answer a tool call by the number of a choice, its kind, or its id.
----@param item eca.Pending
----@param name string
----@return boolean sent
-function M.choose_named(item, name)
-  local choice, fault = named(item.choices or {}, name)
-  if not choice then
-    require('eca.ui.notify').warn(assert(fault))
-    return false
-  end
-  return M.choose(item, choice)
-end
-
---- Why a key cannot stand for a choice of this kind.
----@param item eca.Request
----@param kind 'allow_once'|'allow_always'
----@return string
-local function no_choice(item, kind)
-  if #of_kind(item, kind) > 1 then
-    return 'this can be allowed in several ways: choose one with :Eca choose'
-  elseif kind == 'allow_always' then
-    return 'this request cannot be allowed always: allow it once'
-  end
-  return 'this request cannot be allowed once: choose an answer with :Eca choose'
+  local fault = #found > 1 and "several choices are '%s', name one by its number: %s"
+    or "there is no choice '%s', but %s"
+  require('eca.ui.notify').warn(fault:format(name, table.concat(offered, ', ')))
+  return false
 end
 
 --- Allow a tool call. Sends nothing if the agent offers no such choice, or several.
@@ -176,12 +150,17 @@ end
 ---@param always? boolean others like it, too
 ---@return boolean sent
 function M.accept(item, always)
-  local kind = always and 'allow_always' or 'allow_once'
-  local choice = M.only(item, kind)
-  if choice or fault_of(item) then
-    return M.choose(item, choice)
+  local found = of_kind(item, always and 'allow_always' or 'allow_once')
+  if #found == 1 or fault_of(item) then
+    return M.choose(item, found[1])
   end
-  require('eca.ui.notify').info(no_choice(item, kind))
+  local why = 'this request cannot be allowed once: choose an answer with :Eca choose'
+  if #found > 1 then
+    why = 'this can be allowed in several ways: choose one with :Eca choose'
+  elseif always then
+    why = 'this request cannot be allowed always: allow it once'
+  end
+  require('eca.ui.notify').info(why)
   return false
 end
 

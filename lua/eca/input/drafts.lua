@@ -27,25 +27,6 @@ local function copy(buf)
   lines[buf] = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
 end
 
---- Copy the lines of a buffer from now on.
----@param buf integer
----@param changed fun() called during each change: it must not change text itself
-function M.watch_text(buf, changed)
-  copy(buf)
-  vim.api.nvim_buf_attach(buf, false, {
-    on_lines = function(_, _, _, first, last, new_last)
-      if new_last == last and lines[buf][last] then
-        for index, line in ipairs(vim.api.nvim_buf_get_lines(buf, first, last, false)) do
-          lines[buf][first + index] = line
-        end
-      else
-        copy(buf)
-      end
-      changed()
-    end,
-  })
-end
-
 --- The last known text of a buffer.
 ---@param buf integer
 ---@return string
@@ -144,9 +125,20 @@ function M.follow(chat, gone)
   if gone and gone ~= chat.input then
     M.forget_text(gone)
   end
-  M.watch_text(chat.input, function()
-    M.changed(chat.id)
-  end)
+  local buf = chat.input
+  copy(buf)
+  vim.api.nvim_buf_attach(buf, false, {
+    on_lines = function(_, _, _, first, last, new_last)
+      if new_last == last and lines[buf][last] then
+        for index, line in ipairs(vim.api.nvim_buf_get_lines(buf, first, last, false)) do
+          lines[buf][first + index] = line
+        end
+      else
+        copy(buf)
+      end
+      M.changed(chat.id)
+    end,
+  })
 end
 
 --- Put drafts that Neovims without a host have left into the first input that is shown.
@@ -177,9 +169,7 @@ end
 
 vim.api.nvim_create_autocmd({ 'FocusLost', 'VimSuspend', 'VimLeavePre' }, {
   group = vim.api.nvim_create_augroup('eca.input.drafts', {}),
-  callback = function()
-    M.flush()
-  end,
+  callback = M.flush,
 })
 
 return M

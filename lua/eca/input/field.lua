@@ -91,7 +91,7 @@ end
 
 --- A text with the keys that work in an input, the user's own ones if they have any.
 ---@param buf integer
----@param kind string
+---@param kind 'normal'|'insert'|'answer'|'secret'
 ---@return string
 local function with_keys(buf, kind)
   local is_normal = kind == 'normal'
@@ -232,10 +232,10 @@ end
 ---@param prompt string
 ---@return string
 function M.with_ranges(buf, prompt)
-  local function nothing()
+  local taken = replace_ranges(buf, function()
     return ''
-  end
-  for _, names in ipairs(replace_ranges(buf, nothing)) do
+  end)
+  for _, names in ipairs(taken) do
     prompt = vim.endswith(prompt, names) and prompt or ('%s\n%s'):format(prompt, names)
     M.changed(buf)
   end

@@ -52,9 +52,7 @@ function M.attach(buf)
   })
   vim.api.nvim_create_autocmd({ 'BufUnload', 'InsertLeave' }, {
     buffer = buf,
-    callback = function()
-      drafts.flush()
-    end,
+    callback = drafts.flush,
   })
   vim.api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
     buffer = buf,

@@ -51,39 +51,15 @@ local function close(tab)
   end
 end
 
---- Start a program in a terminal in the current buffer.
----@param command string[]
----@param options table
----@return integer job
-local function start(command, options)
-  if vim.fn.has('nvim-0.11') == 1 then
-    options.term = true
-    return vim.fn.jobstart(command, options)
-  end
-  return vim.fn.termopen(command, options)
-end
-
 ---@param login eca.Login
----@return eca.LoginTab
+---@return integer buf
 local function open(login)
   vim.cmd.tabnew()
   local buf = vim.api.nvim_get_current_buf()
   vim.bo[buf].bufhidden, vim.bo[buf].buflisted, vim.bo[buf].swapfile = 'wipe', false, false
   local title = sanitize.line(login.title):gsub('%%', '%%%%')
-  local keys = '%=<C-\\><C-n>:q cancels '
-  vim.wo[0][0].winbar = (' login: %s%s'):format(title, keys)
-  return { buf = buf }
-end
-
---- Why a program could not be started.
----@param login eca.Login
----@return string
-local function fault_of(login)
-  local program, folder = sanitize.line(login.command[1]), sanitize.line(login.folder)
-  if vim.fn.isdirectory(login.folder) == 0 then
-    return ('cannot run %s: there is no folder %s'):format(program, folder)
-  end
-  return ('cannot run %s: it is not found, or not executable'):format(program)
+  vim.wo[0][0].winbar = (' login: %s%%=<C-\\><C-n>:q cancels '):format(title)
+  return buf
 end
 
 ---@param tab eca.LoginTab
@@ -96,7 +72,10 @@ local function run(tab, login)
       pcall(vim.fn.jobstop, tab.job)
     end,
   })
+  local has_term = vim.fn.has('nvim-0.11') == 1
+  local start = has_term and vim.fn.jobstart or vim.fn.termopen
   local started, job = pcall(start, login.command, {
+    term = has_term or nil,
     env = login.environment,
     clear_env = true,
     cwd = login.folder,
@@ -114,7 +93,9 @@ local function run(tab, login)
     tab.job = job
     return
   end
-  notify.warn(fault_of(login))
+  local why = vim.fn.isdirectory(login.folder) == 0 and 'there is no folder ' .. login.folder
+    or 'it is not found, or not executable'
+  notify.warn(sanitize.line(('cannot run %s: %s'):format(login.command[1], why)))
   close(tab)
   report(login.number, NOT_STARTED)
 end
@@ -123,8 +104,7 @@ end
 ---@param login eca.Login
 function M.run(login)
   local origin, takes_focus = return_window.here(), vim.api.nvim_get_mode().mode == 'n'
-  local tab = open(login)
-  tab.origin = takes_focus and origin or nil
+  local tab = { buf = open(login), origin = takes_focus and origin or nil } ---@type eca.LoginTab
   tabs[login.number] = tab
   run(tab, login)
   if not tab.job then

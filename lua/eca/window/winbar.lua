@@ -196,7 +196,8 @@ function M.input_parts(chat)
   local parts = {} ---@type eca.WinbarPart[]
   local question, status = input_mode.question(chat), mirror.status(chat)
   add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
-  for _, item in ipairs(contexts.list(chat)) do
+  for _, source in ipairs(contexts.sources(chat)) do
+    local item = source.item
     local group = contexts.is_missing(item) and 'EcaContextMissing' or 'EcaContext'
     add(parts, contexts.label(item), group, item.type == 'cursor' and winbar_fit.MINOR or 60)
   end
