@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from eca_nvim.chat.text.diffs import (
     DoesNotApply,
     MalformedDiff,
-    added_lines,
     apply_hunks,
     change_hunks,
     parse_hunks,
     reverse_hunks,
     versions,
 )
+from eca_nvim.chat.text.text_differences import added_lines
 from eca_nvim.chat.vocabulary.call_details import FileChange
 
 BEFORE = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"

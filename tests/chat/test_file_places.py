@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.chat.driver import Driver, call
 
 from eca_nvim.chat.render.block import body, header
-from eca_nvim.chat.render.place import FilePlace, place_at
+from eca_nvim.chat.render.place import place_at
 from eca_nvim.chat.vocabulary.call_details import FileChange, Location
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested
 
@@ -16,7 +16,7 @@ DIFF = "@@ -3,4 +3,4 @@\n same\n-old\n+new\n+more\n same\n-gone"
 CHANGE = FileChange("/workspace/a.py", DIFF, 2, 2)
 
 
-def place(driver: Driver, block: int, row: int | None, column: int = 0) -> FilePlace | None:
+def place(driver: Driver, block: int, row: int | None, column: int = 0) -> Location | None:
     return place_at(driver.chat.blocks[block], driver.chat.settings, row, column)
 
 
@@ -43,13 +43,13 @@ def test_rows_of_a_diff_are_lines_of_the_file_as_it_is() -> None:
 
 def test_a_header_is_the_first_changed_line() -> None:
     for event in (ToolFinished, ToolRequested):
-        assert place(heard(event, CHANGE), 1, None) == FilePlace("/workspace/a.py", 4)
+        assert place(heard(event, CHANGE), 1, None) == Location("/workspace/a.py", 4)
 
 
 def test_a_change_whose_place_nobody_knows_is_the_file() -> None:
     unplaced = FileChange("/workspace/a.py", DIFF, 2, 2, placed=False)
     driver = heard(ToolFinished, unplaced)
-    assert place(driver, 1, None) == FilePlace("/workspace/a.py", None)
+    assert place(driver, 1, None) == Location("/workspace/a.py", None)
     assert set(lines_at(driver, 0)) == {None}
 
 
@@ -58,8 +58,8 @@ def test_of_several_files_each_row_is_its_own() -> None:
     driver = heard(ToolFinished, CHANGE, other)
     shown = body(driver.chat.blocks[1], driver.chat.settings).lines
     row = next(at for at, line in enumerate(shown) if "b.py" in line)
-    assert place(driver, 1, row) == FilePlace("/elsewhere/b.py", 9)
-    assert place(driver, 1, row + 1) == FilePlace("/elsewhere/b.py", 9)
+    assert place(driver, 1, row) == Location("/elsewhere/b.py", 9)
+    assert place(driver, 1, row + 1) == Location("/elsewhere/b.py", 9)
 
 
 def test_in_the_line_of_a_group_it_is_the_name_under_the_cursor() -> None:
@@ -70,7 +70,7 @@ def test_in_the_line_of_a_group_it_is_the_name_under_the_cursor() -> None:
     line = "".join(text for text, _ in header(group, driver.chat.settings, 0))
     for name, path in (("é.py", "/workspace/é.py"), ("/tmp/x/né", "/tmp/x/né.py")):
         column = len(line[: line.index(name)].encode())
-        assert place(driver, group.id, None, column) == FilePlace(path, None)
+        assert place(driver, group.id, None, column) == Location(path, None)
     assert place(driver, group.id, None, 0) is None
 
 
@@ -82,7 +82,7 @@ def test_only_files_of_the_call_are_meant() -> None:
         ToolRequested(replace(call("t", "strange", arguments=arguments), locations=located))
     )
     driver.toggle(1, to_open=True)
-    assert place(driver, 1, None) == FilePlace("/workspace/a.py", 7)
+    assert place(driver, 1, None) == Location("/workspace/a.py", 7)
     rows = range(len(body(driver.chat.blocks[1], driver.chat.settings).lines))
     found = {found.path for row in rows if (found := place(driver, 1, row))}
     assert found <= {"/workspace/a.py"}
@@ -93,4 +93,4 @@ def test_a_file_that_was_moved_is_where_it_went() -> None:
         driver = Driver()
         arguments = {"source": "/workspace/a", "destination": "/workspace/b"}
         driver.hear(event(call("t", "move_file", arguments=arguments)))
-        assert place(driver, 1, None) == FilePlace(path, None)
+        assert place(driver, 1, None) == Location(path, None)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgpack
+from tests.support.highlights import HIGHLIGHTS
 
-from eca_nvim.chat.model.display_settings import HIGHLIGHTS
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.call_details import SetUsedFiles
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment, ViewOp

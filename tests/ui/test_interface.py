@@ -5,11 +5,11 @@ from itertools import chain
 
 import pytest
 from tests.support.factories import StartNeovim
+from tests.support.highlights import HIGHLIGHTS
 from tests.support.launch import REPOSITORY
 from tests.ui.staged import offered
 from tests.ui.view import CHAT, View, assistant, open_view, start_view
 
-from eca_nvim.chat.model.display_settings import HIGHLIGHTS
 from eca_nvim.chat.vocabulary import ops
 
 FUNCTIONS = {

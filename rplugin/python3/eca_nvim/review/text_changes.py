@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from eca_nvim.chat.text.text_differences import Lines, Span, spans
+from eca_nvim.chat.text.text_differences import Lines, Span, counted, spans
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -76,8 +76,7 @@ class ChangePlace(Struct, frozen=True):
 
 def counts(before: str | None, after: str | None) -> tuple[int, int]:
     """Return the numbers of added and removed lines; None: no text."""
-    found = changes(lines_of(before or ""), lines_of(after or ""))
-    return sum(len(it.added) for it in found), sum(len(it.removed) for it in found)
+    return counted(spans(lines_of(before or ""), lines_of(after or "")))
 
 
 def locate(change: Change, later: Sequence[Span], now: Lines) -> ChangePlace | None:

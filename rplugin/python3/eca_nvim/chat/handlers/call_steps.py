@@ -13,7 +13,8 @@ from eca_nvim.chat.model.blocks import Fold, Lane, ReasoningBlock, ToolBlock, op
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary import ops, states
+from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, TurnEnd, may_become
 
 INCOMPLETE = (
     "The model did not complete this call: its arguments are not valid JSON. Nothing was run. "
@@ -21,9 +22,7 @@ INCOMPLETE = (
 )
 
 
-def settle(
-    update: Update, only: Lane | None = None, end: states.TurnEnd = states.TurnEnd.GONE
-) -> None:
+def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
     end: how the turn ended. Of an agent that is gone nothing runs any more; else the
@@ -31,15 +30,13 @@ def settle(
     """
     for block in list(update.chat.live.values()):
         question = open_question(block)
-        outlives = (
-            question is not None and not question.asked.of_turn and end is not states.TurnEnd.GONE
-        )
+        outlives = question is not None and not question.asked.of_turn and end is not TurnEnd.GONE
         if outlives or only not in (None, block.lane):
             continue
         dismiss(update, block)
         if isinstance(block, ToolBlock):
             state = _end_of(block, end)
-            if state is states.CallState.FAILED:
+            if state is CallState.FAILED:
                 block.outputs = (INCOMPLETE,)
             step(update, block, state)
         elif isinstance(block, ReasoningBlock):
@@ -51,7 +48,7 @@ def settle(
 
 def _is_incomplete(block: ToolBlock) -> bool:
     """Return whether the model began to write the arguments of a call, but they are not JSON."""
-    if block.state is not states.CallState.PREPARING or not block.arguments.size:
+    if block.state is not CallState.PREPARING or not block.arguments.size:
         return False
     try:
         msgspec.json.decode(block.arguments.text)
@@ -60,26 +57,26 @@ def _is_incomplete(block: ToolBlock) -> bool:
     return False
 
 
-def _end_of(block: ToolBlock, end: states.TurnEnd) -> states.CallState:
+def _end_of(block: ToolBlock, end: TurnEnd) -> CallState:
     match block.state:
-        case states.CallState.REFUSED:
-            return states.CallState.REJECTED
-        case states.CallState.PREPARING if end is states.TurnEnd.DONE:
-            return states.CallState.FAILED if _is_incomplete(block) else states.CallState.UNREPORTED
-        case states.CallState.APPROVED | states.CallState.RUNNING if end is states.TurnEnd.DONE:
-            return states.CallState.UNREPORTED
-        case states.CallState.APPROVED | states.CallState.RUNNING if end is not states.TurnEnd.GONE:
-            return states.CallState.LEFT
+        case CallState.REFUSED:
+            return CallState.REJECTED
+        case CallState.PREPARING if end is TurnEnd.DONE:
+            return CallState.FAILED if _is_incomplete(block) else CallState.UNREPORTED
+        case CallState.APPROVED | CallState.RUNNING if end is TurnEnd.DONE:
+            return CallState.UNREPORTED
+        case CallState.APPROVED | CallState.RUNNING if end is not TurnEnd.GONE:
+            return CallState.LEFT
         case _:
-            return states.CallState.STOPPED
+            return CallState.STOPPED
 
 
 def stop_left(update: Update) -> None:
     """Call stopped what went on after its turn: the agent's process has ended, and all its own."""
     for lane in update.chat.lanes.values():
         for block in lane.calls.values():
-            if block.state is states.CallState.LEFT:
-                step(update, block, states.CallState.STOPPED)
+            if block.state is CallState.LEFT:
+                step(update, block, CallState.STOPPED)
                 update.redraw(block)
 
 
@@ -88,8 +85,8 @@ def settle_pending(update: Update) -> None:
     for block_id in list(update.chat.pending):
         block = update.chat.live[block_id]
         dismiss(update, block)
-        if isinstance(block, ToolBlock) and block.state is states.CallState.WAITING:
-            step(update, block, states.CallState.STOPPED)
+        if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
+            step(update, block, CallState.STOPPED)
 
 
 CHANGED = "this request has changed since you saw it, look again"
@@ -116,43 +113,32 @@ def check_answer(update: Update, block_id: int, digest: str, typed: str | None =
     return False
 
 
-_FOLDS: Mapping[states.CallState, Fold] = {
-    states.CallState.WAITING: Fold.OPEN,
-    states.CallState.DONE: Fold.CLOSED,
-    states.CallState.FAILED: Fold.OPEN,
-    states.CallState.REJECTED: Fold.CLOSED,
-    states.CallState.STOPPED: Fold.CLOSED,
-    states.CallState.UNREPORTED: Fold.CLOSED,
-    states.CallState.LEFT: Fold.CLOSED,
+_FOLDS: Mapping[CallState, Fold] = {
+    **dict.fromkeys(ENDED_CALLS, Fold.CLOSED),
+    CallState.WAITING: Fold.OPEN,
+    CallState.FAILED: Fold.OPEN,
 }
-
-_OUTCOMES: Mapping[states.CallState, str] = {
-    states.CallState.APPROVED: "approved",
-    states.CallState.RUNNING: "approved",
-    states.CallState.DONE: "approved",
-    states.CallState.FAILED: "approved",
-    states.CallState.REFUSED: "rejected",
-    states.CallState.REJECTED: "rejected",
-    states.CallState.STOPPED: "stopped",
-    states.CallState.UNREPORTED: "approved",
-    states.CallState.LEFT: "approved",
+_OUTCOMES: Mapping[CallState, str] = {
+    **dict.fromkeys((CallState.APPROVED, CallState.RUNNING, *ENDED_CALLS), "approved"),
+    **dict.fromkeys((CallState.REFUSED, CallState.REJECTED), "rejected"),
+    CallState.STOPPED: "stopped",
 }
 
 
-def step(update: Update, block: ToolBlock, state: states.CallState) -> None:
+def step(update: Update, block: ToolBlock, state: CallState) -> None:
     """Move a call to a state if the transition is legal, else leave its state as it is.
 
     Every change of a call's state goes through here. Header and body are redrawn either way,
     because the event may have brought new details.
     """
     chat = update.chat
-    if states.may_become(block.state, state):
+    if may_become(block.state, state):
         block.state = state
-        if state in states.ENDED_CALLS:
+        if state in ENDED_CALLS:
             chat.live.pop(block.id, None)
         else:
             chat.live[block.id] = block
-        if state is states.CallState.WAITING:
+        if state is CallState.WAITING:
             chat.ask(block.id, update.now)
             update.dirty |= Dirty.STATUS
             announce_request(update, block)
@@ -165,11 +151,11 @@ def step(update: Update, block: ToolBlock, state: states.CallState) -> None:
 
 def _show_in_anchor(update: Update, block: ToolBlock) -> None:
     """Show in the call that runs a subagent what this call of the subagent does."""
-    if block.state is states.CallState.WAITING:
+    if block.state is CallState.WAITING:
         reveal(update, block.lane)
     else:
         conceal(update, block.lane)
-    if block.state not in states.ENDED_CALLS:
+    if block.state not in ENDED_CALLS:
         show_activity(update, block.lane, lambda: call_title(block, update.chat.settings))
 
 

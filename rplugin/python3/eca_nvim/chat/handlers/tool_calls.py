@@ -37,9 +37,9 @@ from eca_nvim.chat.vocabulary import (
     ops,
     options,
     requests,
-    states,
     turn_events,
 )
+from eca_nvim.chat.vocabulary.states import CALL_STEPS, ENDED_CALLS, CallState, Turn
 
 SHOWN_ARGUMENTS = 4000
 """An open body shows growing arguments up to this many characters, then only once complete."""
@@ -55,9 +55,11 @@ _DERIVED: Mapping[str, None] = dict.fromkeys(
 def preparing(update: Update, event: events.ToolPreparing) -> None:
     """Append a piece of the arguments that the model is writing."""
     block = update.lane.calls.get(event.call.id)
-    if block is not None and block.state in states.ENDED_CALLS and _model_may_write(update):
+    # After its turn the model writes no call, so what comes then is too late.
+    writes = update.replays or update.chat.turn.state in (Turn.SENDING, Turn.RUNNING)
+    if block is not None and block.state in ENDED_CALLS and writes:
         block = None
-    if block is not None and block.state is not states.CallState.PREPARING:
+    if block is not None and block.state is not CallState.PREPARING:
         return
     block = _block_of(update, block, event.call)
     block.arguments.feed(event.arguments_text)
@@ -73,22 +75,19 @@ def requested(update: Update, event: events.ToolRequested) -> None:
     if block is not None and block.state not in OPEN_TO_CHANGE and not _asks_again(block, event):
         return
     waited = None
-    if block is not None and block.state is states.CallState.WAITING:
+    if block is not None and block.state is CallState.WAITING:
         waited = (block.call, block.choices)
     trusted = _trusted_choice(update, event) if waited is None else None
     waits = event.needs_approval and trusted is None
-    state = states.CallState.WAITING if waits else states.CallState.APPROVED
+    state = CallState.WAITING if waits else CallState.APPROVED
     block = _block_of(update, block, event.call, asks=event.needs_approval)
     block.choices, block.request_id = event.choices, event.request_id
     step(update, block, state)
-    if trusted is not None and block.state is states.CallState.APPROVED:
+    if trusted is not None and block.state is CallState.APPROVED:
         home = update.chat.id
         allowed = effects.Decision(block.lane.chat_id, block.call, trusted.id, True, home, block.id)
         update.tell(lambda it: it.decide(allowed))
-    if block.state is states.CallState.WAITING and waited not in (
-        None,
-        (block.call, block.choices),
-    ):
+    if block.state is CallState.WAITING and waited not in (None, (block.call, block.choices)):
         announce_request(update, block)
     if not block.replayed:
         _show_place(update, block, done=False)
@@ -101,7 +100,7 @@ def _trusted_choice(update: Update, event: events.ToolRequested) -> requests.Cho
     """
     chat = update.chat
     is_ours = chat.trust and options.first_of(chat.options, options.TRUST) is None
-    if not is_ours or not event.needs_approval or chat.turn.state is states.Turn.STOPPING:
+    if not is_ours or not event.needs_approval or chat.turn.state is Turn.STOPPING:
         return None
     once = (it for it in event.choices if it.kind is requests.ChoiceKind.ALLOW_ONCE)
     return next(once, None)
@@ -117,28 +116,25 @@ def running(update: Update, event: events.ToolRunning) -> None:
     block = _open_call(update, event.call)
     if block is None:
         return
-    is_undecided = (
-        block.state in (states.CallState.WAITING, states.CallState.REFUSED)
-        and not event.is_approved
-    )
+    is_undecided = block.state in (CallState.WAITING, CallState.REFUSED) and not event.is_approved
     if not is_undecided and block.started_ms is None:
         block.started_ms = update.now
-    step(update, block, block.state if is_undecided else states.CallState.RUNNING)
+    step(update, block, block.state if is_undecided else CallState.RUNNING)
 
 
 def withdrawn(update: Update, event: events.ApprovalWithdrawn) -> None:
     """Let a call wait no longer; it goes on as before it was asked about."""
     block = update.lane.calls.get(event.call.id)
-    if block is not None and block.state is states.CallState.WAITING:
+    if block is not None and block.state is CallState.WAITING:
         resolve_request(update, block, "withdrawn")
         began = block.started_ms is not None
-        step(update, block, states.CallState.RUNNING if began else states.CallState.PREPARING)
+        step(update, block, CallState.RUNNING if began else CallState.PREPARING)
 
 
 def printed(update: Update, event: events.ToolOutput) -> None:
     """Add to what a call prints, and show its end."""
     block = _open_call(update, call_details.ToolCall(event.call_id))
-    if block is None or block.state in states.ENDED_CALLS:
+    if block is None or block.state in ENDED_CALLS:
         return
     if block.live is None or event.replaces:
         block.live = LiveOutput()
@@ -173,13 +169,15 @@ def finished(update: Update, event: events.ToolFinished) -> None:
     block.outputs = event.outputs
     if any(event.outputs):
         block.live = None
-    block.total_ms = _total_ms(update, block, event)
+    block.total_ms = event.total_ms
+    if block.total_ms is None and block.started_ms is not None and not block.replayed:
+        block.total_ms = update.now - block.started_ms
     dismiss_for_call(update, block)
     if block.question is None and event.dialogue is not None:
         block.question = replayed_question(event.dialogue)
     step(update, block, _outcome(update, block, event))
     call_ended(update, block)
-    if block.state in (states.CallState.DONE, states.CallState.STOPPED):
+    if block.state in (CallState.DONE, CallState.STOPPED):
         update_task_list(update, event.call.details, block)
         if not block.replayed:
             join_neighbours(update, block)
@@ -195,25 +193,18 @@ def _store_late_outputs(update: Update, event: events.ToolFinished) -> None:
         update.redraw(block, with_body=block.is_open)
 
 
-def _total_ms(update: Update, block: ToolBlock, event: events.ToolFinished) -> int | None:
-    """Return how long a call took; measured here if the agent does not say it."""
-    if event.total_ms is not None or block.replayed or block.started_ms is None:
-        return event.total_ms
-    return update.now - block.started_ms
-
-
-def _outcome(update: Update, block: ToolBlock, event: events.ToolFinished) -> states.CallState:
+def _outcome(update: Update, block: ToolBlock, event: events.ToolFinished) -> CallState:
     """Return how a call ended: what ends while its turn is being stopped was cut short by that."""
     question = block.question
     if question is not None and question.state is QuestionState.DISMISSED:
-        return states.CallState.REJECTED
+        return CallState.REJECTED
     if event.failed:
-        return states.CallState.FAILED
-    return states.CallState.STOPPED if _is_stopping(update) else states.CallState.DONE
+        return CallState.FAILED
+    return CallState.STOPPED if _is_stopping(update) else CallState.DONE
 
 
 def _is_stopping(update: Update) -> bool:
-    return update.chat.turn.state is states.Turn.STOPPING and not update.replays
+    return update.chat.turn.state is Turn.STOPPING and not update.replays
 
 
 def rejected(update: Update, event: events.ToolRejected) -> None:
@@ -221,24 +212,17 @@ def rejected(update: Update, event: events.ToolRejected) -> None:
     block = _open_call(update, event.call)
     if block is None:
         return
-    was_cut = (
-        event.reason == events.CUT or block.state is states.CallState.LEFT or _is_stopping(update)
-    )
-    stopped = was_cut and block.state is not states.CallState.REFUSED
+    was_cut = event.reason == events.CUT or block.state is CallState.LEFT or _is_stopping(update)
+    stopped = was_cut and block.state is not CallState.REFUSED
     dismiss_for_call(update, block)
     block.by_config = event.reason == events.BY_CONFIG
-    step(update, block, states.CallState.STOPPED if stopped else states.CallState.REJECTED)
-
-
-def _model_may_write(update: Update) -> bool:
-    """Return whether the model may be writing a call; after its turn the event is too late."""
-    return update.replays or update.chat.turn.state in (states.Turn.SENDING, states.Turn.RUNNING)
+    step(update, block, CallState.STOPPED if stopped else CallState.REJECTED)
 
 
 def _open_call(update: Update, call: call_details.ToolCall) -> ToolBlock | None:
     """Return the block of a call that runs or has just ended; None if the event is too late."""
     block = active_call(update.lane, call)
-    if block is not None and not states.CALL_STEPS[block.state]:
+    if block is not None and not CALL_STEPS[block.state]:
         return None
     return _block_of(update, block, call)
 
@@ -265,7 +249,7 @@ def _new_block(update: Update, call: call_details.ToolCall) -> ToolBlock:
     block = ToolBlock(*update.place(), _kind(call), Fold.CLOSED, call=call)
     block.replayed = update.replays
     earlier = lane.calls.get(call.id)
-    if earlier is not None and earlier.state not in states.ENDED_CALLS:
+    if earlier is not None and earlier.state not in ENDED_CALLS:
         block.earlier = earlier
     lane.calls[call.id] = block
     update.chat.live[block.id] = block
@@ -303,15 +287,12 @@ def _with_texts(
 ) -> tuple[call_details.FileChange, ...]:
     """Return changes with the texts already known, where the received ones lack them."""
     by_path = {change.path: change for change in known if change.new is not None}
-    return tuple(_with_text(change, by_path.get(change.path)) for change in received)
-
-
-def _with_text(
-    received: call_details.FileChange, known: call_details.FileChange | None
-) -> call_details.FileChange:
-    if received.new is not None or known is None:
-        return received
-    return replace(received, old=known.old, new=known.new, every=known.every)
+    return tuple(
+        replace(it, old=had.old, new=had.new, every=had.every)
+        if it.new is None and (had := by_path.get(it.path))
+        else it
+        for it in received
+    )
 
 
 def _merge(

@@ -24,14 +24,22 @@ from eca_nvim.chat.model.blocks import (
 )
 from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary import completion, effects, events, ops, states, turn_events
+from eca_nvim.chat.vocabulary import completion, effects, events, ops, turn_events
 from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.states import (
+    LOGIN_TURNS,
+    CallState,
+    Turn,
+    TurnEnd,
+    TurnStep,
+    next_turn,
+)
 
-PATIENCE_MS: Mapping[states.Turn, int] = {
-    states.Turn.SENDING: 30_000,
-    states.Turn.RUNNING: 30_000,
-    states.Turn.STOPPING: 5_000,
-    states.Turn.LEAVING: 5_000,
+PATIENCE_MS: Mapping[Turn, int] = {
+    Turn.SENDING: 30_000,
+    Turn.RUNNING: 30_000,
+    Turn.STOPPING: 5_000,
+    Turn.LEAVING: 5_000,
 }
 """Milliseconds of silence before we ask the agent; doubled each time."""
 LONGEST_MS = 300_000
@@ -39,8 +47,8 @@ LONGEST_MS = 300_000
 STOPPED = "The server did not confirm the stop; the turn is ended here."
 IDLE = "The server reports this chat as idle but did not report the turn's end: it ends here."
 
-_STOPS = frozenset({states.Turn.STOPPING, states.Turn.LEAVING})
-_WORKING = frozenset({states.CallState.APPROVED, states.CallState.RUNNING})
+_STOPS = frozenset({Turn.STOPPING, Turn.LEAVING})
+_WORKING = frozenset({CallState.APPROVED, CallState.RUNNING})
 
 
 def ask_when_silent(update: Update) -> None:
@@ -67,7 +75,7 @@ def _works(block: Block) -> bool:
 def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:
     """End the turn we asked about, unless the agent has sent something since."""
     turn = update.chat.turn
-    if turn.state is states.Turn.IDLE or (turn.number, turn.times_asked) != (
+    if turn.state is Turn.IDLE or (turn.number, turn.times_asked) != (
         event.number,
         event.times_asked,
     ):
@@ -76,7 +84,7 @@ def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:
     if not stops and not event.is_idle:
         return  # an agent that does not mention the chat may still work
     note(update, STOPPED if stops else IDLE, is_error=not stops)
-    end(update, states.TurnEnd.STOPPED if stops else states.TurnEnd.FAILED)
+    end(update, TurnEnd.STOPPED if stops else TurnEnd.FAILED)
 
 
 LOG_END = "the last lines of the server's log"
@@ -92,10 +100,10 @@ _SECRET_WORDS = ("key", "token", "code", "password", "secret")
 # --- steps --------------------------------------------------------------------------------------
 
 
-def begin(update: Update, step: states.TurnStep) -> None:
+def begin(update: Update, step: TurnStep) -> None:
     """Start a turn, because we sent a prompt or the agent began on its own."""
     chat, before = update.chat, update.chat.turn
-    state = states.next_turn(before.state, step)
+    state = next_turn(before.state, step)
     chat.turn = RunningTurn(state, update.now, before.number + 1, last_activity_ms=update.now)
     chat.used.begin_turn(chat.turn.number)
     update.dirty |= Dirty.STATUS
@@ -106,7 +114,7 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     """Start a turn with a prompt: show it at once and send it to the agent."""
     chat = update.chat
     update.lane = chat.root
-    begin(update, states.TurnStep.SEND)
+    begin(update, TurnStep.SEND)
     chat.turn.by_command = completion.is_command(text)
     chat.unconfirmed.append(show_user(update, text))
     update.tell(lambda it: it.prompt(effects.Prompt(chat.id, text, contexts)))
@@ -116,16 +124,16 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
 def stop(update: Update) -> None:
     """Ask the agent to end the turn; requests that wait for the user end at once."""
     match update.chat.turn.state:
-        case states.Turn.IDLE:
+        case Turn.IDLE:
             pass
-        case states.Turn.LOGIN if _is_bare_login(update):
+        case Turn.LOGIN if _is_bare_login(update):
             update.tell(lambda it: it.stop(update.chat.id))
-            end(update, states.TurnEnd.STOPPED)
-        case states.Turn.LOGIN:
+            end(update, TurnEnd.STOPPED)
+        case Turn.LOGIN:
             update.chat.turn.note_activity(update.now)
-            _step(update, states.TurnStep.STOP)
+            _step(update, TurnStep.STOP)
             _cancel_login(update)
-        case states.Turn.LEAVING:
+        case Turn.LEAVING:
             _cancel_login(update)
         case _:
             update.tell(lambda it: it.stop(update.chat.id))
@@ -141,14 +149,14 @@ def stop_for_reason(update: Update) -> None:
 
 def _mark_stopping(update: Update) -> None:
     turn = update.chat.turn
-    if turn.state in (states.Turn.SENDING, states.Turn.RUNNING):
-        _step(update, states.TurnStep.STOP)
+    if turn.state in (Turn.SENDING, Turn.RUNNING):
+        _step(update, TurnStep.STOP)
         settle_pending(update)
 
 
-def _step(update: Update, step: states.TurnStep) -> None:
+def _step(update: Update, step: TurnStep) -> None:
     turn = update.chat.turn
-    turn.state = states.next_turn(turn.state, step)
+    turn.state = next_turn(turn.state, step)
     update.dirty |= Dirty.STATUS
 
 
@@ -187,20 +195,20 @@ def _cancel_login(update: Update) -> None:
         update.tell(lambda it: it.answer_login(update.chat.id, None))
 
 
-def end(update: Update, reason: states.TurnEnd) -> None:
+def end(update: Update, reason: TurnEnd) -> None:
     """End the turn, close its live blocks, and send the prompt that should follow."""
     chat = update.chat
-    was_login = chat.turn.state in states.LOGIN_TURNS
-    chat.turn.state = states.next_turn(chat.turn.state, states.TurnStep.END)
+    was_login = chat.turn.state in LOGIN_TURNS
+    chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
     chat.turn.activity, chat.turn.retrying = None, False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
     settle(update, end=reason)
     if not chat.turn.sent_tasks:
         drop_task_list(update)
-    if reason is states.TurnEnd.DONE and _is_unanswered(update):
+    if reason is TurnEnd.DONE and _is_unanswered(update):
         note(update, NO_ANSWER)
-    elif reason is states.TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
+    elif reason is TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
         note(update, STOPPED_HERE)
     ended = {"reason": reason.value, "command": chat.turn.by_command}
     update.emit("EcaTurnFinished", ended)
@@ -225,7 +233,7 @@ def _says_why_it_ended(update: Update) -> bool:
     match update.chat.root.blocks[-1:]:
         case [NoteBlock()]:
             return True
-        case [ToolBlock(state=states.CallState.STOPPED | states.CallState.REJECTED)]:
+        case [ToolBlock(state=CallState.STOPPED | CallState.REJECTED)]:
             return True
         case _:
             return False
@@ -239,19 +247,19 @@ def turn_began(update: Update, _event: turn_events.TurnBegan) -> None:
     if update.lane is not update.chat.root:
         return
     match update.chat.turn.state:
-        case states.Turn.IDLE:
-            begin(update, states.TurnStep.START)
-        case states.Turn.LOGIN:
+        case Turn.IDLE:
+            begin(update, TurnStep.START)
+        case Turn.LOGIN:
             close_login_question(update)
-            _step(update, states.TurnStep.START)
-        case states.Turn.SENDING:
-            _step(update, states.TurnStep.START)
-        case states.Turn.LEAVING:  # the login had already ended
-            _step(update, states.TurnStep.START)
+            _step(update, TurnStep.START)
+        case Turn.SENDING:
+            _step(update, TurnStep.START)
+        case Turn.LEAVING:  # the login had already ended
+            _step(update, TurnStep.START)
             update.tell(lambda it: it.stop(update.chat.id))
-        case states.Turn.STOPPING:  # our stop arrived before the turn began: send it again
+        case Turn.STOPPING:  # our stop arrived before the turn began: send it again
             update.tell(lambda it: it.stop(update.chat.id))
-        case states.Turn.RUNNING:
+        case Turn.RUNNING:
             pass
 
 
@@ -263,8 +271,8 @@ def turn_stopping(update: Update, _event: turn_events.TurnStopping) -> None:
 
 def stop_refused(update: Update, event: turn_events.StopRefused) -> None:
     """Note that the turn goes on although the user wants to stop it."""
-    if update.chat.turn.state is states.Turn.STOPPING:
-        _step(update, states.TurnStep.START)
+    if update.chat.turn.state is Turn.STOPPING:
+        _step(update, TurnStep.START)
     note(update, event.message)
 
 
@@ -273,19 +281,19 @@ def login_began(update: Update, _event: turn_events.LoginBegan) -> None:
     if update.lane is not update.chat.root:
         return
     was = update.chat.turn.state
-    if was is states.Turn.IDLE:
-        begin(update, states.TurnStep.LOGIN)
+    if was is Turn.IDLE:
+        begin(update, TurnStep.LOGIN)
     else:
-        _step(update, states.TurnStep.LOGIN)
+        _step(update, TurnStep.LOGIN)
     update.chat.unconfirmed.clear()
     keep_for_later(update)
-    if was is states.Turn.STOPPING:  # our stop arrived before the login began
+    if was is Turn.STOPPING:  # our stop arrived before the login began
         _cancel_login(update)
 
 
 def login_waits(update: Update, _event: turn_events.LoginWaits) -> None:
     """Ask for what a login waits for, unless the agent has a question of its own."""
-    if update.lane is not update.chat.root or update.chat.turn.state is not states.Turn.LOGIN:
+    if update.lane is not update.chat.root or update.chat.turn.state is not Turn.LOGIN:
         return
     wanted = _login_question(update)
     if wanted is None or asks_itself(update.chat):
@@ -303,21 +311,21 @@ def turn_ended(update: Update, event: turn_events.TurnEnded) -> None:
     """End the turn and show the agent's reason; a subagent's end settles only its own lane."""
     turn = update.chat.turn
     if update.lane is not update.chat.root:
-        is_done = turn.state is states.Turn.RUNNING
-        settle(update, update.lane, states.TurnEnd.DONE if is_done else states.TurnEnd.STOPPED)
-    elif turn.state is not states.Turn.IDLE:
+        is_done = turn.state is Turn.RUNNING
+        settle(update, update.lane, TurnEnd.DONE if is_done else TurnEnd.STOPPED)
+    elif turn.state is not Turn.IDLE:
         if event.message:
-            note(update, event.message, is_error=event.end is states.TurnEnd.FAILED)
+            note(update, event.message, is_error=event.end is TurnEnd.FAILED)
         end(update, _reason(turn, event.end))
 
 
-def _reason(turn: RunningTurn, reported: states.TurnEnd) -> states.TurnEnd:
+def _reason(turn: RunningTurn, reported: TurnEnd) -> TurnEnd:
     """Return why a turn ended: what the user did counts more than a plain end the agent reports."""
-    if reported not in (states.TurnEnd.DONE, states.TurnEnd.STOPPED):
+    if reported not in (TurnEnd.DONE, TurnEnd.STOPPED):
         return reported
-    if turn.state in (states.Turn.STOPPING, states.Turn.LEAVING):
-        return states.TurnEnd.STOPPED
-    return reported if turn.expected_end is states.TurnEnd.DONE else turn.expected_end
+    if turn.state in (Turn.STOPPING, Turn.LEAVING):
+        return TurnEnd.STOPPED
+    return reported if turn.expected_end is TurnEnd.DONE else turn.expected_end
 
 
 def agent_gone(update: Update, event: events.AgentGone) -> None:
@@ -360,8 +368,8 @@ def chat_deleted(update: Update, _event: events.ChatDeleted) -> None:
 
 
 def _end_everything(update: Update) -> None:
-    if update.chat.turn.state is states.Turn.IDLE:
+    if update.chat.turn.state is Turn.IDLE:
         settle(update)
     else:
-        end(update, states.TurnEnd.GONE)
+        end(update, TurnEnd.GONE)
     update.effects.clear()  # the agent is gone or has no such chat

@@ -7,9 +7,6 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 
-from eca_nvim.chat.text.ansi import GROUPS
-from eca_nvim.chat.text.output import MORE
-
 # Plain Unicode only, because not everybody has a Nerd Font.
 DEFAULT_ICONS: Mapping[str, str] = MappingProxyType(
     {
@@ -37,36 +34,6 @@ DEFAULT_ICONS: Mapping[str, str] = MappingProxyType(
         "task_done": "✓",
     }
 )
-
-HIGHLIGHTS = (
-    "EcaToolPreparing",
-    "EcaToolWaiting",
-    "EcaToolRunning",
-    "EcaToolDone",
-    "EcaToolFailed",
-    "EcaToolRejected",
-    "EcaToolName",
-    "EcaToolTarget",
-    "EcaTime",
-    "EcaMuted",
-    "EcaReasoning",
-    "EcaHook",
-    "EcaQuestion",
-    "EcaImage",
-    "EcaLink",
-    "EcaFlag",
-    "EcaNote",
-    "EcaError",
-    "EcaWarning",
-    "EcaDiffAdd",
-    "EcaDiffDelete",
-    "EcaDiffHunk",
-    "EcaDiffAddText",
-    "EcaDiffDeleteText",
-    MORE,
-    *GROUPS,
-)
-
 
 DIFF_LINES = 40
 """Lines of a diff that a block shows, and the floating window that asks."""

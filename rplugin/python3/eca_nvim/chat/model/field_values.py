@@ -35,7 +35,10 @@ def offers_of(field: requests.FormField) -> Sequence[requests.Offer]:
 
 def read_value(field: requests.FormField, typed: str) -> requests.Value:
     """Read an answer that is not blank. Raises Unfit."""
-    value = _READERS[field.kind](field, typed)
+    return _fitting(field, _READERS[field.kind](field, typed))
+
+
+def _fitting(field: requests.FormField, value: requests.Value) -> requests.Value:
     fault = fault_of(field, value)
     if fault is not None:
         raise Unfit(fault)
@@ -50,10 +53,7 @@ def picked_value(field: requests.FormField, numbers: Sequence[int]) -> requests.
     if field.kind is not requests.FieldKind.SEVERAL:
         chosen = picked[0] if picked else ""
         value = chosen == YES_NO[0].value if field.kind is requests.FieldKind.YES_NO else chosen
-    fault = fault_of(field, value)
-    if fault is not None:
-        raise Unfit(fault)
-    return value
+    return _fitting(field, value)
 
 
 def fault_of(field: requests.FormField, value: requests.Value) -> str | None:
@@ -186,23 +186,19 @@ class _Named:
     """Choices by what a user may call them: value, name or number (1-based), in this order."""
 
     def __init__(self, offers: Sequence[requests.Offer]) -> None:
+        names = [one_line(offer.name) for offer in offers]
+        folded = [name.casefold() for name in names]
+        numbers = [str(number) for number in range(1, len(offers) + 1)]
+        values = [offer.value for offer in offers]
         self._values = dict[str, str]()
-        for offer in offers:
-            self._values.setdefault(offer.value, offer.value)
-        named = [(one_line(offer.name), offer.value) for offer in offers]
-        for name, value in named:
-            self._values.setdefault(name, value)
-        for name, value in named:
-            self._values.setdefault(name.casefold(), value)
-        for number, offer in enumerate(offers, 1):
-            self._values.setdefault(str(number), offer.value)
+        for words in (numbers, folded, names, values):  # what is set last counts
+            self._values |= dict(zip(reversed(words), reversed(values), strict=True))
 
     def find(self, typed: str) -> str | None:
         """Return the value of the choice that is meant."""
         word = one_line(typed)
-        return next(
-            (self._values[it] for it in (typed, word, word.casefold()) if it in self._values), None
-        )
+        known = (self._values.get(it) for it in (typed, word, word.casefold()))
+        return next((value for value in known if value is not None), None)
 
 
 def _no_offer(field: requests.FormField, typed: str) -> str:
@@ -228,9 +224,8 @@ def _fault_of_size(field: requests.FormField, size: float) -> str | None:
     is_high = field.most is not None and size > field.most
     if not is_low and not is_high:
         return None
-    is_counted = field.kind in _UNITS
-    has = f"it has {_plain(size)}" if is_counted else f"not {_plain(size)}"
-    return f"it must be {requirement(field)}, {has}"
+    verb = "it has" if field.kind in _UNITS else "not"
+    return f"it must be {requirement(field)}, {verb} {_plain(size)}"
 
 
 def _fault_of_text(field: requests.FormField, value: str) -> str | None:

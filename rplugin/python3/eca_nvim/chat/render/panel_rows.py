@@ -45,9 +45,9 @@ def usage_rows(usage: turn_events.UsageReported | None) -> Sequence[turn_events.
         rows.append([(MARK, "EcaUsageMark"), (f" is compacted at {percent}%", "EcaMuted")])
     if usage.output_limit is not None:
         rows.append([(f"answers of up to {usage.output_limit:,} tokens", "EcaMuted")])
-    if costs := _costs(usage):
-        rows.append([(costs, "EcaMuted")])
-    return rows
+    costs = (("this chat", usage.session_cost), ("last message", usage.last_message_cost))
+    told = [f"{what} {money(cost, usage.currency)}" for what, cost in costs if cost is not None]
+    return [*rows, [(" · ".join(told), "EcaMuted")]] if told else rows
 
 
 def _parts(usage: turn_events.UsageReported) -> list[_Part]:
@@ -106,12 +106,6 @@ def _legend(parts: Sequence[_Part], total: int) -> list[turn_events.UsageRow]:
     ]
 
 
-def _costs(usage: turn_events.UsageReported) -> str:
-    costs = (("this chat", usage.session_cost), ("last message", usage.last_message_cost))
-    told = (f"{what} {money(cost, usage.currency)}" for what, cost in costs if cost is not None)
-    return " · ".join(told)
-
-
 def money(amount: str, currency: str) -> str:
     """Return an amount with its currency on one clean line: $0.02, 0.02 EUR."""
     if currency == turn_events.DOLLARS:
@@ -120,7 +114,6 @@ def money(amount: str, currency: str) -> str:
 
 
 HEAT_CELLS: Final = 5
-FULL, FREE = "█", "░"
 WARM: Final = 3
 """Full cells of a heat of 1: one use in this turn. Each doubling is a cell more."""
 MOST_ROWS: Final = 1000
@@ -156,18 +149,15 @@ def used_file_rows(chat: Chat, by_commands: Lines) -> dict[str, Any]:
 
 def _row(chat: Chat, path: str, file: UsedFile, lines: tuple[int, int]) -> dict[str, Any]:
     heat = cooled(file.heat, chat.used.turn - file.turn)
+    full = min(HEAT_CELLS, max(0, math.floor(math.log2(heat)) + WARM)) if heat > 0 else 0
+    bar = [(FULL * full, "EcaUsage1"), (FREE * (HEAT_CELLS - full), "EcaUsageFree")]
     outside = _is_outside(path, chat.settings.folders)
     use = list(_use(file, lines, outside=outside))
-    return {"path": path, "heat": _heat_bar(heat), "use": use}
+    return {"path": path, "heat": bar, "use": use}
 
 
 def _is_outside(path: str, folders: Sequence[str]) -> bool:
     return bool(folders) and not any(path.startswith(f"{folder}/") for folder in folders)
-
-
-def _heat_bar(heat: float) -> Sequence[ops.Segment]:
-    full = min(HEAT_CELLS, max(0, math.floor(math.log2(heat)) + WARM)) if heat > 0 else 0
-    return [(FULL * full, "EcaUsage1"), (FREE * (HEAT_CELLS - full), "EcaUsageFree")]
 
 
 def _use(file: UsedFile, lines: tuple[int, int], *, outside: bool) -> Iterator[ops.Segment]:

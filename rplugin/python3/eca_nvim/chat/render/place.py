@@ -7,26 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from eca_nvim.chat.model.blocks import Block, GroupBlock, ToolBlock
 from eca_nvim.chat.model.calls import changed_places, is_safe_path, moved
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.render.block import body, header
 from eca_nvim.chat.render.title import file_name
+from eca_nvim.chat.vocabulary.call_details import Location
 from eca_nvim.chat.vocabulary.states import CallState
-
-
-class FilePlace(Struct, frozen=True):
-    """A file and maybe its line (1-based)."""
-
-    path: str
-    line: int | None
 
 
 def place_at(
     block: Block | None, settings: RenderSettings, row: int | None, column: int
-) -> FilePlace | None:
+) -> Location | None:
     """Return the file meant at a body row (0-based; None: the header) and a byte column."""
     match block:
         case ToolBlock():
@@ -44,7 +36,7 @@ def place_at(
     for at, path, before, after in body(block, settings).places:
         if at == row and path in known:
             # A line of a diff is that of the file as it is: before the change, or once it is made.
-            return FilePlace(path, (after if _is_made(block) else before) or known[path])
+            return Location(path, (after if _is_made(block) else before) or known[path])
     return None
 
 
@@ -65,7 +57,7 @@ def _places(block: ToolBlock) -> Iterator[tuple[str, int | None]]:
 
 def _in_header(
     block: Block, settings: RenderSettings, known: Mapping[str, int | None], column: int
-) -> FilePlace | None:
+) -> Location | None:
     """Return the file whose name is at a byte column, else that of the call."""
     text = "".join(piece for piece, _ in header(block, settings, 0))
     at = len(text.encode()[:column].decode(errors="ignore"))
@@ -75,4 +67,4 @@ def _in_header(
     if not on and known and (len(known) == 1 or isinstance(block, ToolBlock)):
         on = [next(iter(known))]
     path = max(on, key=lambda it: len(names[it]), default=None)
-    return None if path is None else FilePlace(path, known[path])
+    return None if path is None else Location(path, known[path])

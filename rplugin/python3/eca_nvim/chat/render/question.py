@@ -14,7 +14,7 @@ from eca_nvim.chat.text.body import Body
 from eca_nvim.chat.text.output import cut, cut_characters
 from eca_nvim.chat.text.safe_text import body_lines, one_line, truncate
 from eca_nvim.chat.vocabulary.ops import Segment
-from eca_nvim.chat.vocabulary.requests import FormField, Offer
+from eca_nvim.chat.vocabulary.requests import FormField
 
 CELLS = 120
 FLOAT_LINES: Final = 30
@@ -91,13 +91,9 @@ def _form_lines(question: Question, progress: FormProgress, limit: int | None) -
             yield f"  pattern: {one_line(field.pattern)}"
         offers = offers_of(field)
         for number, offer in enumerate(offers[:limit], 1):
-            yield f"  {number}. {_offer_line(offer)}"
+            about = f" — {one_line(offer.description)}" if offer.description else ""
+            yield f"  {number}. {one_line(offer.name)}{about}"
         yield from repeat("", len(offers[limit:]) if limit is not None else 0)
-
-
-def _offer_line(offer: Offer) -> str:
-    tail = f" — {one_line(offer.description)}" if offer.description else ""
-    return one_line(offer.name) + tail
 
 
 def field_text(question: Question, field: FormField | None) -> str:
@@ -109,9 +105,6 @@ def field_text(question: Question, field: FormField | None) -> str:
     if field is not None:
         texts += [field.title, field.description]
         texts.append(f"pattern: {field.pattern}" if field.pattern else "")
-    lines = [line for text in texts if text for line in _beginning(text)]
+    beginnings = (cut(body_lines(text), FLOAT_LINES) for text in texts if text)
+    lines = [line for it in beginnings for line in cut_characters(it, FLOAT_CHARACTERS).lines]
     return "\n".join([*lines, one_line(question.asked.link)] if question.asked.link else lines)
-
-
-def _beginning(text: str) -> Sequence[str]:
-    return cut_characters(cut(body_lines(text), FLOAT_LINES), FLOAT_CHARACTERS).lines

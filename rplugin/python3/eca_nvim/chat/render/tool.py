@@ -27,30 +27,31 @@ from eca_nvim.chat.render.title import (
 from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.output import cut, indent_rest, indented, tail_body, text_body
 from eca_nvim.chat.text.safe_text import duration, literal_lines, one_line, truncate
-from eca_nvim.chat.vocabulary import call_details, ops, states, turn_events
+from eca_nvim.chat.vocabulary import call_details, ops, turn_events
+from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
 
 FAILED_LINES = 10
 AWAITS_INPUT = " · waits for input, :Eca stop ends it"
 
-_LOOKS: Mapping[states.CallState, tuple[str, str]] = {
-    states.CallState.PREPARING: ("EcaToolPreparing", ""),
-    states.CallState.WAITING: ("EcaToolWaiting", "waiting"),
-    states.CallState.APPROVED: ("EcaToolRunning", ""),
-    states.CallState.REFUSED: ("EcaToolRejected", "rejected"),
-    states.CallState.RUNNING: ("EcaToolRunning", ""),
-    states.CallState.DONE: ("EcaToolDone", ""),
-    states.CallState.FAILED: ("EcaToolFailed", ""),
-    states.CallState.REJECTED: ("EcaToolRejected", "rejected"),
-    states.CallState.STOPPED: ("EcaToolRejected", "stopped"),
-    states.CallState.UNREPORTED: ("EcaMuted", "no result"),
-    states.CallState.LEFT: ("EcaWarning", "may still run"),
+_LOOKS: Mapping[CallState, tuple[str, str]] = {
+    CallState.PREPARING: ("EcaToolPreparing", ""),
+    CallState.WAITING: ("EcaToolWaiting", "waiting"),
+    CallState.APPROVED: ("EcaToolRunning", ""),
+    CallState.REFUSED: ("EcaToolRejected", "rejected"),
+    CallState.RUNNING: ("EcaToolRunning", ""),
+    CallState.DONE: ("EcaToolDone", ""),
+    CallState.FAILED: ("EcaToolFailed", ""),
+    CallState.REJECTED: ("EcaToolRejected", "rejected"),
+    CallState.STOPPED: ("EcaToolRejected", "stopped"),
+    CallState.UNREPORTED: ("EcaMuted", "no result"),
+    CallState.LEFT: ("EcaWarning", "may still run"),
 }
 """The group of a state, and its word if the icon does not say enough."""
 _JOB_STATES = {
-    turn_events.JobState.RUNNING: states.CallState.RUNNING,
-    turn_events.JobState.COMPLETED: states.CallState.DONE,
-    turn_events.JobState.FAILED: states.CallState.FAILED,
-    turn_events.JobState.KILLED: states.CallState.STOPPED,
+    turn_events.JobState.RUNNING: CallState.RUNNING,
+    turn_events.JobState.COMPLETED: CallState.DONE,
+    turn_events.JobState.FAILED: CallState.FAILED,
+    turn_events.JobState.KILLED: CallState.STOPPED,
 }
 
 
@@ -59,7 +60,7 @@ _JOB_STATES = {
 
 def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequence[ops.Segment]:
     """Return the header of a call; `now` (ms) is for the elapsed time."""
-    if block.question is not None and block.state is not states.CallState.STOPPED:
+    if block.question is not None and block.state is not CallState.STOPPED:
         return question_header(block.question, settings)
     verb, target = verb_and_target(block, settings)
     waits = block.nested is not None and block.nested.waits
@@ -67,7 +68,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
-    if block.live is not None and block.state not in states.ENDED_CALLS:
+    if block.live is not None and block.state not in ENDED_CALLS:
         last_line = truncate(one_line(block.live.last_line), TARGET_CELLS)
         segments += [(f" · {last_line}", "EcaMuted")] if last_line else []
         segments += [(AWAITS_INPUT, "EcaWarning")] if block.awaits_input else []
@@ -88,11 +89,11 @@ def _icon(block: ToolBlock, settings: RenderSettings) -> ops.Segment:
     """Return the icon of a call, or of what it waits for or has started."""
     state, tasks, job = block.state, block.call.details, block.job
     if block.nested is not None and block.nested.waits:
-        state = states.CallState.WAITING
-    elif state is states.CallState.DONE and job is not None:
+        state = CallState.WAITING
+    elif state is CallState.DONE and job is not None:
         state = _JOB_STATES[job.state]
     left = isinstance(tasks, call_details.TaskList) and tasks.done < len(tasks.tasks)
-    if left and state is states.CallState.DONE:
+    if left and state is CallState.DONE:
         return (settings.icon("task_pending"), "EcaToolRunning")
     return (settings.icon(state.value), _LOOKS[state][0])
 
@@ -120,13 +121,13 @@ def _stats(block: ToolBlock) -> list[ops.Segment]:
                 f" · {truncate(one_line(task_list.doing), TARGET_CELLS)}" if task_list.doing else ""
             )
             return [(f" {task_list.done}/{len(tasks)}{doing}", "EcaMuted")]
-        case call_details.Subagent() as subagent if block.state is states.CallState.RUNNING:
+        case call_details.Subagent() as subagent if block.state is CallState.RUNNING:
             doing = block.nested.doing if block.nested and not block.nested.waits else ""
             pieces = (_step(subagent), truncate(doing, TARGET_CELLS))
             return [(f" · {piece}", "EcaMuted") for piece in pieces if piece]
         case call_details.ShellCommand(background=True):
             return [(" in the background", "EcaMuted")]
-        case _ if block.state is states.CallState.PREPARING and block.arguments.size >= 1000:
+        case _ if block.state is CallState.PREPARING and block.arguments.size >= 1000:
             return [(f" {block.arguments.size // 1000}k characters", "EcaMuted")]
         case _:
             return []
@@ -155,7 +156,7 @@ def _time(block: ToolBlock, now: int) -> str:
         return ""  # the call took some seconds, the job takes longer
     if block.total_ms is not None:
         return duration(block.total_ms)
-    if block.state is states.CallState.RUNNING and block.started_ms is not None:
+    if block.state is CallState.RUNNING and block.started_ms is not None:
         elapsed = now - block.started_ms
         return duration(elapsed) if elapsed >= 1000 else ""
     return ""
@@ -166,11 +167,11 @@ def _time(block: ToolBlock, now: int) -> str:
 
 def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
     """Return the body of a call, with at most `limit` lines of output; None cuts nothing."""
-    if block.state is states.CallState.PREPARING:
+    if block.state is CallState.PREPARING:
         return text_body(block.arguments.text, limit)
     if block.question is not None:
         return question_body(block.question, limit)
-    if block.state is states.CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
+    if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
         return _output(block, FAILED_LINES)
     if block.call.changes:
         return _changes_body(block, block.call.changes, settings, limit)
@@ -200,7 +201,7 @@ def _remaining_arguments(
     shown: Mapping[str, object] = MappingProxyType({}),
 ) -> Body:
     """List the arguments that are not shown elsewhere, while the call waits for approval."""
-    if block.state is not states.CallState.WAITING:
+    if block.state is not CallState.WAITING:
         return Body([], language="")
     left = arguments_not_shown(block.call, settings).items()
     arguments = {name: value for name, value in left if shown.get(name) != value}
@@ -209,7 +210,7 @@ def _remaining_arguments(
 
 def _note(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body:
     """Return the files of a call that waits for approval, and how the agent explains it."""
-    if block.state is not states.CallState.WAITING:
+    if block.state is not CallState.WAITING:
         return Body([], language="")
     said = {"says": block.call.note} if block.call.note else {}
     return joined(file_rows(block.call, settings, limit), argument_body(said, limit))
@@ -220,7 +221,7 @@ def _output(block: ToolBlock, limit: int | None) -> Body:
 
     What a call prints while it waits for the user is not part of what he approves.
     """
-    if block.live is not None and block.state is not states.CallState.WAITING:
+    if block.live is not None and block.state is not CallState.WAITING:
         return tail_body(*block.live.tail(limit))
     return text_body("\n".join(filter(None, block.outputs)), limit)
 
@@ -232,7 +233,7 @@ def _shell_body(
         return _plain_body(block, None, settings, limit)
     first, *rest = _command(block)
     command = Body(indent_rest([f"$ {first}", *rest]), language="")
-    waits = block.state is states.CallState.WAITING
+    waits = block.state is CallState.WAITING
     folder = other_folder(block.call, settings) if waits else {}
     remaining = _remaining_arguments(block, settings, limit, shown=folder)
     command = joined(argument_body(folder, limit), command, remaining)
@@ -265,7 +266,7 @@ def _changes_body(
     limit: int | None,
 ) -> Body:
     diff = changes_body(changes, None if limit is None else settings.diff_lines)
-    if block.state is states.CallState.FAILED:
+    if block.state is CallState.FAILED:
         return joined(_output(block, limit), diff)
     return joined(_remaining_arguments(block, settings, limit), diff)
 

@@ -134,26 +134,11 @@ def change_hunks(change: FileChange, before: str = "") -> tuple[Hunk, ...]:
     file's text, is not empty, or if the agent counts a removed line. Raises MalformedDiff.
     """
     hunks = parse_hunks(change.diff)
-    if before or change.removed or not _from_one_empty_line(hunks):
+    is_new = len(hunks) == 1 and hunks[0].start <= 1 and [it.text for it in hunks[0].before] == [""]
+    if before or change.removed or not is_new:
         return hunks
     (hunk,) = hunks
     return (Hunk(0, 1, tuple(replace(line, kind=LineKind.ADDED) for line in hunk.after)),)
-
-
-def _from_one_empty_line(hunks: Sequence[Hunk]) -> bool:
-    """Return whether hunks describe a new file, as a change of one empty line."""
-    return len(hunks) == 1 and hunks[0].start <= 1 and [it.text for it in hunks[0].before] == [""]
-
-
-def added_lines(change: FileChange) -> int:
-    """Count the lines a change adds, including those of a new file that its agent omits."""
-    if change.removed or not change.diff.startswith(("@@ -1,1 ", "@@ -1 ")):
-        return change.added
-    try:
-        hunks = change_hunks(change)
-    except MalformedDiff:
-        return change.added  # the diff is shown unparsed
-    return sum(line.kind is LineKind.ADDED for hunk in hunks for line in hunk.lines)
 
 
 def reverse_hunks(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:

@@ -1,9 +1,12 @@
-"""Text differences: where two texts differ, line by line, and the unified diff between them."""
+"""Text differences: where two texts differ, the diff between them, its added and removed lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
+
+from eca_nvim.chat.text.diffs import LineKind, MalformedDiff, change_hunks
+from eca_nvim.chat.vocabulary.call_details import FileChange
 
 MOST_COMPARED = 1 << 24
 """Most pairs of lines (lines of one text times lines of the other) to compare in detail."""
@@ -57,9 +60,24 @@ def hunks_between(before: str, after: str) -> tuple[str, int, int]:
     old, new = (list(_marked(text)) for text in comparable(before, before, after))
     found = spans(old, new)
     lines = [line for group in _groups(found) for line in _hunk(old, new, group)]
-    added = sum(new_end - new_start for _, _, new_start, new_end in found)
-    removed = sum(old_end - old_start for old_start, old_end, _, _ in found)
-    return "\n".join(lines), added, removed
+    return "\n".join(lines), *counted(found)
+
+
+def counted(found: Iterable[Span]) -> tuple[int, int]:
+    """Return how many lines differences add and remove."""
+    sizes = [(new_end - new, old_end - old) for old, old_end, new, new_end in found]
+    return sum(added for added, _ in sizes), sum(removed for _, removed in sizes)
+
+
+def added_lines(change: FileChange) -> int:
+    """Count the lines a change adds, including those of a new file that its agent omits."""
+    if change.removed or not change.diff.startswith(("@@ -1,1 ", "@@ -1 ")):
+        return change.added
+    try:
+        hunks = change_hunks(change)
+    except MalformedDiff:
+        return change.added  # the diff is shown unparsed
+    return sum(line.kind is LineKind.ADDED for hunk in hunks for line in hunk.lines)
 
 
 def comparable(file: str, *texts: str) -> Sequence[str]:

@@ -54,12 +54,8 @@ def needs_list(choices: tuple[Choice, ...]) -> bool:
     kinds = [choice.kind for choice in choices]
     if len(set(kinds)) < len(kinds) or ChoiceKind.REJECT_ALWAYS in kinds:
         return True
-    return any(not _is_plain(choice) for choice in choices)
-
-
-def _is_plain(choice: Choice) -> bool:
-    name = choice.name.casefold().strip(" .!").replace(", ", " ")
-    return name in _PLAIN_NAMES[choice.kind]
+    names = ((it, it.name.casefold().strip(" .!").replace(", ", " ")) for it in choices)
+    return any(name not in _PLAIN_NAMES[choice.kind] for choice, name in names)
 
 
 Value: TypeAlias = str | int | float | bool | tuple[str, ...]

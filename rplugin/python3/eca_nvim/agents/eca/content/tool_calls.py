@@ -20,8 +20,8 @@ from msgspec.msgpack import Encoder
 from msgspec.structs import replace
 
 from eca_nvim.agents.eca.content.known_tools import asks_by_command, described
-from eca_nvim.chat.text.diffs import added_lines
 from eca_nvim.chat.text.output import document
+from eca_nvim.chat.text.text_differences import added_lines
 from eca_nvim.chat.vocabulary import call_details, events, requests
 from eca_nvim.chat.vocabulary import call_details as ours
 from eca_nvim.chat.vocabulary.events import ChatEvent, Dialogue, QuestionAsked
