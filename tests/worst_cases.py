@@ -50,6 +50,7 @@ from eca_nvim.chat.text import ansi, diffs, output, safe_text, text_differences
 from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall, Use
 from eca_nvim.chat.vocabulary.completion import is_command
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
+from eca_nvim.chat.vocabulary.events import ToolPreparing
 from eca_nvim.jsonrpc import framing
 from eca_nvim.mcp.tools import Place, column_of
 from eca_nvim.protocol.base import codec
@@ -81,9 +82,9 @@ def cleaned(chunks: Sequence[str]) -> str:
 
 def peeked(chunks: Sequence[str]) -> None:
     """Peek at arguments as they stream in."""
-    peek = known_tools.ArgumentPeek()
+    peeks, call = known_tools.Peeks(), eca_call("t")
     for chunk in chunks:
-        peek.feed(chunk)
+        peeks.peek("c", ToolPreparing(call, chunk))
 
 
 def framed(data: bytes) -> None:

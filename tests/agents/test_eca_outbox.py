@@ -290,7 +290,7 @@ class TestChoosing:
             await prompted(client)
             client.choose("our-1", Selection(trust=True))
             notice = await client.first(NoticeReceived)
-        assert notice == NoticeReceived("chat/update failed: Later (busy)", is_error=True)
+        assert notice == NoticeReceived("chat/update failed: Later", is_error=True)
 
 
 async def test_a_chat_id_of_the_server_is_used_towards_it(

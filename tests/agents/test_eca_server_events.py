@@ -1,17 +1,43 @@
 """What a server says about itself: partial updates stay partial."""
 
+from typing import Any
+
 import pytest
 from tests.support.screen import Value
 
 from eca_nvim.agents.eca import inbox
-from eca_nvim.agents.eca.chat_options import Announced
+from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.chat_options import Announced, ChatOptions
+from eca_nvim.agents.eca.dialect import Dialect
+from eca_nvim.agents.eca.inbox import Inbox
+from eca_nvim.agents.eca.introduction import Readiness
+from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.older.forms import read_notification
-from eca_nvim.chat.vocabulary.agent_events import MessageShown, ToolServerChanged, WorkChanged
+from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.replay import Replays
+from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.chat.vocabulary.agent_events import (
+    AgentEvent,
+    JobsChanged,
+    MessageShown,
+    ToolServerChanged,
+    WorkChanged,
+)
 from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 from eca_nvim.protocol.eca import decode_notification
 from eca_nvim.protocol.eca.chat import ConfigUpdated
 from eca_nvim.protocol.eca.lifecycle import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerUpdated
+
+
+def heard(message: object) -> AgentEvent:
+    """Read a message that is about the server as a whole."""
+    ids, turns, nothing = ChatIds(), Turns(), Dialect()
+    options = ChatOptions(ids, turns, nothing)
+    server: Any = None
+    logins = ProviderLogins(server), ToolServerLogins(server)
+    [event] = Inbox(turns, options, Mentions(), Replays(), Readiness(), *logins).read(message)
+    return event
 
 
 def choices(chat: Value, chat_id: str | None = None) -> Announced:
@@ -92,7 +118,7 @@ def test_a_default_counts_where_nothing_is_selected() -> None:
 def test_a_tool_server_changes_in_part(said: Value, ours: ToolServerChanged) -> None:
     update = decode_notification("tool/serverUpdated", said)
     assert isinstance(update, ToolServerUpdated)
-    assert inbox.tool_server(update) == ours
+    assert heard(update) == ours
 
 
 @pytest.mark.parametrize(
@@ -105,7 +131,7 @@ def test_a_tool_server_changes_in_part(said: Value, ours: ToolServerChanged) -> 
 def test_work_begins_and_ends(said: Value, ours: WorkChanged) -> None:
     progress = decode_notification("$/progress", said)
     assert isinstance(progress, TaskProgress)
-    assert inbox.work(progress) == ours
+    assert heard(progress) == ours
 
 
 @pytest.mark.parametrize(
@@ -115,7 +141,7 @@ def test_work_begins_and_ends(said: Value, ours: WorkChanged) -> None:
 def test_messages_have_our_levels(kind: str, level: str) -> None:
     shown = decode_notification("$/showMessage", {"type": kind, "message": "M"})
     assert isinstance(shown, ShowMessage)
-    assert inbox.message_shown(shown) == MessageShown(level, "M")
+    assert heard(shown) == MessageShown(level, "M")
 
 
 def test_jobs_are_those_whose_state_is_known() -> None:
@@ -126,7 +152,9 @@ def test_jobs_are_those_whose_state_is_known() -> None:
     ]
     update = decode_notification("jobs/updated", {"jobs": jobs})
     assert isinstance(update, JobsUpdated)
-    assert inbox.jobs(update).jobs == (
-        Job("make", JobState.FAILED, 3, None, "t1"),
-        Job("later", JobState.RUNNING, None, "ours"),
+    assert heard(update) == JobsChanged(
+        (
+            Job("make", JobState.FAILED, 3, None, "t1"),
+            Job("later", JobState.RUNNING, None, "ours"),
+        )
     )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from eca_nvim.protocol.base.codec import NOTHING
-from eca_nvim.protocol.eca import Unknown, decode_body, decode_notification
+from eca_nvim.protocol.base.codec import NOTHING, decode_body
+from eca_nvim.protocol.eca import Unknown, decode_notification
 from eca_nvim.protocol.eca.content import ContentReceived, TextContent
 from eca_nvim.protocol.eca.tools import JobsUpdated
 

@@ -8,6 +8,7 @@ from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.base.types import UnknownPart, Wire
 from eca_nvim.protocol.eca import content, contexts, encode, tool_call
 from eca_nvim.protocol.eca import content as contents
+from eca_nvim.protocol.eca.draft import FileChangeContent
 from eca_nvim.protocol.eca.editor import LinesRange, Position, Range
 from eca_nvim.protocol.eca.messages import decode_notification
 
@@ -205,7 +206,7 @@ def test_a_kind_of_context(wire: dict[str, Any], expected: contexts.Context) -> 
 
 
 def test_the_examples_cover_all_kinds() -> None:
-    drafts = {contents.FileChangeContent}
+    drafts = {FileChangeContent}
     assert {type(value) for _, value in CONTENTS} == known(contents.Content) - drafts
     assert {type(value) for _, value in DETAILS} == known(tool_call.Details)
     assert {type(value) for _, value in CONTEXTS} == known(contexts.Context)

@@ -6,7 +6,7 @@ import pytest
 from msgspec import UNSET
 
 from eca_nvim.protocol.base.types import Wire
-from eca_nvim.protocol.eca import encode, lifecycle, read_failure
+from eca_nvim.protocol.eca import encode, lifecycle
 from eca_nvim.protocol.eca.chat import (
     ChatConfig,
     ConfigUpdated,
@@ -24,7 +24,7 @@ from eca_nvim.protocol.eca.editor import (
     Position,
     Range,
 )
-from eca_nvim.protocol.eca.lifecycle import Failure, NoticeLevel, ShowMessage
+from eca_nvim.protocol.eca.lifecycle import NoticeLevel, ShowMessage
 from eca_nvim.protocol.eca.providers import ProvidersLoginParams
 
 CAPABILITIES = {
@@ -123,22 +123,3 @@ PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, characte
 )
 def test_what_a_message_is_on_the_wire(message: Wire, wire: dict[str, Any] | None) -> None:
     assert encode(message) == wire
-
-
-@pytest.mark.parametrize(
-    ("error", "failure"),
-    [
-        ({"code": -32601, "message": "no"}, Failure(code=-32601, message="no")),
-        (
-            {"code": "cursor_expired", "message": "old"},
-            Failure(code="cursor_expired", message="old"),
-        ),
-        (
-            {"type": "warning", "message": "no connection"},
-            Failure(type="warning", message="no connection"),
-        ),
-        ("broken", Failure(message="broken", data="broken")),
-    ],
-)
-def test_a_failure_is_read_whatever_its_shape(error: object, failure: Failure) -> None:
-    assert read_failure(error) == failure

@@ -28,15 +28,13 @@ from eca_nvim.protocol.eca.content import (
     ProgressState,
     Role,
     TextContent,
-    ToolCalled,
-    ToolCallRun,
     UnknownContent,
     UsageContent,
 )
 from eca_nvim.protocol.eca.contexts import QueryContextParams, UnknownContext
 from eca_nvim.protocol.eca.lifecycle import Shutdown
 from eca_nvim.protocol.eca.providers import LoginDone, ProvidersLoginParams, UnknownLoginAction
-from eca_nvim.protocol.eca.tool_call import TaskDetails, UnknownDetails
+from eca_nvim.protocol.eca.tool_call import TaskDetails, ToolCalled, ToolCallRun, UnknownDetails
 from eca_nvim.protocol.eca.tools import ToolServerUpdated
 
 

@@ -21,19 +21,21 @@ from eca_nvim.protocol.eca.chat import (
 )
 from eca_nvim.protocol.eca.content import (
     ContentReceived,
-    FileChangeContent,
     Role,
     TextContent,
-    ToolCalled,
-    ToolCallRejected,
-    ToolCallRun,
     UsageContent,
 )
 from eca_nvim.protocol.eca.contexts import CommandKind, QueryCommandsParams
-from eca_nvim.protocol.eca.draft import CodeBlock, Generated, LineSpan, ProposedChange
+from eca_nvim.protocol.eca.draft import (
+    CodeBlock,
+    FileChangeContent,
+    Generated,
+    LineSpan,
+    ProposedChange,
+)
 from eca_nvim.protocol.eca.editor import GetDiagnostics
 from eca_nvim.protocol.eca.lifecycle import InitializeParams, InitializeResult
-from eca_nvim.protocol.eca.tool_call import ToolOutput
+from eca_nvim.protocol.eca.tool_call import ToolCalled, ToolCallRejected, ToolCallRun, ToolOutput
 from eca_nvim.protocol.eca.tools import Tool, ToolServerUpdated
 
 

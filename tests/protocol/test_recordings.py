@@ -6,12 +6,11 @@ import msgspec
 from tests.protocol.client_messages import CLIENT_MESSAGES, CLIENT_REQUESTS
 from tests.protocol.conftest import Recording
 
-from eca_nvim.protocol.base.codec import decode_as
+from eca_nvim.protocol.base.codec import decode_as, decode_body
 from eca_nvim.protocol.base.types import Wire
 from eca_nvim.protocol.eca import (
     Unknown,
     UnknownPart,
-    decode_body,
     decode_notification,
     decode_result,
     decode_server_request,

@@ -11,7 +11,7 @@ from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import Announced, ChatOptions, Selection
 from eca_nvim.agents.eca.content.known_tools import Peeks
-from eca_nvim.agents.eca.dialect import Dialect, Generation
+from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.queries import Queries
@@ -72,7 +72,7 @@ class FakeAgent(Agent):
         self._archive = FakeArchive()
         self._peeks = Peeks()
         self._ids, self._turns, dialect = ChatIds(), Turns(), Dialect()
-        dialect.generation = Generation.AGENTS
+        dialect.is_today = True
         self._options = ChatOptions(self._ids, self._turns, dialect)
         self._archive.forked = self._options.copy
         self._ending: AgentExit | AgentFault | None = None
@@ -108,8 +108,7 @@ class FakeAgent(Agent):
 
     def answers(self, chat: str, model: str) -> None:
         """Announce which model answers a prompt."""
-        self._options.answered(chat, model)
-        self.emit(self._options.changed())
+        self.emit(self._options.answered(chat, model))
 
     async def close(self) -> None:
         self.told.append(("close",))

@@ -107,8 +107,10 @@ class _Life(Struct, frozen=True):
         """Turn one message of the server into events."""
         if isinstance(message, Request):
             return self.requests.start(message)
-        told = self.server.read(message.method, message.params)
-        return [event for it in told for event in self.inbox.read(it)]
+        said: list[agent_events.AgentEvent] = []
+        for todays in self.server.read(message.method, message.params):
+            said += self.inbox.read(todays)
+        return said
 
 
 class EcaAgent(ProcessAgent[_Life]):
@@ -248,7 +250,10 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
         def hear(messages: Sequence[object]) -> None:
-            if said := [event for it in messages for event in inbox.read(it)]:
+            said: list[agent_events.AgentEvent] = []
+            for message in messages:
+                said += inbox.read(message)
+            if said:
                 emit(said)
 
         def tell(chat_id: str, event: events.ChatEvent) -> None:
@@ -269,7 +274,7 @@ class EcaAgent(ProcessAgent[_Life]):
             server=server,
             inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, ids, base),
-            outbox=Outbox(server, emit, mentions, turns, chat_options),
+            outbox=Outbox(server, tasks, emit, mentions, turns, chat_options),
             archive=EcaArchive(server, inbox, mentions, replays, chat_options, emit),
             queries=EcaQueries(server),
             logins=logins,

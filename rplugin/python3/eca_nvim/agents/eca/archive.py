@@ -85,7 +85,7 @@ class EcaArchive:
         _raise(params.method, result.error)
         with self._replays.of(chat_id) as replay:
             for received in result.contents:
-                for message in self._server.todays(received):
+                for message in self._server.translator.read(received):
                     self._inbox.read(message)
         return _page(replay, result.meta)
 

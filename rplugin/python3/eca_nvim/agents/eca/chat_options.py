@@ -125,7 +125,8 @@ class ChatOptions:
     def selection(self, chat_id: str) -> Selection:
         """Return what the next prompt of a chat is sent with."""
         chat = self._chat(chat_id)
-        model, agent, variant = (self._selected(chat, what) for what in SELECTABLE)
+        chosen = self._defaults | chat.own
+        model, agent, variant = (chosen.get(what, "") for what in SELECTABLE)
         return Selection(model, agent, variant, chat.trust)
 
     def set(
@@ -157,11 +158,15 @@ class ChatOptions:
         wanted = [] if trust is None else [agent_events.TrustWanted(trust)]
         return [*welcomed, *wanted, *self.changed()]
 
-    def answered(self, chat_id: str, model: str | None) -> None:
+    def answered(self, chat_id: str, model: str | None) -> Sequence[agent_events.AgentEvent]:
         """Note the model that answers a prompt, unless another was forced since."""
-        if model and chat_id not in self._overruled:
-            self.keep(chat_id, model)
+        chat, is_overruled = self._chat(chat_id), chat_id in self._overruled
         self._overruled.discard(chat_id)
+        if not model or is_overruled:
+            return ()
+        is_news = model != self._selected(chat, "model")
+        chat.own["model"] = model
+        return self.changed() if is_news else ()
 
     def changed(self) -> Sequence[agent_events.AgentEvent]:
         """Return the options that differ from those listed last."""

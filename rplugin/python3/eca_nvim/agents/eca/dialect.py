@@ -15,6 +15,7 @@ from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
 from eca_nvim.protocol.eca import Unknown, chats, content
 from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated, PromptResult, PromptStatus
 from eca_nvim.protocol.eca.contexts import QueryCommandsParams, QueryContextParams
+from eca_nvim.protocol.eca.draft import FileChangeContent
 from eca_nvim.protocol.eca.lifecycle import InitializeResult, ShowMessage
 from eca_nvim.protocol.eca.tool_call import ToolCall
 from eca_nvim.protocol.eca.tools import ToolServerUpdated
@@ -36,23 +37,29 @@ class Generation(IntEnum):
 
 
 class Lack(Enum):
-    """A feature that a server may lack; the value is the message to the user."""
+    """A feature that a server may lack: the message to the user, and the first with the feature."""
 
-    STOP = "this server cannot stop a turn: it runs to its end"
-    REMEMBER = "this server cannot allow always: it will ask again"
-    AGENT = "this server has no agents to choose from"
-    FOLDERS = "this server does not accept folders with a prompt: they are not sent"
-    RESOURCES = "this server accepts only resources that it lists: choose them after an @"
-    TEXTS = "this server accepts only files with a prompt: text that is in no file is not sent"
+    STOP = ("this server cannot stop a turn: it runs to its end", Generation.BEHAVIORS)
+    REMEMBER = ("this server cannot allow always: it will ask again", Generation.SERVERS)
+    AGENT = ("this server has no agents to choose from", Generation.BEHAVIORS)
+    FOLDERS = (
+        "this server does not accept folders with a prompt: they are not sent",
+        Generation.BEHAVIORS,
+    )
+    RESOURCES = (
+        "this server accepts only resources that it lists: choose them after an @",
+        Generation.AGENTS,
+    )
+    TEXTS = (
+        "this server accepts only files with a prompt: text that is in no file is not sent",
+        Generation.AGENTS,
+    )
+
+    def __init__(self, message: str, since: Generation) -> None:
+        self.message = message
+        self.since = since
 
 
-_SINCE: Final[Mapping[Lack, Generation]] = {
-    Lack.STOP: Generation.BEHAVIORS,
-    Lack.AGENT: Generation.BEHAVIORS,
-    Lack.FOLDERS: Generation.BEHAVIORS,
-    Lack.REMEMBER: Generation.SERVERS,
-    Lack.RESOURCES: Generation.AGENTS,
-}
 _KNOWN_SINCE: Final[Mapping[str, Generation]] = {
     chats.ChatDeleteParams.method: Generation.BEHAVIORS,
     QueryContextParams.method: Generation.BEHAVIORS,
@@ -87,13 +94,10 @@ class Dialect:
         self._changed = changed
         self._absent: set[str] = set()  # requests that the server has answered with -32601
         self.generation = Generation.UNKNOWN
+        self.is_today = False
+        """Whether the server is known to speak today's protocol."""
         self.speaks_of_behaviors = False
         """Whether the server calls agents by their older name: those bring no model."""
-
-    @property
-    def is_today(self) -> bool:
-        """Whether the server is known to speak today's protocol."""
-        return self.generation is Generation.AGENTS
 
     def read_introduction(self, result: InitializeResult) -> None:
         """Learn from the response to initialize."""
@@ -110,7 +114,8 @@ class Dialect:
             case ConfigUpdated(chat=config):
                 self._read_config(config or ChatConfig())
             case content.ContentReceived():
-                self._is_at_least(_of_content(message))
+                if (generation := _of_content(message)) > self.generation:
+                    self._is_at_least(generation)
             case Unknown():
                 pass
             case ToolServerUpdated() | ShowMessage():  # older servers sent these, too
@@ -135,11 +140,11 @@ class Dialect:
 
     def lacks(self, lack: Lack) -> bool:
         """Return whether the server is known to lack something."""
-        if lack is Lack.TEXTS:
-            return self.generation in (Generation.BEHAVIORS, Generation.SERVERS)
+        if lack is Lack.TEXTS and self.generation <= Generation.DRAFT:
+            return False  # the draft had a context for code
         if self.generation is Generation.UNKNOWN:
-            return _SINCE[lack] is Generation.AGENTS
-        return self.generation < _SINCE[lack]
+            return lack.since is Generation.AGENTS
+        return self.generation < lack.since
 
     def may_know(self, method: str) -> bool:
         """Return whether the server may know a request."""
@@ -169,6 +174,7 @@ class Dialect:
     def _is_at_least(self, generation: Generation) -> None:
         if generation > self.generation:
             self.generation = generation
+            self.is_today = generation is Generation.AGENTS
             self._changed()
 
 
@@ -178,7 +184,7 @@ def _of_content(received: content.ContentReceived) -> Generation:
     match received.content:
         case _ if received.is_complete is not None:  # a piece of an answer, whatever its kind
             return Generation.DRAFT
-        case content.FileChangeContent():
+        case FileChangeContent():
             return Generation.DRAFT
         case content.TextContent() | content.UnknownContent():
             return Generation.UNKNOWN

@@ -78,12 +78,14 @@ class Inbox:
         self._readers: Mapping[type, Callable[[Any], Sequence[AgentEvent]]] = {
             content.ContentReceived: self._content,
             chat.StatusChanged: self._status,
-            chat.ChatOpened: lambda it: _about(it, events.ChatOpened(it.title)),
+            chat.ChatOpened: lambda it: (Addressed(it.chat_id, events.ChatOpened(it.title)),),
             chat.ChatCleared: lambda it: _about(it, events.ChatCleared(it.messages is not False)),
             chat.ChatDeleted: self._deleted,
             chat.ConfigUpdated: self._config,
             lifecycle.TaskProgress: self._progress,
-            lifecycle.ShowMessage: lambda it: (message_shown(it),),
+            lifecycle.ShowMessage: lambda it: (
+                agent_events.MessageShown(_LEVELS[it.type], it.message),
+            ),
             tools.JobsUpdated: self._jobs,
             tools.ToolServerUpdated: self._tool_server,
             tools.ToolServerRemoved: self._tool_server_removed,
@@ -152,15 +154,36 @@ class Inbox:
 
     def _progress(self, message: lifecycle.TaskProgress) -> Sequence[AgentEvent]:
         self._readiness.progressed(message)
-        return (work(message),)
+        done = message.type is lifecycle.ProgressKind.FINISH
+        title = message.title or message.task_id
+        return (agent_events.WorkChanged(message.task_id, title, done),)
 
     def _jobs(self, message: tools.JobsUpdated) -> Sequence[AgentEvent]:
         self.jobs = message.jobs
-        return (jobs(message),)
+        jobs = (
+            turn_events.Job(
+                title=job.label or job.summary or job.id,
+                state=turn_events.JobState(job.status),
+                exit_code=job.exit_code,
+                chat_id=job.chat_id,
+                call_id=job.tool_call_id,
+            )
+            for job in message.jobs
+            if job.status in _JOB_STATES
+        )
+        return (agent_events.JobsChanged(tuple(jobs)),)
 
     def _tool_server(self, message: tools.ToolServerUpdated) -> Sequence[AgentEvent]:
         self._tool_servers.updated(message)
-        return (tool_server(message),)
+        listed = _given(message.tools)
+        return (
+            agent_events.ToolServerChanged(
+                name=message.name,
+                status=_given(message.status),
+                kind=_given(message.type),
+                tools=None if listed is None else tuple(tool.name for tool in listed),
+            ),
+        )
 
     def _tool_server_removed(self, message: tools.ToolServerRemoved) -> Sequence[AgentEvent]:
         self._tool_servers.removed(message.name)
@@ -214,42 +237,3 @@ def _given(value: _T | UnsetType | None, otherwise: _T | UnsetType | None = UNSE
     if value is UNSET:
         return None if otherwise is UNSET else otherwise
     return value
-
-
-def tool_server(update: tools.ToolServerUpdated) -> agent_events.ToolServerChanged:
-    """Read tool/serverUpdated; null means the same as a missing value."""
-    listed = _given(update.tools)
-    return agent_events.ToolServerChanged(
-        name=update.name,
-        status=_given(update.status),
-        kind=_given(update.type),
-        tools=None if listed is None else tuple(tool.name for tool in listed),
-    )
-
-
-def work(progress: lifecycle.TaskProgress) -> agent_events.WorkChanged:
-    """Read $/progress."""
-    done = progress.type is lifecycle.ProgressKind.FINISH
-    return agent_events.WorkChanged(progress.task_id, progress.title or progress.task_id, done)
-
-
-def jobs(update: tools.JobsUpdated) -> agent_events.JobsChanged:
-    """Read jobs/updated."""
-    return agent_events.JobsChanged(
-        tuple(
-            turn_events.Job(
-                title=job.label or job.summary or job.id,
-                state=turn_events.JobState(job.status),
-                exit_code=job.exit_code,
-                chat_id=job.chat_id,
-                call_id=job.tool_call_id,
-            )
-            for job in update.jobs
-            if job.status in _JOB_STATES
-        )
-    )
-
-
-def message_shown(shown: lifecycle.ShowMessage) -> agent_events.MessageShown:
-    """Read $/showMessage."""
-    return agent_events.MessageShown(_LEVELS[shown.type], shown.message)

@@ -9,16 +9,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from anyio.abc import TaskGroup
+
+from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
 from eca_nvim.agents.eca.prompt import message
 from eca_nvim.agents.eca.prompt.mentions import Mentions
-from eca_nvim.agents.eca.prompt.message import FittedContexts, SelectedPrompt, today_prompt
-from eca_nvim.agents.eca.server import EcaServer, PromptAnswer
+from eca_nvim.agents.eca.prompt.message import SelectedPrompt, today_prompt
+from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.completion import is_command
-from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.contexts import Context, Tokened
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.protocol.eca import chat, chats
@@ -31,15 +35,22 @@ class Outbox:
     """Sends messages to one server process."""
 
     def __init__(
-        self, server: EcaServer, emit: Emit, mentions: Mentions, turns: Turns, options: ChatOptions
+        self,
+        server: EcaServer,
+        tasks: TaskGroup,
+        emit: Emit,
+        mentions: Mentions,
+        turns: Turns,
+        options: ChatOptions,
     ) -> None:
         self._server = server
+        self._tasks = tasks
         self._emit = emit
         self._mentions = mentions
         self._turns = turns
         self._options = options
         self._sent: dict[str, Selection] = {}  # by our chat id, the selection sent last
-        self._fitted = FittedContexts()
+        self._reported: set[tuple[str, str]] = set()  # our chat id and a line about a context
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (chat/prompt); its response names the model."""
@@ -48,7 +59,7 @@ class Outbox:
             self._tell(chat_id, events.NoticeReceived(line))
         # The server does not remember a prompt's agent or variant: each has the whole selection.
         chosen = self._sent[chat_id] = self._options.selection(chat_id)
-        contexts = self._fit(chat_id, prompt.contexts)
+        contexts = self._fit(chat_id, prompt.contexts) if prompt.contexts else ()
         fitted = SelectedPrompt(chat_id, prompt.text, contexts, chosen)
         self._turns.prompted(chat_id)
         self._server.prompt(
@@ -63,7 +74,7 @@ class Outbox:
             if self._turns.is_leaving(chat_id):
                 return
             self._turns.login_left(chat_id)
-        self._turns.login_answered(chat_id, is_older=not self._server.is_today)
+        self._turns.login_answered(chat_id, is_older=not self._server.dialect.is_today)
         chosen = self._sent.get(chat_id, Selection())
         answer = SelectedPrompt(chat_id, _CANCEL if text is None else text, selection=chosen)
         self._server.prompt(
@@ -73,28 +84,33 @@ class Outbox:
             is_login=True,
         )
 
-    def _answered(self, prompt: SelectedPrompt, answer: PromptAnswer) -> None:
+    def _answered(
+        self, prompt: SelectedPrompt, model: str | None, fault: str | None, accepted: bool
+    ) -> None:
         """Emit the model that answers, and what the response means for the turn."""
         chat_id = prompt.chat_id
         is_news = self._sent[chat_id].model == prompt.selection.model  # the user chose no other
-        self._options.answered(chat_id, answer.model if is_news else None)
-        self._emit(self._options.changed())
-        for event in self._turns.answered(chat_id, accepted=answer.accepted, fault=answer.fault):
-            self._tell(chat_id, event)
+        said = self._options.answered(chat_id, model if is_news else None)
+        turn = self._turns.answered(chat_id, accepted=accepted, fault=fault)
+        self._emit([*said, *(events.Addressed(chat_id, event) for event in turn)])
 
     def _fit(self, chat_id: str, contexts: Sequence[Context]) -> tuple[Context, ...]:
         """Return what of contexts is sent, and report the rest."""
-        sent, lines = self._fitted.fit(chat_id, contexts)
-        for line in lines:
-            self._tell(chat_id, events.NoticeReceived(line))
-        return sent
+        fitted = [fit(context) for context in contexts]
+        for context, it in zip(contexts, fitted, strict=True):
+            # What the prompt names is reported each time, what belongs to every prompt once.
+            is_named = isinstance(context, Tokened) and context.token
+            if it.message and (is_named or (chat_id, it.message) not in self._reported):
+                self._reported.add((chat_id, it.message))
+                self._tell(chat_id, events.NoticeReceived(it.message))
+        return tuple(it.context for it in fitted if it.context is not None)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Send text to the running turn (chat/promptSteer); it can only name files and folders.
 
         Other contexts that the text names are reported: the server would drop them silently.
         """
-        if not self._server.is_today:
+        if not self._server.dialect.is_today:
             return
         if line := message.with_steer(contexts):
             self._tell(chat_id, events.NoticeReceived(line))
@@ -121,13 +137,18 @@ class Outbox:
             self._server.notify(
                 chat.SelectedModelChanged(chat_id=chat_id, model=chosen.model, variant=variant)
             )
-        if chosen.trust != sent.trust:
-            update = chats.ChatUpdateParams(chat_id=chat_id, trust=chosen.trust)
-            self._server.queue(update, partial(self._report_trust, chat_id))
+        update = chats.ChatUpdateParams(chat_id=chat_id, trust=chosen.trust)
+        if chosen.trust != sent.trust and self._server.dialect.may_know(update.method):
+            self._tasks.start_soon(self._update_trust, update)
 
-    def _report_trust(self, chat_id: str, line: str, is_absent: bool) -> None:
-        told = f"{line}; trust is sent with the next prompt" if is_absent else line
-        self._tell(chat_id, events.NoticeReceived(told, is_error=not is_absent))
+    async def _update_trust(self, update: chats.ChatUpdateParams) -> None:
+        try:
+            await self._server.ask(update)
+        except AgentLacks:
+            line = f"this server does not know {update.method}; trust is sent with the next prompt"
+            self._tell(update.chat_id, events.NoticeReceived(line))
+        except AgentRefused as fault:
+            self._tell(update.chat_id, events.NoticeReceived(str(fault), is_error=True))
 
     def _tell(self, chat_id: str, event: events.ChatEvent) -> None:
         self._emit([events.Addressed(chat_id, event)])

@@ -2,12 +2,9 @@
 
 Positions: the model sees diagnostics numbered as we send them, next to tools that count lines from
 1, so they are 1-based by default; `base` 0 sends them 0-based, as in the editor. Definitions and
-references are 1-based in both directions. Characters are UTF-16 code units. Each message of a
-diagnostic ends with a line feed, because the server joins them without a separator.
+references are 1-based in both directions. Characters are UTF-16 code units.
 
-Rules kept here:
-- Every request gets exactly one response, if necessary an error, because a tool waits for it.
-- A question becomes an event; it stays open until the user answers, dismisses it or stops the turn.
+Every request gets exactly one response, if necessary an error, because a tool waits for it.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ from itertools import chain, count
 from typing import Final, Literal, TypeAlias, assert_never
 
 from anyio.abc import TaskGroup
-from msgspec import Struct
 
 from eca_nvim.agents.base import Diagnostic, EditorServices, Location, NoAnswer
 from eca_nvim.agents.eca.chat_ids import ChatIds
@@ -40,6 +36,7 @@ from eca_nvim.protocol.eca import editor as eca
 from eca_nvim.transport import Connection, ConnectionClosed
 
 Base: TypeAlias = Literal[0, 1]
+Asked: TypeAlias = eca.GetDiagnostics | eca.GetDefinition | eca.GetReferences
 Result: TypeAlias = eca.DiagnosticsResult | eca.NavigationResult
 
 _SEVERITIES: Final[Mapping[str, eca.Severity]] = {
@@ -58,32 +55,6 @@ _UNANSWERED: Final[Mapping[NoAnswer, eca.NavigationResult]] = {
 }
 
 
-async def diagnostics(
-    services: EditorServices, request: eca.GetDiagnostics, base: Base
-) -> eca.DiagnosticsResult:
-    """Answer editor/getDiagnostics. Raises NotAFile."""
-    path = None if request.uri is None else path_of(request.uri)
-    found = await services.diagnostics(path)
-    return eca.DiagnosticsResult(diagnostics=tuple(_diagnostic(item, base) for item in found))
-
-
-async def navigation(
-    services: EditorServices, request: eca.GetDefinition | eca.GetReferences
-) -> eca.NavigationResult:
-    """Answer editor/getDefinition or editor/getReferences; failures are answers, too."""
-    kind = "definition" if isinstance(request, eca.GetDefinition) else "references"
-    try:
-        path = path_of(request.uri)
-        require_file(path, LARGEST_LOADED)
-    except NotAFile as fault:
-        return eca.NavigationResult(status="error", message=str(fault))
-    position = request.position
-    found = await services.locations(kind, path, position.line, position.character)
-    if isinstance(found, NoAnswer):
-        return _UNANSWERED[found]
-    return eca.NavigationResult(status="success", locations=tuple(map(_location, found)))
-
-
 _NO_SOURCE: Final = "Neovim"
 """Source of a diagnostic without one, because older servers require a source."""
 
@@ -100,7 +71,7 @@ def _diagnostic(found: Diagnostic, base: Base) -> eca.Diagnostic:
             end=editor.Position(line=found.end_line + base, character=found.end_column + base),
         ),
         code=found.code,
-        message=found.message + "\n",
+        message=found.message + "\n",  # the server joins them without a separator
     )
 
 
@@ -118,11 +89,6 @@ INVALID_PARAMS: Final = -32602
 """Error code for a request with malformed parameters."""
 
 logger = logging.getLogger(__name__)
-
-
-class _OpenQuestion(Struct, frozen=True):
-    request_id: MessageId
-    chat_id: str | None  # ours
 
 
 class ServerRequests:
@@ -144,7 +110,9 @@ class ServerRequests:
         self._services = services
         self._chats = chats
         self._base = base
-        self._questions: dict[str, _OpenQuestion] = {}
+        # By its id, the request of an open question, and our id of its chat. It stays open until
+        # the user answers or dismisses it, or stops the turn.
+        self._questions: dict[str, tuple[MessageId, str | None]] = {}
 
     def start(self, request: Request) -> Sequence[AgentEvent]:
         """Start to answer a request; a question is returned as an event."""
@@ -175,24 +143,24 @@ class ServerRequests:
 
         Returns our id of the chat it was asked in, None if that is unknown.
         """
-        question = self._questions.pop(question_id, None)
-        if question is None:
+        if question_id not in self._questions:
             logger.debug("question %s is closed already", question_id)
             return None
-        result = content.AnswerResult(answer=text, cancelled=text is None)
-        self._respond(question.request_id, result)
-        return question.chat_id
+        request_id, chat_id = self._questions.pop(question_id)
+        self._respond(request_id, content.AnswerResult(answer=text, cancelled=text is None))
+        return chat_id
 
     def cancel_questions(self, chat_id: str) -> None:
         """Cancel the questions of a chat whose turn is being stopped."""
-        asked = [key for key, open_ in self._questions.items() if open_.chat_id == chat_id]
-        for question_id in asked:
+        for question_id in [key for key, (_, chat) in self._questions.items() if chat == chat_id]:
             self.answer(question_id, None)
 
     def _ask(self, request_id: MessageId, asked: content.AskQuestion) -> Addressed:
         chat_id = None if asked.chat_id is None else self._chats.ours(asked.chat_id)
-        question_id = self._new_id(asked.request_id or str(request_id))
-        self._questions[question_id] = _OpenQuestion(request_id, chat_id)
+        wanted = asked.request_id or str(request_id)
+        names = chain([wanted], (f"{wanted} ({number})" for number in count(2)))
+        question_id = next(name for name in names if name not in self._questions)
+        self._questions[question_id] = (request_id, chat_id)
         options = tuple((option.label, option.description or "") for option in asked.options or ())
         question = QuestionAsked(
             id=question_id,
@@ -203,30 +171,38 @@ class ServerRequests:
         )
         return Addressed(chat_id, question)
 
-    def _new_id(self, wanted: str) -> str:
-        """Return the wanted id, or one like it if an open question has it."""
-        names = (f"{wanted} ({number})" for number in count(2))
-        return next(name for name in chain([wanted], names) if name not in self._questions)
-
-    async def _answer(
-        self,
-        request_id: MessageId,
-        asked: editor.GetDiagnostics | editor.GetDefinition | editor.GetReferences,
-    ) -> None:
+    async def _answer(self, request_id: MessageId, asked: Asked) -> None:
         try:
-            self._respond(request_id, await self._find(asked))
+            if isinstance(asked, editor.GetDiagnostics):
+                self._respond(request_id, await self._diagnostics(asked))
+            else:
+                self._respond(request_id, await self._locations(asked))
         except NotAFile as fault:
             self._refuse(request_id, INVALID_PARAMS, str(fault))
         except Exception:
             logger.exception("%s failed", asked.method)
             self._refuse(request_id, INTERNAL_ERROR, "the editor could not answer")
 
-    async def _find(
-        self, asked: editor.GetDiagnostics | editor.GetDefinition | editor.GetReferences
-    ) -> Result:
-        if isinstance(asked, editor.GetDiagnostics):
-            return await diagnostics(self._services, asked, self._base)
-        return await navigation(self._services, asked)
+    async def _diagnostics(self, asked: eca.GetDiagnostics) -> eca.DiagnosticsResult:
+        path = None if asked.uri is None else path_of(asked.uri)
+        found = await self._services.diagnostics(path)
+        return eca.DiagnosticsResult(diagnostics=tuple(_diagnostic(it, self._base) for it in found))
+
+    async def _locations(
+        self, asked: eca.GetDefinition | eca.GetReferences
+    ) -> eca.NavigationResult:
+        """Find definitions or references; a failure is an answer, too."""
+        kind = "definition" if isinstance(asked, eca.GetDefinition) else "references"
+        try:
+            path = path_of(asked.uri)
+            require_file(path, LARGEST_LOADED)
+        except NotAFile as fault:
+            return eca.NavigationResult(status="error", message=str(fault))
+        position = asked.position
+        found = await self._services.locations(kind, path, position.line, position.character)
+        if isinstance(found, NoAnswer):
+            return _UNANSWERED[found]
+        return eca.NavigationResult(status="success", locations=tuple(map(_location, found)))
 
     def _respond(self, request_id: MessageId, result: Result | content.AnswerResult) -> None:
         with suppress(ConnectionClosed):

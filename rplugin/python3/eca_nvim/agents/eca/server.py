@@ -13,12 +13,11 @@ from functools import partial
 from typing import Final, TypeVar
 
 import anyio
-from msgspec import Struct
 
 from eca_nvim.agents.archive import AgentLacks, AgentRefused, ChatUnknown, CursorExpired
 from eca_nvim.agents.eca.dialect import Generation
 from eca_nvim.agents.eca.older.forms import read_notification, read_result
-from eca_nvim.agents.eca.older.translator import Message, Translator
+from eca_nvim.agents.eca.older.translator import Translator
 from eca_nvim.agents.eca.prompt.message import SelectedPrompt
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
@@ -61,15 +60,9 @@ _FEATURES: Final[Mapping[str, str]] = {
 logger = logging.getLogger(__name__)
 
 
-class PromptAnswer(Struct, frozen=True):
-    """The response to a prompt: the model that works on it, or why the server refused it."""
-
-    model: str | None = None
-    fault: str | None = None
-    accepted: bool = True
-
-
-OnAnswer = Callable[[PromptAnswer], None]
+OnAnswer = Callable[[str | None, str | None, bool], None]
+"""Called with the response to a prompt: the model that works on it; else why it was refused, if the
+server says so; and whether it was accepted."""
 
 
 class EcaServer:
@@ -77,14 +70,9 @@ class EcaServer:
 
     def __init__(self, connection: Connection, translator: Translator) -> None:
         self._connection = connection
-        self._translator = translator
-        self._dialect = translator.dialect
+        self.translator = translator
+        self.dialect = translator.dialect
         self.ids = translator.ids
-
-    @property
-    def is_today(self) -> bool:
-        """Whether the server is known to speak today's protocol."""
-        return self._dialect.is_today
 
     def read(self, method: str, params: object) -> Sequence[object]:
         """Read a notification: today's messages, maybe none; a malformed one is skipped."""
@@ -93,25 +81,21 @@ class EcaServer:
         except (DecodeError, RecursionError) as fault:
             logger.warning("skipped a message: %s", fault)
             return ()
-        return self.todays(message)
-
-    def todays(self, message: Message) -> Sequence[object]:
-        """Return a message of the server as today's, with our ids of chats; maybe none yet."""
-        return self._translator.read(message)
+        return self.translator.read(message)
 
     def notify(self, message: Notification) -> None:
         """Queue a notification; to a server that has ended it is dropped."""
         with suppress(ConnectionClosed):
-            self._translator.notify(message)
+            self.translator.notify(message)
 
     async def introduce(self, params: lifecycle.InitializeParams) -> chat.ConfigUpdated:
         """Send initialize and initialized; returns what the server says of its choices.
 
         Raises RemoteError, DecodeError and ConnectionClosed.
         """
-        written = self._translator.params(params)
+        written = self.translator.params(params)
         raw = await self._connection.request(params.method, written)
-        config = self._translator.introduction(read_result(type(params), raw))
+        config = self.translator.introduction(read_result(type(params), raw))
         self.notify(lifecycle.Initialized())
         return config
 
@@ -120,11 +104,11 @@ class EcaServer:
     async def ask(self, params: Request[_ResultT], seconds: float | None = None) -> _ResultT:
         """Send a request and return its result. Raises AgentRefused and its subclasses."""
         method, seconds = params.method, ANSWER_SECONDS if seconds is None else seconds
-        if not self._dialect.may_know(method):
+        if not self.dialect.may_know(method):
             raise _lacks(method)
         try:
             with anyio.fail_after(seconds):
-                raw = await self._connection.request(method, self._translator.params(params))
+                raw = await self._connection.request(method, self.translator.params(params))
             result = read_result(type(params), raw)
         except TimeoutError:
             raise AgentRefused(f"{method} failed: no answer after {seconds:.0f} s") from None
@@ -136,12 +120,12 @@ class EcaServer:
             line = f"{method} failed: the answer is malformed: {one_line(str(fault))}"
             raise AgentRefused(line) from fault
         if isinstance(result, contexts.QueryContextResult):
-            self._translator.note_resources(result.contexts)
+            self.translator.note_resources(result.contexts)
         return result
 
     def _refusal(self, method: str, fault: RemoteError) -> AgentRefused:
         if fault.code == METHOD_NOT_FOUND:
-            self._dialect.note_absent(method)
+            self.dialect.note_absent(method)
             return _lacks(method)
         return refusal(method, fault.code, fault.message)
 
@@ -150,7 +134,7 @@ class EcaServer:
         try:
             await self.ask(chats.ChatClearParams(chat_id=chat_id, messages=True))
         except AgentLacks:
-            if self._dialect.is_today:
+            if self.dialect.is_today:
                 raise
             await self.delete(chat_id)  # its next prompt starts another one
 
@@ -159,9 +143,9 @@ class EcaServer:
         try:
             await self.ask(chats.ChatDeleteParams(chat_id=chat_id))
         except AgentLacks:
-            if self._dialect.generation > Generation.DRAFT:
+            if self.dialect.generation > Generation.DRAFT:
                 raise  # the draft has nothing to delete: it is enough that we no longer name it
-        self._translator.forget(chat_id)
+        self.translator.forget(chat_id)
 
     # --- prompts ---------------------------------------------------------------------------------
 
@@ -177,14 +161,14 @@ class EcaServer:
 
         today: builds it for a server of today.
         """
-        params = self._translator.prompt(prompt, today)
+        params = self.translator.prompt(prompt, today)
         starts_chat = params.chat_id is None and not is_login
         if not is_login:
-            self._translator.prompted(prompt, starts_chat=starts_chat)
+            self.translator.prompted(prompt, starts_chat=starts_chat)
         with suppress(ConnectionClosed):
             self._connection.start_request(
                 params.method,
-                self._translator.params(params),
+                self.translator.params(params),
                 partial(self._answered, prompt, on_answer, starts_chat),
             )
 
@@ -208,42 +192,16 @@ class EcaServer:
             logger.warning("unexpected answer to a prompt: %s", error)
         except ConnectionClosed:
             return
-        if starts_chat and self._translator.is_replaced(prompt):
-            self._translator.leave(prompt.chat_id, result.chat_id if result else None)
+        if starts_chat and self.translator.is_replaced(prompt):
+            self.translator.leave(prompt.chat_id, result.chat_id if result else None)
             return
-        is_first = self._translator.answered(prompt, result)
-        if result is not None and result.status is chat.PromptStatus.ERROR:
+        failed = result is not None and result.status is chat.PromptStatus.ERROR
+        accepted = fault is None and not failed
+        is_first = self.translator.answered(prompt, result, accepted=accepted)
+        if result is not None and failed:
             silent = "the server refused the prompt without a reason" if is_first else None
-            answer = PromptAnswer(fault=result.result_message or silent, accepted=False)
-        else:
-            model = result.model if result is not None else None
-            answer = PromptAnswer(model, fault, accepted=fault is None)
-        on_answer(answer)
-        self._translator.settle_stop(prompt, accepted=answer.accepted)
-
-    def queue(self, params: Request[None], on_fault: Callable[[str, bool], None]) -> None:
-        """Queue a request whose result nobody awaits, unless the server does not know it.
-
-        on_fault: called with one line, and whether the server does not know the method.
-        """
-        if self._dialect.may_know(params.method):
-            with suppress(ConnectionClosed):
-                on_answer = partial(self._queue_answered, params.method, on_fault)
-                written = self._translator.params(params)
-                self._connection.start_request(params.method, written, on_answer)
-
-    def _queue_answered(
-        self, method: str, on_fault: Callable[[str, bool], None], pending: PendingRequest
-    ) -> None:
-        try:
-            pending.answer()
-        except RemoteError as fault:
-            is_absent = fault.code == METHOD_NOT_FOUND
-            if is_absent:
-                self._dialect.note_absent(method)
-            on_fault(_line(method, fault), is_absent)
-        except ConnectionClosed:
-            pass
+            fault = result.result_message or silent
+        on_answer(result.model if result and accepted else None, fault, accepted)
 
 
 def _line(method: str, fault: RemoteError) -> str:

@@ -67,14 +67,6 @@ def decode_body(body: bytes) -> Body:
         raise ValueError(f"not a JSON object: {fault}") from fault
 
 
-def decode_raw(raw: msgspec.Raw) -> object:
-    """Decode a raw part to plain values. Raises ValueError if it is not JSON."""
-    try:
-        return msgspec.json.decode(raw) if raw else None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _mend(bytes(raw))
-
-
 def _whole(digits: str) -> int | str:
     """Read a whole number; one that is too long for Python stays text."""
     return int(digits) if len(digits) <= MOST_DIGITS else digits
@@ -106,6 +98,7 @@ class DecodeError(ValueError):
 
 
 _decoder = functools.cache(msgspec.json.Decoder)
+_kinds: Callable[[Any], Any] = functools.cache(result_type)
 
 Form: TypeAlias = Callable[[str, object], object]
 """Returns a value of a method in the form of the protocol, if it is in another one."""
@@ -115,9 +108,9 @@ def decode_result(
     request: type[Request[ResultT]], result: object, form: Form | None = None
 ) -> ResultT:
     """Read the response to a request of this type; see `decode_as`. Raises DecodeError."""
-    kind = result_type(request)
+    kind = _kinds(request)
     if kind is type(None):
-        return None
+        return cast(ResultT, None)
     return cast(ResultT, decode_as(kind, result, request.method, form))
 
 
@@ -149,7 +142,11 @@ def plain(value: object, method: str) -> object:
     if type(value) is not msgspec.Raw:
         return value
     try:
-        return decode_raw(value)
+        return msgspec.json.decode(value) if value else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return _mend(bytes(value))
     except ValueError as fault:
         raise DecodeError(method, "$", str(fault)) from fault
 

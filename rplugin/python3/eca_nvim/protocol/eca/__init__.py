@@ -8,9 +8,9 @@ those of the server and reads them; what any protocol's messages share is in
 Rule: names of older protocols end here. The rest of the program sees today's.
 """
 
-from eca_nvim.protocol.base.codec import DecodeError, decode_body, decode_result, encode
+from eca_nvim.protocol.base.codec import DecodeError, decode_result, encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart
-from eca_nvim.protocol.eca.lifecycle import Failure, read_failure
+from eca_nvim.protocol.eca.lifecycle import Failure
 from eca_nvim.protocol.eca.messages import decode_notification, decode_server_request
 
 __all__ = [
@@ -20,10 +20,8 @@ __all__ = [
     "Request",
     "Unknown",
     "UnknownPart",
-    "decode_body",
     "decode_notification",
     "decode_result",
     "decode_server_request",
     "encode",
-    "read_failure",
 ]

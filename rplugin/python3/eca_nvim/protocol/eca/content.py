@@ -129,33 +129,6 @@ class AskQuestion(Request[AnswerResult], frozen=True, kw_only=True):
     request_id: str | None = None
 
 
-__all__ = [
-    "Content",
-    "ContentReceived",
-    "FileChangeContent",
-    "FlagContent",
-    "HookFinished",
-    "HookStarted",
-    "ImageContent",
-    "MetadataContent",
-    "ProgressContent",
-    "ProgressState",
-    "ReasonFinished",
-    "ReasonStarted",
-    "ReasonText",
-    "Role",
-    "TextContent",
-    "ToolCallPrepare",
-    "ToolCallRejected",
-    "ToolCallRun",
-    "ToolCallRunning",
-    "ToolCalled",
-    "UnknownContent",
-    "UrlContent",
-    "UsageContent",
-]
-
-
 class Role(OpenEnum):
     """The author of a content."""
 

@@ -161,10 +161,6 @@ class CancelRequest(Notification, frozen=True, kw_only=True):
     id: Int | str
 
 
-CANCELLED = -32800
-METHOD_NOT_FOUND = -32601
-
-
 class Failure(Wire, frozen=True, kw_only=True):
     """The `error` of a JSON-RPC response, or the `error` object in a result.
 
@@ -176,11 +172,3 @@ class Failure(Wire, frozen=True, kw_only=True):
     message: str = ""
     type: str | None = None
     data: Any = None
-
-
-def read_failure(error: object) -> Failure:
-    """Read the `error` of a JSON-RPC response; a malformed one becomes the message."""
-    try:
-        return msgspec.convert(error, Failure)
-    except msgspec.ValidationError:
-        return Failure(message=str(error), data=error)

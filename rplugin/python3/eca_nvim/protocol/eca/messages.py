@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeAlias, cast, get_args
 
-from eca_nvim.protocol.base.codec import Form, decode_as
+from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.base.types import Unknown
 
 from . import chat, code, content, editor, lifecycle, providers, tools
@@ -38,12 +38,10 @@ SERVER_NOTIFICATIONS = by_method(ServerNotification)
 SERVER_REQUESTS = by_method(ServerRequest)
 
 
-def decode_notification(
-    method: str, params: object = None, form: Form | None = None
-) -> ServerNotification | Unknown:
-    """Read a server's notification; see `codec.decode_as`. Raises DecodeError."""
+def decode_notification(method: str, params: object = None) -> ServerNotification | Unknown:
+    """Read a server's notification. Raises DecodeError."""
     kind = SERVER_NOTIFICATIONS.get(method)
-    return cast(ServerNotification | Unknown, decode_as(kind, params, method, form))
+    return cast(ServerNotification | Unknown, decode_as(kind, params, method))
 
 
 def decode_server_request(method: str, params: object = None) -> ServerRequest | Unknown:

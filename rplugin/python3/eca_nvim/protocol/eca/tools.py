@@ -83,52 +83,46 @@ class ToolServerRemoved(Notification, frozen=True, kw_only=True):
     name: str
 
 
-class McpStart(Notification, frozen=True, kw_only=True):
-    """Start an MCP server."""
+class OfMcpServer(Notification, frozen=True, kw_only=True):
+    """What the user wants of an MCP server; the server answers nothing to an unknown name."""
+
+    name: str
+
+
+class McpStart(OfMcpServer, frozen=True):
+    """Start it."""
 
     method: ClassVar[str] = "mcp/startServer"
 
-    name: str
 
-
-class McpStop(Notification, frozen=True, kw_only=True):
-    """Stop an MCP server."""
+class McpStop(OfMcpServer, frozen=True):
+    """Stop it."""
 
     method: ClassVar[str] = "mcp/stopServer"
 
-    name: str
 
-
-class McpConnect(Notification, frozen=True, kw_only=True):
-    """Authorize an MCP server that requires it; the server opens the browser."""
+class McpConnect(OfMcpServer, frozen=True):
+    """Authorize one that requires it; the server opens the browser."""
 
     method: ClassVar[str] = "mcp/connectServer"
 
-    name: str
 
-
-class McpLogout(Notification, frozen=True, kw_only=True):
-    """Forget the credentials of an MCP server and restart it."""
+class McpLogout(OfMcpServer, frozen=True):
+    """Forget its credentials and restart it."""
 
     method: ClassVar[str] = "mcp/logoutServer"
 
-    name: str
 
-
-class McpEnable(Notification, frozen=True, kw_only=True):
-    """Enable an MCP server in the config and start it."""
+class McpEnable(OfMcpServer, frozen=True):
+    """Enable it in the config and start it."""
 
     method: ClassVar[str] = "mcp/enableServer"
 
-    name: str
 
-
-class McpDisable(Notification, frozen=True, kw_only=True):
-    """Disable an MCP server in the config and stop it."""
+class McpDisable(OfMcpServer, frozen=True):
+    """Disable it in the config and stop it."""
 
     method: ClassVar[str] = "mcp/disableServer"
-
-    name: str
 
 
 class McpAddResult(Wire, frozen=True, kw_only=True):

@@ -1,14 +1,7 @@
 """Known tools: what each tool of ECA does, and what its arguments mean, also half written ones.
 
-Rules kept here:
-- The cost of a chunk does not grow with the arguments: only the first HEAD characters are searched,
-  and only until the main argument is found.
-- The arguments are JSON that may be cut anywhere; they are never parsed here.
-- An id names a call until its arguments are complete, or its turn is over: then another call may
-  have it.
-- Data, one row per tool. No other file knows the names of ECA's tools and of their arguments.
-- Only ECA's own tools are known by name: a tool of another server may have the same name.
-- Arguments come from a model: any key may be missing or of any type.
+Only ECA's own tools are known by name: a tool of another server may have the same name. Arguments
+come from a model: any key may be missing or of any type.
 """
 
 from __future__ import annotations
@@ -35,28 +28,6 @@ def main_argument(arguments: Mapping[str, object]) -> str | None:
     return next((value for value in values if isinstance(value, str)), None)
 
 
-class ArgumentPeek:
-    """The name and value of the main argument, once it is found."""
-
-    __slots__ = ("_head", "main_argument")
-
-    def __init__(self) -> None:
-        self._head = ""
-        self.main_argument: tuple[str, str] | None = None
-
-    def feed(self, chunk: str) -> None:
-        """Add the next chunk."""
-        if self.main_argument is None and len(self._head) < HEAD:
-            self._head += chunk[:HEAD]
-            self._search()
-
-    def _search(self) -> None:
-        found = _MAIN_ARGUMENT.search(self._head)
-        if found is not None:
-            name, value = found.groups()
-            self.main_argument = (name, _unescaped(value) if "\\" in value else value[1:-1])
-
-
 def _unescaped(value: str) -> str:
     """Return the text of a JSON string; one with an unknown escape as it is written."""
     try:
@@ -66,31 +37,23 @@ def _unescaped(value: str) -> str:
 
 
 class Peeks:
-    """Peeks at the arguments of all calls that are being written."""
+    """Peeks at the arguments of all calls that are being written.
+
+    They are JSON that may be cut anywhere, so they are never parsed. The cost of a chunk does not
+    grow with them: only their first characters are searched, until the main argument is found.
+    """
 
     def __init__(self) -> None:
-        self._peeks: dict[tuple[str, str], ArgumentPeek] = {}  # by chat and call
+        # By chat and call, the first characters, then the name and value of the main argument. An
+        # id names a call until its arguments are complete, or its turn is over.
+        self._peeks: dict[tuple[str, str], str | tuple[str, str]] = {}
 
     def peek(self, chat_id: str, event: events.ChatEvent) -> events.ChatEvent:
         """Return an event, with what is known of the call so far if a part of it was written."""
-        if type(event) is events.ToolPreparing:
-            return self._written(chat_id, event)
-        if self._peeks:
-            self._forget(chat_id, event)
-        return event
-
-    def _written(self, chat_id: str, event: events.ToolPreparing) -> events.ToolPreparing:
-        call, key = event.call, (chat_id, event.call.id)
-        peek = self._peeks.get(key)
-        if peek is None:
-            peek = self._peeks[key] = ArgumentPeek()
-        peek.feed(event.arguments_text)
-        if peek.main_argument is None:
-            return event
-        return replace(event, so_far=known_so_far(call, *peek.main_argument))
-
-    def _forget(self, chat_id: str, event: events.ChatEvent) -> None:
         match event:
+            case events.ToolPreparing(call=call):
+                found = self._search((chat_id, call.id), event.arguments_text)
+                return replace(event, so_far=known_so_far(call, *found)) if found else event
             case (
                 events.ToolRequested()
                 | events.ToolRunning()
@@ -100,6 +63,22 @@ class Peeks:
                 self._peeks.pop((chat_id, event.call.id), None)
             case turn_events.TurnEvent():
                 self._peeks = {key: peek for key, peek in self._peeks.items() if key[0] != chat_id}
+        return event
+
+    def _search(self, key: tuple[str, str], chunk: str) -> tuple[str, str] | None:
+        """Return the main argument of a call, once it is in one of its chunks."""
+        seen = self._peeks.get(key, "")
+        if isinstance(seen, tuple):
+            return seen
+        if len(seen) < HEAD:
+            seen += chunk[:HEAD]
+            if (found := _MAIN_ARGUMENT.search(seen)) is not None:
+                name, value = found.groups()
+                text = _unescaped(value) if "\\" in value else value[1:-1]
+                self._peeks[key] = (name, text)
+                return name, text
+            self._peeks[key] = seen
+        return None
 
 
 Arguments: TypeAlias = Mapping[str, object]

@@ -102,17 +102,19 @@ class Draft:
 
     def approve(self, chat_id: str, call_id: str) -> bool:
         """Make a waiting change; return whether the call is a proposal."""
-        proposal = self._find(chat_id, call_id)
-        if proposal is not None:
-            self._tasks.start_soon(self._make, proposal)
-        return proposal is not None
+        proposal = self._waiting.get(call_id)
+        if proposal is None or proposal.chat_id != chat_id:
+            return False
+        self._tasks.start_soon(self._make, proposal)
+        return True
 
     def reject(self, chat_id: str, call_id: str) -> bool:
         """Drop a waiting change; return whether the call is a proposal."""
-        proposal = self._find(chat_id, call_id)
-        if proposal is not None:
-            self._resolve(proposal, _rejected(proposal))
-        return proposal is not None
+        proposal = self._waiting.get(call_id)
+        if proposal is None or proposal.chat_id != chat_id:
+            return False
+        self._resolve(proposal, _rejected(proposal))
+        return True
 
     def stop(self, chat_id: str) -> bool:
         """Drop a chat's waiting and future proposals; return whether that ends the turn."""
@@ -125,10 +127,6 @@ class Draft:
 
     def _chat(self, chat_id: str) -> _Chat:
         return self._chats.setdefault(chat_id, _Chat())
-
-    def _find(self, chat_id: str, call_id: str) -> _Proposal | None:
-        proposal = self._waiting.get(call_id)
-        return proposal if proposal is not None and proposal.chat_id == chat_id else None
 
     def _propose(
         self, chat_id: str, chat: _Chat, proposed: draft.FileChangeContent

@@ -7,9 +7,9 @@ one of `ALWAYS`: it would fit with older names, but be empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
-from eca_nvim.protocol.base.codec import plain
+from eca_nvim.protocol.base.codec import decode_as, decode_result, plain
 from eca_nvim.protocol.eca import (
     Request,
     Unknown,
@@ -17,10 +17,8 @@ from eca_nvim.protocol.eca import (
     chats,
     content,
     contexts,
-    decode_notification,
-    decode_result,
 )
-from eca_nvim.protocol.eca.messages import ServerNotification
+from eca_nvim.protocol.eca.messages import SERVER_NOTIFICATIONS, ServerNotification
 
 Json = dict[str, Any]
 ResultT = TypeVar("ResultT")
@@ -34,16 +32,20 @@ _STATUSES: Final = {"success": "prompting", "connection-error": "error"}
 
 
 def read_notification(method: str, params: object) -> ServerNotification | Unknown:
-    """Read a server's notification in any form. Raises DecodeError."""
+    """Read a server's notification in any form: hot path. Raises DecodeError."""
     if method in ALWAYS:
-        return decode_notification(method, _todays(method, plain(params, method)))
-    return decode_notification(method, params, _todays)
+        params = _todays(method, plain(params, method))
+    return cast(
+        ServerNotification | Unknown,
+        decode_as(SERVER_NOTIFICATIONS.get(method), params, method, _todays),
+    )
 
 
 def read_result(request: type[Request[ResultT]], result: object) -> ResultT:
     """Read the response to a request in any form. Raises DecodeError."""
-    if request.method in ALWAYS:
-        return decode_result(request, _todays(request.method, plain(result, request.method)))
+    method = request.method
+    if method in ALWAYS:
+        result = _todays(method, plain(result, method))
     return decode_result(request, result, _todays)
 
 
@@ -59,12 +61,14 @@ def _config(params: Json) -> Json:
         return params
     older = not config.keys().isdisjoint(_AGENTS.values())
     newer = not config.keys().isdisjoint(_AGENTS)
+    if not older:
+        return params
     renamed = {
-        new: config[old]
+        new: config.pop(old)
         for new, old in _AGENTS.items()
-        if config.get(new) is None and old in config
+        if old in config and config.get(new) is None
     }
-    return {**params, "chat": {**config, **renamed, "ofBehaviors": older and not newer}}
+    return {**params, "chat": {**config, **renamed, "ofBehaviors": not newer}}
 
 
 def _prompt(result: Json) -> Json:

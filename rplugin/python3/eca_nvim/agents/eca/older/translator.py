@@ -85,18 +85,36 @@ class Translator:
         theirs = getattr(message, "chat_id", None)
         if theirs is None:
             return (self._without_chat(message),)
-        ours = self.ids.by_theirs.get(theirs)
+        ours = self.ids.by_theirs.get(theirs) or self._meet(message, theirs)
         if ours is None:
-            ours = self._meet(message, theirs)
-            if ours is None:
-                return ()
-        if self.ids.unheard:
-            self.ids.unheard.pop(ours, None)
-        if self._stops and ours in self._stops:
+            return ()
+        if self.ids.unheard or self._stops:
+            self._heard(message, ours)
+        if ours != theirs:
+            message = replace(message, chat_id=ours)
+        if type(message) is not content.ContentReceived or (
+            message.parent_chat_id is None
+            and message.is_complete is None
+            and type(message.content) is not FileChangeContent
+        ):
+            return (message,)
+        return self._special(message, ours)
+
+    def _heard(self, message: Message, ours: str) -> None:
+        """Note that the server has named a chat: a stop may have waited for that."""
+        self.ids.unheard.pop(ours, None)
+        if ours in self._stops:
             self._send_stop(ours, is_over=_ends(message))
-        if type(message) is content.ContentReceived:
-            return self._content(message, ours)
-        return (message if ours == theirs else replace(message, chat_id=ours),)
+
+    def _special(self, received: content.ContentReceived, ours: str) -> Sequence[object]:
+        if received.parent_chat_id is not None:
+            parent = self.ids.ours(received.parent_chat_id)
+            received = replace(received, parent_chat_id=parent)
+        if received.is_complete is None and type(received.content) is not FileChangeContent:
+            return (received,)
+        if self.dialect.generation is Generation.DRAFT and not self._is_replayed(ours):
+            return self._draft.read(ours, received)
+        return (shown(received),)
 
     def _meet(self, message: Message, theirs: str) -> str | None:
         """Return our id for a new one of the server; None if it is not known yet, or left."""
@@ -108,19 +126,6 @@ class Translator:
             self._held.append(message)
             return None
         return self.ids.ours(theirs, adopt=getattr(message, "parent_chat_id", None) is None)
-
-    def _content(self, received: content.ContentReceived, ours: str) -> Sequence[object]:
-        parent = received.parent_chat_id
-        if received.chat_id != ours:
-            received = replace(received, chat_id=ours)
-        if parent is not None and self.ids.ours(parent) != parent:
-            received = replace(received, parent_chat_id=self.ids.ours(parent))
-        if received.is_complete is None and type(received.content) is not FileChangeContent:
-            return (received,)
-        is_news = not self._is_replayed(ours)
-        if self.dialect.generation is Generation.DRAFT and is_news:
-            return self._draft.read(ours, received)
-        return (shown(received),)
 
     def _without_chat(self, message: Message) -> object:
         """Return a message that names no chat by `chatId`, with our ids in it."""
@@ -202,9 +207,10 @@ class Translator:
         """Return a prompt, or an answer to a login, in the form of the server."""
         if self.dialect.is_today:
             return today()
-        if prompt.selection.agent:
+        if prompt.selection.agent and self.dialect.lacks(Lack.AGENT):
             self._report_agent(prompt.chat_id)
-        self._report_contexts(prompt)
+        if prompt.contexts:
+            self._report_contexts(prompt)
         theirs = self.ids.minted(prompt.chat_id)
         return older_prompt(prompt, theirs, self.dialect, self._resources)
 
@@ -216,7 +222,8 @@ class Translator:
         self._stops.discard(chat_id)
         self.ids.prompted(chat_id, starts_chat=starts_chat)
         self._last[chat_id] = prompt
-        self._draft.prompted(chat_id)
+        if self.dialect.generation <= Generation.DRAFT:
+            self._draft.prompted(chat_id)
 
     def is_replaced(self, prompt: SelectedPrompt) -> bool:
         """Return whether another prompt has begun the chat since: the server has two for it."""
@@ -228,36 +235,32 @@ class Translator:
         self.ids.leave(chat_id, theirs)
         if theirs is not None and not self.dialect.lacks(Lack.STOP):
             self._send(chat.PromptStop.method, {"chatId": theirs})
-        self._hear_held()
+        self._hear(self._take_held())
 
-    def answered(self, prompt: SelectedPrompt, result: chat.PromptResult | None) -> bool:
-        """Read the response to a prompt, None for an error.
-
-        Returns whether it was the first message about the prompt.
-        """
+    def answered(
+        self, prompt: SelectedPrompt, result: chat.PromptResult | None, *, accepted: bool
+    ) -> bool:
+        """Read the response to a prompt; returns whether it was the first message about it."""
         chat_id, dialect = prompt.chat_id, self.dialect
         said: list[object] = []
         theirs = result.chat_id if result is not None else None
         if result is not None:
             dialect.read_answer(result)
-            failed = result.status is chat.PromptStatus.ERROR
-            if failed and dialect.is_today:  # it may have refused the id
+            if not accepted and dialect.is_today:  # it may have refused the id
                 theirs = None
             if not dialect.is_today and result.status is chat.PromptStatus.LOGIN:
                 said.append(chat.StatusChanged(chat_id=chat_id, status=chat.ChatStatus.LOGIN))
-            if result.result_message and not failed:
+            if result.result_message and accepted:
                 progress = content.ProgressContent(text=result.result_message)
                 said.append(content.ContentReceived(chat_id=chat_id, content=progress))
         is_first = self.ids.answered(chat_id, theirs)
-        self._report_contexts(prompt)
-        self._hear(said)
-        self._hear_held()
+        if prompt.contexts:
+            self._report_contexts(prompt)
+        if said or self._held:
+            self._hear([*said, *self._take_held()])
+        if chat_id in self._stops and prompt is self._last.get(chat_id):
+            self._send_stop(chat_id, is_over=not accepted)
         return is_first
-
-    def settle_stop(self, prompt: SelectedPrompt, *, accepted: bool) -> None:
-        """Send the stop that waited for a prompt's response, unless the prompt was refused."""
-        if prompt.chat_id in self._stops and prompt is self._last.get(prompt.chat_id):
-            self._send_stop(prompt.chat_id, is_over=not accepted)
 
     def note_resources(self, found: Sequence[eca_contexts.Context]) -> None:
         """Note what a server lists of its resources: older ones want it with a prompt."""
@@ -283,13 +286,13 @@ class Translator:
         if is_over:
             return
         if lacks:
-            self._tell(chat_id, turn_events.StopRefused(Lack.STOP.value))
+            self._tell(chat_id, turn_events.StopRefused(Lack.STOP.message))
         elif theirs is not None:
             self._send(chat.PromptStop.method, {"chatId": theirs})
 
-    def _hear_held(self) -> None:
+    def _take_held(self) -> Sequence[object]:
         held, self._held = self._held, []
-        self._hear([message for it in held for message in self.read(it)])
+        return [message for it in held for message in self.read(it)]
 
     def _report_contexts(self, prompt: SelectedPrompt) -> None:
         for lack in needs(prompt, self._resources):
@@ -300,7 +303,7 @@ class Translator:
         lacks = self.dialect.lacks(lack)
         if lacks and lack not in self._reported:
             self._reported.add(lack)
-            self._tell(chat_id, events.NoticeReceived(lack.value))
+            self._tell(chat_id, events.NoticeReceived(lack.message))
         return lacks
 
 

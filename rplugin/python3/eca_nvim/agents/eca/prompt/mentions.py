@@ -162,8 +162,9 @@ class Mentions:
         """Return the text the user typed for an echo, which may join several messages."""
         if (typed := self._typed.pop(echo.strip(), None)) is not None:
             return typed
-        for sent in [it for it in self._typed if it in echo]:
-            echo = echo.replace(sent, self._typed.pop(sent))
+        for sent in tuple(self._typed):
+            if sent in echo:
+                echo = echo.replace(sent, self._typed.pop(sent))
         return echo
 
     def answered(self, chat_id: str) -> None:

@@ -8,10 +8,9 @@ ECA; the end of a selection is exclusive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, assert_never
 
-from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.chat.vocabulary.contexts import (
@@ -20,7 +19,6 @@ from eca_nvim.chat.vocabulary.contexts import (
     ImageContext,
     ResourceContext,
     TextContext,
-    Tokened,
 )
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.protocol.eca import chat, editor
@@ -65,34 +63,6 @@ def _position(position: ours.Position) -> editor.Position:
 
 _NOT_NAMED: Final = ImageContext | ResourceContext | TextContext | DiffContext
 """Contexts that the text of a message cannot name."""
-
-
-class FittedContexts:
-    """Fits the contexts of a server's prompts."""
-
-    def __init__(self) -> None:
-        self._reported: set[tuple[str, str]] = set()  # our chat id and a line
-
-    def fit(
-        self, chat_id: str, contexts: Iterable[Context]
-    ) -> tuple[tuple[Context, ...], Sequence[str]]:
-        """Return what of contexts is sent, and lines about what is not."""
-        sent: list[Context] = []
-        lines: list[str] = []
-        for context in contexts:
-            fitted = fit(context)
-            if fitted.context is not None:
-                sent.append(fitted.context)
-            if fitted.message is not None and self._is_news(chat_id, context, fitted.message):
-                lines.append(fitted.message)
-        return tuple(sent), lines
-
-    def _is_news(self, chat_id: str, context: Context, line: str) -> bool:
-        if isinstance(context, Tokened) and context.token:
-            return True
-        is_known = (chat_id, line) in self._reported
-        self._reported.add((chat_id, line))
-        return not is_known
 
 
 def with_steer(contexts: Iterable[Context]) -> str | None:
