@@ -13,5 +13,5 @@ def test_both_sides_know_the_same_intents(nvim: Neovim) -> None:
 
 
 def test_both_sides_know_the_same_ops(nvim: Neovim) -> None:
-    ours = {kind.name: list(kind.__struct_fields__) for kind in kinds(ViewOp)}
+    ours = {str(kind.__struct_config__.tag): list(kind.__struct_fields__) for kind in kinds(ViewOp)}
     assert nvim.lua("return require('eca.view.ops').fields") == ours

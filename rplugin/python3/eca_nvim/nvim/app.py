@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from eca_nvim.agents.base import Workspace
 from eca_nvim.chat.model.display_settings import DIFF_LINES, RenderSettings
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.bases import name_of
 from eca_nvim.chat.vocabulary.ops import Notify, SetPending, Unwritable, ViewOp
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.editor import Editor
@@ -77,7 +78,7 @@ class App:
             case _ if self._session is not None:
                 self._session.receive(intent)
             case _:
-                raise intents.MalformedIntent(f"{intent.name!r} came before 'attach'")
+                raise intents.MalformedIntent(f"{name_of(intent)!r} came before 'attach'")
 
     def _attach(self, intent: intents.Attach) -> None:
         """Start the session; a later `attach` changes the settings of the view and the next server.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec.msgpack import Encoder
 
 from eca_nvim.chat.vocabulary import ops
+from eca_nvim.chat.vocabulary.bases import name_of
 from eca_nvim.nvim.frame_queue import FrameQueue
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -118,7 +119,7 @@ class FrameSender:
             try:
                 packed([op])
             except UNSENDABLE:
-                log.exception("cannot send to Neovim: %.1000s", op.name)
+                log.exception("cannot send to Neovim: %.1000s", name_of(op))
                 lost.append(op)
             else:
                 sendable.append(op)
@@ -138,7 +139,7 @@ def report_lost(
     """
     names: dict[str | None, dict[str, None]] = {}
     for op in lost:
-        names.setdefault(getattr(op, "chat", None), {})[op.name] = None
+        names.setdefault(getattr(op, "chat", None), {})[name_of(op)] = None
     for chat, its in names.items():
         line = f"cannot draw {', '.join(its)}; see :Eca log"
         if chat is None or not warn(chat, line):

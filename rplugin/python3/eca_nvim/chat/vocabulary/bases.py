@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from msgspec import Struct
 
 
 class ViewOp(Struct, frozen=True):
-    """Something the view draws or does; `name` is that of the op in a frame."""
-
-    name: ClassVar[str]
+    """Something the view draws or does; its tag is its name in a frame."""
 
 
 class ChatEvent(Struct, frozen=True):
@@ -22,10 +18,13 @@ class AgentEvent(Struct, frozen=True):
 
 
 class Intent(Struct, frozen=True):
-    """Something that a user can do; the keys of its payload are the fields.
+    """Something that a user can do; its tag is its name, the keys of its payload are the fields.
 
     An intent with a number, `request`, is answered once by the op `answer` with this number: by
     what its description says, or nil if that cannot be done; a message says why.
     """
 
-    name: ClassVar[str]
+
+def name_of(message: ViewOp | Intent) -> str:
+    """Return the name of an op or an intent, as Lua knows it."""
+    return str(message.__struct_config__.tag)

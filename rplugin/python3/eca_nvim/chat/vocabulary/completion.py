@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import ClassVar, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -82,21 +82,20 @@ class CompletionItem(Struct, frozen=True):
     arguments: tuple[Argument, ...] = ()
 
 
-class Complete(bases.Intent, frozen=True):
+class Complete(bases.Intent, frozen=True, tag="complete"):
     """An intent: ask what completes a query; answered by the op `completions`, maybe several times.
 
     A newer query of the same chat and trigger ends an older one. folder: the working folder, which
     paths in items are relative to; None for the first folder of the workspace.
     """
 
-    name: ClassVar[str] = "complete"
     chat: str
     trigger: str
     query: str
     folder: str | None = None
 
 
-class SetCompletions(bases.ViewOp, frozen=True):
+class SetCompletions(bases.ViewOp, frozen=True, tag="completions"):
     """An op: the items for a query.
 
     An item is a table of text, label, kind, detail and arguments (tables of name, description and
@@ -104,7 +103,6 @@ class SetCompletions(bases.ViewOp, frozen=True):
     this query follows. A later one begins with the same items: nothing shown changes its place.
     """
 
-    name: ClassVar[str] = "completions"
     chat: str
     trigger: str
     query: str
@@ -112,17 +110,16 @@ class SetCompletions(bases.ViewOp, frozen=True):
     final: bool
 
 
-class ListTemplates(bases.Intent, frozen=True):
+class ListTemplates(bases.Intent, frozen=True, tag="list_templates"):
     """Read all templates; the op `templates` has them, the op `answer` with this number follows.
 
     Files that cannot be used are reported.
     """
 
-    name: ClassVar[str] = "list_templates"
     request: int
 
 
-class PrepareTemplate(bases.Intent, frozen=True):
+class PrepareTemplate(bases.Intent, frozen=True, tag="prepare_template"):
     """Ask what a template needs.
 
     rest: what was typed after its name. typed: `/name` was typed as a prompt, which may also be a
@@ -131,7 +128,6 @@ class PrepareTemplate(bases.Intent, frozen=True):
     questions.
     """
 
-    name: ClassVar[str] = "prepare_template"
     chat: str
     template: str
     request: int
@@ -139,7 +135,7 @@ class PrepareTemplate(bases.Intent, frozen=True):
     typed: bool = False
 
 
-class ExpandTemplate(bases.Intent, frozen=True):
+class ExpandTemplate(bases.Intent, frozen=True, tag="expand_template"):
     """Put values into a template, and choose its agent for the chat.
 
     digest: of what was prepared. values: by kind, tables of content, label and language; kinds
@@ -150,7 +146,6 @@ class ExpandTemplate(bases.Intent, frozen=True):
     title and lines, and seen: whether the user has seen this template before.
     """
 
-    name: ClassVar[str] = "expand_template"
     chat: str
     template: str
     digest: str
@@ -161,8 +156,7 @@ class ExpandTemplate(bases.Intent, frozen=True):
     decided: bool = False
 
 
-class SetTemplates(bases.ViewOp, frozen=True):
+class SetTemplates(bases.ViewOp, frozen=True, tag="templates"):
     """An op: all templates by name, tables of name, description and source ('yours' and so on)."""
 
-    name: ClassVar[str] = "templates"
     templates: Sequence[Mapping[str, str]]

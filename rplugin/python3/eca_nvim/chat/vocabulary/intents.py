@@ -14,7 +14,7 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from eca_nvim.chat.vocabulary import bases, completion, login, query_intents  # noqa: F401 - all intents
 
@@ -25,14 +25,13 @@ class MalformedIntent(ValueError):
     """Raised when the editor sends an unknown intent, or one with a wrong or missing field."""
 
 
-class Attach(Intent, frozen=True):
+class Attach(Intent, frozen=True, tag="attach"):
     """First message of an editor, with its settings; repeated when they change.
 
     settings: the validated options table; folders: absolute paths of the workspace; added: those
     that the user has added since; editor: name and version of the editor; pid: its process id.
     """
 
-    name: ClassVar[str] = "attach"
     settings: Mapping[str, object]
     folders: Sequence[str]
     editor: str
@@ -40,27 +39,25 @@ class Attach(Intent, frozen=True):
     added: Sequence[str] = ()
 
 
-class OpenChat(Intent, frozen=True):
+class OpenChat(Intent, frozen=True, tag="open_chat"):
     """A chat's windows were opened.
 
     redraw: its buffer has lost its text; draw all of it. server: the name of the server that a new
     or empty chat belongs to, None for the default one.
     """
 
-    name: ClassVar[str] = "open_chat"
     chat: str
     redraw: bool = False
     server: str | None = None
 
 
-class SendPrompt(Intent, frozen=True):
+class SendPrompt(Intent, frozen=True, tag="prompt"):
     """Send a prompt. While a turn runs it steers, or waits if `queue` is true.
 
     contexts: tables (`contexts.parse_context`), collected when the prompt was sent. server: as in
     `open_chat`. typed: what the user typed for it, to be offered again; None: nothing.
     """
 
-    name: ClassVar[str] = "prompt"
     chat: str
     text: str
     contexts: Sequence[object] = ()
@@ -70,33 +67,30 @@ class SendPrompt(Intent, frozen=True):
     typed: str | None = None
 
 
-class Unqueue(Intent, frozen=True):
+class Unqueue(Intent, frozen=True, tag="unqueue"):
     """Remove a queued prompt, by its place in the queue (1-based).
 
     edit: put its text back into the input.
     """
 
-    name: ClassVar[str] = "unqueue"
     chat: str
     index: int
     edit: bool = False
 
 
-class StopTurn(Intent, frozen=True):
+class StopTurn(Intent, frozen=True, tag="stop"):
     """Stop the running turn."""
 
-    name: ClassVar[str] = "stop"
     chat: str
     request: int | None = None
 
 
-class Decide(Intent, frozen=True):
+class Decide(Intent, frozen=True, tag="decide"):
     """Answer a waiting tool call by the id of a choice; None rejects it where none does.
 
     reason: of a rejection; it becomes the next prompt when the turn has ended.
     """
 
-    name: ClassVar[str] = "decide"
     chat: str
     block: int
     digest: str
@@ -105,13 +99,12 @@ class Decide(Intent, frozen=True):
     request: int | None = None
 
 
-class AnswerQuestion(Intent, frozen=True):
+class AnswerQuestion(Intent, frozen=True, tag="answer"):
     """Answer a question; None cancels it, or declines a form or a link.
 
     picked: the numbers of choices of a form's field (1-based), instead of a text.
     """
 
-    name: ClassVar[str] = "answer"
     chat: str
     block: int
     digest: str
@@ -120,107 +113,98 @@ class AnswerQuestion(Intent, frozen=True):
     request: int | None = None
 
 
-class PreviousField(Intent, frozen=True):
+class PreviousField(Intent, frozen=True, tag="previous_field"):
     """Ask the field of a form that was asked before again."""
 
-    name: ClassVar[str] = "previous_field"
     chat: str
     block: int
     digest: str
 
 
-class ToggleBlock(Intent, frozen=True):
+class ToggleBlock(Intent, frozen=True, tag="toggle"):
     """Open or collapse a block; `open` None toggles it, `block` 0 means all blocks."""
 
-    name: ClassVar[str] = "toggle"
     chat: str
     block: int
     open: bool | None = None
 
 
-class ActOnBlock(Intent, frozen=True):
+class ActOnBlock(Intent, frozen=True, tag="act"):
     """Open the image or link of a block (<CR>)."""
 
-    name: ClassVar[str] = "act"
     chat: str
     block: int
 
 
-class RequestDiff(Intent, frozen=True):
+class RequestDiff(Intent, frozen=True, tag="diff"):
     """Show the diff tab of the tool call in a block.
 
     instead: chat and block of another call, shown if this one changes no file. file: which of the
     files that it changes (0-based, modulo their number).
     """
 
-    name: ClassVar[str] = "diff"
     chat: str
     block: int
     instead: tuple[str, int] | None = None
     file: int = 0
 
 
-class Choose(Intent, frozen=True):
+class Choose(Intent, frozen=True, tag="choose"):
     """Set an option of a chat: text for a select, a boolean for a toggle.
 
     option: its id, or its category if there are no options yet.
     """
 
-    name: ClassVar[str] = "choose"
     chat: str
     option: str
     value: object
 
 
-class SetTrust(Intent, frozen=True):
+class SetTrust(Intent, frozen=True, tag="trust"):
     """Let a chat's tools run without asking, or make them ask again."""
 
-    name: ClassVar[str] = "trust"
     chat: str
     trusted: bool
 
 
-class KeepDraft(Intent, frozen=True):
+class KeepDraft(Intent, frozen=True, tag="keep_draft"):
     """Save the unsent text of a chat's input; it may be empty."""
 
-    name: ClassVar[str] = "keep_draft"
     chat: str
     text: str
 
 
-class StartServer(Intent, frozen=True):
+class StartServer(Intent, frozen=True, tag="start"):
     """Start or restart a server; its chats stay. `server`: its name, None for the default one."""
 
-    name: ClassVar[str] = "start"
     restart: bool = False
     server: str | None = None
 
 
-class QuitServer(Intent, frozen=True):
+class QuitServer(Intent, frozen=True, tag="quit"):
     """Shut down a server; its chats stay. `server`: its name, None for the default one."""
 
-    name: ClassVar[str] = "quit"
     server: str | None = None
 
 
-class FrameDrawn(Intent, frozen=True):
+class FrameDrawn(Intent, frozen=True, tag="drawn"):
     """Acknowledge a frame that has been drawn; `ms` is the time drawing took."""
 
-    name: ClassVar[str] = "drawn"
     frame: int
     ms: float
 
 
-class CallReturned(Intent, frozen=True):
+class CallReturned(Intent, frozen=True, tag="returned"):
     """The editor's reply to a call of the host, by the call's number."""
 
-    name: ClassVar[str] = "returned"
     call: int
     ok: bool
     value: object = None
 
 
-INTENTS: Mapping[str, type[Intent]] = {kind.name: kind for kind in Intent.__subclasses__()}
+INTENTS: Mapping[str, type[Intent]] = {
+    str(kind.__struct_config__.tag): kind for kind in Intent.__subclasses__()
+}
 
 
 def parse_intent(name: str, payload: Mapping[str, object]) -> Intent:

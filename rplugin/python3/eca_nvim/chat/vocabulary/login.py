@@ -6,7 +6,6 @@ What a login asks is a question in a chat, so no intent here has a secret.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from eca_nvim.chat.vocabulary import bases
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -23,53 +22,48 @@ class LoginNeeded(bases.AgentEvent, frozen=True):
     prompt: Prompt | None = None
 
 
-class ListLogins(bases.Intent, frozen=True):
+class ListLogins(bases.Intent, frozen=True, tag="list_logins"):
     """Ask how the user can log in to the server of a chat; answered by the op `answer`.
 
     The answer is a list of tables of id, name, about and logged_in, or nil if a message says why
     there is none.
     """
 
-    name: ClassVar[str] = "list_logins"
     chat: str
     request: int
 
 
-class LogIn(bases.Intent, frozen=True):
+class LogIn(bases.Intent, frozen=True, tag="log_in"):
     """Log in to the server of a chat by a way; None: ask there for the way."""
 
-    name: ClassVar[str] = "log_in"
     chat: str
     way: str | None = None
 
 
-class LogOut(bases.Intent, frozen=True):
+class LogOut(bases.Intent, frozen=True, tag="log_out"):
     """Log out of the server of a chat; `way`: of one that has several logins, by its id."""
 
-    name: ClassVar[str] = "log_out"
     chat: str
     way: str | None = None
 
 
-class TerminalEnded(bases.Intent, frozen=True):
+class TerminalEnded(bases.Intent, frozen=True, tag="login_ended"):
     """The terminal of a login ended.
 
     code: the exit code of its program; -1 if the user has closed the terminal before.
     """
 
-    name: ClassVar[str] = "login_ended"
     number: int
     code: int
 
 
-class RunLogin(bases.ViewOp, frozen=True):
+class RunLogin(bases.ViewOp, frozen=True, tag="run_login"):
     """Run a login in a terminal, in a tab page; the intent `login_ended` has the number.
 
     The command comes from the agent: the user has seen it and agreed.
     environment: the whole environment of the program. folder: where it runs, absolute.
     """
 
-    name: ClassVar[str] = "run_login"
     number: int
     title: str
     command: Sequence[str]
@@ -77,8 +71,7 @@ class RunLogin(bases.ViewOp, frozen=True):
     folder: str
 
 
-class EndLogin(bases.ViewOp, frozen=True):
+class EndLogin(bases.ViewOp, frozen=True, tag="end_login"):
     """End the terminal of a login, if it is still there."""
 
-    name: ClassVar[str] = "end_login"
     number: int

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import astuple
 
@@ -45,7 +45,7 @@ Mark: TypeAlias = tuple[int, int, int, str]
 """Body row (0-based), start and end byte columns (end exclusive; -1: end of line), group."""
 
 
-class OpenBlock(ViewOp, frozen=True):
+class OpenBlock(ViewOp, frozen=True, tag="open"):
     """Add a block at the end, or after `after` and its nested blocks; `depth` indents it.
 
     With an empty `header` the block is body only (user and assistant text). `lost` is the header to
@@ -53,7 +53,6 @@ class OpenBlock(ViewOp, frozen=True):
     of the body; `closed`: the body is complete, as after CloseBlock.
     """
 
-    name: ClassVar[str] = "open"
     chat: str
     block: int
     kind: BlockKind
@@ -65,32 +64,29 @@ class OpenBlock(ViewOp, frozen=True):
     closed: bool = False
 
 
-class SetHeader(ViewOp, frozen=True):
+class SetHeader(ViewOp, frozen=True, tag="header"):
     """Replace the header line of a block; `lost` as in OpenBlock."""
 
-    name: ClassVar[str] = "header"
     chat: str
     block: int
     header: Sequence[Segment]
     lost: Sequence[Segment] | None = None
 
 
-class AppendText(ViewOp, frozen=True):
+class AppendText(ViewOp, frozen=True, tag="append"):
     """Append text, possibly with line breaks, to the body: the hot path."""
 
-    name: ClassVar[str] = "append"
     chat: str
     block: int
     text: str
 
 
-class SetBody(ViewOp, frozen=True):
+class SetBody(ViewOp, frozen=True, tag="body"):
     """Replace the whole body; no lines means the block is collapsed.
 
     language: of a fenced body (shell output: "", a diff: "diff"). marks: colour parts of it.
     """
 
-    name: ClassVar[str] = "body"
     chat: str
     block: int
     lines: Sequence[str]
@@ -98,30 +94,27 @@ class SetBody(ViewOp, frozen=True):
     language: str | None = None
 
 
-class CloseBlock(ViewOp, frozen=True):
+class CloseBlock(ViewOp, frozen=True, tag="close"):
     """The block is complete; the view may finish its colours."""
 
-    name: ClassVar[str] = "close"
     chat: str
     block: int
 
 
-class RemoveBlock(ViewOp, frozen=True):
+class RemoveBlock(ViewOp, frozen=True, tag="remove"):
     """Remove a block."""
 
-    name: ClassVar[str] = "remove"
     chat: str
     block: int
 
 
-class ClearChat(ViewOp, frozen=True):
+class ClearChat(ViewOp, frozen=True, tag="clear"):
     """Remove all blocks of a chat."""
 
-    name: ClassVar[str] = "clear"
     chat: str
 
 
-class SetStatus(ViewOp, frozen=True):
+class SetStatus(ViewOp, frozen=True, tag="status"):
     """The status of a chat as `require('eca').status()` returns it, whole.
 
     Keys: server, server_name, state, title, model, agent, variant (names), trust, pending, tokens,
@@ -129,12 +122,11 @@ class SetStatus(ViewOp, frozen=True):
     abilities), and for the winbar, in ms: elapsed, starting, silent; activity, retrying.
     """
 
-    name: ClassVar[str] = "status"
     chat: str
     status: Mapping[str, object]
 
 
-class SetPending(ViewOp, frozen=True):
+class SetPending(ViewOp, frozen=True, tag="pending"):
     """The requests of all chats that wait for the user, oldest first.
 
     An item: chat, id (unique in this Neovim), block, digest (of everything shown; an answer must
@@ -149,100 +141,89 @@ class SetPending(ViewOp, frozen=True):
     remove that many. Items of the previous list that are not counted are removed.
     """
 
-    name: ClassVar[str] = "pending"
     items: Sequence[Any]
 
 
-class SetQueue(ViewOp, frozen=True):
+class SetQueue(ViewOp, frozen=True, tag="queue"):
     """Prompts that wait for the turn, oldest first: [kind ('steer' | 'queue'), text] pairs."""
 
-    name: ClassVar[str] = "queue"
     chat: str
     prompts: Sequence[tuple[str, str]]
 
 
-class SetTaskList(ViewOp, frozen=True):
+class SetTaskList(ViewOp, frozen=True, tag="plan"):
     """The agent's task list in one line; None if there is none.
 
     Keys: block (of the list), done and total (numbers of tasks), doing (text, may be empty).
     """
 
-    name: ClassVar[str] = "plan"
     chat: str
     plan: Mapping[str, object] | None
 
 
-class SetUsage(ViewOp, frozen=True):
+class SetUsage(ViewOp, frozen=True, tag="usage"):
     """The tokens and the cost of a chat, as the rows of a float; none if they are unknown."""
 
-    name: ClassVar[str] = "usage"
     chat: str
     rows: Sequence[turn_events.UsageRow]
 
 
-class SetWork(ViewOp, frozen=True):
+class SetWork(ViewOp, frozen=True, tag="work"):
     """Background activities of a server, for example while it starts: titles, oldest first.
 
     jobs: those that are commands, as pairs of a chat and the command.
     """
 
-    name: ClassVar[str] = "work"
     titles: Sequence[str]
     server: str = DEFAULT_SERVER
     jobs: Sequence[tuple[str, str]] = ()
 
 
-class SetServer(ViewOp, frozen=True):
+class SetServer(ViewOp, frozen=True, tag="server"):
     """State of a server's process: stopped, starting, ready, failed or asleep.
 
     label: the program that runs, for the user. server: the server's name.
     """
 
-    name: ClassVar[str] = "server"
     state: str
     label: str = ""
     server: str = DEFAULT_SERVER
 
 
-class SetInput(ViewOp, frozen=True):
+class SetInput(ViewOp, frozen=True, tag="input"):
     """Put text back into a chat's input, above a draft if there is one."""
 
-    name: ClassVar[str] = "input"
     chat: str
     text: str
 
 
-class RestoreDraft(ViewOp, frozen=True):
+class RestoreDraft(ViewOp, frozen=True, tag="draft"):
     """Restore the draft of an earlier session; `adopted`: it was typed in another chat."""
 
-    name: ClassVar[str] = "draft"
     chat: str
     text: str
     adopted: bool = False
 
 
-class SetPrompts(ViewOp, frozen=True):
+class SetPrompts(ViewOp, frozen=True, tag="prompts"):
     """The prompts the user sent in this project, oldest first, without duplicates."""
 
-    name: ClassVar[str] = "prompts"
     prompts: Sequence[str]
 
 
-class ShowChat(ViewOp, frozen=True):
+class ShowChat(ViewOp, frozen=True, tag="show"):
     """Show a chat in the window of the current one, if the user is still there."""
 
-    name: ClassVar[str] = "show"
     chat: str
 
 
-class ForgetChat(ViewOp, frozen=True):
+class ForgetChat(ViewOp, frozen=True, tag="forget"):
     """Remove a deleted chat and its buffers."""
 
-    name: ClassVar[str] = "forget"
     chat: str
 
 
-class ShowDiff(ViewOp, frozen=True):
+class ShowDiff(ViewOp, frozen=True, tag="diff"):
     """Open the diff tab page for a tool call.
 
     before, after: whole files. fault: why the change does not apply, in one line; `before` is then
@@ -251,7 +232,6 @@ class ShowDiff(ViewOp, frozen=True):
     of a call that changes several files the block, the place of this one (0-based), and the count.
     """
 
-    name: ClassVar[str] = "diff"
     chat: str
     id: str
     path: str
@@ -264,10 +244,9 @@ class ShowDiff(ViewOp, frozen=True):
     file: Mapping[str, object] | None = None
 
 
-class ShowOutput(ViewOp, frozen=True):
+class ShowOutput(ViewOp, frozen=True, tag="output"):
     """Show a block's whole text in a buffer of its own, with the cursor on a row (0-based)."""
 
-    name: ClassVar[str] = "output"
     chat: str
     block: int
     title: str
@@ -277,77 +256,70 @@ class ShowOutput(ViewOp, frozen=True):
     row: int = 0
 
 
-class Notify(ViewOp, frozen=True):
+class Notify(ViewOp, frozen=True, tag="notify"):
     """Show a one-line message outside the chat; level is error, warn or info."""
 
-    name: ClassVar[str] = "notify"
     level: str
     text: str
 
 
-class Unwritable(ViewOp, frozen=True):
+class Unwritable(ViewOp, frozen=True, tag="unwritable"):
     """Show that a file of our own cannot be written, unless that is known of its folder.
 
     path: the file; fault: in the words of the system, "" once it was written after all; text: what
     is said if only this file is the reason.
     """
 
-    name: ClassVar[str] = "unwritable"
     path: str
     fault: str
     text: str
 
 
-class Emit(ViewOp, frozen=True):
+class Emit(ViewOp, frozen=True, tag="emit"):
     """Fire a `User` autocommand."""
 
-    name: ClassVar[str] = "emit"
     event: str
     data: Mapping[str, object]
 
 
-class FilesChanged(ViewOp, frozen=True):
+class FilesChanged(ViewOp, frozen=True, tag="files"):
     """Check the buffers of files that a tool changed on disk (absolute paths).
 
     No paths: a tool may have changed any file, so check all buffers. moved: source and destination
     of a file that was moved.
     """
 
-    name: ClassVar[str] = "files"
     chat: str
     paths: Sequence[str]
     moved: tuple[str, str] | None = None
 
 
-class ShowPlace(ViewOp, frozen=True):
+class ShowPlace(ViewOp, frozen=True, tag="place"):
     """A tool is about to change a file (`done` false) or has changed it; for `follow`.
 
     places: first line (1-based) and number of lines, in the file at that moment; 0 lines where
     lines will be inserted or were removed.
     """
 
-    name: ClassVar[str] = "place"
     chat: str
     path: str
     places: Sequence[tuple[int, int]]
     done: bool
 
 
-class OpenExternal(ViewOp, frozen=True):
+class OpenExternal(ViewOp, frozen=True, tag="external"):
     """Open a file or link with the system's own program."""
 
-    name: ClassVar[str] = "external"
     target: str
 
 
-class Answer(ViewOp, frozen=True):
+class Answer(ViewOp, frozen=True, tag="answer"):
     """The value a Lua callback waits for; `request` is the number in the intent."""
 
-    name: ClassVar[str] = "answer"
     request: int
     value: object
 
 
 def wire(op: ViewOp) -> list[object]:
     """Return an op's form in a frame: its name, then its fields in order."""
-    return [op.name, *astuple(op)]
+    return [op.__struct_config__.tag, *astuple(op)]

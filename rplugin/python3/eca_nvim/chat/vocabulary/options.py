@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum, StrEnum
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -177,7 +177,7 @@ class OptionRefused(bases.ChatEvent, frozen=True):
     reason: str
 
 
-class SetOptions(bases.ViewOp, frozen=True):
+class SetOptions(bases.ViewOp, frozen=True, tag="options"):
     """An op: all that the user can set in a chat, for the pickers.
 
     An option: id, name, description, command (the subcommand of `:Eca` that sets it), kind
@@ -187,6 +187,5 @@ class SetOptions(bases.ViewOp, frozen=True):
     `unsure` if they are false.
     """
 
-    name: ClassVar[str] = "options"
     chat: str
     options: Sequence[Mapping[str, Any]]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from eca_nvim.chat.vocabulary import bases
 
 Intent: TypeAlias = bases.Intent
 
 
-class ListChats(Intent, frozen=True):
+class ListChats(Intent, frozen=True, tag="list_chats"):
     """Ask for the chats a server has saved.
 
     The answer is a list of tables, newest first: id, title, model, messages (their number), created
@@ -18,12 +18,11 @@ class ListChats(Intent, frozen=True):
     server: its name, None for the default one.
     """
 
-    name: ClassVar[str] = "list_chats"
     request: int
     server: str | None = None
 
 
-class ResumeChat(Intent, frozen=True):
+class ResumeChat(Intent, frozen=True, tag="resume"):
     """Continue a saved chat: show its newest page.
 
     instead: the chat it replaces on the screen, which is removed if it is empty. quiet: do not
@@ -31,43 +30,38 @@ class ResumeChat(Intent, frozen=True):
     server that has saved it, None for the default one.
     """
 
-    name: ClassVar[str] = "resume"
     chat: str
     instead: str | None = None
     quiet: bool = False
     server: str | None = None
 
 
-class LoadOlder(Intent, frozen=True):
+class LoadOlder(Intent, frozen=True, tag="older"):
     """Load the page before the oldest loaded one."""
 
-    name: ClassVar[str] = "older"
     chat: str
 
 
-class RenameChat(Intent, frozen=True):
+class RenameChat(Intent, frozen=True, tag="rename"):
     """Rename a chat."""
 
-    name: ClassVar[str] = "rename"
     chat: str
     title: str
 
 
-class ClearMessages(Intent, frozen=True):
+class ClearMessages(Intent, frozen=True, tag="clear"):
     """Remove all messages of a chat, here and at the agent."""
 
-    name: ClassVar[str] = "clear"
     chat: str
 
 
-class DeleteChat(Intent, frozen=True):
+class DeleteChat(Intent, frozen=True, tag="delete"):
     """Delete a chat, here and at the agent."""
 
-    name: ClassVar[str] = "delete"
     chat: str
 
 
-class Rollback(Intent, frozen=True):
+class Rollback(Intent, frozen=True, tag="rollback"):
     """Undo a chat from the user message that a block is or belongs to; block 0 is the last.
 
     messages: remove the messages from there on, and put the user message back into the input.
@@ -75,39 +69,35 @@ class Rollback(Intent, frozen=True):
     have saved; `review_intents.UndoTurn` keeps those.
     """
 
-    name: ClassVar[str] = "rollback"
     chat: str
     block: int
     messages: bool = True
     tools: bool = False
 
 
-class ForkChat(Intent, frozen=True):
+class ForkChat(Intent, frozen=True, tag="fork"):
     """Copy a chat up to a block, without it if it is a user message; block 0 is the last."""
 
-    name: ClassVar[str] = "fork"
     chat: str
     block: int
 
 
-class AddFlag(Intent, frozen=True):
+class AddFlag(Intent, frozen=True, tag="add_flag"):
     """Add a flag after a block, or after the nearest earlier one that allows it; 0 is the last."""
 
-    name: ClassVar[str] = "add_flag"
     chat: str
     block: int
     text: str
 
 
-class RemoveFlag(Intent, frozen=True):
+class RemoveFlag(Intent, frozen=True, tag="remove_flag"):
     """Remove a flag, by its block."""
 
-    name: ClassVar[str] = "remove_flag"
     chat: str
     block: int
 
 
-class Grep(Intent, frozen=True):
+class Grep(Intent, frozen=True, tag="grep"):
     """Search a whole chat for a regular expression, including collapsed text.
 
     A lower-case pattern ignores case. The answer is a table of hits
@@ -117,27 +107,25 @@ class Grep(Intent, frozen=True):
     byte column, 0-based.
     """
 
-    name: ClassVar[str] = "grep"
     chat: str
     pattern: str
     request: int
 
 
-class Reveal(Intent, frozen=True):
+class Reveal(Intent, frozen=True, tag="reveal"):
     """Open a block and the blocks around it.
 
     row: a line of its whole text, 0-based. The answer is the line's row in the body. If the body
     leaves the line out, it is nil, and the block's whole text is shown at this line.
     """
 
-    name: ClassVar[str] = "reveal"
     chat: str
     block: int
     request: int
     row: int | None = None
 
 
-class RequestPlace(Intent, frozen=True):
+class RequestPlace(Intent, frozen=True, tag="place"):
     """Ask which file is meant at a row of a block's body (0-based; nil: its header) and a column.
 
     The answer is a table of path (absolute) and line (1-based, nil
@@ -145,7 +133,6 @@ class RequestPlace(Intent, frozen=True):
     (0-based) tells which.
     """
 
-    name: ClassVar[str] = "place"
     chat: str
     block: int
     column: int
@@ -153,118 +140,108 @@ class RequestPlace(Intent, frozen=True):
     row: int | None = None
 
 
-class RequestImage(Intent, frozen=True):
+class RequestImage(Intent, frozen=True, tag="image"):
     """Ask for the file of an image block.
 
     The answer is its path; nil if images of this kind are not shown.
     """
 
-    name: ClassVar[str] = "image"
     chat: str
     block: int
     request: int
 
 
-class RequestOutput(Intent, frozen=True):
+class RequestOutput(Intent, frozen=True, tag="output"):
     """Show a block's whole text in a buffer of its own, at a line (0-based)."""
 
-    name: ClassVar[str] = "output"
     chat: str
     block: int
     row: int = 0
 
 
-class RequestTranscript(Intent, frozen=True):
+class RequestTranscript(Intent, frozen=True, tag="transcript"):
     """Ask for the whole chat as Markdown."""
 
-    name: ClassVar[str] = "transcript"
     chat: str
     request: int
 
 
-class RequestTimeline(Intent, frozen=True):
+class RequestTimeline(Intent, frozen=True, tag="timeline"):
     """Ask for the user's messages and flags.
 
     The answer is a list of tables in order: block, kind (user, flag, older) and title. With a
     `block` it has only the user message that the block is or belongs to, if any.
     """
 
-    name: ClassVar[str] = "timeline"
     chat: str
     request: int
     block: int | None = None
 
 
-class CheckContext(Intent, frozen=True):
+class CheckContext(Intent, frozen=True, tag="check_context"):
     """Ask whether a context (`contexts.parse_context`) can be sent.
 
     The answer is a table of fault (why not, in one line), or of
     first and last (the lines in order, cut to those that exist).
     """
 
-    name: ClassVar[str] = "check_context"
     item: object
     request: int
 
 
-class ReadDiff(Intent, frozen=True):
+class ReadDiff(Intent, frozen=True, tag="read_diff"):
     """Ask for git's diff of the repository that a folder is in.
 
     The answer is a table of label, content and cut (what is left of
     it, nil if that is all), or of fault (why there is none, in one line).
     """
 
-    name: ClassVar[str] = "read_diff"
     folder: str
     request: int
 
 
-class ChangeFolder(Intent, frozen=True):
+class ChangeFolder(Intent, frozen=True, tag="change_folder"):
     """Add a folder to the workspace, or remove one that was added; the path is absolute.
 
     The answer is a list of the folders that are added now; nil if
     it was refused.
     """
 
-    name: ClassVar[str] = "change_folder"
     path: str
     removed: bool
     request: int
 
 
-class PasteImage(Intent, frozen=True):
+class PasteImage(Intent, frozen=True, tag="paste_image"):
     """Ask for the image in the clipboard as a file.
 
     The answer is a table of path, or of fault (why there is none,
     in one line).
     """
 
-    name: ClassVar[str] = "paste_image"
     request: int
 
 
-class ListChanges(Intent, frozen=True):
+class ListChanges(Intent, frozen=True, tag="changes"):
     """Ask for all changes of a chat's tools, or of one turn.
 
     The answer is a list of tables (see `review.change_list.entries`). If nothing ever changed, a
     message says so and the answer is None.
     """
 
-    name: ClassVar[str] = "changes"
     chat: str
     request: int
     turn: int | None = None
 
 
-class KeepChanges(Intent, frozen=True):
+class KeepChanges(Intent, frozen=True, tag="keep"):
     """Keep changes, by their keys: they are no longer listed."""
 
-    name: ClassVar[str] = "keep"
     chat: str
     keys: Sequence[str]
 
 
-class PlanUndo(Intent, frozen=True):
+class PlanUndo(Intent, frozen=True, tag="plan_undo"):
     """Ask what undoing a turn (default: the last) would do.
 
     paths: only these files. since: undo the turn of this user message's block and all later ones.
@@ -277,7 +254,6 @@ class PlanUndo(Intent, frozen=True):
     impossible one is absent. The answer is None, after a message, if nothing can be undone.
     """
 
-    name: ClassVar[str] = "plan_undo"
     chat: str
     request: int
     turn: int | None = None
@@ -286,7 +262,7 @@ class PlanUndo(Intent, frozen=True):
     messages: bool = False
 
 
-class UndoTurn(Intent, frozen=True):
+class UndoTurn(Intent, frozen=True, tag="undo_turn"):
     """Restore files to their state before turns.
 
     turns: newest first. files: pairs of a path and its `seen` from the plan; a file changed since
@@ -294,36 +270,32 @@ class UndoTurn(Intent, frozen=True):
     the file is damaged, copy: the path of a copy of the original).
     """
 
-    name: ClassVar[str] = "undo_turn"
     chat: str
     request: int
     turns: Sequence[int]
     files: Sequence[tuple[str, str]]
 
 
-class ShowCheckpoint(Intent, frozen=True):
+class ShowCheckpoint(Intent, frozen=True, tag="checkpoint"):
     """Show the diff of a file from before these turns (newest first) to now."""
 
-    name: ClassVar[str] = "checkpoint"
     chat: str
     turns: Sequence[int]
     path: str
 
 
-class ListFiles(Intent, frozen=True):
+class ListFiles(Intent, frozen=True, tag="files"):
     """Ask for the files that the chat's tools read and changed.
 
     The answer is a list of tables, most used first: path, use (segments that say how it was used).
     """
 
-    name: ClassVar[str] = "files"
     chat: str
     request: int
 
 
-class FileWritten(Intent, frozen=True):
+class FileWritten(Intent, frozen=True, tag="wrote"):
     """The user began, finished or abandoned writing a file, which is then no tool's change."""
 
-    name: ClassVar[str] = "wrote"
     path: str
     state: Literal["begun", "written", "given_up"]
