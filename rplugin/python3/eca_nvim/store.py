@@ -16,20 +16,21 @@ import fcntl
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgpack
-from msgspec import Struct, field
+from msgspec import Struct, convert, field, to_builtins
 from msgspec.structs import astuple
 
 from eca_nvim.digests import name_digest
+from eca_nvim.guardian import start_time
 from eca_nvim.paths import NotAFile, open_regular
 
-FORMAT = 1
+FORMAT: Final = 1
 MOST_PROMPTS = 500
 LONGEST_PROMPT = 65_536
 """Characters; longer prompts are not saved."""
@@ -37,8 +38,6 @@ MOST_DRAFTS = 50
 MOST_SESSIONS = 500
 MOST_CHATS = 500
 """Chats whose options are saved."""
-_TICKS = 19
-"""Index of the start time in `/proc/<process>/stat`, counted after the process's name."""
 STEP = 0.01
 """Seconds between two tries to take the lock: flock has no timeout without a thread or a signal."""
 ASIDE = 0.5
@@ -55,7 +54,7 @@ class Busy(OSError):
     """Raised when another process is writing the file."""
 
 
-class Draft(Struct, frozen=True):
+class Draft(Struct, frozen=True, array_like=True):
     """Unsent text of a chat's input.
 
     changed: seconds since the epoch; owner: process id of the Neovim it was typed in.
@@ -66,7 +65,7 @@ class Draft(Struct, frozen=True):
     owner: int
 
 
-class SavedSession(Struct, frozen=True):
+class SavedSession(Struct, frozen=True, array_like=True):
     """The session of an agent that a chat is bound to: the server's name and the agent's id.
 
     changed: when it was last used, in seconds since the epoch; owner: process id of the Neovim that
@@ -84,7 +83,7 @@ OptionValues: TypeAlias = Mapping[str, str | bool]
 """Values of options, by their ids."""
 
 
-class SavedOptions(Struct, frozen=True):
+class SavedOptions(Struct, frozen=True, array_like=True):
     """What was set in a chat.
 
     chosen: by the user. left: what the options had last that decide on asking. trusted: it was
@@ -112,6 +111,18 @@ class SavedState(Struct):
     choices: dict[str, str] = field(default_factory=dict)
     sessions: dict[str, SavedSession] = field(default_factory=dict)
     options: dict[str, SavedOptions] = field(default_factory=dict)
+
+
+class _File(Struct):
+    """What is in the file; fields may be added at the end, with a default."""
+
+    format: Literal[1]
+    prompts: list[tuple[str, float]]
+    drafts: dict[str, Draft]
+    choices: dict[str, str]
+    sessions: dict[str, SavedSession] = field(default_factory=dict)
+    options: dict[str, SavedOptions] = field(default_factory=dict)
+    project: str = ""
 
 
 class StoreChanges(Struct):
@@ -263,12 +274,10 @@ def is_running(process: int, at: float = math.inf) -> bool:
         return False
     except OSError:
         return True
-    try:
-        status = Path(f"/proc/{process}/stat").read_text(errors="replace")
-    except OSError:
-        return True  # there is no /proc
-    fields = status.rpartition(") ")[2].split()
-    return fields[0] not in ("Z", "X") and _started(int(fields[_TICKS])) <= at + REUSED
+    started = start_time(process)
+    if started is None or not started.isdecimal():  # there is no /proc
+        return started is not None
+    return _started(int(started)) <= at + REUSED
 
 
 def _started(ticks: int) -> float:
@@ -302,54 +311,13 @@ def _replace(path: Path, suffix: str, content: bytes) -> None:
 
 
 def _pack(project: str, saved: SavedState) -> bytes:
-    drafts = {chat: [it.text, it.changed, it.owner] for chat, it in saved.drafts.items()}
-    table = {
-        "format": FORMAT,
-        "project": project,
-        "prompts": list(saved.prompts.items()),
-        "drafts": drafts,
-        "choices": saved.choices,
-        "sessions": {chat: list(astuple(it)) for chat, it in saved.sessions.items()},
-        "options": {chat: list(astuple(it)) for chat, it in saved.options.items()},
-    }
-    packed: bytes = msgpack.packb(table, unicode_errors="surrogatepass")
+    _, drafts, choices, sessions, options = astuple(saved)
+    file = _File(FORMAT, [*saved.prompts.items()], drafts, choices, sessions, options, project)
+    packed: bytes = msgpack.packb(to_builtins(file), unicode_errors="surrogatepass")
     return packed
 
 
 def _unpack(content: bytes) -> SavedState:
     """Parse a file's content. Raises many kinds of exceptions if it is damaged."""
-    table = msgpack.unpackb(content, unicode_errors="surrogatepass")
-    if table["format"] != FORMAT:
-        raise StoreDamaged(f"it has the format {table['format']!r}")
-    drafts: Mapping[str, tuple[str, float, int]] = table["drafts"]
-    sessions: Mapping[str, Sequence[Any]] = table.get("sessions", {})
-    return SavedState(
-        prompts={_text(text): float(sent) for text, sent in table["prompts"]},
-        drafts={
-            _text(chat): Draft(_text(text), float(changed), int(owner))
-            for chat, (text, changed, owner) in drafts.items()
-        },
-        choices={_text(what): _text(value) for what, value in table["choices"].items()},
-        sessions={
-            _text(chat): SavedSession(
-                _text(server), _text(name), float(changed), int(owner), *map(_text, title)
-            )
-            for chat, (server, name, changed, owner, *title) in sessions.items()
-        },
-        options={
-            _text(chat): SavedOptions(
-                _values(chosen), _values(left), trusted is True, float(changed)
-            )
-            for chat, (chosen, left, trusted, changed) in table.get("options", {}).items()
-        },
-    )
-
-
-def _values(table: Mapping[object, object]) -> OptionValues:
-    return {_text(key): it if isinstance(it, bool) else _text(it) for key, it in table.items()}
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise StoreDamaged(f"{value!r} is not text")
-    return value
+    file = convert(msgpack.unpackb(content, unicode_errors="surrogatepass"), _File)
+    return SavedState(dict(file.prompts), file.drafts, file.choices, file.sessions, file.options)
