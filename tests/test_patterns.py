@@ -90,6 +90,9 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         rb"Content-Length: (\d{1,18})\r\n\r\n": BOUNDED,
         rb"content-[a-z-]+[ \t]*:": AT_ONE_PLACE,
     },
+    "eca_nvim.path_risks": {
+        "'|'.join(map(_expression, patterns))": "what stands between two stars is looked for once"
+    },
     "eca_nvim.redaction": {
         r"authorization|cookie|bearer|token|secret|pass(?:word|wd|phrase)?|key"
         r"|sk-|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|xapp-|akia|hooks\.slack\.com/services/"

@@ -29,7 +29,7 @@ from tests.worst_inputs import (
     two_texts,
 )
 
-from eca_nvim import redaction
+from eca_nvim import path_risks, redaction
 from eca_nvim.agents import typed_tokens
 from eca_nvim.agents.acp import options as acp_options
 from eca_nvim.agents.acp.prompt import typed_text, typed_title
@@ -312,6 +312,9 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.mcp.tools": [
         Worst(partial(column_of, asked=Place("a", 1, symbol)), repeated(piece))
         for symbol, piece in (("a", "a"), ("a" * 50, "a"), ("a", "a1"))
+    ],
+    "eca_nvim.path_risks": [
+        Worst(path_risks._OF_ANY_AGENT.fullmatch, repeated(piece)) for piece in ("mcp", "mcp.y")
     ],
     "eca_nvim.redaction": [
         Worst(redaction.without_keys, repeated(piece)) for piece in redacted.WORST

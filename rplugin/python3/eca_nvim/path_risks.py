@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import posixpath
 import pwd
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
@@ -27,48 +28,30 @@ _OF_REPOSITORIES: Final = (_GIT, ".jj", ".hg")
 _IN_GIT_FOLDERS: Final = ("HEAD", "objects", "refs")
 
 
-class _Names:
-    """Names of files, or of a folder and a file in it, by patterns: `*` stands for any text."""
+def _names(*patterns: str) -> re.Pattern[str]:
+    """Compile names of files, or of a folder and a file in it (`.local/bin`).
 
-    def __init__(self, *patterns: str) -> None:
-        starred = [it for it in patterns if "*" in it]
-        self._exact = frozenset(patterns)
-        self._begins = tuple(it[:-1] for it in starred if it.index("*") == len(it) - 1)
-        self._ends = tuple(it[1:] for it in starred if it.rindex("*") == 0)
-        self._others = [it.split("*") for it in starred if it.strip("*").count("*")]
-
-    def has(self, names: Iterable[str]) -> bool:
-        """Return whether one of some names is one of these."""
-        return any(map(self._has, names))
-
-    def _has(self, name: str) -> bool:
-        if name in self._exact or name.startswith(self._begins) or name.endswith(self._ends):
-            return True
-        return "/" not in name and any(_fits(name, parts) for parts in self._others)
+    `*` stands for any text of a name. What stands between two is looked for once (`(?>…)`): else a
+    long name would take quadratic time.
+    """
+    return re.compile("|".join(map(_expression, patterns)))
 
 
-def _fits(name: str, parts: Sequence[str]) -> bool:
-    """Return whether a name has some parts in this order, the first and the last at its ends."""
-    first, *middle, last = parts
-    at = len(first)
-    if not name.startswith(first):
-        return False
-    for part in middle:
-        at = name.find(part, at) + len(part)
-        if at < len(part):
-            return False
-    return name.endswith(last) and at + len(last) <= len(name)
+def _expression(pattern: str) -> str:
+    first, *others = map(re.escape, pattern.split("*"))
+    middle = "".join(f"(?>[^/]*?{part})" for part in others[:-1])
+    return f"{first}{middle}[^/]*{others[-1]}" if others else first
 
 
 _RUN_PROGRAMS: Final = frozenset({_GIT, ".hg", ".jj", ".sl", ".svn"})
 """Folders of version control, from which it runs programs."""
-_OF_EDITOR: Final = _Names(
+_OF_EDITOR: Final = _names(
     *(".nvim.lua", ".nvimrc", ".exrc"),  # see 'exrc'
     *(".vimrc", ".gvimrc", ".vim", ".lazy.lua", ".lvimrc", ".local.vimrc", ".vimspector.json"),
     *(".vscode", ".idea", ".helix", ".zed", ".fleet", "*.sublime-project", ".devcontainer*"),
     *(".emacs*", ".dir-locals*.el"),
 )
-_OF_SYSTEM: Final = _Names(
+_OF_SYSTEM: Final = _names(
     *(".bash*", ".zsh*", ".zprofile", ".zlog*", ".profile*", ".kshrc", ".*cshrc", ".xonshrc"),
     *(".login", ".logout", ".inputrc", ".envrc*", ".env", ".env.*", ".direnv", ".autoenv*"),
     *(".ssh", ".gnupg", ".netrc", ".npmrc", ".yarnrc*", ".pam_environment"),
@@ -121,7 +104,7 @@ In a workspace; it may itself be in a folder with such a name.
 """
 _OF_TOOL_SERVERS: Final = ("*mcp*.json", "*mcp*.jsonc", "*mcp*.toml", "*mcp*.y*ml")
 """Files that name programs which agents start."""
-_OF_ANY_AGENT: Final = _Names(*chain(*OF_AGENTS.values()), *_OF_TOOL_SERVERS)
+_OF_ANY_AGENT: Final = _names(*chain(*OF_AGENTS.values()), *_OF_TOOL_SERVERS)
 
 
 class PathRisk(Enum):
@@ -179,11 +162,11 @@ def _risks(
         yield PathRisk.GIT
     below = [name for path in (real, written) for name in _steps(_below(path, folders))]
     at_home = [name for home in _homes() for name in _steps(_inside(real, home))]
-    if _OF_EDITOR.has([*below, *at_home]):
+    if any(map(_OF_EDITOR.fullmatch, [*below, *at_home])):
         yield PathRisk.EDITOR
-    if _OF_SYSTEM.has([*below, *at_home]) or _is_in(real, _linked_from_home()):
+    if any(map(_OF_SYSTEM.fullmatch, [*below, *at_home])) or _is_in(real, _linked_from_home()):
         yield PathRisk.SYSTEM
-    if _OF_ANY_AGENT.has(below):
+    if any(map(_OF_ANY_AGENT.fullmatch, below)):
         yield PathRisk.AGENT
 
 
@@ -193,8 +176,9 @@ def _linked_from_home() -> Iterator[str]:
         for folder in (home, posixpath.join(home, ".config")):
             with suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
-                    names = [_plain(entry.name)] if folder == home else [".config"]
-                    if entry.is_symlink() and (_OF_SYSTEM.has(names) or _OF_EDITOR.has(names)):
+                    name = _plain(entry.name) if folder == home else ".config"
+                    obeyed = _OF_SYSTEM.fullmatch(name) or _OF_EDITOR.fullmatch(name)
+                    if obeyed and entry.is_symlink():
                         yield real_path(entry.path)
 
 
