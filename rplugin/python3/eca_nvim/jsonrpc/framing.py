@@ -24,7 +24,6 @@ EXCERPT_BYTES: Final = 160
 
 _MAX_HEADER_LINE: Final = 64 * 1024  # bytes; only the end of a longer line is searched
 _REACH: Final = 128  # bytes; a Content-Length field and its value are shorter
-_LONG_BODY: Final = 64 * 1024  # bytes; that much is not copied twice
 _FIELD: Final = b"content-length"
 _VALUE: Final = re.compile(rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?")
 _LENGTH: Final = re.compile(rb"\d{1,18}")
@@ -95,9 +94,12 @@ class ContentLengthFraming:
         """
         self._buffer += data
         found: list[Framed] = []
-        while self._take_header(found) if self._body_size is None else self._take_body(found):
-            pass
-        self._report_junk(found)
+        while self._start < len(self._buffer):
+            take = self._take_header if self._body_size is None else self._take_body
+            if not take(found):
+                break
+        if self._junk_size:
+            self._report_junk(found)
         del self._buffer[: self._start]
         self._searched -= self._start
         self._start = 0
@@ -131,7 +133,12 @@ class ContentLengthFraming:
             offset, value = header
             self._skip_to(offset)
             self._report_junk(found)
-            self._set_length(value, end, found)
+            if _LENGTH.fullmatch(value) and int(value) <= self._limit:
+                self._announced = int(value)
+            else:
+                self._announced = None
+                line = bytes(self._buffer[self._start : end + 1])
+                found.append(FramingFault(FaultReason.BAD_LENGTH, line[:EXCERPT_BYTES], len(line)))
         elif not self._buffer[self._start : end].strip():
             self._body_size, self._announced = self._announced, None
         elif _OTHER_FIELD.match(self._buffer, self._start, end):
@@ -157,19 +164,15 @@ class ContentLengthFraming:
             return False
         if end == start or buffer[end - 1] not in _MESSAGE_ENDS:
             return self._give_up_body(size, found)
-        found.append(self._body(start, end))
+        with memoryview(buffer) as whole:  # copies once
+            body = bytes(whole[start:end])
+        if self._is_foreign:
+            found.append(FramingFault(FaultReason.CHARSET, body[:EXCERPT_BYTES], size))
+        else:
+            found.append(body)
         self._body_size, self._is_foreign = None, False
         self._start = self._searched = end
         return True
-
-    def _body(self, start: int, end: int) -> Framed:
-        if self._is_foreign:
-            excerpt = bytes(self._buffer[start : min(end, start + EXCERPT_BYTES)])
-            return FramingFault(FaultReason.CHARSET, excerpt, end - start)
-        if end - start < _LONG_BODY:
-            return bytes(self._buffer[start:end])
-        with memoryview(self._buffer) as whole, whole[start:end] as body:
-            return bytes(body)
 
     def _give_up_body(self, size: int, found: list[Framed]) -> bool:
         """Read a wrong body again, line by line, to find the next header in it."""
@@ -184,14 +187,6 @@ class ContentLengthFraming:
         before, field, after = self._buffer[first:line_end].lower().rpartition(_FIELD)
         value = _VALUE.fullmatch(after) if field else None
         return (first + len(before), bytes(value[1])) if value else None
-
-    def _set_length(self, value: bytes, line_end: int, found: list[Framed]) -> None:
-        if _LENGTH.fullmatch(value) and int(value) <= self._limit:
-            self._announced = int(value)
-            return
-        self._announced = None
-        line = bytes(self._buffer[self._start : line_end + 1])
-        found.append(FramingFault(FaultReason.BAD_LENGTH, line[:EXCERPT_BYTES], len(line)))
 
     def _skip_to(self, offset: int) -> None:
         """Count the bytes before the offset as junk."""

@@ -14,22 +14,3 @@ from eca_nvim.transport.connection import (
 )
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, RemoteError
 from eca_nvim.transport.process import ChildProcess, Exit, telling_line
-
-__all__ = [
-    "ChildProcess",
-    "Connection",
-    "ConnectionClosed",
-    "ExecutableMissing",
-    "Exit",
-    "Goodbye",
-    "Guard",
-    "Handler",
-    "Incoming",
-    "NotExecutable",
-    "PendingRequest",
-    "RemoteError",
-    "StartError",
-    "StartFailed",
-    "open_connection",
-    "telling_line",
-]

@@ -64,17 +64,14 @@ class Connection:
     """A connection to a running server; created by `open_connection`."""
 
     def __init__(self, process: ChildProcess, peer: Peer, handler: Handler) -> None:
+        self.pid = process.pid
+        """The id of the server's process, which is also its process group's."""
         self._process = process
         self._peer = peer
         self._handler = handler
         self._waiting: dict[MessageId, PendingRequest] = {}
         self._closed = anyio.Event()
         self._exit: Exit | None = None
-
-    @property
-    def pid(self) -> int:
-        """The id of the server's process, which is also its process group's."""
-        return self._process.pid
 
     @property
     def last_stderr(self) -> str:

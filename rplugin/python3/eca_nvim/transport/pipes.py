@@ -22,9 +22,8 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from io import FileIO
-from types import TracebackType
 
 import anyio
 
@@ -88,24 +87,6 @@ _LAST_READS = 64  # another process that still has the pipe must not keep us rea
 logger = logging.getLogger(__name__)
 
 
-class _End(AbstractContextManager[None]):
-    """The end of a pipe, and the exception of the reading code if that caused it."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.reached: asyncio.Future[None] = loop.create_future()
-
-    def reach(self) -> None:
-        if not self.reached.done():
-            self.reached.set_result(None)
-
-    def __exit__(
-        self, _kind: object, fault: BaseException | None, _traceback: TracebackType | None
-    ) -> bool:
-        if fault is not None and not self.reached.done():
-            self.reached.set_exception(fault)
-        return isinstance(fault, Exception)
-
-
 def _enlarge(descriptor: int) -> None:
     """Let a pipe hold a whole read where the kernel can: each read costs, whatever it gets."""
     if sys.platform == "linux":
@@ -140,26 +121,31 @@ class ReadPipe:
 
     async def _read_to_end(self, sink: Callable[[bytes], None]) -> None:
         loop = asyncio.get_running_loop()
-        end = _End(loop)
+        end: asyncio.Future[None] = loop.create_future()
 
         def listen() -> None:
-            if not end.reached.done():
+            if not end.done():
                 loop.add_reader(self._file, read)
 
         def read() -> None:
-            with end:
+            if end.done():
+                return
+            try:
                 data = self._file.read(_READ_BYTES)
                 if data:
                     sink(data)
-                elif data is not None:  # None: a spurious wake-up
-                    end.reach()
-                if data and len(data) == _READ_BYTES:
-                    loop.remove_reader(self._file)
-                    loop.call_soon(listen)
+            except Exception as fault:  # noqa: BLE001 - raised again in the awaiting task
+                end.set_exception(fault)
+                return
+            if data == b"":  # None: a spurious wake-up
+                end.set_result(None)
+            elif data and len(data) == _READ_BYTES:
+                loop.remove_reader(self._file)
+                loop.call_soon(listen)
 
         listen()
         try:
-            await end.reached
+            await end
         finally:
             loop.remove_reader(self._file)
 

@@ -125,6 +125,8 @@ class ChildProcess:
     def __init__(
         self, popen: subprocess.Popen[bytes], on_stderr: Callable[[str], None], mark: str = ""
     ) -> None:
+        self.pid = popen.pid
+        """The id of the process and of its session."""
         self._popen = popen
         self._mark = mark
         self.stdin = WritePipe(cast(FileIO, popen.stdin))
@@ -135,11 +137,6 @@ class ChildProcess:
         self._exit: Exit | None = None
         self._session_ended = False
         self._ladder = anyio.Lock()
-
-    @property
-    def pid(self) -> int:
-        """The id of the process and of its session."""
-        return self._popen.pid
 
     @property
     def stderr_tail(self) -> tuple[str, ...]:

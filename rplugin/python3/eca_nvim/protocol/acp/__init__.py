@@ -12,18 +12,6 @@ from eca_nvim.protocol.acp import client_requests, elicitation, lifecycle, tool_
 from eca_nvim.protocol.base.codec import DecodeError, decode_as, decode_result, encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart
 
-__all__ = [
-    "DecodeError",
-    "Notification",
-    "Request",
-    "Unknown",
-    "UnknownPart",
-    "decode_agent_request",
-    "decode_notification",
-    "decode_result",
-    "encode",
-]
-
 AgentNotification: TypeAlias = (
     updates.SessionUpdated | lifecycle.CancelRequest | elicitation.ElicitationCompleted
 )

@@ -12,16 +12,3 @@ from eca_nvim.protocol.base.codec import DecodeError, decode_result, encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart
 from eca_nvim.protocol.eca.lifecycle import Failure
 from eca_nvim.protocol.eca.messages import decode_notification, decode_server_request
-
-__all__ = [
-    "DecodeError",
-    "Failure",
-    "Notification",
-    "Request",
-    "Unknown",
-    "UnknownPart",
-    "decode_notification",
-    "decode_result",
-    "decode_server_request",
-    "encode",
-]
