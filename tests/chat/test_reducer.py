@@ -124,13 +124,13 @@ def test_any_order_of_events_leaves_a_chat_that_can_be_used(acts: list[Act]) -> 
 
 def _holds(driver: Driver) -> None:
     chat = driver.chat
-    for block_id in chat.pending:
-        block = chat.blocks[block_id]
+    for block in chat.waiting:
+        assert chat.blocks[block.id] is block
         approval = isinstance(block, ToolBlock) and block.state is CallState.WAITING
         assert approval != (open_question(block) is not None)
     waiting = [it for it in chat.blocks.values() if isinstance(it, ToolBlock)]
-    assert len(driver.items) == len(chat.pending)
-    assert all(block.id in chat.pending for block in waiting if block.state is CallState.WAITING)
+    assert len(driver.items) == len(chat.waiting)
+    assert all(block.request for block in waiting if block.state is CallState.WAITING)
     transcript(chat, driver.now)
     anew = View()
     anew.draw(folding.redraw(chat, driver.now).ops)

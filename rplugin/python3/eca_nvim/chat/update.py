@@ -103,9 +103,10 @@ class Update:
             turn.expected_end = states.TurnEnd.DONE
             self.overruled_rejection = True
 
-    def request_changed(self, block_id: int) -> None:
+    def request_changed(self, block: Block) -> None:
         """Show a request again after it has changed."""
-        self.chat.pending[block_id].changed()
+        if block.request is not None:
+            block.request.changed()
         self.dirty |= Dirty.PENDING
 
     def place(self, lane: Lane | None = None) -> tuple[int, Lane]:

@@ -165,11 +165,11 @@ class Chats:
     def recheck_request(self, chat: Chat, block_id: int) -> None:
         """Show a pending request again if its warnings about files on disk have changed."""
         # All else that a request shows tells the request when it changes; a disk does not.
-        request, block = chat.pending.get(block_id), chat.blocks.get(block_id)
-        if request is None or not isinstance(block, ToolBlock) or open_question(block):
+        block = chat.blocks.get(block_id)
+        if not isinstance(block, ToolBlock) or block.request is None or open_question(block):
             return
-        if tuple(disk_warnings(chat, block.call)) != request.on_disk:
-            request.changed()
+        if tuple(disk_warnings(chat, block.call)) != block.request.on_disk:
+            block.request.changed()
             self._view.push([self._pending()])
 
     def resend_pending(self) -> None:

@@ -285,7 +285,7 @@ class NamedServer(effects.Outside):
             return False
         chats = self._chats.of(self.name)
         return not any(
-            it.pending or it.queue or it.has_turn or it.history is states.History.CHANGING
+            it.waiting or it.queue or it.has_turn or it.history is states.History.CHANGING
             for it in chats
         )
 

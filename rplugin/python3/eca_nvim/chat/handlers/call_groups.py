@@ -209,11 +209,10 @@ def conceal(update: Update, lane: Lane) -> None:
 
 def renew_nested_requests(update: Update, anchor: ToolBlock) -> None:
     """Renew the requests of a subagent after its name became known or changed."""
-    for block_id in update.chat.pending:
-        if update.chat.live[block_id].lane.anchor is anchor:
-            update.request_changed(block_id)
+    for block in update.chat.waiting:
+        if block.lane.anchor is anchor:
+            update.request_changed(block)
 
 
 def _waits(update: Update, anchor: ToolBlock) -> bool:
-    waiting = (update.chat.live[block_id] for block_id in update.chat.pending)
-    return any(block.lane.anchor is anchor for block in waiting)
+    return any(block.lane.anchor is anchor for block in update.chat.waiting)

@@ -22,16 +22,18 @@ INCOMPLETE = (
 )
 
 
-def settle(update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE) -> None:
+def settle(
+    update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE, since: int = 0
+) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
     end: how the turn ended. Of an agent that is gone nothing runs any more; else the
-    questions of a login outlive the turn.
+    questions of a login outlive the turn. since: blocks up to this id stay live.
     """
     for block in list(update.chat.live.values()):
         question = open_question(block)
         outlives = question is not None and not question.asked.of_turn and end is not TurnEnd.GONE
-        if outlives or only not in (None, block.lane):
+        if block.id <= since or outlives or only not in (None, block.lane):
             continue
         dismiss(update, block)
         if isinstance(block, ToolBlock):
@@ -82,8 +84,7 @@ def stop_left(update: Update) -> None:
 
 def settle_pending(update: Update) -> None:
     """End the requests that wait for the user; running calls may still finish."""
-    for block_id in list(update.chat.pending):
-        block = update.chat.live[block_id]
+    for block in update.chat.waiting:
         dismiss(update, block)
         if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
             step(update, block, CallState.STOPPED)
@@ -100,7 +101,8 @@ def check_answer(update: Update, block_id: int, digest: str, typed: str | None =
     typed: the answer as the user typed it, if at all; a refused one goes back into the input.
     """
     # The digest is of all that was shown: an approval of one command never releases another.
-    request = update.chat.pending.get(block_id)
+    block = update.chat.blocks.get(block_id)
+    request = None if block is None else block.request
     if request is not None and request.digest == digest:
         return True
     is_typed = typed is not None and bool(typed.strip())
@@ -139,7 +141,7 @@ def step(update: Update, block: ToolBlock, state: CallState) -> None:
         else:
             chat.live[block.id] = block
         if state is CallState.WAITING:
-            chat.ask(block.id, update.now)
+            chat.ask(block, update.now)
             update.dirty |= Dirty.STATUS
             announce_request(update, block)
         else:  # also when the user has answered and the agent has not confirmed it yet
@@ -161,7 +163,7 @@ def _show_in_anchor(update: Update, block: ToolBlock) -> None:
 
 def resolve_request(update: Update, block: ToolBlock, outcome: str) -> None:
     """Take a call's request from the pending list, if it is there, and announce the outcome."""
-    request = update.chat.pending.pop(block.id, None)
+    request, block.request = block.request, None
     if request is not None:
         update.dirty |= Dirty.PENDING | Dirty.STATUS
         update.emit("EcaApprovalResolved", {"id": request.id, "outcome": outcome})
@@ -169,8 +171,7 @@ def resolve_request(update: Update, block: ToolBlock, outcome: str) -> None:
 
 def announce_request(update: Update, block: ToolBlock) -> None:
     """Announce a call that waits for approval; called again when the call has changed."""
-    update.dirty |= Dirty.PENDING
-    title = call_title(block, update.chat.settings)
-    request = update.chat.pending[block.id]
-    request.changed()
-    update.emit("EcaApprovalRequested", {"id": request.id, "title": title})
+    if block.request is not None:
+        update.request_changed(block)
+        title = call_title(block, update.chat.settings)
+        update.emit("EcaApprovalRequested", {"id": block.request.id, "title": title})

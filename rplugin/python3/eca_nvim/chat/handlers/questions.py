@@ -43,7 +43,7 @@ def question_asked(update: Update, event: events.QuestionAsked) -> None:
     else:
         block.question = question
         update.auto_fold(block, Fold.OPEN)
-    request = update.chat.ask(block.id, update.now)
+    request = update.chat.ask(block, update.now)
     reveal(update, update.lane)
     update.dirty |= Dirty.PENDING | Dirty.STATUS
     update.emit("EcaQuestionAsked", {"id": request.id, "title": one_line(event.question)})
@@ -75,14 +75,13 @@ def withdraw_question(chat: Chat, question_id: str, now: int, answer: str | None
 
 def asks_itself(chat: Chat) -> bool:
     """Return whether a question of the agent is open, not one that we ask for its login."""
-    opened = (open_question(chat.live[block_id]) for block_id in chat.pending)
+    opened = map(open_question, chat.waiting)
     return any(it and it.asked.by_agent and not it.asked.in_login for it in opened)
 
 
 def close_login_question(update: Update) -> None:
     """Close the question that we ask for a login of the agent: it goes on otherwise."""
-    for block_id in list(update.chat.pending):
-        block = update.chat.live[block_id]
+    for block in update.chat.waiting:
         question = open_question(block)
         if question is not None and question.asked.in_login:
             finish_question(update, block, QuestionState.DISMISSED, None)
@@ -131,7 +130,7 @@ def finish_question(update: Update, block: Block, state: QuestionState, answer: 
         question.progress.forget_secrets()
     if isinstance(block, QuestionBlock):
         update.chat.live.pop(block.id, None)
-    update.chat.pending.pop(block.id, None)
+    block.request = None
     update.dirty |= Dirty.PENDING | Dirty.STATUS
     update.auto_fold(block, Fold.CLOSED)
     conceal(update, block.lane)

@@ -115,10 +115,9 @@ def settings_changed(chat: Chat, settings: RenderSettings, now: int) -> Changes:
     """Store how the chat is shown; the requests that wait may look different now."""
     update = Update(chat, chat.root, now)
     chat.settings = settings
-    for block_id, request in chat.pending.items():
-        request.changed()
-        if block_id in chat.live:
-            update.redraw(chat.live[block_id], with_body=True)
+    for block in chat.waiting:
+        update.request_changed(block)
+        update.redraw(block, with_body=True)
     update.dirty |= Dirty.PENDING
     return update.finish()
 

@@ -308,8 +308,8 @@ def _merge(
     if fresh is block.call:
         return
     block.call = fresh
-    if block.id in update.chat.pending:
-        update.request_changed(block.id)
+    if block.request is not None:
+        update.request_changed(block)
     if block.nested is not None and block.nested.waits:
         renew_nested_requests(update, block)
 

@@ -59,7 +59,7 @@ def ask_when_silent(update: Update) -> None:
         return
     # A tool that runs, a request that waits and a retry may take long. A stop must be confirmed
     # soon, whatever it interrupts.
-    if turn.state not in _STOPS and (turn.retrying or chat.pending or any(map(_works, live))):
+    if turn.state not in _STOPS and (turn.retrying or chat.waiting or any(map(_works, live))):
         return
     waits = (min(first << number, LONGEST_MS) for number in range(turn.times_asked + 1))
     if update.now - turn.last_activity_ms >= sum(waits):

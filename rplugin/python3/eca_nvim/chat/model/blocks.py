@@ -121,7 +121,7 @@ class Block(Struct, eq=False):
     """Base of all blocks, which change in place and keep all their text, collapsed or not.
 
     id: unique in a chat, ascending. fold: whether the body is shown. drawn: the header the view
-    has. group: the group it belongs to.
+    has. group: the group it belongs to. request: what waits for the user, of a call or a question.
     """
 
     id: int
@@ -130,6 +130,7 @@ class Block(Struct, eq=False):
     fold: Fold = Fold.FIXED
     drawn: Sequence[Segment] | None = None
     group: GroupBlock | None = None
+    request: requests.Request | None = None
 
     @property
     def is_open(self) -> bool:

@@ -96,7 +96,6 @@ class Chat(Struct, eq=False):
     """A conversation with an agent.
 
     live: blocks that have not ended: calls, reasoning, questions; few at any time.
-    pending: requests that wait for the user, by the block of the call or question.
     unconfirmed: prompts that are shown but not yet echoed by the agent.
     stale: blocks whose header in the view may be out of date until the next update.
     status_is_stale: the status in the view may be out of date, too.
@@ -136,7 +135,6 @@ class Chat(Struct, eq=False):
     anchors: dict[str, ToolBlock] = field(default_factory=dict)
     live: dict[int, Block] = field(default_factory=dict)
     stale: dict[int, Block] = field(default_factory=dict)
-    pending: dict[int, requests.Request] = field(default_factory=dict)
     queue: list[QueuedPrompt] = field(default_factory=list)
     unconfirmed: list[TextBlock] = field(default_factory=list)
     shown_status: Mapping[str, object] | None = None
@@ -150,6 +148,11 @@ class Chat(Struct, eq=False):
     def root(self) -> Lane:
         """The chat's own lane."""
         return self.lanes[self.id]
+
+    @property
+    def waiting(self) -> Sequence[Block]:
+        """The blocks that wait for the user."""
+        return [block for block in self.live.values() if block.request is not None]
 
     @property
     def task_list(self) -> call_details.TaskList | None:
@@ -186,10 +189,10 @@ class Chat(Struct, eq=False):
             lane = self.lanes[child] = Lane(child, depth=1, anchor=self.anchors.get(child))
         return lane
 
-    def ask(self, block_id: int, now: int) -> requests.Request:
-        """Add a request to the user, shown in a block; `now` in ms."""
-        request = self.pending[block_id] = requests.Request(f"{self.id}:{block_id}:{now}", now)
-        return request
+    def ask(self, block: Block, now: int) -> requests.Request:
+        """Have a block wait for the user; `now` in ms."""
+        block.request = requests.Request(f"{self.id}:{block.id}:{now}", now)
+        return block.request
 
 
 def route(chats: Mapping[str, Chat], addressed: events.Addressed) -> tuple[str | None, str | None]:

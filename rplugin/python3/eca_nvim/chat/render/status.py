@@ -101,13 +101,13 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
 
     Unknown values are absent, never nil.
     """
-    usage, turn = chat.usage, chat.turn
+    usage, turn, waiting = chat.usage, chat.turn, chat.waiting
     state = turn.state
     if state is Turn.IDLE and chat.awaits_history:
         state = Turn.SENDING
     running = state not in (Turn.IDLE, Turn.LOGIN)
     # Pending requests say whether the user is waited for, not the agent. A login always asks.
-    waits = bool(chat.pending) and state is not Turn.LOGIN
+    waits = bool(waiting) and state is not Turn.LOGIN
     table: dict[str, object | None] = {
         "server": chat.server,
         "server_name": chat.server_name,
@@ -115,7 +115,7 @@ def status(chat: Chat, now: int) -> Mapping[str, object]:
         "title": chat.title,
         **chat.shown_options,
         "trust": chat.trust,
-        "pending": len(chat.pending),
+        "pending": len(waiting),
         "tokens": usage and usage.session_tokens,
         "limit": usage and usage.context_limit,
         "cost": usage and usage.session_cost,

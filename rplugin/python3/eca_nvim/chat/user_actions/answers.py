@@ -228,7 +228,7 @@ def _fill_in(
 
 
 def _ask_again(update: Update, block: Block) -> None:
-    update.request_changed(block.id)
+    update.request_changed(block)
     update.redraw(block, with_body=block.is_open)
 
 

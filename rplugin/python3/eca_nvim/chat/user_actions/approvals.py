@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import TypeAlias
 
 from eca_nvim.chat.handlers.call_steps import check_answer, step
@@ -72,8 +71,8 @@ def decide(
     """
     update = Update(chat, chat.root, now)
     block = chat.blocks[block_id] if check_answer(update, block_id, digest, reason) else None
-    if isinstance(block, ToolBlock) and block.state is states.CallState.WAITING:
-        offered = _offered(block.choices, is_whole=chat.pending[block_id].is_whole)
+    if isinstance(block, ToolBlock) and block.state is states.CallState.WAITING and block.request:
+        offered = _offered(block.choices, is_whole=block.request.is_whole)
         choice = next((each for each in offered if each.id == choice_id), None)
         allows = choice is not None and choice.kind.allows
         state = states.CallState.APPROVED if allows else states.CallState.REFUSED
@@ -127,15 +126,12 @@ class PendingList:
 
     def update(self, chats: Iterable[Chat], on_disk: DiskWarnings) -> ops.SetPending:
         """Return the op that brings the view up to date."""
-        entries = [
-            (request.since, chat, block_id, request)
-            for chat in chats
-            for block_id, request in chat.pending.items()
-        ]
-        entries.sort(key=itemgetter(0))
+        waiting = ((chat, block) for chat in chats for block in chat.waiting)
+        entries = [(chat, block, block.request) for chat, block in waiting if block.request]
+        entries.sort(key=lambda it: it[2].since)
         items: list[Mapping[str, object] | int] = []
         known, before = self._digests, iter(self._digests)
-        for _, chat, block_id, request in entries:
+        for chat, block, request in entries:
             is_kept = request.digest is not None and known.get(request) == request.digest
             for earlier in before if request in known else ():
                 if earlier is request:
@@ -145,8 +141,8 @@ class PendingList:
             else:
                 is_kept = False
             if not is_kept:
-                items.append(pending_item(chat, block_id, on_disk))
-        self._digests = {request: request.digest for _, _, _, request in entries}
+                items.append(pending_item(chat, block, request, on_disk))
+        self._digests = {request: request.digest for _, _, request in entries}
         counted: list[Mapping[str, object] | int] = []
         for each, same in groupby(items):  # one number for neighbours that are kept, or dropped
             run = [*same]
@@ -154,12 +150,13 @@ class PendingList:
         return ops.SetPending(counted)
 
 
-def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[str, object]:
+def pending_item(
+    chat: Chat, block: Block, request: requests.Request, on_disk: DiskWarnings
+) -> Mapping[str, object]:
     """Build one item of the op `pending`, without the keys that do not apply.
 
     This is what the user sees from now on: an answer must carry the item's digest.
     """
-    block, request = chat.blocks[block_id], chat.pending[block_id]
     question = open_question(block)
     behind: object
     if question is not None:
@@ -170,7 +167,7 @@ def pending_item(chat: Chat, block_id: int, on_disk: DiskWarnings) -> Mapping[st
         item, behind = _approval(chat, block, request), block.call
     else:
         raise TypeError(f"a block of kind {block.kind} cannot wait")
-    item = {"chat": chat.id, "id": request.id, "block": block_id, **item}
+    item = {"chat": chat.id, "id": request.id, "block": block.id, **item}
     shown = {key: value for key, value in item.items() if value is not None}
     return {**shown, "digest": request.show(shown, behind)}
 

@@ -207,7 +207,7 @@ def _replay(update: Update, events: Sequence[Addressed]) -> None:
         update.lane = chat.root
         chat.root.blocks += later_blocks
         _put_back_calls(update, later_calls)
-        _settle_since(update, before)
+        settle(update, since=before)  # nothing replayed is live
     join_replayed(update, before)
     update.more_follow = False
     update.draw_stale()
@@ -243,16 +243,6 @@ def _put_back_calls(update: Update, later_calls: Mapping[str, Mapping[str, ToolB
                 update.chat.live.pop(block.id, None)
                 update.redraw(end, with_body=end.is_open)
         lane.calls |= known
-
-
-def _settle_since(update: Update, before: int) -> None:
-    """End the blocks that a replay left open; blocks that were live before stay live."""
-    chat = update.chat
-    live = {key: entry for key, entry in chat.live.items() if key <= before}
-    for key in live:
-        del chat.live[key]
-    settle(update)
-    chat.live |= live
 
 
 def root_place(chat: Chat, block_id: int) -> int | None:

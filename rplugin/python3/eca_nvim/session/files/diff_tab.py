@@ -68,7 +68,7 @@ async def diff(
     chat, block = _choose(chats, intent)
     if block is None:
         return ops.Notify("warn", NO_CHANGE)
-    request = _request(chat, block)
+    request = _request(block)
     try:
         place, sides = _next_sides(block, intent.file, chat.settings, read)
     except NothingToShow as reason:
@@ -129,9 +129,9 @@ def _find(chat: Chat, block_id: int) -> ToolBlock | None:
     return block if isinstance(block, ToolBlock) else None
 
 
-def _request(chat: Chat, block: ToolBlock) -> Mapping[str, object] | None:
+def _request(block: ToolBlock) -> Mapping[str, object] | None:
     """Return the fields that answer the call's request, None if it has no pending one."""
-    request = chat.pending.get(block.id) if block.state is states.CallState.WAITING else None
+    request = block.request if block.state is states.CallState.WAITING else None
     if request is None:
         return None
     return {"id": request.id, "block": block.id, "digest": request.digest}
