@@ -122,17 +122,17 @@ async def test_hostile_names_break_nothing(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     found = await items("", tmp_path)
     assert {it.text for it in found} == {
-        *(name.replace(" ", "\\ ") for name in fine),
-        "folder\\ name/",
-        "folder\\ name/x",
+        *fine,
+        "folder name/",
+        "folder name/x",
     }
     labels = {it.text: it.label for it in found}
     assert labels["a\u202eb"] == "a<U+202E>b"
-    assert labels["a\\ b"] == "a b"
-    assert await texts("folder\\ n", tmp_path) == ["folder\\ name/", "folder\\ name/x"]
-    assert await texts("./folder\\ name/", tmp_path) == ["./folder\\ name/x"]
+    assert labels["a\\ b"] == "a\\ b"
+    assert await texts("folder n", tmp_path) == ["folder name/", "folder name/x"]
+    assert await texts("./folder name/", tmp_path) == ["./folder name/x"]
     read = {it.removeprefix("./") for it in await texts("./", tmp_path)}
-    assert read == {it.text for it in found if it.text != "folder\\ name/x"} | {".git/"}
+    assert read == {it.text for it in found if it.text != "folder name/x"} | {".git/"}
     for query in ("*", "(", "[a-", "\\", "\0", "\n", "a\n", "~", "..", "\udcff", "x" * 5000):
         await texts(query, tmp_path)
 
@@ -143,7 +143,7 @@ def test_paths_are_as_short_as_tokens_read_them(tmp_path: Path) -> None:
     assert writer.written("/place/here/src/calc.py") == "src/calc.py"
     assert writer.written("/place/hereafter") == "/place/hereafter"
     assert writer.written(f"{home}/notes") == "~/notes"
-    for name in ("cursor", "diff", "~", "~x", "buffer:3", "terminal:3"):
+    for name in ("~", "~x"):
         assert writer.written(f"/place/here/{name}") == f"./{name}"
     assert writer.absolute("~/notes") == f"{home}/notes"
     assert writer.absolute("./a") == "/place/here/./a"

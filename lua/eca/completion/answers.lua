@@ -7,9 +7,11 @@
 ---   workspace it sends those that are nearest to the query.
 --- - Until a query has an answer, that of its longest beginning is narrowed down.
 --- - An answer is kept under its own query, so a stale one never shows up elsewhere.
+--- - How a path is written in a token is known here alone: the host gets and sends it unescaped.
 --- - Without a running host, nothing is asked and nothing is reported: completion is a convenience.
 local editor_items = require('eca.completion.editor_items')
 local host = require('eca.host')
+local tokens = require('eca.context.tokens')
 
 local M = {}
 
@@ -139,8 +141,8 @@ end
 function M.ask(place)
   local store = store_of(place.chat, place.trigger)
   if store.asked ~= place.query then
-    local payload = { chat = place.chat, trigger = place.trigger, query = place.query }
-    payload.folder = vim.fn.getcwd()
+    local payload = { chat = place.chat, trigger = place.trigger, folder = vim.fn.getcwd() }
+    payload.query = place.query:gsub('\\ ', ' ')
     store.asked = host.send_if_running('complete', payload) and place.query or nil
   end
 end
@@ -185,7 +187,11 @@ function M.received(chat, trigger, query, items, final)
   if vim.tbl_count(store.answers) >= MOST_KEPT then
     store.answers = {}
   end
-  store.answers[query] = { items = items, final = final }
+  for _, item in ipairs(items) do
+    local is_path = item.kind == 'file' or item.kind == 'folder'
+    item.text = is_path and tokens.escaped(item.text) or item.text
+  end
+  store.answers[query:gsub(' ', '\\ ')] = { items = items, final = final }
   for once, place in pairs(waiting) do
     if is_answered(place) then
       once()

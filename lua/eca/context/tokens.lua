@@ -211,11 +211,9 @@ function M.find(text, each)
 end
 
 --- A path as a token has it, without the sign. A name that means something else gets `./`.
----@param path string
----@param whole? boolean
+---@param typed string as users type it, without escapes
 ---@return string
-local function written_path(path, whole)
-  local typed = whole and vim.fn.fnamemodify(path, ':~') or paths.as_typed(path)
+function M.escaped(typed)
   local name = typed:gsub(' ', '\\ ')
   local is_other = M.NAMED[name] or M.reads_as_buffer(name) or name:find('^%a[%w+.-]*://')
   return is_other and './' .. name or name
@@ -251,7 +249,8 @@ function M.write(item, whole)
     local kind = is_there and is_terminal(item.buf) and 'terminal' or 'buffer'
     return ('@%s:%d%s'):format(kind, item.buf, written_lines(item))
   end
-  local name = (item.type == 'mention' and '#' or '@') .. written_path(item.path, whole)
+  local typed = whole and vim.fn.fnamemodify(item.path, ':~') or paths.as_typed(item.path)
+  local name = (item.type == 'mention' and '#' or '@') .. M.escaped(typed)
   if item.type == 'directory' then
     return (name:gsub('/?$', '/', 1))
   end

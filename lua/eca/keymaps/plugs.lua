@@ -11,31 +11,7 @@ local M = {}
 
 --- Modes as in mappings: '' stands for normal, visual and operator-pending, '!' for insert and
 --- command-line.
-local ANYWHERE = { '', '!', 't' }
-
---- The modes of actions that are not only for normal mode.
-local MODES = {
-  AddContext = { '' },
-  Answer = ANYWHERE,
-  Approval = ANYWHERE,
-  Approve = ANYWHERE,
-  ApproveAll = ANYWHERE,
-  ApproveRemember = ANYWHERE,
-  Chat = ANYWHERE,
-  Choose = ANYWHERE,
-  Diff = ANYWHERE,
-  Hide = ANYWHERE,
-  HistoryNext = { 'n', '!' },
-  HistoryPrevious = { 'n', '!' },
-  Paste = ANYWHERE,
-  Queue = ANYWHERE,
-  Reject = ANYWHERE,
-  RejectReason = ANYWHERE,
-  Stop = ANYWHERE,
-  Submit = ANYWHERE,
-  Toggle = ANYWHERE,
-  Unqueue = { 'n', '!' },
-}
+local MODES = { '', '!', 't' }
 
 local STUB = '<Plug>(Eca'
 local defined = false
@@ -72,12 +48,12 @@ function M.define()
     return
   end
   defined = true
-  for _, mode in ipairs(ANYWHERE) do
+  for _, mode in ipairs(MODES) do
     vim.keymap.del(mode, STUB) -- '' includes Select mode
   end
   for name in pairs(actions) do
     local run = ("<Cmd>lua require('eca.keymaps.plugs').run('%s')<CR>"):format(name)
-    for _, mode in ipairs(MODES[name] or { 'n' }) do
+    for _, mode in ipairs(MODES) do
       vim.api.nvim_set_keymap(mode, keys.plug(name), run, { noremap = true })
     end
   end

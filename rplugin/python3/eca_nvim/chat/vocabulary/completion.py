@@ -1,6 +1,7 @@
-r"""Completion: what the input offers after `@`, `#` and `/`: contexts, commands, templates.
+"""Completion: what the input offers after `@`, `#` and `/`: contexts, commands, templates.
 
-The query is the text after the trigger as it was typed, with blanks escaped as tokens are (`\ `).
+A query is the text after the trigger, and a path in an item is one as a user knows it: the editor
+alone knows how they are written in a token.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ class Argument(Struct, frozen=True):
 class CompletionItem(Struct, frozen=True):
     """Something to accept.
 
-    text: what stands after the trigger then, with blanks escaped. label: how it is shown. detail:
-    more about it. Both are one line that is safe to show.
+    text: what stands after the trigger then; of a path, as a user knows it. label: how it is shown.
+    detail: more about it. Both are one line that is safe to show.
     """
 
     text: str

@@ -1,14 +1,6 @@
 """Completion: answers the intent `complete` with contexts, commands and paths.
 
-Rules kept here:
-- A name is offered once, as its first owner describes it.
-- Every key asks again, so what an agent may announce is limited: the rest is not offered.
-- An address is offered only if `lua/eca/context/tokens.lua` reads it as one. What only the editor
-  knows, such as `@cursor`, it offers by itself; it also ranks what is here.
-- The first answer comes from what is known already. What the agent and a new listing of the files
-  add is appended: nothing that was answered changes its place.
-- A newer query of the same chat and trigger ends an older one, also its search and its request.
-- Nothing is started and no chat is created. An agent that cannot answer is noted in the log alone.
+What only the editor knows, such as `@cursor`, it offers by itself; it also ranks what is here.
 """
 
 from __future__ import annotations
@@ -31,12 +23,13 @@ from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary import completion
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.names import FolderIndex, matches, typable
-from eca_nvim.session.completion.paths import Writer, is_rooted, path_item, path_items, unescaped
+from eca_nvim.session.completion.paths import Writer, is_rooted, path_item, path_items
 from eca_nvim.session.server import Server
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.view import View
 from eca_nvim.threads import run_in_thread
 
+# Every key asks again: of what an agent announces beyond these limits, nothing is offered.
 MOST_COMMANDS: Final = 1000
 LONGEST_NAME: Final = 200
 LONGEST_DETAIL: Final = 2000
@@ -90,6 +83,7 @@ def matching(
     return list(by_name.values())
 
 
+# An address is offered only if `lua/eca/context/tokens.lua` reads it as one.
 _URI = re.compile(r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]")
 
 
@@ -101,14 +95,13 @@ def context_items(
     An agent may offer some for any query: what has not its letters is left out, and so are the
     folders of the workspace.
     """
-    wanted = unescaped(query)
     for context in found:
         match context:
             case FoundPath(path):
                 item = path_item(path, writer) if path not in folders else None
             case FoundResource(uri):
                 item = _resource(context) if _URI.fullmatch(uri) else None
-        if item is not None and matches(wanted, f"{item.label} {item.detail}"):
+        if item is not None and matches(query, f"{item.label} {item.detail}"):
             yield item
 
 
@@ -143,6 +136,7 @@ class Answer:
         before = len(self._items)
         for item in items:
             if len(self._items) < completion.MOST_ITEMS:
+                # A name is offered once, as its first owner describes it.
                 self._items.setdefault(item.text, item)
         if len(self._items) > before or final:
             asked, table = self.query, to_builtins(list(self._items.values()))
@@ -182,7 +176,7 @@ class Completion:
         key, answer = (query.chat, query.trigger), Answer(query, self._view)
         older, self._running[key] = self._running.get(key), answer
         if older is not None:
-            older.scope.cancel()
+            older.scope.cancel()  # also its search and its request
         chat = self._chats.table.get(query.chat)
         with answer.scope:
             if completion.Trigger(query.trigger) is completion.Trigger.COMMAND:

@@ -1,16 +1,6 @@
 """Names: the files of a folder, listed in the background, in little memory, and searched.
 
-Rules kept here:
-- A path is relative; that of a folder ends in `/`. Names that cannot be typed are left out: those
-  with control characters, line breaks, or bytes that are no text.
-- The names are joined in pieces of text, the shortest names first, so that a search that ends early
-  has found the best ones. A piece is searched in a few milliseconds, and other threads wait no
-  longer than that.
-- Nothing is listed before the first query. A query is answered from the last listing. One that is
-  old, or older than what an agent did last, is made again meanwhile.
-- Of a repository all files are listed that git knows or would add. Elsewhere folders of version
-  control and caches are left out, as a survey leaves them out.
-- A listing takes at most `LIMIT` seconds and stays a part of the files then.
+A name is a relative path; that of a folder ends in `/`.
 """
 
 from __future__ import annotations
@@ -29,8 +19,7 @@ from eca_nvim.threads import run_in_thread
 
 MOST_NAMES: Final = 200_000
 _PIECE: Final = 2048
-"""Names in a piece."""
-_START_BITS: Final = 40
+"""Names in a piece: one is searched in a few milliseconds, and other threads wait no longer."""
 _WORD_BREAKS: Final = "\n/-_."
 """Characters that a word may follow; a name follows a line break."""
 _MOST_OF_A_KIND: Final = 300
@@ -39,6 +28,7 @@ _MOST_IN_ORDER: Final = 1500
 """Names that have the letters of the query apart, at most."""
 LONGEST: Final = 1000
 """Bytes of a name in a token, and characters of a query, at most."""
+_NAME = re.compile(rb"([^\0]+)\0")
 _CONTROLS = re.compile(rb"[\0-\x1f\x7f]")
 _UNTYPABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -69,12 +59,13 @@ class Names:
     """Names that can be searched; immutable, so that threads may share them."""
 
     def __init__(self, names: bytes = b"") -> None:
-        """Read names that end in NUL; a list of 100,000 of them would take too much memory."""
-        spans = sorted(islice(_spans(names), MOST_NAMES))
-        self._pieces: list[str] = []
-        for first in range(0, len(spans), _PIECE):
-            piece = (_name(names, span) for span in spans[first : first + _PIECE])
-            self._pieces.append("\n{}\n".format(b"\n".join(piece).decode()))
+        """Read names that end in NUL."""
+        # The shortest first, so that a search that ends early has found the nearest ones.
+        ordered = sorted(islice(_typable_names(names), MOST_NAMES), key=len)
+        self._pieces = [
+            "\n{}\n".format(b"\n".join(ordered[first : first + _PIECE]).decode())
+            for first in range(0, len(ordered), _PIECE)
+        ]
 
     def find(self, query: str, check: Check) -> Sequence[str]:
         """Return names that have the letters of a query in order, whatever their case.
@@ -106,20 +97,12 @@ class Names:
         return [*folders_first(entries), *deeper[:most]]
 
 
-def _spans(names: bytes) -> Iterator[int]:
-    """Yield the size and the start of each name that can be typed, in one number."""
-    start = 0
-    while (end := names.find(b"\0", start)) >= 0:
-        name = names[start:end]
+def _typable_names(names: bytes) -> Iterator[bytes]:
+    for found in _NAME.finditer(names):
+        name = found[1]
         is_plain = name.isascii() and _CONTROLS.search(name) is None
-        if 0 < len(name) <= LONGEST and (is_plain or typable(os.fsdecode(name))):
-            yield (end - start) << _START_BITS | start
-        start = end + 1
-
-
-def _name(names: bytes, span: int) -> bytes:
-    start = span & ((1 << _START_BITS) - 1)
-    return names[start : start + (span >> _START_BITS)]
+        if len(name) <= LONGEST and (is_plain or typable(os.fsdecode(name))):
+            yield name
 
 
 class _Search:
@@ -174,7 +157,7 @@ def folders_first(names: Iterable[str]) -> list[str]:
 
 
 def typable(name: str) -> bool:
-    """Return whether a name can be typed, and sent to an agent."""
+    """Return whether a name can be typed, and sent to an agent: no controls, and it is text."""
     return _UNTYPABLE.search(name) is None
 
 
@@ -242,6 +225,7 @@ def _of_walk(folder: str) -> bytes:
 
 
 def _walk(folder: str) -> Iterator[str]:
+    """Yield the files of a folder, without version control and caches, as a survey sees them."""
     check = _limit()
     with suppress(_TooLong):
         for inner, entries in walk_folders(folder, set(), check):

@@ -1,12 +1,6 @@
-r"""Paths: files and folders for a query, and how a path stands in a prompt.
+"""Paths: files and folders for a query, as a user would type them.
 
-Rules kept here:
-- A blank is written `\ `. A path is relative to the working folder if it is inside,
-  else it begins with `/` or `~/`. A name that would mean something else is written after `./`.
-- A query that ends in `/` lists a folder. One that begins with `/`, `~/`, `./` or `../` reads the
-  folder it names, so it also finds what git ignores and what is outside of the workspace.
-- What was removed since the listing is left out.
-- These functions block for some milliseconds: they run in a thread.
+These functions block for some milliseconds: they run in a thread.
 """
 
 from __future__ import annotations
@@ -31,10 +25,6 @@ from eca_nvim.session.completion.names import (
     typable,
 )
 
-_BLANK: Final = "\\ "
-_WORDS: Final = frozenset({"cursor", "selection", "diagnostics", "quickfix", "diff"})
-"""Tokens that are no path."""
-
 
 class Writer:
     """Writes absolute paths for a working folder, and reads what the user typed."""
@@ -44,11 +34,10 @@ class Writer:
         self._home = posixpath.expanduser("~").rstrip("/")
 
     def written(self, path: str) -> str:
-        """Return a path as a user would type it, without escapes; a folder ends in `/`."""
+        """Return a path as a user would type it: relative to the working folder if it is inside."""
         if path.startswith(f"{self._folder}/"):
             name = path[len(self._folder) + 1 :]
-            is_ambiguous = name in _WORDS or name.startswith(("~", "buffer:", "terminal:"))
-            return f"./{name}" if is_ambiguous else name
+            return f"./{name}" if name.startswith("~") else name
         if self._home and path.startswith(f"{self._home}/"):
             return f"~{path[len(self._home) :]}"
         return path
@@ -60,16 +49,6 @@ class Writer:
         return posixpath.join(self._folder, typed)
 
 
-def escaped(path: str) -> str:
-    """Return a path as it is in a token."""
-    return path.replace(" ", _BLANK)
-
-
-def unescaped(word: str) -> str:
-    """Return what a word of a prompt means."""
-    return word.replace(_BLANK, " ")
-
-
 _ROOTED: Final = ("/", "~/", "./", "../")
 _MOST_READ: Final = 20_000
 """Most entries of a folder that are read."""
@@ -77,6 +56,7 @@ _MOST_READ: Final = 20_000
 
 def is_rooted(query: str) -> bool:
     """Return whether a query names the folder to read."""
+    # What git ignores and what is outside of the workspace is found by these alone.
     return query.startswith(_ROOTED)
 
 
@@ -84,11 +64,10 @@ def path_items(
     query: str, folders: Sequence[FolderIndex], writer: Writer, most: int, check: Check
 ) -> list[CompletionItem]:
     """Return the files and folders for a query, of too many the nearest `most`."""
-    wanted = unescaped(query)
-    if is_rooted(wanted):
-        found = _entries(wanted, writer)
+    if is_rooted(query):
+        found = _entries(query, writer)
     else:
-        found = _indexed(wanted, folders, writer, most, check)
+        found = _indexed(query, folders, writer, most, check)
     items = (_item(path, typed) for path, typed in found)
     return list(islice(filter(None, items), most))
 
@@ -104,11 +83,11 @@ def _item(path: str, typed: str) -> CompletionItem | None:
     try:
         mode = Path(path).stat().st_mode
     except (OSError, ValueError):
-        return None
+        return None  # removed since the listing
     if stat.S_ISDIR(mode):
         text = typed.rstrip("/") + "/"
-        return CompletionItem(escaped(text), literal_name(text), ItemKind.FOLDER)
-    item = CompletionItem(escaped(typed), literal_name(typed), ItemKind.FILE)
+        return CompletionItem(text, literal_name(text), ItemKind.FOLDER)
+    item = CompletionItem(typed, literal_name(typed), ItemKind.FILE)
     return item if stat.S_ISREG(mode) else None
 
 
