@@ -1,12 +1,6 @@
 r"""Expansion: puts values in the place of a template's variables.
 
-Rules kept here:
-- A value is data: `{{…}}` in it stays as it is. Text that is not the user's own typing stands in a
-  fence that is longer than any in it.
-- An unknown variable, or one that is not closed, is a fault that names its line. `\{{` stands for
-  two braces.
-- The same question is asked once. What was typed after the template's name answers the first
-  question; without one it is added at the end.
+`\{{` stands for two braces; an unknown variable, or an open one, is a fault that names its line.
 """
 
 from __future__ import annotations
@@ -99,20 +93,21 @@ def _variable(name: str, line: int) -> Variable:
 
 def kinds_of(parts: Sequence[Part]) -> Sequence[str]:
     """Return the variables that the editor has values for, each once, in order."""
-    return _once(it.kind for it in parts if isinstance(it, Variable) and it.kind != QUESTION)
+    kinds = (it.kind for it in parts if isinstance(it, Variable) and it.kind != QUESTION)
+    return tuple(dict.fromkeys(kinds))
 
 
 def questions_of(parts: Sequence[Part], rest: str = "") -> Sequence[str]:
-    """Return the questions to ask, each once, in order. `rest` answers the first."""
+    """Return the questions to ask, each once, in order.
+
+    rest: what was typed after the template's name; it answers the first.
+    """
     return _all_questions(parts)[1 if rest else 0 :]
 
 
 def _all_questions(parts: Sequence[Part]) -> Sequence[str]:
-    return _once(it.question for it in parts if isinstance(it, Variable) and it.kind == QUESTION)
-
-
-def _once(items: Iterator[str]) -> Sequence[str]:
-    return tuple(dict.fromkeys(items))
+    questions = (it.question for it in parts if isinstance(it, Variable) and it.kind == QUESTION)
+    return tuple(dict.fromkeys(questions))
 
 
 def expand(
@@ -132,7 +127,7 @@ def expand(
     pieces = [_piece(part, values, answered) for part in parts]
     own = "".join("\n" if piece.is_fenced else piece.text for piece in pieces)
     text = _joined(pieces).strip("\n")
-    if rest and not questions:
+    if rest and not questions:  # nothing asks for it: it stands at the end
         return Expansion(f"{text}\n\n{rest}", f"{own}\n{rest}")
     return Expansion(text, own)
 
@@ -142,6 +137,7 @@ class _Piece(Struct, frozen=True):
     is_fenced: bool = False
 
 
+# A value is data: what looks like a variable in it stays as it is.
 def _piece(part: Part, values: Mapping[str, Value], answered: Mapping[str, str]) -> _Piece:
     if isinstance(part, str):
         return _Piece(part)
@@ -168,7 +164,10 @@ def _joined(pieces: Sequence[_Piece]) -> str:
 
 
 def fenced(value: Value) -> str:
-    """Return a value below its label, in a fence that is longer than any in it."""
+    """Return a value below its label, in a fence that is longer than any in it.
+
+    So text that is not the user's own typing cannot end it.
+    """
     longest = max(map(len, _FENCES.findall(value.content)), default=2)
     fence = "`" * (longest + 1)
     language = value.language if _LANGUAGE.fullmatch(value.language) else ""

@@ -1,14 +1,6 @@
 """Library: finds templates and reads them: `key: value` lines between two `---`, and a text.
 
-Rules kept here:
-- It is data, and a tiny subset of YAML: one word, a colon, and text on the same line. Quotes around
-  the text are dropped; `#` begins a comment only at the start of a line.
-- Whatever else stands there is a fault that names the line, so that no line is silently ignored.
-- If two have the same name, the user's own comes first, then the project's, then ours: a repository
-  must not change what a user's own `/commit` sends.
-- A project's templates are data of a repository. No link may lead out of their folder, nor the
-  folder out of the project: such a file could be any secret. A user may link his own.
-- Only regular files are read, up to a size; a file that cannot be used is named in one line.
+It is data, and a tiny subset of YAML: one word, a colon, and text on the same line.
 """
 
 from __future__ import annotations
@@ -65,6 +57,7 @@ def read_template(text: str, stem: str) -> Template:
 
     Raises MalformedTemplate.
     """
+    # Whatever else stands there is a fault that names its line: none is silently ignored.
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     fields, first = _front_matter(lines)
     name = fields.get("name", stem)
@@ -73,14 +66,11 @@ def read_template(text: str, stem: str) -> Template:
     body = "\n".join(lines[first:]).strip("\n")
     if not body.strip():
         raise MalformedTemplate("there is no text below the front matter")
-    parse(body, first_line := first + 1 + _blank_lines(lines[first:]))
+    blank = next(number for number, line in enumerate(lines[first:]) if line)
+    parse(body, first_line := first + 1 + blank)
     return Template(
         name, fields.get("description", ""), fields.get("agent") or None, body, first_line
     )
-
-
-def _blank_lines(lines: list[str]) -> int:
-    return next(number for number, line in enumerate(lines) if line)
 
 
 def _front_matter(lines: list[str]) -> tuple[dict[str, str], int]:
@@ -159,6 +149,7 @@ def read_library(folders: TemplateFolders, workspace: Sequence[str]) -> Library:
             except MalformedTemplate as fault:
                 line = "" if fault.line is None else f":{fault.line}"
                 faults.append(one_line(f"{shown}{line}: {fault}"))
+        # A repository must not change what a user's own `/commit` sends.
         found = own | found
     return Library(dict(sorted(found.items())), faults)
 
@@ -195,6 +186,7 @@ def _files(folder: str, faults: list[str]) -> Sequence[str]:
 
 def _read(path: str, source: Source, root: str, shown: str) -> Found:
     """Read a file. Raises MalformedTemplate."""
+    # A project's link could lead to any secret; users may link their own files.
     if source is Source.PROJECT and _leads_out(path, root):
         raise MalformedTemplate("not read: a link leads out of its folder")
     try:
