@@ -12,9 +12,10 @@ host.alive = function() end
 _G.target = vim.api.nvim_create_buf(false, true)
 local ops = require('eca.view.ops')
 ops.settle = function() end
-ops.draw = function(op)
-  if op[1] == 'broken' then error('a bug') end
-  vim.api.nvim_buf_set_lines(_G.target, -1, -1, false, { op[2] })
+ops.draw = function(ops, first)
+  if ops[first].op == 'broken' then error('a bug') end
+  vim.api.nvim_buf_set_lines(_G.target, -1, -1, false, { ops[first].line })
+  return first + 1
 end
 """
 TEXT = "vim.api.nvim_buf_get_lines(_G.target, 1, -1, false)"
@@ -29,7 +30,7 @@ def frames(nvim: Neovim) -> Neovim:
 
 def apply(nvim: Neovim, number: int, *lines: str) -> None:
     """Send a frame the way the host does."""
-    ops = [["line", line] for line in lines]
+    ops = [{"op": "line", "line": line} for line in lines]
     code = "require('eca.view.frames').apply(...)"
     nvim.child.channel.notify("nvim_exec_lua", code, [number, ops])
 
@@ -79,7 +80,8 @@ def test_text_locked_from_the_command_line_is_waited_for_too(frames: Neovim) -> 
 
 
 def test_an_op_that_fails_is_told_once_and_the_others_are_drawn(frames: Neovim) -> None:
-    ops = [["line", "a"], ["broken"], ["line", "b"], ["broken"]]
+    broken = {"op": "broken"}
+    ops = [{"op": "line", "line": "a"}, broken, {"op": "line", "line": "b"}, broken]
     frames.lua("require('eca.view.frames').apply(7, ...)", ops)
     assert frames.lua(f"return {TEXT}") == ["a", "b"]
     assert frames.lua("return _G.sent[1][2].frame") == 7

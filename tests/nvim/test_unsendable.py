@@ -31,8 +31,8 @@ class Screen:
         self.sender = FrameSender(self.take, asyncio.get_running_loop(), self.lose)
 
     def take(self, number: int, ops: bytes) -> None:
-        for name, *fields in msgpack.unpackb(ops, strict_map_key=False):
-            self.drawn.append(f"{name} {fields[-1]}")
+        for op in msgpack.unpackb(ops, strict_map_key=False):
+            self.drawn.append(f"{op['op']} {op['text']}")
         asyncio.get_running_loop().call_soon(self.sender.drawn, number, 1.0)
 
     def lose(self, ops: Sequence[ViewOp]) -> None:

@@ -217,11 +217,8 @@ class Recorder:
         """Return the requests, as the view has them."""
         shown: list[Value] = []
         for op in self.of(SetPending):
-            before, shown = shown, []
-            for item in op.items:
-                count = item if isinstance(item, int) else 0
-                shown += before[: max(0, count)] if count else [item]
-                before = before[abs(count) :]
+            known = {item["id"]: item for item in shown}
+            shown = [known[item] if isinstance(item, str) else item for item in op.items]
         return shown
 
     def text(self) -> str:

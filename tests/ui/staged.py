@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from tests.support.editor import Neovim
+from tests.support.messages import kinds
 from tests.support.screen import Value
+
+from eca_nvim.chat.vocabulary.ops import ViewOp
 
 WITHOUT_HOST = """
 local host = { sent = {}, logged = {} }
@@ -29,10 +32,20 @@ BLOCK = 900
 """The default block of requests, which is not drawn."""
 
 
+FIELDS = {kind.__struct_config__.tag: kind.__struct_fields__ for kind in kinds(ViewOp)}
+
+
+def wired(op: Sequence[Value]) -> Mapping[str, Value]:
+    """Return the form in a frame of an op that is written as its name and fields, in order."""
+    name, *values = op
+    fields = zip(FIELDS[name], values, strict=False)
+    return {"op": name, **{field: value for field, value in fields if value is not None}}
+
+
 def draw(nvim: Neovim, *ops: Sequence[Value]) -> None:
     """Draw ops in a frame, as the host does."""
     code = "local ops = ... vim.schedule(function() require('eca.view.frames').apply(1, ops) end)"
-    nvim.lua(code, [list(op) for op in ops])
+    nvim.lua(code, [wired(op) for op in ops])
 
 
 def sent(nvim: Neovim, name: str) -> list[Mapping[str, Value]]:

@@ -8,6 +8,7 @@ from tests.chat.driver import all_pending
 from tests.support.calls import eca_call
 from tests.support.factories import StartNeovim
 from tests.support.golden import assert_golden
+from tests.support.screen import Value
 from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
 from tests.ui.test_approval_screens import floating
 
@@ -15,7 +16,6 @@ from eca_nvim.agents.eca.content.tool_calls import choices
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.call_details import (
     Details,
     FileChange,
@@ -90,11 +90,11 @@ CALLS: Mapping[str, ToolCall] = {
 }
 
 
-def waiting(call: ToolCall) -> list[object]:
+def waiting(call: ToolCall) -> list[Value]:
     """Return the op by which the host tells that a call waits."""
     chat = Chat(CHAT, RenderSettings(folders=("/workspace",)))
     apply(chat, ToolRequested(call, needs_approval=True, choices=choices(call)), 0)
-    return list(ops.wire(all_pending([chat])))
+    return ["pending", all_pending([chat]).items]
 
 
 @pytest.mark.parametrize("columns", [80, 160])

@@ -122,13 +122,16 @@ def test_the_line_names_the_folder_and_what_is_wrong_with_it(
         require('eca.host.unwritable').forget()
         package.loaded['eca.host.log'], package.loaded['eca.host.draft_file'] = nil, nil
         local kept = vim.fn.stdpath('state') .. '/eca/kept.msgpack'
-        require('eca.view.ops').draw({ 'unwritable', kept, 'No such file or directory', 'no' })
+        local op = { op = 'unwritable', path = kept, text = 'no' }
+        op.fault = 'No such file or directory'
+        require('eca.view.ops').draw({ op })
         for _ = 1, 2 do require('eca.host.log').write('a line') end
         require('eca.host.draft_file').save('text')
         """)
         nvim.lua("vim.wait(0)")
         [line] = nvim.messages().strip().splitlines()
         assert line == f"eca: nothing is saved: {expected.format(state=tmp_path / name)}"
-    nvim.lua("require('eca.view.ops').draw({ 'unwritable', '', '', '' })")
+    written = "{ op = 'unwritable', path = '', fault = '', text = '' }"
+    nvim.lua(f"require('eca.view.ops').draw({{ {written} }})")
     nvim.lua("require('eca.host.draft_file').save('another')")
     assert nvim.messages().count("nothing is saved") == 1

@@ -80,7 +80,7 @@ def test_what_asks_something_else_now_is_guarded_anew(
 def test_a_key_typed_while_neovim_was_busy_answers_nothing(stage: Neovim, key: str) -> None:
     """However long it was: nothing is drawn meanwhile."""
     worse = approval("t2", title="$ rm -r /", lines=["$ rm -r /"])
-    stage.lua(TYPED_MEANWHILE, [["pending", [worse, approval("t3")]]], key)
+    stage.lua(TYPED_MEANWHILE, [{"op": "pending", "items": [worse, approval("t3")]}], key)
     stage.wait_screen("$ rm -r /")
     stage.keys("")
     assert sent(stage, "decide") == []

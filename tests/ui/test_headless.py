@@ -9,49 +9,66 @@ from tests.ui.view import RECORDER
 
 SCENE = """
 local host = package.loaded['eca.host']
-local draw = require('eca.view.ops').draw
+local function draw(op)
+  require('eca.view.ops').draw({ op })
+end
+local function emit(event, payload, data)
+  data.chat = payload.chat
+  draw({ op = 'emit', event = event, data = data })
+end
+local function open(payload, block, kind, header)
+  local op = { op = 'open', chat = payload.chat, block = block, kind = kind, depth = 0 }
+  op.header = header or {}
+  draw(op)
+end
+local function body(payload, block, lines)
+  draw({ op = 'body', chat = payload.chat, block = block, lines = lines, marks = {} })
+end
+local function server(state, label)
+  draw({ op = 'server', server = 'eca', state = state, label = label })
+end
 local answers = {}
 function answers.prompt(payload)
   vim.schedule(function() SCENE end)
 end
 function answers.transcript(payload)
-  draw({ 'answer', payload.request, '# You\\n\\nhello' })
+  draw({ op = 'answer', request = payload.request, value = '# You\\n\\nhello' })
 end
 function answers.decide(payload)
   if payload.choice ~= 'allow' then
-    draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'rejected' } })
+    emit('EcaTurnFinished', payload, { reason = 'rejected' })
     return
   end
-  draw({ 'notify', 'info', 'approved' })
-  draw({ 'open', payload.chat, 1, 'user', {}, 0 })
-  draw({ 'open', payload.chat, 2, 'tool', { { 'edit', '' } }, 0 })
-  draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'done' } })
+  draw({ op = 'notify', level = 'info', text = 'approved' })
+  open(payload, 1, 'user')
+  open(payload, 2, 'tool', { { 'edit', '' } })
+  emit('EcaTurnFinished', payload, { reason = 'done' })
 end
 function answers.stop(payload)
-  draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'stopped' } })
+  emit('EcaTurnFinished', payload, { reason = 'stopped' })
 end
 host.send = function(name, payload)
   if answers[name] then answers[name](payload) end
 end
 """
 
-DONE = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'done' } })"
+DONE = "emit('EcaTurnFinished', payload, { reason = 'done' })"
 SAY = """
-draw({ 'open', payload.chat, 1, 'user', {}, 0 })
-draw({ 'open', payload.chat, 2, 'KIND', {}, 0 })
-draw({ 'body', payload.chat, 2, { 'text' }, {} })
+open(payload, 1, 'user')
+open(payload, 2, 'KIND')
+body(payload, 2, { 'text' })
 """
 FINISH = SAY.replace("KIND", "assistant") + DONE
 FAIL = SAY.replace("KIND", "note") + DONE
-STOP = "draw({ 'emit', 'EcaTurnFinished', { chat = payload.chat, reason = 'stopped' } })"
-DIE = "draw({ 'server', 'starting', '' }) draw({ 'server', 'failed', 'exit 3' })"
-LOGIN = "draw({ 'status', payload.chat, { state = 'login' } })"
+STOP = "emit('EcaTurnFinished', payload, { reason = 'stopped' })"
+DIE = "server('starting', '') server('failed', 'exit 3')"
+LOGIN = "draw({ op = 'status', chat = payload.chat, status = { state = 'login' } })"
 ASK = """
 local item = { chat = payload.chat, id = 'a', block = 1, digest = 'a', kind = 'approval' }
 item.title = 'edit x'
 item.choices = { { id = 'allow', name = 'allow', kind = 'allow_once' } }
-draw({ 'pending', { item } })
-draw({ 'emit', 'EcaApprovalRequested', { chat = payload.chat, id = 'a' } })
+draw({ op = 'pending', items = { item } })
+emit('EcaApprovalRequested', payload, { id = 'a' })
 """
 
 
@@ -100,8 +117,8 @@ def test_any_other_end_is_a_failure(
 
 def test_the_reason_of_an_end_is_told_too(nvim_version: str, tmp_path: Path) -> None:
     note = """
-    draw({ 'open', payload.chat, 1, 'note', {}, 0 })
-    draw({ 'body', payload.chat, 1, { 'the server ended, exit code 3', 'no\tmemory' }, {} })
+    open(payload, 1, 'note')
+    body(payload, 1, { 'the server ended, exit code 3', 'no\tmemory' })
     """
     result = run(nvim_version, tmp_path, DIE + note)
     told = "eca: the server ended, exit code 3\neca: no memory\neca: the server exited\n"

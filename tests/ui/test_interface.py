@@ -157,7 +157,8 @@ def test_a_transcript_is_waited_for_without_a_callback(view: View) -> None:
     answered = view.nvim.lua("""
     require('eca.host').send = function(_, payload)
       vim.schedule(function()
-        require('eca.view.ops').draw({ 'answer', payload.request, '# all' })
+        local op = { op = 'answer', request = payload.request, value = '# all' }
+        require('eca.view.ops').draw({ op })
       end)
     end
     return require('eca').transcript()
@@ -206,7 +207,7 @@ def test_a_status_that_is_another_one_is_told(view: View) -> None:
 
 def test_an_unknown_op_is_an_error_and_changes_nothing(view: View) -> None:
     view.draw(*assistant(1, "text"))
-    worked = view.nvim.lua("return (pcall(require('eca.view.ops').draw, { 'dance', 'one' }))")
+    worked = view.nvim.lua("return (pcall(require('eca.view.ops').draw, { { op = 'dance' } }))")
     assert worked is False
     assert view.lines() == ["text"]
 

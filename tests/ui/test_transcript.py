@@ -261,7 +261,8 @@ def test_editing_in_a_locked_moment_changes_nothing(view: View) -> None:
     view.draw(*assistant(1, "one"))
     view.nvim.lua("""
     function _G.try_to_draw()
-      local worked, message = pcall(require('eca.view.ops').draw, { 'append', 'one', 1, ' two' })
+      local op = { op = 'append', chat = 'one', block = 1, text = ' two' }
+      local worked, message = pcall(require('eca.view.ops').draw, { op })
       _G.outcome = { worked, message }
       return ''
     end
@@ -280,7 +281,8 @@ local chat, buf, count = ...
 local draw = require('eca.view.ops').draw
 local started = os.clock()
 for index = 1, count do
-  draw({ 'append', chat, 1, 'word ' .. index .. (index % 5 == 0 and '\\n' or '') })
+  local text = 'word ' .. index .. (index % 5 == 0 and '\\n' or '')
+  draw({ { op = 'append', chat = chat, block = 1, text = text } })
 end
 require('eca.view.ops').settle()
 return (os.clock() - started) * 1e3
@@ -303,9 +305,10 @@ def test_appending_costs_the_same_in_a_long_chat(view: View) -> None:
 def test_a_chat_begins_in_a_locked_moment(view: View) -> None:
     """The first op of a chat makes its buffers, or fails whole and is drawn again."""
     view.nvim.lua("""
-    _G.op = { 'open', 'two', 1, 'assistant', {}, 0 }
+    _G.op = { op = 'open', chat = 'two', block = 1, kind = 'assistant', depth = 0 }
+    _G.op.header = {}
     function _G.try_to_draw()
-      _G.outcome = { pcall(require('eca.view.ops').draw, _G.op) }
+      _G.outcome = { pcall(require('eca.view.ops').draw, { _G.op }) }
       return ''
     end
     vim.keymap.set('n', 'Z', 'v:lua.try_to_draw()', { expr = true })
@@ -313,7 +316,7 @@ def test_a_chat_begins_in_a_locked_moment(view: View) -> None:
     view.nvim.keys("Z")
     outcome = view.nvim.lua("return _G.outcome")
     assert outcome[0] is True or "E565" in outcome[1]
-    view.nvim.lua("if not _G.outcome[1] then require('eca.view.ops').draw(_G.op) end")
+    view.nvim.lua("if not _G.outcome[1] then require('eca.view.ops').draw({ _G.op }) end")
     view.draw(ops.AppendText("two", 1, "text"))
     assert view.lines("two") == ["text"]
 
@@ -342,7 +345,7 @@ def test_finding_a_block_costs_the_same_in_a_long_chat(nvim: Neovim) -> None:
       local chain = blocks.new(vim.api.nvim_create_buf(false, true), 'c')
       vim.api.nvim_buf_set_lines(chain.buf, 0, -1, false, vim.split(('\\n'):rep(count), '\\n'))
       for row = 0, count do
-        blocks.place(chain, { id = row }, row)
+        blocks.link(chain, { id = row }, chain.last, row)
       end
       local start = os.clock()
       for _ = 1, 2000 do

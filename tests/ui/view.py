@@ -17,6 +17,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionOffer,
     SetOptions,
 )
+from eca_nvim.nvim.frame_sender import plain
 
 RECORDER = """
 local host = { sent = {} }
@@ -53,8 +54,8 @@ class View:
 
     def draw(self, *drawn: ViewOp) -> None:
         """Draw ops as the host would send them, and wait until they are settled."""
-        wired = [ops.wire(op) for op in drawn]
-        code = "for _, op in ipairs(...) do require('eca.view.ops').draw(op) end"
+        wired = [plain(ops.wire(op)) for op in drawn]
+        code = "for _, op in ipairs(...) do require('eca.view.ops').draw({ op }) end"
         self.nvim.lua(f"{code} require('eca.view.ops').settle()", wired)
 
     def sent(self, name: str) -> list[Value]:

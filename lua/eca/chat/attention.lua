@@ -24,26 +24,14 @@ local KINDS = {
   idle = { word = 'idle', sign = ' ', group = 'EcaWinbarDim', rank = 4 },
 }
 
---- Is a chat in a window of any tab page?
+--- Record that a chat's state has changed.
 ---@param id string
----@return boolean
-local function is_shown(id)
-  local chat = require('eca.chat.buffers').get(id)
-  return chat ~= nil and #vim.fn.win_findbuf(chat.buf) > 0
-end
-
---- Record a new state of a chat.
----@param id string
----@param before eca.TurnState
 ---@param now eca.TurnState
----@return boolean changed
-function M.record(id, before, now)
-  if before == now then
-    return false
-  end
+function M.record(id, now)
+  local chat = require('eca.chat.buffers').get(id)
+  local is_shown = chat and #vim.fn.win_findbuf(chat.buf) > 0 -- in any tab page
   changed[id] = os.time()
-  unseen[id] = now == 'idle' and not is_shown(id) or nil
-  return true
+  unseen[id] = now == 'idle' and not is_shown or nil
 end
 
 --- Called when a chat is shown: it is not unseen any more.

@@ -31,10 +31,10 @@ local order = {} ---@type string[] oldest first
 local by_buffer = {} ---@type table<integer, eca.Chat>
 local last_number = 0
 local latest ---@type string? the chat that was last shown
-local listener ---@type eca.BufferListener
+local listener ---@type fun(): eca.BufferListener
 
---- Set the listener that is called for every buffer.
----@param new_listener eca.BufferListener
+--- Set the function that returns the listener, which is called for every buffer.
+---@param new_listener fun(): eca.BufferListener
 function M.listen(new_listener)
   listener = new_listener
 end
@@ -74,7 +74,7 @@ local function watch_unload(chat, kind, buf)
       end
       vim.schedule(function()
         if by_buffer[buf] and vim.api.nvim_buf_is_loaded(buf) then
-          listener.emptied(chat, kind)
+          listener().emptied(chat, kind)
         end
       end)
     end,
@@ -88,23 +88,10 @@ local function add(chat, kind, gone)
   local buf = make_buffer(kind, chat)
   chat[kind == 'chat' and 'buf' or 'input'] = buf
   by_buffer[buf] = chat
-  listener.created(chat, kind, gone)
+  listener().created(chat, kind, gone)
   others.set('FileType', buf, 'filetype', 'eca-' .. kind)
   others.announce(buf, kind)
   watch_unload(chat, kind, buf)
-end
-
----@param chat eca.Chat
-local function repair(chat)
-  if not vim.api.nvim_buf_is_loaded(chat.buf) then
-    by_buffer[chat.buf] = nil
-    add(chat, 'chat')
-    listener.emptied(chat, 'chat')
-  end
-  if not vim.api.nvim_buf_is_loaded(chat.input) then
-    by_buffer[chat.input] = nil
-    add(chat, 'input', chat.input)
-  end
 end
 
 --- The chat of an id, with both buffers; created if there is none.
@@ -112,17 +99,24 @@ end
 ---@return eca.Chat
 function M.ensure(id)
   local chat = chats[id]
-  if chat then
-    repair(chat)
-    return chat
+  if not chat then
+    require('eca.ui.highlights').setup()
+    chat = { id = id, number = next_number() }
+    add(chat, 'chat')
+    add(chat, 'input')
+    chats[id] = chat
+    order[#order + 1] = id
+    latest = latest or id
   end
-  require('eca.ui.highlights').setup()
-  chat = { id = id, number = next_number() }
-  add(chat, 'chat')
-  add(chat, 'input')
-  chats[id] = chat
-  order[#order + 1] = id
-  latest = latest or id
+  if not vim.api.nvim_buf_is_loaded(chat.buf) then -- wiped out, or unloaded
+    by_buffer[chat.buf] = nil
+    add(chat, 'chat')
+    listener().emptied(chat, 'chat')
+  end
+  if not vim.api.nvim_buf_is_loaded(chat.input) then
+    by_buffer[chat.input] = nil
+    add(chat, 'input', chat.input)
+  end
   return chat
 end
 
@@ -191,7 +185,7 @@ function M.forget(id)
   if not chat then
     return
   end
-  listener.leaves(chat)
+  listener().leaves(chat)
   chats[id] = nil
   order = vim.tbl_filter(function(each)
     return each ~= id
@@ -201,7 +195,13 @@ function M.forget(id)
     by_buffer[buf] = nil
     vim.api.nvim_buf_delete(buf, { force = true })
   end
-  listener.gone(chat)
+  listener().gone(chat)
+end
+
+--- Are there several chats? Only then their numbers say something.
+---@return boolean
+function M.are_several()
+  return #order > 1
 end
 
 --- All ids, oldest first.

@@ -40,13 +40,13 @@ local host = 'unknown'
 ---@field forget fun() called when a host has exited: the next one has no drafts
 ---@field flush fun() sends the drafts that have changed
 
-local draw ---@type fun(op: any[])
+local draw ---@type fun(op: eca.Op)
 local drafts ---@type eca.DraftSource
 
 local host_pid ---@type fun(): integer?
 
 --- Set the functions that this file needs from others.
----@param draw_op fun(op: any[])
+---@param draw_op fun(op: eca.Op)
 ---@param draft_source eca.DraftSource
 ---@param pid fun(): integer? the host's process id
 function M.listen(draw_op, draft_source, pid)
@@ -126,14 +126,14 @@ local function show(chat)
   local lines = vim.tbl_map(line_of, prompts_of(chat))
   if #lines > 0 or shown[chat] then
     shown[chat] = #lines > 0 or nil
-    draw({ 'queue', chat, lines })
+    draw({ op = 'queue', chat = chat, prompts = lines })
   end
 end
 
 --- Stop showing the held prompts.
 function M.hide()
   for chat in pairs(shown) do
-    draw({ 'queue', chat, {} })
+    draw({ op = 'queue', chat = chat, prompts = {} })
   end
   shown = {}
 end
@@ -206,7 +206,7 @@ function M.give_back()
   for _, chat in ipairs(drafts.ids()) do
     local texts = texts_on_their_way(chat)
     if #texts > 0 then
-      draw({ 'input', chat, table.concat(texts, '\n') })
+      draw({ op = 'input', chat = chat, text = table.concat(texts, '\n') })
     end
   end
   M.forget_sent()
@@ -237,7 +237,7 @@ local function take_out(chat, prompts, edit)
     return not vim.list_contains(prompts, intent)
   end, intents)
   if edit and #prompts > 0 then
-    draw({ 'input', chat, table.concat(texts_of(prompts), '\n') })
+    draw({ op = 'input', chat = chat, text = table.concat(texts_of(prompts), '\n') })
   end
   M.settle()
 end

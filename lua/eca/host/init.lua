@@ -53,7 +53,7 @@ M.folders = workspace.folders
 
 --- Functions that are called when something happens to the host.
 ---@class eca.HostListener
----@field draw fun(op: any[]) draws an op, as if the host had sent it
+---@field draw fun(op: eca.Op) draws an op, as if the host had sent it
 ---@field sending fun(intent: eca.Intent) an intent is about to be sent
 ---@field starting fun(server?: string) the host starts, and perhaps the server with this name
 ---@field note fun(fault?: string) shows in the chats why the host cannot start; nil: it starts

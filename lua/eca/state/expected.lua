@@ -49,13 +49,17 @@ local CHANGES = {
 }
 
 --- Does an intent make a request not pending any more?
----@param intent eca.UnconfirmedIntent
 ---@param item eca.Pending
 ---@return boolean
-local function settles(intent, item)
-  local sent = intent.payload
-  local is_meant = sent.block == item.block and sent.digest == item.digest
-  return sent.chat == item.chat and (intent.name == 'stop' or is_meant)
+local function is_settled(item)
+  for _, intent in ipairs(unconfirmed) do
+    local sent = intent.payload
+    local is_meant = sent.block == item.block and sent.digest == item.digest
+    if sent.chat == item.chat and (intent.name == 'stop' or is_meant) then
+      return true
+    end
+  end
+  return false
 end
 
 local current ---@type fun(): string?
@@ -80,9 +84,12 @@ function M.add(intent)
   end
   unconfirmed[#unconfirmed + 1] = intent
   intent.payload.request = require('eca.host.requests').expect(function()
-    unconfirmed = vim.tbl_filter(function(other)
-      return other ~= intent
-    end, unconfirmed)
+    for place, other in ipairs(unconfirmed) do
+      if other == intent then
+        table.remove(unconfirmed, place)
+        break
+      end
+    end
     M.publish()
   end)
   M.publish()
@@ -97,11 +104,11 @@ end
 ---@param chat? string
 ---@return eca.Pending[]
 function M.pending(chat)
-  return vim.tbl_filter(function(item)
-    return not vim.iter(unconfirmed):any(function(intent)
-      return settles(intent, item)
-    end)
-  end, mirror.pending(chat))
+  local found = {} ---@type eca.Pending[]
+  for _, item in ipairs(mirror.pending(chat)) do
+    found[#found + 1] = not is_settled(item) and item or nil
+  end
+  return found
 end
 
 --- The status of a chat.

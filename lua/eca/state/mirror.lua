@@ -144,14 +144,14 @@ local state = {
 
 local NOT_STARTED = { state = 'stopped', label = '' } ---@type eca.ServerProcess
 
---- A decoded value without `vim.NIL` at any depth.
+--- A decoded value without `vim.NIL` at any depth: the host leaves out keys without a value, but
+--- an item of a list keeps its place.
 ---@param value any
 ---@return any
 function M.clean(value)
   if value == vim.NIL then
     return nil
-  end
-  if type(value) ~= 'table' then
+  elseif type(value) ~= 'table' then
     return value
   end
   local copy = {}
@@ -161,11 +161,12 @@ function M.clean(value)
   return copy
 end
 
---- Op `status`.
----@param chat string
----@param status eca.Status
-function M.set_status(chat, status)
-  state.statuses[chat] = status
+--- Set what the host has sent of a chat, or of a server.
+---@param what 'statuses'|'queues'|'plans'|'usages'|'options'|'servers'|'work'|'jobs'
+---@param id string of the chat, or the server's name
+---@param value any nil: there is none
+function M.set(what, id, value)
+  state[what][id] = value
 end
 
 --- Op `forget`.
@@ -176,63 +177,17 @@ function M.forget(chat)
   end
 end
 
---- Op `pending`: a number n keeps the next n items of the old list; a negative one removes them.
----@param items (eca.Pending|integer)[]
+--- Op `pending`: an id stands for the item with it that was sent before.
+---@param items (eca.Pending|string)[]
 function M.set_pending(items)
-  local before, place, list = state.pending, 0, {} ---@type eca.Pending[], integer, eca.Pending[]
+  local known, list = {}, {} ---@type table<string, eca.Pending>, eca.Pending[]
+  for _, item in ipairs(state.pending) do
+    known[item.id] = item
+  end
   for _, item in ipairs(items) do
-    if type(item) == 'table' then
-      list[#list + 1] = M.clean(item)
-    else
-      vim.list_extend(list, before, place + 1, place + math.max(item, 0))
-      place = place + math.abs(item)
-    end
+    list[#list + 1] = type(item) == 'table' and M.clean(item) or known[item]
   end
   state.pending = list
-end
-
---- Op `queue`.
----@param chat string
----@param prompts [string, string][]
-function M.set_queue(chat, prompts)
-  state.queues[chat] = prompts
-end
-
---- Op `plan`.
----@param chat string
----@param plan? eca.Plan
-function M.set_plan(chat, plan)
-  state.plans[chat] = plan
-end
-
---- Op `usage`.
----@param chat string
----@param rows eca.UsageSegment[][]
-function M.set_usage(chat, rows)
-  state.usages[chat] = rows
-end
-
---- Op `work`.
----@param titles string[]
----@param server string its name
----@param jobs? [string, string][] of a chat and a command
-function M.set_work(titles, server, jobs)
-  state.work[server], state.jobs[server] = titles, jobs
-end
-
---- Op `options`.
----@param chat string
----@param options eca.Option[]
-function M.set_options(chat, options)
-  state.options[chat] = options
-end
-
---- Op `server`.
----@param process eca.ProcessState
----@param label string
----@param server string its name
-function M.set_server(process, label, server)
-  state.servers[server] = { state = process, label = label }
 end
 
 --- The name of a chat's server; of one that the host does not know yet, and without a chat: of the
@@ -254,9 +209,11 @@ end
 --- The names of the servers that were started, and not ended by the user.
 ---@return string[]
 function M.servers_in_use()
-  return vim.tbl_filter(function(name)
-    return state.servers[name].state ~= 'stopped'
-  end, vim.tbl_keys(state.servers))
+  local names = {} ---@type string[]
+  for name, server in pairs(state.servers) do
+    names[#names + 1] = server.state ~= 'stopped' and name or nil
+  end
+  return names
 end
 
 --- The status of a chat. All required fields are set, even before the host has sent it.
@@ -293,9 +250,11 @@ end
 ---@param chat? string
 ---@return eca.Pending[]
 function M.pending(chat)
-  return vim.tbl_filter(function(item)
-    return chat == nil or item.chat == chat
-  end, state.pending)
+  local found = {} ---@type eca.Pending[]
+  for _, item in ipairs(state.pending) do
+    found[#found + 1] = (chat == nil or item.chat == chat) and item or nil
+  end
+  return found
 end
 
 --- The queued prompts of a chat, oldest first.

@@ -23,16 +23,6 @@ local M = {}
 
 local chats = {} ---@type table<string, eca.ChatFiles>
 
----@param file eca.FileUsed
----@param turn integer
----@return eca.FileUsed
-local function present(file, turn)
-  local copy = { read = 0, written = 0, mentioned = 0, run = 0 }
-  copy = vim.tbl_extend('force', copy, file)
-  copy.heat = file.heat * 0.5 ^ (turn - file.turn)
-  return copy
-end
-
 ---@param a eca.FileUsed
 ---@param b eca.FileUsed
 ---@return boolean
@@ -52,7 +42,10 @@ end
 ---@return eca.FileUsed[]
 local function sorted(files, turn)
   local list = vim.tbl_map(function(file)
-    return present(file, turn)
+    local none = { read = 0, written = 0, mentioned = 0, run = 0 }
+    local copy = vim.tbl_extend('force', none, file)
+    copy.heat = file.heat * 0.5 ^ (turn - file.turn)
+    return copy
   end, files)
   table.sort(list, is_hotter)
   return list
@@ -90,18 +83,25 @@ function M.list(chat)
   return known and sorted(vim.tbl_values(known.files), known.turn) or {}
 end
 
---- Announce the files that were used since the last time.
----@param emit fun(data: { chat: string, turn: integer, files: eca.FileUsed[] })
-function M.announce(emit)
+---@class eca.FilesUsed
+---@field chat string
+---@field turn integer
+---@field files eca.FileUsed[]
+
+--- The files that were used since the last time, to announce.
+---@return eca.FilesUsed[]
+function M.take_changed()
+  local all = {} ---@type eca.FilesUsed[]
   for id, known in pairs(chats) do
     if next(known.changed) then
       local changed = vim.tbl_map(function(path)
         return known.files[path]
       end, vim.tbl_keys(known.changed))
       known.changed = {}
-      emit({ chat = id, turn = known.turn, files = sorted(changed, known.turn) })
+      all[#all + 1] = { chat = id, turn = known.turn, files = sorted(changed, known.turn) }
     end
   end
+  return all
 end
 
 return M

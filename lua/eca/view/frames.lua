@@ -1,4 +1,4 @@
---- Draws frames, which are lists of view ops from the host, in order, and acknowledges them.
+--- Draws frames, which are lists of view ops, in order, and acknowledges those of the host.
 ---
 --- Rules kept here:
 --- - A frame is acknowledged when all of it is drawn, with the time that took. The host sends the
@@ -18,8 +18,8 @@ local view_ops = require('eca.view.ops')
 local M = {}
 
 ---@class eca.Frame
----@field number integer
----@field ops any[][] wire forms: name, then the fields in order
+---@field number? integer nil: our own, which nobody waits for
+---@field ops eca.Op[]
 ---@field next integer place of the next op to draw
 ---@field spent number seconds of CPU time spent on drawing so far
 
@@ -37,46 +37,56 @@ local function complain(name, message)
   end
 end
 
---- Draw something; an error is reported.
----@param name string
----@param run fun(...: any)
----@param ... any
----@return boolean done false: it must be done later
-local function try(name, run, ...)
-  local worked, message = pcall(run, ...)
-  if not worked and comfort.means_later(tostring(message)) then
-    return false
-  elseif not worked then
-    complain(name, tostring(message))
-  end
-  return true
-end
-
 ---@param frame eca.Frame
 ---@return boolean drawn all of it
 local function draw(frame)
-  local started = os.clock()
-  while frame.next <= #frame.ops do
-    local ops, next = frame.ops, frame.next
-    local count = view_ops.count_together(ops, next)
-    if not try(ops[next][1], view_ops.draw_together, ops, next, count) then
+  local started, ops = os.clock(), frame.ops
+  while frame.next <= #ops do
+    local worked, result = pcall(view_ops.draw, ops, frame.next)
+    if worked then
+      frame.next = result
+    elseif comfort.means_later(tostring(result)) then
       break
+    else
+      complain(ops[frame.next].op, tostring(result))
+      frame.next = frame.next + view_ops.count_together(ops, frame.next)
     end
-    frame.next = next + count
   end
-  try('the windows', view_ops.settle)
+  local settled, fault = pcall(view_ops.settle)
+  if not settled and not comfort.means_later(tostring(fault)) then
+    complain('the windows', tostring(fault))
+  end
   frame.spent = frame.spent + (os.clock() - started)
-  return frame.next > #frame.ops
+  return frame.next > #ops
 end
 
 --- Draw the waiting frames, as far as Neovim allows.
 local function continue()
-  while waiting[1] and draw(waiting[1]) do
-    local frame = table.remove(waiting, 1)
-    host.send('drawn', { frame = frame.number, ms = frame.spent * 1e3 })
+  local frame = waiting[1]
+  while frame and draw(frame) do
+    if waiting[1] == frame then -- else an event has run what discarded it
+      table.remove(waiting, 1)
+      if frame.number then
+        host.send('drawn', { frame = frame.number, ms = frame.spent * 1e3 })
+      end
+    end
+    frame = waiting[1]
   end
   if waiting[1] then
     vim.api.nvim_create_autocmd('SafeState', { once = true, nested = true, callback = continue })
+  end
+end
+
+--- Draw ops after all that wait; also while others are being drawn.
+---@param number? integer of the host's frame
+---@param ops eca.Op[]
+function M.apply(number, ops)
+  if vim.v.exiting ~= vim.NIL then
+    return
+  end
+  waiting[#waiting + 1] = { number = number, ops = ops, next = 1, spent = 0 }
+  if #waiting == 1 then
+    continue()
   end
 end
 
@@ -88,19 +98,6 @@ function M.receive(number, packed, handled)
   host.alive()
   held_intents.handled(handled)
   M.apply(number, vim.mpack.decode(packed))
-end
-
---- Draw ops.
----@param number integer
----@param ops any[][]
-function M.apply(number, ops)
-  if vim.v.exiting ~= vim.NIL then
-    return
-  end
-  waiting[#waiting + 1] = { number = number, ops = ops, next = 1, spent = 0 }
-  if #waiting == 1 then
-    continue()
-  end
 end
 
 --- Called when the host is gone: discards its frames.

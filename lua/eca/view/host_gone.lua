@@ -6,64 +6,54 @@
 --- - Events come last, so that listeners find the new state.
 local M = {}
 
---- Draw the headers that the host has sent in advance for blocks in progress.
----@param id string
-local function stop_blocks(id)
-  local buf = require('eca.chat.buffers').get(id).buf
-  for _, block in ipairs(require('eca.transcript').unfinished(buf)) do
-    require('eca.view.ops').draw({ 'header', id, block.id, block.header })
-  end
+--- The id of the block for messages about the host; the host's own blocks are numbered from 1.
+local NOTE = 0
+
+---@param ops eca.Op[]
+local function draw(ops)
+  require('eca.view.frames').apply(nil, ops)
 end
 
+--- The ops that end the turn of a chat.
 ---@param id string
-local function end_turn(id)
-  local mirror, draw = require('eca.state.mirror'), require('eca.view.ops').draw
+---@return eca.Op[]
+local function end_of_turn(id)
+  local mirror, ops = require('eca.state.mirror'), {}
   local waiting = vim.tbl_map(function(prompt)
     return prompt[2]
   end, mirror.queue(id))
   if #waiting > 0 then
-    draw({ 'input', id, table.concat(waiting, '\n') })
+    ops[1] = { op = 'input', chat = id, text = table.concat(waiting, '\n') }
   end
   local status = mirror.status(id)
   status.state, status.pending = 'idle', 0
   status.elapsed, status.starting, status.silent = nil, nil, nil
   status.activity, status.retrying = nil, nil
-  draw({ 'queue', id, {} })
-  draw({ 'plan', id, nil })
-  require('eca.state.used_files').forget(id) -- another host counts from 1 again
-  draw({ 'status', id, status })
+  return vim.list_extend(ops, {
+    { op = 'queue', chat = id, prompts = {} },
+    { op = 'plan', chat = id },
+    { op = 'status', chat = id, status = status },
+  })
 end
-
----@param waiting eca.Pending[]
----@param at_work string[] chats
-local function emit_events(waiting, at_work)
-  local draw = require('eca.view.ops').draw
-  for _, item in ipairs(waiting) do
-    if item.kind == 'approval' then
-      local data = { chat = item.chat, id = item.id, outcome = 'gone' }
-      draw({ 'emit', 'EcaApprovalResolved', data })
-    end
-  end
-  for _, id in ipairs(at_work) do
-    draw({ 'emit', 'EcaTurnFinished', { chat = id, reason = 'gone' } })
-  end
-end
-
---- The id of the block for messages about the host; the host's own blocks are numbered from 1.
-local NOTE = 0
 
 --- Show in every chat why the host is not running, because a message may be cut.
 ---@param fault? string nil: it starts again, so the fault is no more
 function M.note(fault)
-  local draw, buffers = require('eca.view.ops').draw, require('eca.chat.buffers')
+  local buffers = require('eca.chat.buffers')
   local line = require('eca.ui.sanitize').line(fault or '')
   for _, id in ipairs(buffers.ids()) do
+    local about = { chat = id, block = NOTE }
+    local function op(name, fields)
+      return vim.tbl_extend('error', { op = name }, about, fields or {})
+    end
     if fault then
-      draw({ 'open', id, NOTE, 'note', {}, 0, nil })
-      draw({ 'body', id, NOTE, { line }, { { 0, 0, -1, 'EcaError' } }, nil })
-      draw({ 'close', id, NOTE })
+      draw({
+        op('open', { kind = 'note', header = {}, depth = 0 }),
+        op('body', { lines = { line }, marks = { { 0, 0, -1, 'EcaError' } } }),
+        op('close'),
+      })
     elseif require('eca.transcript').range(buffers.get(id).buf, NOTE) then
-      draw({ 'remove', id, NOTE })
+      draw({ op('remove') })
     end
   end
 end
@@ -71,20 +61,34 @@ end
 --- Show that the host is gone: turns are over, nothing is pending, and queued prompts are back in
 --- the input.
 function M.show()
-  local mirror, draw = require('eca.state.mirror'), require('eca.view.ops').draw
-  local ids, waiting = require('eca.chat.buffers').ids(), mirror.pending()
-  local at_work = vim.tbl_filter(function(id)
-    return mirror.status(id).state ~= 'idle'
-  end, ids)
+  local mirror, buffers = require('eca.state.mirror'), require('eca.chat.buffers')
+  local ops, events = {}, {} ---@type eca.Op[], eca.Op[]
   local in_use = mirror.servers_in_use()
   for _, server in ipairs(#in_use > 0 and in_use or { mirror.server_name() }) do
-    draw({ 'server', 'failed', mirror.server(server).label, server })
-    draw({ 'work', {}, server })
+    local label = mirror.server(server).label
+    ops[#ops + 1] = { op = 'server', server = server, state = 'failed', label = label }
+    ops[#ops + 1] = { op = 'work', server = server, titles = {} }
   end
-  vim.iter(ids):each(stop_blocks)
-  draw({ 'pending', {} })
-  vim.iter(ids):each(end_turn)
-  emit_events(waiting, at_work)
+  for _, item in ipairs(mirror.pending()) do
+    if item.kind == 'approval' then
+      local data = { chat = item.chat, id = item.id, outcome = 'gone' }
+      events[#events + 1] = { op = 'emit', event = 'EcaApprovalResolved', data = data }
+    end
+  end
+  ops[#ops + 1] = { op = 'pending', items = {} }
+  for _, id in ipairs(buffers.ids()) do
+    -- the headers that the host has sent in advance for blocks in progress
+    for _, block in ipairs(require('eca.transcript').unfinished(buffers.get(id).buf)) do
+      ops[#ops + 1] = { op = 'header', chat = id, block = block.id, header = block.header }
+    end
+    if mirror.status(id).state ~= 'idle' then
+      local data = { chat = id, reason = 'gone' }
+      events[#events + 1] = { op = 'emit', event = 'EcaTurnFinished', data = data }
+    end
+    vim.list_extend(ops, end_of_turn(id))
+    require('eca.state.used_files').forget(id) -- another host counts from 1 again
+  end
+  draw(vim.list_extend(ops, events))
 end
 
 return M

@@ -8,33 +8,23 @@ local buffers = require('eca.chat.buffers')
 local expected = require('eca.state.expected')
 local host = require('eca.host')
 
-buffers.listen({
-  created = function(chat, kind, gone)
-    require('eca.view.chat_buffers').created(chat, kind, gone)
-  end,
-  emptied = function(chat, kind)
-    require('eca.view.chat_buffers').emptied(chat, kind)
-  end,
-  leaves = function(chat)
-    require('eca.view.chat_buffers').leaves(chat)
-  end,
-  gone = function(chat)
-    require('eca.view.chat_buffers').gone(chat)
-  end,
-})
+buffers.listen(function()
+  return require('eca.view.chat_buffers')
+end)
 expected.ask_current(function()
   return require('eca.window').current_chat()
 end)
 host.listen({
   draw = function(op)
-    require('eca.view.ops').draw(op)
+    require('eca.view.frames').apply(nil, { op })
   end,
   sending = expected.add,
   starting = function(server)
     require('eca.editor.user_writes') -- watches from now on
     if server then
       local label = require('eca.state.mirror').server(server).label
-      require('eca.view.ops').draw({ 'server', 'starting', label, server })
+      local op = { op = 'server', server = server, state = 'starting', label = label }
+      require('eca.view.frames').apply(nil, { op })
     end
   end,
   note = function(line)

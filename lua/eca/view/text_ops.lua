@@ -3,31 +3,26 @@
 --- Rules kept here:
 --- - A transcript is modifiable from its first op until `settle`. What is needed once for many ops
 ---   is done once, at the beginning or the end.
---- - Consecutive blocks at the end of a chat are added by one edit.
+--- - Nothing is drawn in a transcript that has lost its text, before the host clears it.
 local chats = require('eca.chat.buffers')
 local follow_end = require('eca.window.follow_end')
 local transcript = require('eca.transcript')
 
 local M = {}
 
-local edited = {} ---@type table<integer, string> chats of transcripts unlocked since `settle`
-local on_edit ---@type fun()
-
---- Set what is called when there is something to settle.
----@param callback fun()
-function M.listen(callback)
-  on_edit = callback
-end
+local edited = {} ---@type table<string, integer> transcripts unlocked since `settle`, by chat
 
 --- Scroll the windows of edited transcripts to their ends, and make the transcripts read-only
 --- again.
----@param changed table<string, true> chats whose counts of new rows have changed are added
-function M.settle(changed)
-  for buf, chat in pairs(edited) do
-    edited[buf] = nil
+---@param stale table<string, 'all'|'times'> chats whose counts of new rows have changed are added
+function M.settle(stale)
+  for chat, buf in pairs(edited) do
+    edited[chat] = nil
     if vim.api.nvim_buf_is_loaded(buf) then
       transcript.lock(buf)
-      changed[chat] = follow_end.after(buf) or changed[chat]
+      if follow_end.after(buf) then
+        stale[chat] = stale[chat] or 'times'
+      end
     end
   end
 end
@@ -36,123 +31,88 @@ end
 ---@param id string
 ---@return integer buf
 local function edit(id)
-  local buf = chats.ensure(id).buf
-  if not edited[buf] then
-    edited[buf] = id
+  local buf = edited[id]
+  if not buf then
+    buf = chats.ensure(id).buf
+    edited[id] = buf
     follow_end.before(buf)
-    transcript.unlock(buf)
-    on_edit()
+    vim.bo[buf].modifiable = true
   end
   return buf
 end
 
---- Change a transcript by adding new text; or, while a page of older messages is drawn, text above
+--- Change text at or after a block; while a page of older messages is drawn, that is above
 --- everything that is shown.
----@param chat string
----@param place? integer id of the block
+---@param buf integer
+---@param block? integer
 ---@param change fun(buf: integer, ...: any)
-local function add_text(chat, place, change, ...)
-  local buf = edit(chat)
-  if place and transcript.is_paging(buf, place) then
+local function change_from(buf, block, change, ...)
+  if block and transcript.is_paging(buf, block) then
     follow_end.above(buf, change, ...)
-    return
+  else
+    change(buf, ...)
   end
-  local before = vim.api.nvim_buf_line_count(buf)
-  change(buf, ...)
-  follow_end.added(buf, vim.api.nvim_buf_line_count(buf) - before)
-end
-
---- Change a transcript in a way that may remove rows.
----@param chat string
----@param change fun(buf: integer, ...: any)
-local function replace_text(chat, change, ...)
-  local buf = edit(chat)
-  local before = vim.api.nvim_buf_line_count(buf)
-  change(buf, ...)
-  follow_end.removed(buf, math.max(0, before - vim.api.nvim_buf_line_count(buf)))
 end
 
 --- Add blocks to a chat; only the first may have `after`.
 ---@param chat string
 ---@param openings eca.Opening[]
 function M.open(chat, openings)
-  local first = openings[1]
-  local after = first.after
-  if first.kind == 'flag' and after and not transcript.is_paging(edit(chat), after) then
-    transcript.open(edit(chat), openings) -- the user has just set it
-  else
-    add_text(chat, after, transcript.open, openings)
+  local buf = edit(chat)
+  if transcript.is_lost(buf) then
+    return
   end
+  change_from(buf, openings[1].after, transcript.open, openings)
   for _, opening in ipairs(openings) do
     if opening.kind == 'image' then
-      require('eca.chat.pictures').drawn(chat, chats.ensure(chat).buf, opening.block)
+      require('eca.chat.pictures').drawn(chat, buf, opening.block)
     end
   end
 end
 
---- Replace the header of a block.
----@param chat string
----@param block integer
----@param header eca.Segment[]
----@param lost? eca.Segment[]
-function M.header(chat, block, header, lost)
-  transcript.header(edit(chat), block, header, lost)
-end
-
---- Append text to the end of a block's body.
----@param chat string
----@param block integer
----@param text string
-function M.append(chat, block, text)
-  add_text(chat, block, transcript.append, block, text)
-end
-
---- Replace the body of a block.
----@param chat string
----@param block integer
----@param lines string[]
----@param marks eca.Mark[]
----@param language? string
-function M.body(chat, block, lines, marks, language)
-  if transcript.is_paging(edit(chat), block) then
-    add_text(chat, block, transcript.body, block, lines, marks, language)
-  else
-    replace_text(chat, transcript.body, block, lines, marks, language)
-  end
-end
-
---- Close a block: it gets no more text.
----@param chat string
----@param block integer
-function M.close(chat, block)
-  transcript.close(edit(chat), block)
-end
-
 --- Remove pictures with their text. If their module is not loaded, none was shown.
----@param chat string
+---@param buf integer
 ---@param block? integer
-local function remove_pictures(chat, block)
+local function remove_pictures(buf, block)
   local pictures = package.loaded['eca.chat.pictures']
   if pictures then
-    pictures.removed(chats.ensure(chat).buf, block)
+    pictures.removed(buf, block)
   end
 end
 
---- Remove a block.
----@param chat string
----@param block integer
-function M.remove(chat, block)
-  remove_pictures(chat, block)
-  replace_text(chat, transcript.remove, block)
-end
+---@type table<string, fun(buf: integer, op: eca.Op)>
+M.functions = {
+  header = function(buf, op)
+    transcript.header(buf, op.block, op.header, op.lost)
+  end,
+  append = function(buf, op)
+    change_from(buf, op.block, transcript.append, op.block, op.text)
+  end,
+  body = function(buf, op)
+    change_from(buf, op.block, transcript.body, op.block, op.lines, op.marks, op.language)
+  end,
+  close = function(buf, op)
+    transcript.close(buf, op.block)
+  end,
+  remove = function(buf, op)
+    remove_pictures(buf, op.block)
+    transcript.remove(buf, op.block)
+  end,
+  clear = function(buf)
+    remove_pictures(buf)
+    transcript.clear(buf)
+    follow_end.cleared(buf)
+  end,
+}
 
---- Remove all blocks.
----@param chat string
-function M.clear(chat)
-  local buf = edit(chat)
-  remove_pictures(chat)
-  transcript.clear(buf)
-  follow_end.cleared(buf)
+--- Draw an op.
+---@param op eca.Op
+function M.draw(op)
+  local change = M.functions[op.op] or error('unknown view op ' .. tostring(op.op))
+  local buf = edit(op.chat)
+  if op.op == 'clear' or not transcript.is_lost(buf) then
+    change(buf, op)
+  end
 end
 
 return M

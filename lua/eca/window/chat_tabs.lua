@@ -25,8 +25,9 @@ end
 ---@param id string
 ---@return integer?
 function M.number(id)
-  local chat = require('eca.chat.buffers').get(id)
-  return chat and #require('eca.chat.buffers').ids() > 1 and chat.number or nil
+  local buffers = require('eca.chat.buffers')
+  local chat = buffers.get(id)
+  return chat and buffers.are_several() and chat.number or nil
 end
 
 ---@class eca.OtherChat

@@ -1,17 +1,24 @@
 --- Windows on a transcript scroll with its end, if their cursor was there.
 ---
 --- Rules kept here:
---- - A window whose cursor is not on the last row stays where it is, and counts the new rows that
----   it has not shown.
+--- - A window whose cursor is not on the last row stays where it is. A mark is on the last row that
+---   it has shown; the rows below are new.
 --- - The agent's welcome is shown from its top if there is not room for all of it.
 --- - Nothing moves while the user selects, searches or is in the middle of a command in the window.
 --- - The current window and the mode never change.
+local places = require('eca.transcript.places')
+
 local M = {}
 
-local behind = {} ---@type table<integer, integer> rows that a window has not shown
-local added = {} ---@type table<integer, integer> rows since `before`, by buffer
-local at_end = {} ---@type table<integer, table<integer, integer>> last row by window, by buffer
-local size = {} ---@type table<integer, integer> rows before the change, by buffer
+--- A mark for each window that is not at the end; its id is that of the window.
+local shown = vim.api.nvim_create_namespace('eca.window.follow_end')
+
+---@class eca.Followed a transcript that is being changed
+---@field windows integer[] that were at the end
+---@field last integer its last row before
+---@field counts? boolean the counts of new rows have changed
+
+local followed = {} ---@type table<integer, eca.Followed> by buffer
 
 ---@class eca.LeftView where a window was in a chat
 ---@field view table<string, integer>
@@ -37,7 +44,7 @@ end
 ---@param win integer
 ---@return boolean
 local function is_greeting(win)
-  return require('eca.transcript').is_greeting(vim.api.nvim_win_get_buf(win))
+  return places.is_greeting(vim.api.nvim_win_get_buf(win))
     and vim.api.nvim_win_text_height(win, {}).all > vim.api.nvim_win_get_height(win) - 1
 end
 
@@ -50,45 +57,44 @@ local function is_at_end(win, count)
   return row >= count or (row == 1 and is_greeting(win))
 end
 
---- Called before a transcript changes: notes which windows are at its end.
+--- The last row that a window has shown, if rows below it are new.
+---@param win integer
+---@param buf integer
+---@return integer?
+local function last_shown(win, buf)
+  return vim.api.nvim_buf_get_extmark_by_id(buf, shown, win, {})[1]
+end
+
+---@param win integer
+---@param buf integer
+---@param row integer
+local function set_shown(win, buf, row)
+  vim.api.nvim_buf_set_extmark(buf, shown, row, 0, { id = win, right_gravity = false })
+end
+
+--- Called before a transcript changes: notes which windows are at its end. Until `after` nothing
+--- else runs, so that these are the ones to scroll.
 ---@param buf integer
 function M.before(buf)
-  local rows = {} ---@type table<integer, integer>
-  local count = vim.api.nvim_buf_line_count(buf)
+  local count, windows = vim.api.nvim_buf_line_count(buf), {} ---@type integer, integer[]
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     if is_at_end(win, count) and not is_busy(win) then
-      rows[win] = vim.api.nvim_win_get_cursor(win)[1]
+      windows[#windows + 1] = win
+    elseif not last_shown(win, buf) then
+      set_shown(win, buf, count - 1)
     end
   end
-  at_end[buf], size[buf] = rows, count
+  followed[buf] = { windows = windows, last = count - 1 }
 end
 
---- Count new rows. Not called for rows of a block that the user opens.
----@param buf integer
----@param rows integer
-function M.added(buf, rows)
-  added[buf] = (added[buf] or 0) + rows
-end
-
---- Called when rows were removed: windows at the end stay there, so many rows higher.
----@param buf integer
----@param rows integer
-function M.removed(buf, rows)
-  for win, row in pairs(at_end[buf] or {}) do
-    at_end[buf][win] = row - rows
-  end
-end
-
---- Called when the transcript was emptied: counts begin again, and every window is at the end, also
---- that of a reader, whose rows are gone.
+--- Called when the transcript was emptied: every window is at the end, also that of a reader, whose
+--- rows are gone.
 ---@param buf integer
 function M.cleared(buf)
-  added[buf], left[buf] = nil, nil
-  local rows = at_end[buf] or {}
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    behind[win] = nil
-    rows[win] = not is_busy(win) and 1 or nil
-  end
+  left[buf], followed[buf].counts = nil, true
+  followed[buf].windows = vim.tbl_filter(function(win)
+    return not is_busy(win)
+  end, vim.fn.win_findbuf(buf))
 end
 
 --- Change rows above those that windows show, so that what they show does not move.
@@ -102,6 +108,7 @@ function M.above(buf, change, ...)
   local before = vim.api.nvim_buf_line_count(buf)
   change(buf, ...)
   local rows = vim.api.nvim_buf_line_count(buf) - before
+  followed[buf].last = followed[buf].last + rows
   for win, view in pairs(rows ~= 0 and views or {}) do
     view.topline, view.lnum = math.max(1, view.topline + rows), math.max(1, view.lnum + rows)
     vim.api.nvim_win_call(win, function()
@@ -110,29 +117,22 @@ function M.above(buf, change, ...)
   end
 end
 
---- The cursor column in the last row: its end if the row is taller than the window, so that the
---- window shows the end.
----@param win integer
----@param last integer 1-based
----@return integer column
-local function column_to_show(win, last)
-  local bytes = vim.fn.col({ last, '$' }, win) - 1
-  local cells = vim.api.nvim_win_get_width(win) * vim.api.nvim_win_get_height(win)
-  return bytes > cells and bytes - 1 or 0
-end
-
---- Scroll a window to the last row; to the top of a long welcome.
+--- Scroll a window to the last row; to the top of a long welcome. If the row is taller than the
+--- window, the cursor goes to its end, so that the window shows it.
 ---@param win integer
 function M.go_to_end(win)
   if is_greeting(win) then
     vim.api.nvim_win_set_cursor(win, { 1, 0 })
     return
   end
-  local last = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+  local buf, height = vim.api.nvim_win_get_buf(win), vim.api.nvim_win_get_height(win)
+  local last = vim.api.nvim_buf_line_count(buf)
   local moved = last - vim.api.nvim_win_get_cursor(win)[1]
-  vim.api.nvim_win_set_cursor(win, { last, column_to_show(win, last) })
-  behind[win] = nil
-  if moved > vim.api.nvim_win_get_height(win) / 2 then
+  local bytes = vim.fn.col({ last, '$' }, win) - 1
+  local is_tall = bytes > vim.api.nvim_win_get_width(win) * height
+  vim.api.nvim_win_set_cursor(win, { last, is_tall and bytes - 1 or 0 })
+  vim.api.nvim_buf_del_extmark(buf, shown, win)
+  if moved > height / 2 then
     vim.api.nvim_win_call(win, function()
       vim.cmd('normal! zb')
     end)
@@ -163,9 +163,9 @@ end
 ---@param win integer
 function M.leave(win)
   local buf = vim.api.nvim_win_get_buf(win)
-  local rows = vim.api.nvim_buf_line_count(buf)
+  local count = vim.api.nvim_buf_line_count(buf)
   local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
-  left[buf] = { view = view, rows = rows, at_end = is_at_end(win, rows) }
+  left[buf] = { view = view, rows = count, at_end = is_at_end(win, count) }
 end
 
 --- Called when a window begins to show a transcript: goes where it was before, or to the end.
@@ -173,7 +173,7 @@ end
 function M.enter(win)
   local buf = vim.api.nvim_win_get_buf(win)
   local place = left[buf]
-  behind[win], left[buf], added[buf] = nil, nil, nil
+  left[buf] = nil
   if not place or place.at_end then
     M.go_to_end(win)
     return
@@ -181,82 +181,58 @@ function M.enter(win)
   vim.api.nvim_win_call(win, function()
     vim.fn.winrestview(place.view)
   end)
-  behind[win] = math.max(0, vim.api.nvim_buf_line_count(buf) - place.rows)
-end
-
---- Was this window at the end, and has its cursor not moved away?
----@param win integer
----@param row? integer the last row before the change
----@param count integer rows now
----@return boolean
-local function follows(win, row, count)
-  return row ~= nil and vim.api.nvim_win_get_cursor(win)[1] >= math.min(row, count)
+  set_shown(win, buf, math.min(place.rows, vim.api.nvim_buf_line_count(buf)) - 1)
 end
 
 --- Called after a transcript changed: scrolls the windows that were at its end to the new one.
 ---@param buf integer
----@return true? counts the count of new rows has changed for some window
+---@return boolean counts the count of new rows may have changed for some window
 function M.after(buf)
-  local rows, new = at_end[buf] or {}, added[buf] or 0
-  at_end[buf], added[buf] = nil, nil
-  local count = vim.api.nvim_buf_line_count(buf)
-  local shrunk = count < (size[buf] or 0)
-  local counts ---@type true?
+  local change, last = followed[buf], vim.api.nvim_buf_line_count(buf) - 1
+  followed[buf] = nil
+  local counts = change.counts == true
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local before = behind[win]
-    if follows(win, rows[win], count) then
+    if vim.list_contains(change.windows, win) then
       M.go_to_end(win)
-      if shrunk then
+      if last < change.last then
         fill(win)
       end
-    elseif new > 0 then
-      behind[win] = (behind[win] or 0) + new
+    else
+      counts = counts or last ~= change.last
     end
-    counts = behind[win] ~= before or counts
   end
   return counts
 end
 
---- The number of new rows that a window has not shown. Rows it shows now do not count any more.
+--- The number of new rows that a window has not shown.
 ---@param win integer
 ---@return integer
 function M.new_rows(win)
-  if behind[win] then
-    local below = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
-      - vim.fn.line('w$', win)
-    behind[win] = below > 0 and math.min(behind[win], below) or nil
+  local buf = vim.api.nvim_win_get_buf(win)
+  local known = last_shown(win, buf)
+  if not known then
+    return 0
   end
-  return behind[win] or 0
-end
-
---- Called when the windows of a transcript may show other rows: reports changed counts of new rows.
----@param buf integer
----@param changed fun(win: integer)
-local function moved(buf, changed)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local before = behind[win]
-    if before and M.new_rows(win) ~= before then
-      changed(win)
-    end
+  local last = vim.api.nvim_buf_line_count(buf) - 1
+  local row = math.max(known, vim.fn.line('w$', win) - 1)
+  if row >= last then
+    vim.api.nvim_buf_del_extmark(buf, shown, win)
+  elseif row > known then
+    set_shown(win, buf, row)
   end
+  return math.max(0, last - row)
 end
 
 --- Watch which rows a transcript's windows show.
 ---@param buf integer
----@param changed fun(win: integer) called when a window has shown new rows
+---@param changed fun(win: integer) called when a window may have shown new rows
 function M.attach(buf, changed)
   vim.api.nvim_create_autocmd({ 'CursorMoved', 'WinScrolled' }, {
     buffer = buf,
     callback = function()
-      moved(buf, changed)
-    end,
-  })
-  vim.api.nvim_create_autocmd('BufWinLeave', {
-    buffer = buf,
-    callback = function()
-      for win in pairs(behind) do
-        if not vim.api.nvim_win_is_valid(win) then
-          behind[win] = nil
+      for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+        if last_shown(win, buf) then
+          changed(win)
         end
       end
     end,

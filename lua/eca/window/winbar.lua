@@ -63,24 +63,16 @@ local SERVERS = {
 ---@return eca.WinbarPart
 local function state_part(status)
   local process = status.asleep and 'asleep' or status.server
-  local server = SERVERS[process]
-  local sign = server or STATES[status.state]
-  if status.retrying and not server then
-    sign = STATES.retrying
-  end
-  local state = status.retrying and 'retrying' or status.state
-  local text = sign[1] .. ' ' .. (server and process or state)
-  if status.pending > 1 and not server then
-    text = ('%s (%d)'):format(text, status.pending)
-  end
+  local server, state = SERVERS[process], status.retrying and 'retrying' or status.state
+  local sign = server or STATES[state]
+  local words = { sign[1], server and process or state } ---@type string[]
+  words[3] = not server and status.pending > 1 and ('(%d)'):format(status.pending) or nil
   local time = status.elapsed
   if server then
     time = status.starting
   end
-  if time then
-    text = text .. ' ' .. duration(time)
-  end
-  return { text = text, group = sign[2], weight = 90 }
+  words[#words + 1] = time and duration(time)
+  return { text = table.concat(words, ' '), group = sign[2], weight = 90 }
 end
 
 ---@param amount string
@@ -106,7 +98,7 @@ end
 ---@param new integer unseen rows below the window
 ---@param columns integer of the window
 ---@return eca.WinbarPart[]
-function M.transcript_parts(status, new, columns)
+local function transcript_parts(status, new, columns)
   local title = { text = status.title or mirror.UNTITLED, group = 'EcaWinbarTitle', weight = 60 }
   title.least, title.keep = LEAST_TITLE, SHORTEST_TITLE
   local parts = { title } ---@type eca.WinbarPart[]
@@ -140,7 +132,7 @@ end
 --- The text of a winbar with these parts.
 ---@param parts eca.WinbarPart[]
 ---@return string
-function M.render(parts)
+local function render(parts)
   local pieces = { START } ---@type string[]
   for index, part in ipairs(parts) do
     local text = sanitize.statusline(part.text)
@@ -157,21 +149,14 @@ function M.render(parts)
   return table.concat(pieces) .. '%#EcaWinbar#'
 end
 
----@param win integer
----@param text string
-local function set(win, text)
-  if vim.wo[win].winbar ~= text then
-    vim.wo[win][0].winbar = text
-  end
-end
-
 --- How many prompts are queued: those that steer the running turn, then those for its end.
 ---@param prompts [string, string][]
 ---@return string
 local function queue_text(prompts)
-  local steering = #vim.tbl_filter(function(prompt)
-    return prompt[1] == 'steer'
-  end, prompts)
+  local steering = 0
+  for _, prompt in ipairs(prompts) do
+    steering = steering + (prompt[1] == 'steer' and 1 or 0)
+  end
   local queued = #prompts - steering
   local words = {} ---@type string[]
   words[#words + 1] = steering > 0 and ('%d steering'):format(steering) or nil
@@ -192,7 +177,7 @@ end
 --- The parts of the input's winbar, in order.
 ---@param chat string
 ---@return eca.WinbarPart[]
-function M.input_parts(chat)
+local function input_parts(chat)
   local parts = {} ---@type eca.WinbarPart[]
   local question, status = input_mode.question(chat), mirror.status(chat)
   add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
@@ -227,18 +212,6 @@ function M.input_parts(chat)
   return parts
 end
 
---- Add the tabs of the other chats after the title.
----@param parts eca.WinbarPart[]
----@param chat string
----@param columns integer
-local function add_tabs(parts, chat, columns)
-  local number = chat_tabs.number(chat)
-  parts[1].text = number and ('%d %s'):format(number, parts[1].text) or parts[1].text
-  for index, part in ipairs(chat_tabs.parts(chat, columns)) do
-    table.insert(parts, index + 1, part)
-  end
-end
-
 --- Draw the winbar of a window, and the title in its status line, if it shows a transcript or an
 --- input.
 ---@param win integer
@@ -247,16 +220,26 @@ function M.refresh_window(win)
   if not chat then
     return
   end
+  local columns = vim.api.nvim_win_get_width(win)
   local parts ---@type eca.WinbarPart[]
   if kind == 'chat' then
-    local columns = vim.api.nvim_win_get_width(win)
-    parts = M.transcript_parts(mirror.status(chat.id), follow_end.new_rows(win), columns)
-    add_tabs(parts, chat.id, columns)
+    parts = transcript_parts(mirror.status(chat.id), follow_end.new_rows(win), columns)
+    if chats.are_several() then -- the tabs of the others stand after the title
+      parts[1].text = ('%d %s'):format(chat.number, parts[1].text)
+      for index, part in ipairs(chat_tabs.parts(chat.id, columns)) do
+        table.insert(parts, index + 1, part)
+      end
+    end
   else
-    parts = M.input_parts(chat.id)
+    parts = input_parts(chat.id)
   end
-  set(win, M.render(winbar_fit.fit(parts, vim.api.nvim_win_get_width(win) - 1)))
-  statusline.refresh(win)
+  local text = render(winbar_fit.fit(parts, columns - 1))
+  if vim.wo[win].winbar ~= text then
+    vim.wo[win][0].winbar = text
+  end
+  if vim.o.laststatus == 3 then
+    statusline.set(win)
+  end
 end
 
 --- Has something else replaced the winbar of a chat's window?
@@ -269,10 +252,12 @@ end
 
 --- Draw the winbars of all windows of a chat, or of all chats.
 ---@param id? string
-function M.refresh(id)
+---@param times? boolean only times have changed: the input shows one only if the agent is silent
+function M.refresh(id, times)
   for _, win in ipairs(vim.api.nvim_list_wins()) do
-    local chat = chats.of_buffer(vim.api.nvim_win_get_buf(win))
-    if chat and (not id or chat.id == id) then
+    local chat, kind = chats.of_buffer(vim.api.nvim_win_get_buf(win))
+    local shows_it = not times or kind == 'chat' or mirror.status(id).silent
+    if chat and (not id or chat.id == id) and shows_it then
       M.refresh_window(win)
     end
   end

@@ -7,8 +7,6 @@
 ---   dropped, or one that can be cut.
 local display_width = require('eca.ui.display_width')
 
-local cut = display_width.cut
-
 local M = {}
 
 ---@class eca.WinbarPart
@@ -27,30 +25,14 @@ M.SEPARATOR = ' · '
 --- Parts of this weight and less are dropped before any other part is cut.
 M.MINOR = 10
 
----@param text string
----@return integer
-local function cells(text)
-  return vim.api.nvim_strwidth(text)
-end
-
 --- A part and its measures.
 ---@class eca.MeasuredPart
 ---@field part eca.WinbarPart
 ---@field place integer
+---@field cells integer
 ---@field width integer cells, with its separator
 ---@field slack integer cells by which it can be cut
 ---@field reserve integer cells by which it can be cut for heavier parts
-
----@param part eca.WinbarPart
----@param place integer
----@return eca.MeasuredPart
-local function measure(part, place)
-  local width = cells(part.text)
-  local before = place > 1 and cells(part.separator or M.SEPARATOR) or 0
-  local slack = part.least and math.max(0, width - part.least) or 0
-  local reserve = part.keep and math.max(0, width - slack - part.keep) or 0
-  return { part = part, place = place, width = width + before, slack = slack, reserve = reserve }
-end
 
 --- Sort lighter parts first; of equal ones the last first.
 ---@param a eca.MeasuredPart
@@ -63,36 +45,26 @@ local function is_lighter(a, b)
   return a.place > b.place
 end
 
----@param measured eca.MeasuredPart[] lighter first
----@param over integer cells too many
-local function cut_parts(measured, over)
-  for _, it in ipairs(measured) do
-    local less = math.min(over, it.slack)
-    if less > 0 then
-      local shorten = it.part.end_first and display_width.pad_path or cut
-      it.part.text = shorten(it.part.text, cells(it.part.text) - less)
-      over = over - less
-    end
+--- Make parts fit; their order stays.
+---@param parts eca.WinbarPart[] their texts may be cut
+---@param width integer cells
+---@return eca.WinbarPart[]
+function M.fit(parts, width)
+  local measured, stay = {}, {} ---@type eca.MeasuredPart[], eca.MeasuredPart[]
+  local over, slack, reserve = 1 - width, 0, 0 -- in cells, of all parts that stay
+  for place, part in ipairs(parts) do
+    local it = { part = part, place = place, cells = vim.api.nvim_strwidth(part.text) }
+    local before = place > 1 and vim.api.nvim_strwidth(part.separator or M.SEPARATOR) or 0
+    it.width = it.cells + before
+    it.slack = part.least and math.max(0, it.cells - part.least) or 0
+    it.reserve = part.keep and math.max(0, it.cells - it.slack - part.keep) or 0
+    measured[place] = it
+    over, slack, reserve = over + it.width, slack + it.slack, reserve + it.reserve
   end
-end
-
----@param measured eca.MeasuredPart[]
----@param key 'width'|'slack'|'reserve'
----@return integer
-local function sum(measured, key)
-  return vim.iter(measured):fold(0, function(total, it)
-    return total + it[key]
-  end)
-end
-
---- The parts that are not dropped, and how many cells there are still too many.
----@param measured eca.MeasuredPart[] lighter first
----@param over integer
----@return eca.MeasuredPart[] stay lighter first
----@return integer over
-local function drop(measured, over)
-  local stay, slack = {}, sum(measured, 'slack') ---@type eca.MeasuredPart[], integer
-  local reserve = sum(measured, 'reserve')
+  if over <= 0 then
+    return parts
+  end
+  table.sort(measured, is_lighter)
   for _, it in ipairs(measured) do
     local minor = it.part.weight <= M.MINOR
     local room = slack + (it.part.least and reserve or 0)
@@ -105,31 +77,19 @@ local function drop(measured, over)
       end
     end
   end
-  return stay, over
-end
-
---- Make parts fit; their order stays.
----@param parts eca.WinbarPart[] their texts may be cut
----@param width integer cells
----@return eca.WinbarPart[]
-function M.fit(parts, width)
-  local measured = {} ---@type eca.MeasuredPart[]
-  for place, part in ipairs(parts) do
-    measured[place] = measure(part, place)
-  end
-  local over = 1 + sum(measured, 'width') - width
-  if over <= 0 then
-    return parts
-  end
-  table.sort(measured, is_lighter)
-  local stay, left = drop(measured, over)
-  stay = #stay > 0 and stay or { measured[#measured] }
-  if #stay == 1 then
-    local part = stay[1].part
-    part.text = cut(part.text, math.max(1, width - 1))
+  if #stay <= 1 then
+    local part = (stay[1] or measured[#measured]).part
+    part.text = display_width.cut(part.text, math.max(1, width - 1))
     return { part }
   end
-  cut_parts(stay, left)
+  for _, it in ipairs(stay) do
+    local less = math.min(over, it.slack)
+    if less > 0 then
+      local shorten = it.part.end_first and display_width.pad_path or display_width.cut
+      it.part.text = shorten(it.part.text, it.cells - less)
+      over = over - less
+    end
+  end
   table.sort(stay, function(a, b)
     return a.place < b.place
   end)

@@ -6,9 +6,10 @@ Nothing is lost while no frames are taken; memory is limited by what there is to
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import count, groupby
 from operator import attrgetter
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -48,7 +49,7 @@ class Frame(Struct, frozen=True):
 
 
 _of_block, _of_chat = attrgetter("chat", "block"), attrgetter("chat")
-_STATES: Mapping[type, tuple[str, attrgetter[Hashable]]] = {
+_STATES: Mapping[type, tuple[str, Callable[[Any], Hashable]]] = {
     ops.OpenBlock: ("header", _of_block),
     ops.SetHeader: ("header", _of_block),
     ops.SetBody: ("body", _of_block),
@@ -56,6 +57,7 @@ _STATES: Mapping[type, tuple[str, attrgetter[Hashable]]] = {
     ops.SetQueue: ("queue", _of_chat),
     options.SetOptions: ("options", _of_chat),
     ops.SetWork: ("work", attrgetter("server")),
+    ops.FilesChanged: ("files", lambda op: (op.chat, tuple(op.paths), op.moved)),
 }
 """What an op sets as a whole, and where: a later op that sets the same replaces it."""
 

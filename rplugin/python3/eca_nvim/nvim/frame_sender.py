@@ -31,10 +31,10 @@ _encode = Encoder().encode
 
 
 def packed(frame: Iterable[ops.ViewOp]) -> bytes:
-    """Pack ops as `lua/eca/view/frames.lua` unpacks them: each a list, its name and its fields.
+    """Pack ops as `lua/eca/view/frames.lua` unpacks them: each a map, as `wire` returns.
 
     One byte string, because pynvim inspects each value that it packs itself, which costs more than
-    making the ops. A field without a value keeps its place. Raises one of UNSENDABLE.
+    making the ops. Raises one of UNSENDABLE.
     """
     forms = ((type(op), ops.wire(op)) for op in frame)
     return _encode([form if kind in _PLAIN else plain(form) for kind, form in forms])

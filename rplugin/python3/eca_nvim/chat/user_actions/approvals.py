@@ -13,7 +13,6 @@ Rules kept here:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
 from typing import TypeAlias
 
 from eca_nvim.chat.handlers.call_steps import check_answer, step
@@ -47,9 +46,6 @@ MOST_SHOWN = 100_000
 """Most characters of a command or of arguments that are shown."""
 TOO_LONG = "too long to be shown whole, so it cannot be allowed: reject it, and ask for it in parts"
 MOST_PATHS = 3
-
-KEPT, DROPPED = 1, -1
-"""How the op `pending` marks an item of the previous list: kept or dropped."""
 
 DiskWarnings: TypeAlias = Callable[[Chat, call_details.ToolCall], Sequence[str]]
 """Returns warnings about a call that only a look at the disk can give, one line each."""
@@ -118,36 +114,24 @@ def _explain(update: Update, block: ToolBlock, reason: str) -> None:
 class PendingList:
     """The requests of all chats as the view shows them, oldest first.
 
-    Only changes are sent: unchanged items are sent as a count.
+    Of one that has not changed only its id is sent: a hundred chats that ask, each with a diff,
+    would otherwise send all of it again for each change of one.
     """
 
     def __init__(self) -> None:
-        self._digests: dict[requests.Request, str | None] = {}
+        self._digests: dict[str, str | None] = {}
 
     def update(self, chats: Iterable[Chat], on_disk: DiskWarnings) -> ops.SetPending:
         """Return the op that brings the view up to date."""
         waiting = ((chat, block) for chat in chats for block in chat.waiting)
         entries = [(chat, block, block.request) for chat, block in waiting if block.request]
         entries.sort(key=lambda it: it[2].since)
-        items: list[Mapping[str, object] | int] = []
-        known, before = self._digests, iter(self._digests)
+        items: list[Mapping[str, object] | str] = []
         for chat, block, request in entries:
-            is_kept = request.digest is not None and known.get(request) == request.digest
-            for earlier in before if request in known else ():
-                if earlier is request:
-                    items.append(KEPT if is_kept else DROPPED)
-                    break
-                items.append(DROPPED)
-            else:
-                is_kept = False
-            if not is_kept:
-                items.append(pending_item(chat, block, request, on_disk))
-        self._digests = {request: request.digest for _, _, request in entries}
-        counted: list[Mapping[str, object] | int] = []
-        for each, same in groupby(items):  # one number for neighbours that are kept, or dropped
-            run = [*same]
-            counted += [each * len(run)] if isinstance(each, int) else run
-        return ops.SetPending(counted)
+            is_shown = request.digest and self._digests.get(request.id) == request.digest
+            items.append(request.id if is_shown else pending_item(chat, block, request, on_disk))
+        self._digests = {request.id: request.digest for _, _, request in entries}
+        return ops.SetPending(items)
 
 
 def pending_item(

@@ -1,6 +1,6 @@
 """View ops: everything the view can draw, one class per op.
 
-`lua/eca/view/ops.lua` lists the same names with the same fields. Rows inside a body are 0-based.
+`lua/eca/view/` reads the same names of ops and fields. Rows inside a body are 0-based.
 Text in ops is clean: no carriage return, no NUL; a header or a line has no line break.
 """
 
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
-
-from msgspec.structs import astuple
 
 from eca_nvim.chat.vocabulary import bases, turn_events
 
@@ -137,8 +135,7 @@ class SetPending(ViewOp, frozen=True, tag="pending"):
     pairs), freeform, agent (the subagent whose call it is), warnings (lines); more of a form's
     field (chat/user_actions/answers.py). Keys that do not apply are absent.
 
-    A number n in the list means: keep the next n items of the previous list; if n is negative,
-    remove that many. Items of the previous list that are not counted are removed.
+    An id in place of an item means that the item of the previous list with this id has not changed.
     """
 
     items: Sequence[Any]
@@ -320,6 +317,8 @@ class Answer(ViewOp, frozen=True, tag="answer"):
     value: object
 
 
-def wire(op: ViewOp) -> list[object]:
-    """Return an op's form in a frame: its name, then its fields in order."""
-    return [op.__struct_config__.tag, *astuple(op)]
+def wire(op: ViewOp) -> dict[str, object]:
+    """Return an op's form in a frame: its name as `op`, and its fields without those of None."""
+    fields = ((name, getattr(op, name)) for name in op.__struct_fields__)
+    named = {name: value for name, value in fields if value is not None}
+    return {"op": op.__struct_config__.tag, **named}
