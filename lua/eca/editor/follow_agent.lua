@@ -7,6 +7,7 @@
 --- - A window that we filled shows the file under its new path when that is moved, and says when it
 ---   is deleted. The user's windows stay as they are.
 --- - Changed lines are highlighted until the next turn, or until the user edits the file.
+local code_window = require('eca.window.code_window')
 local config = require('eca.config')
 local files = require('eca.files')
 local log = require('eca.host.log')
@@ -58,10 +59,7 @@ end
 ---@param win integer
 ---@return boolean
 local function is_code(win)
-  local buf = vim.api.nvim_win_get_buf(win)
-  local floating = vim.api.nvim_win_get_config(win).relative ~= ''
-  local plain = vim.bo[buf].buftype == '' and not vim.wo[win].winfixbuf
-  return plain and not floating and not vim.wo[win].diff and not vim.wo[win].previewwindow
+  return code_window.is_code(win) and not vim.wo[win].diff and not vim.wo[win].previewwindow
 end
 
 --- Can a window show another buffer without losing text or asking?
@@ -83,7 +81,7 @@ local function window_for(buf)
   local wins = vim.tbl_filter(is_code, candidates)
   table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
   for _, win in ipairs(wins) do
-    local usable = win ~= 0 and is_code(win)
+    local usable = is_code(win)
     if usable and vim.api.nvim_win_get_buf(win) == buf then
       return win
     elseif usable and win ~= here and can_change(win) then

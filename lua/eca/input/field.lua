@@ -4,7 +4,6 @@
 --- - Text that is put back goes above the draft and never replaces it.
 --- - The placeholder is virtual text; the buffer holds only the draft.
 local buffers = require('eca.chat.buffers')
-local input_height = require('eca.window.input_height')
 local input_mode = require('eca.state.input_mode')
 local keys = require('eca.ui.keys')
 local winbar = require('eca.window.winbar')
@@ -81,14 +80,6 @@ function M.insert(buf, word)
   M.changed(buf)
 end
 
---- Fit the windows of an input to the height of its text.
----@param buf integer
-function M.fit_windows(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    windows.ask_rows(win, input_height.of_text(buf, win))
-  end
-end
-
 --- A text with the keys that work in an input, the user's own ones if they have any.
 ---@param buf integer
 ---@param kind 'normal'|'insert'|'answer'|'secret'
@@ -142,7 +133,7 @@ end
 function M.changed(buf)
   local typing = vim.api.nvim_get_current_buf() == buf and vim.api.nvim_get_mode().mode == 'i'
   M.draw_placeholder(buf, typing and 'insert' or 'normal')
-  M.fit_windows(buf)
+  windows.fit_input(buf)
   local chat = buffers.of_buffer(buf)
   if chat then
     winbar.refresh(chat.id)

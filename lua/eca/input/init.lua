@@ -12,7 +12,7 @@ local field = require('eca.input.field')
 local follow_end = require('eca.window.follow_end')
 local history = require('eca.input.history')
 local host = require('eca.host')
-local input_height = require('eca.window.input_height')
+local sizes = require('eca.window.sizes')
 local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
@@ -174,8 +174,8 @@ function M.show_queue(buf, prompts)
       right_gravity = false,
     })
   end
-  field.fit_windows(buf)
-  input_height.reveal_queue(buf)
+  windows.fit_input(buf)
+  sizes.reveal_queue(buf)
 end
 
 return M

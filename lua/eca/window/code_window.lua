@@ -29,9 +29,10 @@ function M.has_guest(win)
   return guests[win] ~= nil
 end
 
+--- Is a window one for files?
 ---@param win integer
 ---@return boolean
-local function is_code(win)
+function M.is_code(win)
   if win == 0 or not vim.api.nvim_win_is_valid(win) then
     return false
   end
@@ -48,7 +49,7 @@ function M.find(origin)
   table.insert(candidates, 1, vim.fn.win_getid(vim.fn.winnr('#')))
   table.insert(candidates, 2, origin or 0)
   for _, win in ipairs(candidates) do
-    if is_code(win) then
+    if M.is_code(win) then
       return win
     end
   end

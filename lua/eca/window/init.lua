@@ -9,13 +9,10 @@ local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local code_window = require('eca.window.code_window')
 local follow_end = require('eca.window.follow_end')
-local input_height = require('eca.window.input_height')
 local layout = require('eca.window.layout')
 local others = require('eca.ui.others')
-local together = require('eca.window.together')
-local width = require('eca.window.width')
+local sizes = require('eca.window.sizes')
 local winbar = require('eca.window.winbar')
-local window_options = require('eca.window.options')
 
 local M = {}
 
@@ -25,6 +22,7 @@ local M = {}
 ---@field input? integer window
 ---@field origin integer window the user came from
 ---@field mods? table `smods` of the command that placed it
+---@field sizes eca.Sizes
 
 local pairs_by_tab = {} ---@type table<integer, eca.Pair>
 
@@ -69,8 +67,7 @@ local function show_other(pair, chat)
   for name, buf in pairs({ transcript = chat.buf, input = chat.input }) do
     if pair[name] then
       others.show(pair[name], buf)
-      window_options.set(pair[name], name == 'input' and 'input' or 'chat')
-      width.fix(pair[name])
+      sizes.dress(pair, name)
     end
   end
   pair.chat = chat.id
@@ -85,19 +82,18 @@ end
 local function complete(pair, chat)
   if not pair.input then
     others.go_to(pair.transcript)
-    local rows = input_height.of_text(chat.input)
+    local rows = sizes.of_text(chat.input)
     pair.input = layout.open_input(pair.transcript, chat.input, rows)
     if pair.input then
-      window_options.set(pair.input, 'input')
-      input_height.ask(pair, rows)
+      sizes.dress(pair, 'input')
+      sizes.ask_rows(pair, rows, true)
     end
   elseif not pair.transcript then
     pair.transcript = layout.open_transcript(pair.input, chat.buf)
     if pair.transcript then
-      window_options.set(pair.transcript, 'chat')
+      sizes.dress(pair, 'transcript')
       follow_end.go_to_end(pair.transcript)
-      input_height.ask(pair, input_height.of_text(chat.input))
-      input_height.restore(pair)
+      sizes.ask_rows(pair, sizes.of_text(chat.input), true)
     end
   end
 end
@@ -107,15 +103,12 @@ end
 ---@return eca.Pair
 local function make(chat, mods)
   local origin = vim.api.nvim_get_current_win()
-  local rows = input_height.of_text(chat.input)
+  local rows = sizes.of_text(chat.input)
   local transcript, input = layout.open(chat.buf, chat.input, layout.choose(mods), rows)
   local pair = { chat = chat.id, transcript = transcript, input = input, origin = origin }
   pair.mods = mods
   pairs_by_tab[vim.api.nvim_get_current_tabpage()] = pair
-  window_options.set(transcript, 'chat')
-  window_options.set(input, 'input')
-  input_height.ask(pair, rows)
-  width.opened(transcript)
+  sizes.opened(pair, rows)
   follow_end.go_to_end(transcript)
   return pair
 end
@@ -142,7 +135,7 @@ function M.open(id, mods)
     end
     complete(pair, chat)
     if mods and layout.has_mods(mods) and pair.input and pair.transcript then
-      together.move(pair, mods)
+      sizes.move(pair, mods)
     end
   end
   local here = vim.api.nvim_get_current_win()
@@ -265,43 +258,33 @@ local function closed(event)
       pair.input = nil
     end
   end
-  input_height.forget(win)
-  width.forget(win)
 end
 
---- Called when the text of an input needs another height. Without a transcript there are no rows to
---- take.
----@param win integer the input's
----@param rows integer
-function M.ask_rows(win, rows)
-  local pair = pairs_by_tab[vim.api.nvim_win_get_tabpage(win)]
-  local beside = pair and pair.input == win and pair.transcript
-  if beside and vim.api.nvim_win_is_valid(beside) then
-    input_height.ask(pair, rows)
-  end
-end
-
-local function restore()
-  local pair = pair_of()
-  if pair and pair.transcript and pair.input then
-    together.restore(pair)
-    input_height.fill(pair.input)
-  elseif pair and pair.transcript then
-    width.restore(pair.transcript)
+--- Fit the windows of an input to its text. Without a transcript there are no rows to take.
+---@param buf integer
+function M.fit_input(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local pair = pairs_by_tab[vim.api.nvim_win_get_tabpage(win)]
+    local beside = pair and pair.input == win and pair.transcript
+    if beside and vim.api.nvim_win_is_valid(beside) then
+      sizes.ask_rows(pair, sizes.of_text(buf, win))
+    end
   end
 end
 
 --- Called when splits open or close, or the screen changes its size: the chat's sizes are restored.
----@param what eca.Rearranged
-local function rearranged(what)
+---@param why eca.Rearranged
+local function rearranged(why)
   for _, pair in pairs(pairs_by_tab) do
-    input_height.rearranged(pair)
-    if pair.transcript then
-      width.rearranged(pair.transcript, what)
-    end
+    sizes.rearranged(pair, why)
   end
   if next(pairs_by_tab) then
-    vim.schedule(restore)
+    vim.schedule(function()
+      local pair = pair_of()
+      if pair and pair.transcript then
+        sizes.restore(pair)
+      end
+    end)
   end
 end
 
@@ -326,7 +309,7 @@ local function screen_resized()
   for _, pair in pairs(pairs_by_tab) do
     local both = pair.transcript and pair.input and vim.api.nvim_win_is_valid(pair.input)
     if both and vim.api.nvim_win_get_config(pair.input).relative ~= '' then
-      input_height.fit(pair)
+      sizes.fit_rows(pair)
     end
   end
   rearranged('screen')
@@ -339,17 +322,8 @@ local function resized()
     end
   end
   local pair = pair_of()
-  local both = pair and pair.transcript and pair.input
-  if pair and both and not together.is_joined(pair) then
+  if pair and pair.transcript and not sizes.resized(pair) then
     windows_rearranged()
-    return
-  end
-  if pair and pair.transcript then
-    width.resized(pair.transcript)
-  end
-  if pair and both then
-    input_height.resized(pair)
-    input_height.fill(pair.input)
   end
 end
 
@@ -372,8 +346,7 @@ end
 local function give_back(win, pair, kind)
   local chat = assert(chats.get(pair.chat))
   others.show(win, kind == 'input' and chat.input or chat.buf)
-  window_options.set(win, kind == 'input' and 'input' or 'chat')
-  width.fix(win)
+  sizes.dress(pair, kind)
 end
 
 code_window.guard({
