@@ -4,7 +4,7 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
-from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
+from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw, wired
 
 TEXTS = {
     "plain": "before\n```lua\nlocal a = 1\n```\nafter",
@@ -23,10 +23,12 @@ TEXTS = {
 }
 FENCES = """
 local fences, buf = require('eca.markdown.fences'), ...
-local found = {}
-for _, place in ipairs(fences.between(buf, 0, vim.api.nvim_buf_line_count(buf))) do
+local found, last = {}, vim.api.nvim_buf_line_count(buf)
+local written = require('eca.transcript.places').written_between(buf, 0, last)
+for _, place in ipairs(fences.of_blocks(written, 0, last)) do
   local fence = place.fence
-  table.insert(found, { place.first, place.last, fence.language, fence.closed, fence.finished })
+  local closed, finished = fence.closed == true, fence.last ~= nil
+  table.insert(found, { place.first, place.last, fence.language, closed, finished })
 end
 return found
 """
@@ -49,10 +51,12 @@ def drawn(nvim: Neovim, *ops: list[Value]) -> None:
     """Draw ops at once."""
     code = """
     local view = require('eca.view.ops')
-    vim.iter(...):each(view.draw)
+    for _, op in ipairs(...) do
+      view.draw({ op })
+    end
     view.settle()
     """
-    nvim.lua(code, list(ops))
+    nvim.lua(code, [wired(op) for op in ops])
 
 
 def test_fences_of_a_whole_text(stage: Neovim) -> None:

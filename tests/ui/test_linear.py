@@ -37,11 +37,14 @@ WORST = {
     "fences": (
         (
             "local buf = vim.api.nvim_create_buf(false, true)\n"
-            "local lines = vim.split(text, '\\n')\n"
-            "vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)\n"
-            "require('eca.markdown.fences').text_appended(buf, 1, 0, lines)\n"
-            "require('eca.markdown.fences').block_closed(buf, 1, #lines - 1)\n"
-            "require('eca.markdown.tables').settle(buf)"
+            "local transcript = require('eca.transcript')\n"
+            "transcript.attach(buf, 'one')\n"
+            "vim.bo[buf].modifiable = true\n"
+            "local block = { block = 1, kind = 'assistant', depth = 0, header = {} }\n"
+            "transcript.open(buf, { block })\n"
+            "transcript.append(buf, 1, text)\n"
+            "transcript.close(buf, 1)\n"
+            "transcript.lock(buf)"
         ),
         ["`", " ", "~~~", "```\n", "|", "|a|\n|-|\n", "|" * 99 + "\n", "`" * 99 + "\n"],
     ),

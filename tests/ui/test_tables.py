@@ -15,6 +15,11 @@ TABLE = "\n".join(
     ]
 )
 
+ALIGN = """
+local written = require('eca.transcript.places').written_between(..., 0, 1000)
+require('eca.markdown.tables').request(..., written, 0, 1000)
+"""
+
 
 @pytest.fixture
 def view(start_nvim: StartNeovim) -> View:
@@ -77,7 +82,7 @@ def test_of_many_tables_that_come_together_only_the_last_are_aligned_at_once(vie
     view.draw(*many)
     few = marks(view)
     assert shown(view)[-1] == "│ longer │  b   │ 1000 │"
-    view.nvim.lua("require('eca.markdown.tables').request(..., 0, 1000)", view.buffer())
+    view.nvim.lua(ALIGN, view.buffer())
     view.nvim.wait_until("true")
     assert 0 < few < marks(view) / 3
 

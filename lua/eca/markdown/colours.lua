@@ -29,7 +29,7 @@ local PRIORITY = 110
 
 ---@class eca.colours.Job
 ---@field buf integer
----@field id integer extmark of the fence
+---@field block eca.Block
 ---@field fence eca.markdown.Fence
 ---@field piece integer 0-based
 
@@ -42,7 +42,7 @@ local failed = {} ---@type table<string, true> languages
 ---@return integer? first row of the piece
 ---@return integer? last exclusive
 local function rows_of(job)
-  local place = fences.place(job.buf, job.id)
+  local place = fences.place(job.buf, job.block, job.fence)
   if place then
     local start = place.first + 1
     local stop = job.fence.closed and place.last - 1 or place.last
@@ -116,8 +116,8 @@ local function colour(job)
   end
   local lines = vim.api.nvim_buf_get_lines(job.buf, from, last, false)
   -- late: not needed by a chat without code
-  local reader = language.parsed and languages or require('eca.markdown.syntaxed')
-  place_regions(job.buf, from, reader.regions(language.name, lines, first - from))
+  local reader = language.queries and languages or require('eca.markdown.syntaxed')
+  place_regions(job.buf, from, reader.regions(language, lines, first - from))
 end
 
 local work
@@ -155,10 +155,10 @@ function M.request(buf, place, top, bottom)
   local first = math.max(0, math.floor((top - start) / PIECE))
   local last = math.floor((math.min(bottom, place.last - 1) - start) / PIECE)
   for piece = first, last do
-    local complete = fence.finished or start + (piece + 1) * PIECE < place.last
+    local complete = fence.last or start + (piece + 1) * PIECE < place.last
     if complete and not fence.coloured[piece] then
       fence.coloured[piece] = true
-      queue[#queue + 1] = { buf = buf, id = place.id, fence = fence, piece = piece }
+      queue[#queue + 1] = { buf = buf, block = place.block, fence = fence, piece = piece }
     end
   end
   schedule()

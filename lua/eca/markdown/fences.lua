@@ -1,17 +1,15 @@
 --- Keeps track of where fenced code begins and ends, as text arrives.
 ---
 --- Rules kept here:
---- - Each fence is one ranged extmark, opener and closer included, so that it moves with the text.
----   The end of an open fence has right gravity, so that it grows with text appended there. A
----   finished one ends at the end of its last row, so that rows added after it are not part of it.
+--- - A fence belongs to its block, and its rows are counted from the block's first: text is only
+---   added at the end of a block, or its whole body is replaced.
 --- - A line is read once, when it is complete. Rows before the appended ones are never read again.
 --- - Rows are 0-based, ends exclusive.
+local blocks = require('eca.transcript.blocks')
+local places = require('eca.transcript.places')
 local tables = require('eca.markdown.tables')
-local unbroken = require('eca.markdown.unbroken')
 
 local M = {}
-
-M.namespace = vim.api.nvim_create_namespace('eca.fences')
 
 --- Bytes of a language's name, at most.
 local LONGEST_NAME = 40
@@ -19,94 +17,18 @@ local LONGEST_NAME = 40
 local BLANK, BACKTICK, BAR, TILDE = (' '):byte(), ('`'):byte(), ('|'):byte(), ('~'):byte()
 
 ---@class eca.markdown.Fence
+---@field first integer row of the opener, in its block
+---@field last? integer row after the last, in its block; nil: it gets more text
+---@field mark string backticks or tildes of the opener
 ---@field language string as the model wrote it, lower case; '' for none
----@field closed boolean it has a closing line
----@field finished boolean it gets no more text
+---@field closed? boolean it has a closing line
 ---@field coloured table<integer, true> pieces of its code for which highlighting was requested
 ---@field bare? boolean it is the body of a block, with the block's header in place of the opener
 
----@class eca.markdown.OpenFence
----@field id? integer extmark; nil until all rows appended together are read
----@field first integer row of the opener
----@field mark string backticks or tildes of the opener
----@field language string
-
----@class eca.markdown.Buffer
----@field fences table<integer, eca.markdown.Fence> by extmark id
----@field open table<integer, eca.markdown.OpenFence> by block id
----@field bodies table<integer, integer> extmarks by block id, of blocks that are only code
-
-local buffers = {} ---@type table<integer, eca.markdown.Buffer>
-
----@param buf integer
----@return eca.markdown.Buffer
-local function state_of(buf)
-  local state = buffers[buf]
-  if not state then
-    state = { fences = {}, open = {}, bodies = {} }
-    buffers[buf] = state
-    vim.api.nvim_create_autocmd('BufWipeout', {
-      buffer = buf,
-      once = true,
-      callback = function()
-        buffers[buf] = nil
-        tables.forget(buf)
-        unbroken.forget(buf)
-      end,
-    })
-  end
-  return state
-end
-
---- Set a fence's extmark over its rows.
----@param buf integer
----@param first integer
----@param last integer inclusive
----@param line string text of the last row
----@param grows boolean
----@param id? integer
----@return integer id
-local function place_mark(buf, first, last, line, grows, id)
-  return vim.api.nvim_buf_set_extmark(buf, M.namespace, first, 0, {
-    id = id,
-    end_row = last,
-    end_col = #line,
-    end_right_gravity = grows,
-    invalidate = true,
-    undo_restore = false,
-  })
-end
-
---- Create or move the extmark of a fence.
----@param buf integer
----@param state eca.markdown.Buffer
----@param fence eca.markdown.OpenFence
----@param last integer its last row, or the block's last row so far
----@param line string of that row
----@param grows boolean
-local function put(buf, state, fence, last, line, grows)
-  local known = fence.id and state.fences[fence.id]
-  fence.id = place_mark(buf, fence.first, last, line, grows, fence.id)
-  state.fences[fence.id] = known
-    or { language = fence.language, closed = false, finished = false, coloured = {} }
-end
-
----@param buf integer
----@param state eca.markdown.Buffer
----@param fence eca.markdown.OpenFence
----@param last integer its last row
----@param line string of that row
----@param closed boolean that row is a closing line
-local function finish(buf, state, fence, last, line, closed)
-  put(buf, state, fence, last, line, false)
-  state.fences[fence.id].finished = true
-  state.fences[fence.id].closed = closed
-end
-
 --- Parse a line that may open a fence.
 ---@param line string
----@param row integer
----@return eca.markdown.OpenFence?
+---@param row integer in its block
+---@return eca.markdown.Fence?
 local function opened(line, row)
   local mark, info = line:match('^%s*(```+)([^`]*)$')
   if not mark then
@@ -114,7 +36,8 @@ local function opened(line, row)
   end
   if mark then
     local language = info:match('^%s*([%w_+#.-]*)'):lower()
-    return { first = row, mark = mark, language = #language <= LONGEST_NAME and language or '' }
+    language = #language <= LONGEST_NAME and language or ''
+    return { first = row, mark = mark, language = language, coloured = {} }
   end
 end
 
@@ -127,61 +50,6 @@ local function closes(line, mark)
   end
   local found = line:match('^%s*(' .. mark:sub(1, 1) .. '+)%s*$')
   return found ~= nil and #found >= #mark
-end
-
---- Was all text of an extmark deleted? Neovim 0.10 keeps such a mark with an empty range.
----@param row integer
----@param column integer
----@param details vim.api.keyset.extmark_details
----@return boolean
-local function is_empty(row, column, details)
-  return details.end_row < row or (details.end_row == row and details.end_col <= column)
-end
-
---- The rows of one of our extmarks; nil if its text was deleted.
----@param buf integer
----@param id integer
----@return integer? first, integer? last inclusive
-local function rows_of(buf, id)
-  local mark = vim.api.nvim_buf_get_extmark_by_id(buf, M.namespace, id, { details = true })
-  if mark[1] and not is_empty(mark[1], mark[2], mark[3]) then
-    return mark[1], mark[3].end_row
-  end
-end
-
---- The open fence of a block. It is forgotten if its text was deleted.
----@param buf integer
----@param state eca.markdown.Buffer
----@param block integer
----@return eca.markdown.OpenFence?
-local function open_fence(buf, state, block)
-  local fence = state.open[block]
-  if not fence then
-    return nil
-  end
-  local first = rows_of(buf, fence.id)
-  if not first then
-    state.open[block], state.fences[fence.id] = nil, nil
-    return nil
-  end
-  fence.first = first
-  return fence
-end
-
----@param buf integer
----@param state eca.markdown.Buffer
----@param fence? eca.markdown.OpenFence the fence around the line
----@param row integer
----@param line string
----@return eca.markdown.OpenFence? fence the fence around the next line
-local function read_line(buf, state, fence, row, line)
-  if not fence then
-    return opened(line, row)
-  elseif closes(line, fence.mark) then
-    finish(buf, state, fence, row, line, true)
-    return nil
-  end
-  return fence
 end
 
 --- The next line that may open or close a fence, or be a row of a table. The first non-blank byte
@@ -222,16 +90,16 @@ local function end_of_table(lines, from, count)
   return last
 end
 
---- Read complete lines. A fence that begins and ends among them gets its extmark only once, because
---- setting and moving one over many rows is slow.
+--- Read complete lines.
 ---@param buf integer
----@param block integer
----@param first integer row of the first line
+---@param block eca.Block
+---@param first integer row of the first line, in the block
 ---@param lines string[]
 ---@param count integer how many of them are complete
 local function read_lines(buf, block, first, lines, count)
-  local state = state_of(buf)
-  local fence, next = open_fence(buf, state, block), 1
+  local known = block.fences or {}
+  local fence, next = known[#known], 1 ---@type eca.markdown.Fence?, integer
+  fence = fence and not fence.last and fence or nil -- the one around the line
   while next <= count do
     local at, byte = next_sign(lines, next, count)
     local is_row = at and byte == BAR and not fence
@@ -240,146 +108,119 @@ local function read_lines(buf, block, first, lines, count)
     end
     if not at then
       break
-    elseif is_row then
+    end
+    next = at + 1
+    if is_row then
       next = end_of_table(lines, at, count) + 1
-      tables.rows_read(buf, block, first + at - 1, next - at)
-    else
-      fence = byte == BAR and fence or read_line(buf, state, fence, first + at - 1, lines[at])
-      next = at + 1
+      tables.rows_read(block, first + at - 1, next - at)
+    elseif not fence then
+      fence = opened(lines[at], first + at - 1)
+      known[#known + 1] = fence
+    elseif byte ~= BAR and closes(lines[at], fence.mark) then
+      fence.last, fence.closed, fence = first + at, true, nil
     end
   end
-  if fence and not fence.id then
-    put(buf, state, fence, first + #lines - 1, lines[#lines], true)
-  end
-  state.open[block] = fence
-end
-
----@param buf integer
----@param row integer
----@return string
-local function line_at(buf, row)
-  return vim.api.nvim_buf_get_lines(buf, row, row + 1, true)[1]
+  block.fences = #known > 0 and known or nil
 end
 
 --- Called when text was appended to a block of Markdown. Its last row may still grow.
----@param buf integer
----@param block integer
+---@param chain eca.Chain
+---@param block eca.Block
 ---@param row integer where it went
 ---@param lines string[] the first was joined to the text of that row
-function M.text_appended(buf, block, row, lines)
+function M.text_appended(chain, block, row, lines)
   local count = #lines - 1
   if count > 0 then
-    lines[1] = line_at(buf, row)
-    read_lines(buf, block, row, lines, count)
+    lines[1] = vim.api.nvim_buf_get_lines(chain.buf, row, row + 1, true)[1]
+    read_lines(chain.buf, block, row - blocks.first_row(chain, block), lines, count)
   end
 end
 
 --- Called when the last line of a block of Markdown was read: an open fence ends there.
 ---@param buf integer
----@param block integer
----@param row integer
----@param line string
-local function ended(buf, block, row, line)
+---@param block eca.Block
+---@param last integer row after it, in the block
+local function ended(buf, block, last)
   tables.ended(buf, block)
-  local state = state_of(buf)
-  local fence = open_fence(buf, state, block)
+  local fence = block.fences and block.fences[#block.fences]
   if fence then
-    finish(buf, state, fence, row, line, false)
-    state.open[block] = nil
+    fence.last = fence.last or last
   end
 end
 
 --- Called when a block of Markdown was written with its first text.
 ---@param buf integer
----@param block integer
----@param row integer its first one
+---@param block eca.Block
 ---@param lines string[]
----@param closed boolean it gets no more text
-function M.text_written(buf, block, row, lines, closed)
-  read_lines(buf, block, row, lines, closed and #lines or #lines - 1)
-  if closed then
-    ended(buf, block, row + #lines - 1, lines[#lines])
+function M.text_written(buf, block, lines)
+  read_lines(buf, block, 0, lines, block.closed and #lines or #lines - 1)
+  if block.closed then
+    ended(buf, block, #lines)
   end
 end
 
 --- Called when a block of Markdown gets no more text: its last line is complete.
----@param buf integer
----@param block integer
----@param last_row integer the block's last row
-function M.block_closed(buf, block, last_row)
-  local line = line_at(buf, last_row)
-  read_lines(buf, block, last_row, { line }, 1)
-  ended(buf, block, last_row, line)
+---@param chain eca.Chain
+---@param block eca.Block
+function M.block_closed(chain, block)
+  local row = blocks.last_row(chain, block)
+  local line = vim.api.nvim_buf_get_lines(chain.buf, row, row + 1, true)
+  local last = row - blocks.first_row(chain, block)
+  read_lines(chain.buf, block, last, line, 1)
+  ended(chain.buf, block, last + 1)
 end
 
---- Called when the body of a block was written. Code is treated as a fence whose opener is the
+--- Called when the body of a block is replaced. Code is treated as a fence whose opener is the
 --- block's header and that has no closing line.
----@param buf integer
----@param block integer
----@param header integer row
----@param last integer last row of the body
+---@param block eca.Block
+---@param rows integer of its body
 ---@param language? string nil: it is not code
-function M.body_written(buf, block, header, last, language)
-  local state = state_of(buf)
-  local before = state.bodies[block]
-  if before then
-    vim.api.nvim_buf_del_extmark(buf, M.namespace, before)
-    state.fences[before], state.bodies[block] = nil, nil
-  end
+function M.body_replaced(block, rows, language)
+  block.fences, block.open_table, block.tables = nil, nil, nil
   if language then
-    local id = place_mark(buf, header, last, line_at(buf, last), false)
-    local fence = { language = language, closed = false, finished = true, coloured = {} }
+    local fence = { first = 0, last = rows + 1, mark = '', language = language, coloured = {} }
     fence.bare = true
-    state.fences[id], state.bodies[block] = fence, id
+    block.fences = { fence }
   end
 end
 
 ---@class eca.markdown.PlacedFence
----@field id integer
 ---@field first integer row of the opener
 ---@field last integer row after the closer, or after the text so far
 ---@field fence eca.markdown.Fence
+---@field block eca.Block
 
 --- Where a fence is now; nil if its text is gone.
 ---@param buf integer
----@param id integer
+---@param block eca.Block
+---@param fence eca.markdown.Fence
 ---@return eca.markdown.PlacedFence?
-function M.place(buf, id)
-  local state = buffers[buf]
-  local fence = state and state.fences[id]
-  if not fence then
-    return nil
+function M.place(buf, block, fence)
+  local chain = places.chains[buf]
+  local row = chain and blocks.first_row(chain, block)
+  if row and vim.list_contains(block.fences or {}, fence) then
+    local last = fence.last and row + fence.last or blocks.last_row(chain, block) + 1
+    return { first = row + fence.first, last = last, fence = fence, block = block }
   end
-  local first, last = rows_of(buf, id)
-  return first and { id = id, first = first, last = last + 1, fence = fence }
 end
 
---- The fences that overlap some rows, in order.
----@param buf integer
----@param first_row integer
----@param last_row integer inclusive
+--- The fences that overlap some rows of these blocks, in order.
+---@param written eca.WrittenBlock[]
+---@param top integer
+---@param bottom integer inclusive
 ---@return eca.markdown.PlacedFence[]
-function M.between(buf, first_row, last_row)
-  local state = buffers[buf]
-  if not state then
-    return {}
-  end
-  local places = {} ---@type eca.markdown.PlacedFence[]
-  local marks = vim.api.nvim_buf_get_extmarks(
-    buf,
-    M.namespace,
-    { first_row, 0 },
-    { last_row, -1 },
-    { overlap = true, details = true }
-  )
-  for _, mark in ipairs(marks) do
-    local fence = state.fences[mark[1]]
-    if fence and not is_empty(mark[2], mark[3], mark[4]) then
-      local last = mark[4].end_row + 1
-      places[#places + 1] = { id = mark[1], first = mark[2], last = last, fence = fence }
+function M.of_blocks(written, top, bottom)
+  local found = {} ---@type eca.markdown.PlacedFence[]
+  for _, each in ipairs(written) do
+    for _, fence in ipairs(each.block.fences or {}) do
+      local first = each.first + fence.first
+      local last = fence.last and each.first + fence.last or each.last + 1
+      if first <= bottom and last > top then
+        found[#found + 1] = { first = first, last = last, fence = fence, block = each.block }
+      end
     end
   end
-  return places
+  return found
 end
 
 --- The fence around a row, if any.
@@ -387,12 +228,7 @@ end
 ---@param row integer
 ---@return eca.markdown.PlacedFence?
 function M.at(buf, row)
-  for _, place in ipairs(M.between(buf, row, row)) do
-    if place.first <= row and row < place.last then
-      return place
-    end
-  end
-  return nil
+  return M.of_blocks(places.written_between(buf, row, row), row, row)[1]
 end
 
 return M

@@ -5,6 +5,7 @@
 ---   the cost depends on the screen and not on the chat, and text can arrive at full speed.
 --- - The transcript says which rows are Markdown; `fences.lua` says which of them are code.
 --- - Buffers are not changed while drawing; highlighting of code is requested and done later.
+local blocks = require('eca.transcript.blocks')
 local colours = require('eca.markdown.colours')
 local fences = require('eca.markdown.fences')
 local markdown_line = require('eca.markdown.line')
@@ -27,19 +28,6 @@ local MARGIN = 3
 ---@field code table<integer, 'code'|'fence'> rows of fenced code
 
 local screen = { prose = {}, code = {} } ---@type eca.markdown.Screen
-
---- Where the rows of a fence end: not beyond its block.
----@param place eca.markdown.PlacedFence
----@param blocks { first: integer, last: integer }[]
----@return integer exclusive
-local function end_of(place, blocks)
-  for _, block in ipairs(blocks) do
-    if block.first <= place.first and place.first <= block.last then
-      return math.min(place.last, block.last + 1)
-    end
-  end
-  return place.first
-end
 
 ---@param buf integer
 ---@param place eca.markdown.PlacedFence
@@ -65,18 +53,19 @@ end
 ---@return boolean any row of Markdown
 local function survey(buf, top, bottom)
   screen.prose, screen.code = {}, {}
-  local blocks = places.prose_between(buf, top, bottom)
-  for _, block in ipairs(blocks) do
-    for row = math.max(block.first, top), math.min(block.last, bottom) do
+  local written = places.written_between(buf, top, bottom)
+  for _, each in ipairs(written) do
+    local first = each.block.headed and each.first + 1 or each.first
+    local last = blocks.PROSE[each.block.kind] and math.min(each.last, bottom) or -1
+    for row = math.max(first, top), last do
       screen.prose[row] = true
     end
   end
-  tables.request(buf, top, bottom)
-  for _, place in ipairs(fences.between(buf, top, bottom)) do
+  tables.request(buf, written, top, bottom)
+  for _, place in ipairs(fences.of_blocks(written, top, bottom)) do
     if place.fence.bare then
       colours.request(buf, place, top, bottom)
     else
-      place.last = end_of(place, blocks)
       note_fence(buf, place, top, bottom)
     end
   end

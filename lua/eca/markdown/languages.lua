@@ -17,12 +17,6 @@ local M = {}
 --- Bytes after which a part ends, with the pattern that reaches them.
 local PART = 1200
 
----@class eca.markdown.Parts
----@field sources string[] parts not compiled yet, last first
----@field queries vim.treesitter.Query[]
-
-local parts_of = {} ---@type table<string, eca.markdown.Parts> by language
-
 --- Skip a string or a comment, whose brackets do not count.
 ---@param text string
 ---@param at integer
@@ -59,56 +53,6 @@ function M.cut(text)
   end
   parts[#parts + 1] = text:sub(from)
   return parts
-end
-
----@param language string
----@return string
-local function source(language)
-  local texts = {} ---@type string[]
-  for index, path in ipairs(vim.treesitter.query.get_files(language, 'highlights')) do
-    texts[index] = table.concat(vim.fn.readfile(path), '\n')
-  end
-  return table.concat(texts, '\n')
-end
-
---- Is there a highlights query for a language?
----@param language string
----@return boolean
-function M.has_query(language)
-  return #vim.treesitter.query.get_files(language, 'highlights') > 0
-end
-
---- Compile the next part.
----@param language string
----@return boolean complete
-function M.compile(language)
-  local parts = parts_of[language]
-  if not parts then
-    parts = { sources = {}, queries = {} }
-    for _, text in ipairs(M.cut(source(language))) do
-      table.insert(parts.sources, 1, text)
-    end
-    parts_of[language] = parts
-    return false
-  end
-  local text = table.remove(parts.sources)
-  local worked, query = pcall(vim.treesitter.query.parse, language, text or '')
-  if not worked then
-    log.write(('highlights query of %s: %s'):format(language, query))
-  elseif text then
-    parts.queries[#parts.queries + 1] = query
-  end
-  return #parts.sources == 0
-end
-
---- All parts of a language's query.
----@param language string
----@return vim.treesitter.Query[]
-function M.queries(language)
-  while not (parts_of[language] and #parts_of[language].sources == 0) do
-    M.compile(language)
-  end
-  return parts_of[language].queries
 end
 
 --- File types for other names that models use.
@@ -152,8 +96,11 @@ do
 end
 
 ---@class eca.markdown.Language
----@field name string
----@field parsed boolean by tree-sitter; else by a syntax file
+---@field name string of the parser, or of the syntax file
+---@field queries? vim.treesitter.Query[] the parts of its query; nil: it has a syntax file
+---@field sources? string[] parts that are not compiled yet, last first; nil: it is not cut yet
+
+local languages = {} ---@type table<string, eca.markdown.Language|false> by file type
 
 ---@param name string
 ---@return string? language that has a parser and a highlights query
@@ -167,40 +114,50 @@ local function parser_of(name)
   if not loaded or known == false or (known == nil and vim.fn.has('nvim-0.11') == 1) then
     return nil
   end
-  return M.has_query(language) and language or nil
-end
-
----@type table<string, eca.markdown.Language|false>
-local found = {}
-local ready = {} ---@type table<string, true>
-
---- Prepare the highlighting of an info word, one step per call.
----@param word string lower case
----@return boolean done
-function M.prepare(word)
-  if ready[word] then
-    return true
-  elseif found[word] == nil then
-    M.find(word)
-  elseif not found[word] or not found[word].parsed or M.compile(found[word].name) then
-    ready[word] = true
-  end
-  return false
+  return #vim.treesitter.query.get_files(language, 'highlights') > 0 and language or nil
 end
 
 --- How to highlight a fence with this info word; nil if it stays plain.
 ---@param word string lower case
 ---@return eca.markdown.Language?
 function M.find(word)
-  if found[word] == nil then
-    local name = ALIASES[word] or word
+  local name = ALIASES[word] or word
+  if languages[name] == nil then
     local parser = parser_of(name)
-    local syntax = not parser and SYNTAXES[name]
-    found[word] = (parser and { name = parser, parsed = true })
-      or (syntax and { name = name, parsed = false })
+    languages[name] = parser and { name = parser, queries = {} }
+      or SYNTAXES[name] and { name = name }
       or false
   end
-  return found[word] or nil
+  return languages[name] or nil
+end
+
+--- Prepare the highlighting of an info word, one step per call: it is looked up, its query is cut,
+--- and each part is compiled.
+---@param word string lower case
+---@return boolean done
+function M.prepare(word)
+  local is_new = languages[ALIASES[word] or word] == nil
+  local language = M.find(word)
+  if is_new or not language or not language.queries then
+    return not is_new
+  elseif not language.sources then
+    local texts = {} ---@type string[]
+    for index, path in ipairs(vim.treesitter.query.get_files(language.name, 'highlights')) do
+      texts[index] = table.concat(vim.fn.readfile(path), '\n')
+    end
+    language.sources = vim.iter(M.cut(table.concat(texts, '\n'))):rev():totable()
+    return false
+  end
+  local text = table.remove(language.sources)
+  if text then
+    local worked, query = pcall(vim.treesitter.query.parse, language.name, text)
+    if worked then
+      table.insert(language.queries, query)
+    else
+      log.write(('highlights query of %s: %s'):format(language.name, query))
+    end
+  end
+  return #language.sources == 0
 end
 
 ---@class eca.markdown.CodeRegion
@@ -234,17 +191,17 @@ local function comes_first(a, b)
 end
 
 --- Find the highlights of some rows.
----@param language string
+---@param language eca.markdown.Language with a parser
 ---@param lines string[]
 ---@param from integer first row wanted; the rows before it are context for the parser
 ---@return eca.markdown.CodeRegion[]
 function M.regions(language, lines, from)
   local text = table.concat(lines, '\n')
-  local root = vim.treesitter.get_string_parser(text, language):parse()[1]:root()
+  local root = vim.treesitter.get_string_parser(text, language.name):parse()[1]:root()
   local regions, places = {}, {} ---@type eca.markdown.CodeRegion[], table<string, integer>
-  for _, query in ipairs(M.queries(language)) do
+  for _, query in ipairs(language.queries) do
     for id, node in query:iter_captures(root, text, from, #lines) do
-      local group = group_of(query.captures[id], language)
+      local group = group_of(query.captures[id], language.name)
       local row, first, end_row, last = node:range()
       if group and row >= from then
         local place = ('%d %d %d %d'):format(row, first, end_row, last)

@@ -59,12 +59,12 @@ local function read_row(row, line, regions)
 end
 
 --- Find the highlights of some rows.
----@param language string
+---@param language eca.markdown.Language with a syntax file
 ---@param lines string[]
 ---@param from integer first row wanted; the rows before it are context for the syntax
 ---@return eca.markdown.CodeRegion[]
 function M.regions(language, lines, from)
-  local buf = buffer_of(language)
+  local buf = buffer_of(language.name)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   local regions = {} ---@type eca.markdown.CodeRegion[]
   vim.api.nvim_buf_call(buf, function()

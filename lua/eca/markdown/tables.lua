@@ -8,21 +8,22 @@
 --- - `fences.lua` reports rows as they are read. A table is read again once, when it comes on the
 ---   screen. One near the end of the text may be there with the next frame, so it is aligned before
 ---   that is drawn.
+--- - Like a fence, a table belongs to its block, and its rows are counted from the block's first.
+local blocks = require('eca.transcript.blocks')
 local markdown_line = require('eca.markdown.line')
+local places = require('eca.transcript.places')
 
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.tables')
-
-local starts = vim.api.nvim_create_namespace('eca.tables.starts')
 
 local SHORTEST = 2
 local LONGEST = 500 -- rows
 local WIDEST = 2000 -- bytes of a row: a longer one does not fit into any window
 local MOST_SIGNS = 30 -- cells of signs, numbers and folds left of the text, at most
 
----@class eca.markdown.OpenTable
----@field mark integer extmark on its first row
+---@class eca.markdown.Table
+---@field first integer row in its block
 ---@field rows integer
 
 ---@class eca.markdown.Cell
@@ -30,8 +31,6 @@ local MOST_SIGNS = 30 -- cells of signs, numbers and folds left of the text, at 
 ---@field first integer 0-based byte column after the bar before it
 ---@field width integer cells on the screen
 
-local open = {} ---@type table<integer, table<integer, eca.markdown.OpenTable>> by buffer and block
-local unaligned = {} ---@type table<integer, table<integer, integer>> rows, by buffer and extmark
 local fresh = {} ---@type table<integer, true> buffers in which a table has ended since `settle`
 
 --- The columns of the bars between cells.
@@ -213,70 +212,61 @@ local function align(buf, first, count)
 end
 
 --- Called when rows of a table were read.
----@param buf integer
----@param block integer
----@param row integer the first
+---@param block eca.Block
+---@param row integer the first, in the block
 ---@param count integer
-function M.rows_read(buf, block, row, count)
-  open[buf] = open[buf] or {}
-  local current = open[buf][block]
-  if current then
-    current.rows = current.rows + count
-    return
-  end
-  local options = { right_gravity = false, invalidate = true, undo_restore = false }
-  options.end_row, options.end_col = row, 1
-  local mark = vim.api.nvim_buf_set_extmark(buf, starts, row, 0, options)
-  open[buf][block] = { mark = mark, rows = count }
+function M.rows_read(block, row, count)
+  local current = block.open_table or { first = row, rows = 0 }
+  current.rows = current.rows + count
+  block.open_table = current
 end
 
 --- Called when another line was read, or nothing more follows: the table before is complete.
 ---@param buf integer
----@param block integer
+---@param block eca.Block
 function M.ended(buf, block)
-  local current = open[buf] and open[buf][block]
-  if not current then
-    return
-  end
-  open[buf][block] = nil
-  if current.rows >= SHORTEST and current.rows <= LONGEST then
-    unaligned[buf] = unaligned[buf] or {}
-    unaligned[buf][current.mark] = current.rows
+  local current = block.open_table
+  block.open_table = nil
+  if current and current.rows >= SHORTEST and current.rows <= LONGEST then
+    block.tables = block.tables or {}
+    table.insert(block.tables, current)
     fresh[buf] = true
-  else
-    vim.api.nvim_buf_del_extmark(buf, starts, current.mark)
   end
 end
 
+---@class eca.markdown.PlacedTable
+---@field block eca.Block
+---@field table eca.markdown.Table
+
 --- Remove and return the unaligned tables among some rows.
----@param buf integer
+---@param written eca.WrittenBlock[]
 ---@param top integer
 ---@param bottom integer
----@return table<integer, integer> rows by extmark
-local function take_unaligned(buf, top, bottom)
-  local known, found = unaligned[buf], {} ---@type table<integer, integer>?, table<integer, integer>
-  if not known or not next(known) then
-    return found
-  end
-  local from = { math.max(0, top - LONGEST), 0 }
-  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buf, starts, from, { bottom, -1 }, {})) do
-    local rows = known[mark[1]]
-    if rows and mark[2] + rows > top then
-      known[mark[1]], found[mark[1]] = nil, rows
+---@return eca.markdown.PlacedTable[]
+local function take_unaligned(written, top, bottom)
+  local found = {} ---@type eca.markdown.PlacedTable[]
+  for _, each in ipairs(written) do
+    local rest = {} ---@type eca.markdown.Table[]
+    for _, it in ipairs(each.block.tables or {}) do
+      local first = each.first + it.first
+      local is_there = first <= bottom and first + it.rows > top
+      found[#found + 1] = is_there and { block = each.block, table = it } or nil
+      rest[#rest + 1] = not is_there and it or nil
     end
+    each.block.tables = #rest > 0 and rest or nil
   end
   return found
 end
 
 --- Align complete tables at their current places.
 ---@param buf integer
----@param tables table<integer, integer> rows by extmark
-local function align_all(buf, tables)
-  for mark, rows in pairs(tables) do
-    local place = vim.api.nvim_buf_get_extmark_by_id(buf, starts, mark, {})
-    vim.api.nvim_buf_del_extmark(buf, starts, mark)
-    if place[1] then
-      align(buf, place[1], rows)
+---@param found eca.markdown.PlacedTable[]
+local function align_all(buf, found)
+  local chain = places.chains[buf]
+  for _, it in ipairs(chain and found or {}) do
+    local row = blocks.first_row(chain, it.block)
+    if row then
+      align(buf, row + it.table.first, it.table.rows)
     end
   end
 end
@@ -291,29 +281,23 @@ function M.settle(buf)
     for _, win in ipairs(vim.fn.win_findbuf(buf)) do
       rows = math.max(rows, vim.api.nvim_win_get_height(win))
     end
-    align_all(buf, take_unaligned(buf, math.max(0, last - rows), last))
+    local top = math.max(0, last - rows)
+    align_all(buf, take_unaligned(places.written_between(buf, top, last), top, last))
   end
 end
 
 --- Align the tables among some visible rows, as soon as the screen is drawn.
 ---@param buf integer
+---@param written eca.WrittenBlock[]
 ---@param top integer
 ---@param bottom integer
-function M.request(buf, top, bottom)
-  local tables = take_unaligned(buf, top, bottom)
-  if next(tables) then
+function M.request(buf, written, top, bottom)
+  local found = take_unaligned(written, top, bottom)
+  if #found > 0 then
     vim.schedule(function()
-      if vim.api.nvim_buf_is_valid(buf) then
-        align_all(buf, tables)
-      end
+      align_all(buf, found)
     end)
   end
-end
-
---- Called when a buffer is gone.
----@param buf integer
-function M.forget(buf)
-  open[buf], unaligned[buf], fresh[buf] = nil, nil, nil
 end
 
 return M

@@ -34,6 +34,9 @@ M.PROSE = { assistant = true, reasoning = true, system = true }
 ---@field closed boolean
 ---@field lost? eca.Segment[] its header if the host exits before the block is complete
 ---@field page? integer the page of older messages that it belongs to
+---@field fences? eca.markdown.Fence[]
+---@field open_table? eca.markdown.Table whose last row was read last
+---@field tables? eca.markdown.Table[] complete and not aligned yet
 ---@field previous? eca.Block
 ---@field next? eca.Block
 
@@ -55,16 +58,6 @@ function M.new(buf, chat)
   return { buf = buf, chat = chat, blocks = {}, marks = {}, page = 1 }
 end
 
---- Set a new block's mark on a row.
----@param chain eca.Chain
----@param block eca.Block
----@param row integer
-function M.place(chain, block, row)
-  local options = { right_gravity = false }
-  block.mark = vim.api.nvim_buf_set_extmark(chain.buf, M.namespace, row, 0, options)
-  chain.marks[block.mark] = block
-end
-
 --- Do ops with this id mean this block?
 ---@param chain eca.Chain
 ---@param block eca.Block
@@ -73,7 +66,8 @@ function M.is_current(chain, block)
   return chain.blocks[block.id] == block
 end
 
---- The first row of a block: its header, or the first row of its text.
+--- The first row of a block: its header, or the first row of its text. Nil only for a block that
+--- was removed.
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@return integer
@@ -132,11 +126,15 @@ function M.last_nested(block)
   return last
 end
 
---- Insert a block into the chain.
+--- Insert a block into the chain, with a mark on its first row.
 ---@param chain eca.Chain
 ---@param block eca.Block
 ---@param previous? eca.Block nil: it becomes the first
-function M.link(chain, block, previous)
+---@param row integer
+function M.link(chain, block, previous, row)
+  local options = { right_gravity = false }
+  block.mark = vim.api.nvim_buf_set_extmark(chain.buf, M.namespace, row, 0, options)
+  chain.marks[block.mark] = block
   local following = chain.first
   if previous then
     following = previous.next
@@ -222,23 +220,16 @@ local function lines_of(text, first, last, breaks)
   end
 end
 
----@param text string
----@return integer length without the line breaks at its end
-local function content_length(text)
-  local length = #text
-  while length > 0 and text:byte(length) == BREAK do
-    length = length - 1
-  end
-  return length
-end
-
 --- The lines to write when text is appended to a block; nil if there is nothing to write yet.
 ---@param block eca.Block
 ---@param text string
 ---@return string[]? lines the first continues the block's last row
 ---@return integer held number of line breaks to hold back
 function M.take_lines(block, text)
-  local length = content_length(text)
+  local length = #text -- without the line breaks at its end
+  while length > 0 and text:byte(length) == BREAK do
+    length = length - 1
+  end
   local breaks = #text - length
   if block.empty then
     local start = text:find('[^\n]')

@@ -39,13 +39,12 @@ function M.margin()
   return around .. '  '
 end
 
---- Colour rows of a block's body.
+--- Colour rows of the user's text.
 ---@param buf integer
----@param block eca.Block
 ---@param first integer
 ---@param last integer inclusive
-function M.body(buf, block, first, last)
-  for row = first, block.kind == 'user' and last or first - 1 do
+function M.user(buf, first, last)
+  for row = first, last do
     vim.api.nvim_buf_set_extmark(buf, colours, row, 0, {
       right_gravity = false,
       line_hl_group = 'EcaUser',

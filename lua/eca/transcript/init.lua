@@ -5,7 +5,7 @@
 ---   depends on its op and not on the length of the chat.
 --- - If an edit fails (the text is locked), the error is raised before anything here has changed,
 ---   so that the same op can be drawn again.
---- - The buffer is modifiable only between `unlock` and `lock`.
+--- - The buffer is modifiable only until `lock`, from the first op of a frame on.
 --- - Rows are 0-based, last rows inclusive.
 local block_openings = require('eca.transcript.openings')
 local blocks = require('eca.transcript.blocks')
@@ -13,6 +13,7 @@ local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
 local places = require('eca.transcript.places')
 local tables = require('eca.markdown.tables')
+local unbroken = require('eca.markdown.unbroken')
 require('eca.markdown') -- highlights the rows being drawn
 
 local M = {}
@@ -45,6 +46,7 @@ function M.attach(buf, chat, lost)
     once = true,
     callback = function()
       chains[buf] = nil
+      unbroken.forget(buf)
     end,
   })
 end
@@ -54,12 +56,6 @@ end
 ---@return boolean
 function M.is_lost(buf)
   return chains[buf].lost == true
-end
-
---- Make a transcript modifiable for ops, until `lock`.
----@param buf integer
-function M.unlock(buf)
-  vim.bo[buf].modifiable = true
 end
 
 --- Make a transcript read-only again, after all ops of a frame.
@@ -141,12 +137,12 @@ function M.append(buf, id, text)
   end
   local row = block.next and blocks.last_row(chain, block) or vim.api.nvim_buf_line_count(buf) - 1
   vim.api.nvim_buf_set_text(buf, row, -1, row, -1, lines)
-  local last = row + #lines - 1
-  local first_new = (block.empty and not block.headed) and row or row + 1
+  local first_new = block.empty and row or row + 1
   block.empty, block.held = false, held
-  decoration.body(buf, block, first_new, last)
-  if blocks.PROSE[block.kind] then
-    fences.text_appended(buf, id, row, lines)
+  if block.kind == 'user' then
+    decoration.user(buf, first_new, row + #lines - 1)
+  elseif blocks.PROSE[block.kind] then
+    fences.text_appended(chain, block, row, lines)
   end
 end
 
@@ -180,16 +176,18 @@ function M.body(buf, id, lines, marks, language)
   end
   local first, last = replace_rows(chain, block, lines)
   block.empty, block.held = #lines == 0, 0
-  decoration.body(buf, block, first, last)
+  if block.kind == 'user' then
+    decoration.user(buf, first, last)
+  end
   decoration.marks(buf, first, marks, blocks.PROSE[block.kind])
-  if blocks.PROSE[block.kind] and not block.empty then
-    fences.text_appended(buf, id, first, lines)
+  local is_prose = blocks.PROSE[block.kind]
+  local is_code = CODE[language] and block.headed and not is_prose and not block.empty
+  fences.body_replaced(block, #lines, is_code and language or nil)
+  if is_prose and not block.empty then
+    fences.text_appended(chain, block, first, lines)
     if block.closed then
       M.close(buf, id)
     end
-  elseif block.headed then
-    local code = CODE[language] and not block.empty and language or nil
-    fences.body_written(buf, id, first - 1, last, code)
   end
 end
 
@@ -201,7 +199,7 @@ function M.close(buf, id)
   local block = known(chain, id)
   block.closed = true
   if blocks.PROSE[block.kind] and not block.empty then
-    fences.block_closed(buf, id, blocks.last_row(chain, block))
+    fences.block_closed(chain, block)
   end
 end
 
@@ -256,9 +254,7 @@ M.is_transcript = places.is_transcript
 M.is_paging = places.is_paging
 M.block_at = places.block_at
 M.range = places.range
-M.prose_between = places.prose_between
 M.find = places.find
-M.is_greeting = places.is_greeting
 M.unfinished = places.unfinished
 
 return M

@@ -83,21 +83,19 @@ local function insert_rows(chain, previous, rows)
   return row + 1
 end
 
---- Set the marks and colours of a block whose rows are written.
+--- Colour a block whose rows are written.
 ---@param chain eca.Chain
 ---@param new eca.NewBlock
 ---@param row integer
 local function decorate(chain, new, row)
   local buf, block, lines = chain.buf, new.block, new.lines
-  blocks.place(chain, block, row)
   if block.headed then
     decoration.header(buf, row, new.opening.header)
   end
-  if lines then
-    decoration.body(buf, block, block.headed and row + 1 or row, row + #lines - 1)
-    if blocks.PROSE[block.kind] then
-      fences.text_written(buf, block.id, row, lines, block.closed)
-    end
+  if lines and block.kind == 'user' then
+    decoration.user(buf, row, row + #lines - 1)
+  elseif lines and blocks.PROSE[block.kind] then
+    fences.text_written(buf, block, lines)
   end
 end
 
@@ -117,7 +115,7 @@ function M.write(chain, openings)
   end
   local first = insert_rows(chain, previous, rows)
   for _, each in ipairs(new) do
-    blocks.link(chain, each.block, previous)
+    blocks.link(chain, each.block, previous, first + each.offset)
     decorate(chain, each, first + each.offset)
     previous = each.block
   end

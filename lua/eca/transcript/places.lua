@@ -100,24 +100,28 @@ function M.unfinished(buf)
   return found
 end
 
---- The blocks of Markdown that overlap some rows, in order, without their headers.
+---@class eca.WrittenBlock
+---@field block eca.Block
+---@field first integer row
+---@field last integer
+
+--- The blocks that overlap some rows and have a body, in order.
 ---@param buf integer
 ---@param top integer
 ---@param bottom integer
----@return { first: integer, last: integer }[]
-function M.prose_between(buf, top, bottom)
+---@return eca.WrittenBlock[]
+function M.written_between(buf, top, bottom)
   local chain = M.chains[buf]
   local block, first = blocks.before(chain, top)
   block = block or chain.first
-  local found = {} ---@type { first: integer, last: integer }[]
+  local found = {} ---@type eca.WrittenBlock[]
   while block do
     first = first or blocks.first_row(chain, block)
     if first > bottom then
       break
     end
-    if blocks.PROSE[block.kind] and not block.empty then
-      local start = block.headed and first + 1 or first
-      found[#found + 1] = { first = start, last = blocks.last_row(chain, block) }
+    if not block.empty then
+      found[#found + 1] = { block = block, first = first, last = blocks.last_row(chain, block) }
     end
     block, first = block.next, nil
   end
