@@ -42,7 +42,7 @@ class Asking:
         self.session = Session("chat", str(self.folder), self.link)
         self.session.id = "s"
         self.permissions = Permissions(self.link, self.granted)
-        self.consents = Consents(self.permissions, self.granted, self.folders, self.projects)
+        self.consents = Consents(self.permissions, self.folders, self.projects)
         self.numbers = iter(range(1000))
         self._was_asked = False
 

@@ -11,8 +11,6 @@ from tests.agents.acp.file_turns import Run, answer, read, write
 from tests.agents.acp.test_official_sdk import requested, update
 from tests.support.drawn import drawn
 
-from eca_nvim.agents.acp.updates import quirks
-from eca_nvim.agents.acp.updates.quirks import gets_empty_text
 from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.model.calls import changed_paths
 from eca_nvim.chat.vocabulary.call_details import Base, FileChange, FileUsed, Use
@@ -254,18 +252,6 @@ async def test_a_missing_file_is_an_error_or_an_empty_text(run: Run) -> None:
     async with run.start([read(missing)], initialize=info) as client:
         await client.say("go")
     assert run.answers[-1] == {"content": ""}
-    assert not gets_empty_text("qwen-code", "0.1")
-
-
-def test_a_quirk_goes_on_until_a_version_was_seen_without_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert gets_empty_text("gemini-cli", "0.9")
-    assert gets_empty_text("gemini-cli", "99.0")
-    monkeypatch.setattr(quirks, "EMPTY_TEXTS", {"gemini-cli": "0.70.0"})
-    versions = ("0.61.0", "0.69.9-preview.1", "0.70.0", "1.0")
-    needs_text = [gets_empty_text("gemini-cli", it) for it in versions]
-    assert needs_text == [True, True, False, False]
 
 
 async def test_a_mode_counts_once_the_user_has_set_it(run: Run) -> None:

@@ -14,8 +14,9 @@ from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, 
 from tests.agents.acp.wire import Wired, text
 from tests.support import acp_script as agent
 
-from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.options import SessionOptions
+from eca_nvim.agents.acp.outbox import Outbox
+from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.session import Session, Setting, Then
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.chat.vocabulary.events import NoticeReceived
@@ -204,9 +205,9 @@ class Slow(Connection, Sessions):
 def test_options_are_set_one_after_the_other() -> None:
     """Goose 1.34.0 stays in a mode that does not ask if its provider is set at the same time."""
     wire = Slow()
-    requests = OptionRequests(wire.link, wire)
+    outbox = Outbox(wire.link, wire, AgentRequests(wire.link, wire, {}))
     for option_id, value in (("model", "m2"), ("gone", "x"), ("mode", "yolo"), ("model", "m1")):
-        requests.set("chat", Setting(option_id, value, is_chosen=True))
+        outbox.set_option("chat", Setting(option_id, value, is_chosen=True))
     assert (len(wire.sent), len(wire.session.settings)) == (1, 4)
     wire.sent[0].settle(Response(0, Raw(b"{}")))
     assert (len(wire.sent), len(wire.session.settings)) == (2, 2)

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import pytest
 from tests.agents.acp.wire import Wired, shows, text
 
-from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import MOST_PRINTED
+from eca_nvim.agents.acp.updates.messages import CallIds
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.handlers.turn import STOPPED_HERE
 from eca_nvim.chat.vocabulary.call_details import FileChange, FileName, Location, ToolKind

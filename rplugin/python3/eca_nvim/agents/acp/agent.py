@@ -136,7 +136,7 @@ class AcpAgent(ProcessAgent[Life]):
         self, chat_id: str, option_id: str, value: OptionValue, *, is_chosen: bool = True
     ) -> None:
         """Set an option of a chat; OptionsChanged or OptionRefused follows."""
-        self._running.options.set(chat_id, Setting(option_id, value, is_chosen))
+        self._running.outbox.set_option(chat_id, Setting(option_id, value, is_chosen))
 
     async def login_ways(self) -> Sequence[LoginWay]:
         """Return the ways that the agent has introduced."""

@@ -8,10 +8,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, TypeVar
 
+import anyio
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.introduction import Abilities
-from eca_nvim.agents.acp.link import Link
+from eca_nvim.agents.acp.link import GONE, Link
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session, TurnState
@@ -20,8 +20,10 @@ from eca_nvim.agents.archive import AgentLacks, AgentRefused, ChatSummary, Opene
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.options import Ability
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp import Request, sessions
+from eca_nvim.protocol.acp import DecodeError, Request, decode_result, encode, sessions
+from eca_nvim.transport import ConnectionClosed, RemoteError
 
 MOST_LISTED: Final = 20_000
 """Most sessions that are read of a list."""
@@ -69,14 +71,12 @@ class AcpArchive:
         memory: Memory,
         folder: str,
         stop: Callable[[str], None],
-        abilities: Abilities,
     ) -> None:
         self._link = link
         self._sessions = sessions
         self._memory = memory
         self._folder = folder
         self._stop = stop
-        self._abilities = abilities
         self.remembers = False
         """Whether the agent loads sessions and cannot list them: we list those that we remember."""
 
@@ -145,7 +145,6 @@ class AcpArchive:
         return OpenedChat(shown, title)
 
     def _remembered(self) -> Iterator[_Row]:
-        """Yield the chats that were used in this project."""
         for chat, session_id, title, when in self._memory.kept.used():
             yield chat, session_id, title or None, int(when * 1000)
 
@@ -176,15 +175,24 @@ class AcpArchive:
         return found[:MOST_LISTED]
 
     async def _ask(self, ability: Ability, params: Request[_ResultT]) -> _ResultT:
-        """Send a request and return its result. Raises AgentRefused."""
-        cannot = f"this agent cannot {_CANNOT[ability]}"
-        if not self._abilities.has(ability):
+        """Send a request and return its result. Raises AgentRefused in one line."""
+        cannot, failed = f"this agent cannot {_CANNOT[ability]}", f"{params.method} failed"
+        if ability not in self._link.abilities:
             raise AgentLacks(cannot)
         try:
-            return await self._link.ask(params, f"{params.method} failed", ANSWER_SECONDS)
-        except AgentLacks as fault:  # it has announced the method, and does not know it
-            self._abilities.lost(ability)
-            raise AgentLacks(cannot) from fault
+            with anyio.fail_after(ANSWER_SECONDS):
+                answer = await self._link.connection.request(params.method, encode(params))
+            return decode_result(type(params), answer)
+        except TimeoutError:
+            raise AgentRefused(f"{failed}: no answer after {ANSWER_SECONDS:.0f} s") from None
+        except (RemoteError, DecodeError) as fault:
+            if isinstance(fault, RemoteError) and fault.code == METHOD_NOT_FOUND:
+                # It has announced the method: from now on it lacks that.
+                self._link.announce(self._link.abilities - {ability})
+                raise AgentLacks(cannot) from fault
+            raise AgentRefused(self._link.line(failed, fault)) from fault
+        except ConnectionClosed as fault:
+            raise AgentRefused(f"{failed}: {GONE}") from fault
 
 
 def _milliseconds(when: str | None) -> int | None:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from eca_nvim.agents.acp.options import SessionOptions
 from eca_nvim.agents.acp.prompt import typed_title
-from eca_nvim.agents.acp.updates.call_ids import CallIds
-from eca_nvim.agents.acp.updates.messages import Compactions, Messages, unknown_line
+from eca_nvim.agents.acp.updates.messages import CallIds, Compactions, Messages, unknown_line
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.acp.updates.tool_calls import ToolCalls
 from eca_nvim.chat.vocabulary import call_details, completion, events, requests, turn_events

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from eca_nvim.agents.acp.link import Link
-from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.protocol.acp import lifecycle
 
 CAPABILITIES: Final[Mapping[str, Any]] = {
@@ -26,27 +25,6 @@ _CLIENT: Final = lifecycle.Implementation(name="eca-nvim", version="1", title="E
 def introduction() -> lifecycle.InitializeParams:
     """Build the initialize request."""
     return lifecycle.InitializeParams(lifecycle.VERSION, _CLIENT, dict(CAPABILITIES))
-
-
-class Abilities:
-    """The abilities of one agent process; none until they are announced."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._offered: frozenset[Ability] = frozenset()
-
-    def has(self, ability: Ability) -> bool:
-        """Return whether the agent can do something."""
-        return ability in self._offered
-
-    def announce(self, abilities: Iterable[Ability]) -> None:
-        """Announce all that the agent can do."""
-        self._offered = frozenset(abilities)
-        self._link.emit(AbilitiesChanged(self._offered))
-
-    def lost(self, ability: Ability) -> None:
-        """Announce that the agent cannot do something after all."""
-        self.announce(self._offered - {ability})
 
 
 def abilities_of(result: lifecycle.InitializeResult) -> Iterator[Ability]:

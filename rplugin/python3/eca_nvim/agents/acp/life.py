@@ -10,11 +10,10 @@ from msgspec import Struct, field
 
 from eca_nvim.agents.acp.archive import AcpArchive
 from eca_nvim.agents.acp.early_messages import size_of
-from eca_nvim.agents.acp.introduction import Abilities, abilities_of
+from eca_nvim.agents.acp.introduction import abilities_of
 from eca_nvim.agents.acp.link import Link, one_line
 from eca_nvim.agents.acp.login import Logins
 from eca_nvim.agents.acp.memory import Memory
-from eca_nvim.agents.acp.option_requests import OptionRequests
 from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests, Handler
@@ -25,7 +24,7 @@ from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session_setup import McpOptions, SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.acp.updates.quirks import WHOLE_PROMPTS, gets_empty_text
+from eca_nvim.agents.acp.updates.quirks import EMPTY_TEXTS, WHOLE_PROMPTS
 from eca_nvim.agents.base import EditorServices, KeptProjects, Workspace
 from eca_nvim.agents.process_agent import ProcessOptions, events_of
 from eca_nvim.chat.vocabulary import agent_events
@@ -74,9 +73,8 @@ class Life:
         self.sessions = Sessions(link, self.setup, kept.memory, self.receive)
         self.logins = Logins(link)
         self.permissions = Permissions(link, kept.granted)
-        consents = Consents(self.permissions, kept.granted, folders, kept.projects)
-        files = Files(link, consents, services)
-        self._files = files
+        consents = Consents(self.permissions, folders, kept.projects)
+        self._files = files = Files(link, consents, services)
         self.elicitations = Elicitations(link)
         self.terminals = Terminals(link, consents, options.guard)
         handlers: dict[type, Handler] = {
@@ -88,11 +86,9 @@ class Life:
         }
         self.requests = AgentRequests(link, self.sessions, handlers)
         self.outbox = Outbox(link, self.sessions, self.requests)
-        self.abilities = Abilities(link)
         self.archive = AcpArchive(
-            link, self.sessions, kept.memory, self.setup.cwd, self.outbox.stop, self.abilities
+            link, self.sessions, kept.memory, self.setup.cwd, self.outbox.stop
         )
-        self.options = OptionRequests(link, self.sessions)
         self.title = ""
         self._mcp = options.mcp
 
@@ -100,7 +96,7 @@ class Life:
         """Note what the agent can do, and emit it."""
         can, agent = result.agent_capabilities, result.agent_info or lifecycle.Implementation("")
         self.title = one_line(f"{agent.title or agent.name} {agent.version}")
-        self._files.gets_empty_text = gets_empty_text(agent.name, agent.version)
+        self._files.gets_empty_text = agent.name in EMPTY_TEXTS
         self.logins.methods = result.auth_methods
         self.logins.can_log_out = can.auth.logout is not None
         self.sessions.introduced(can, whole_prompts=agent.name in WHOLE_PROMPTS)
@@ -108,7 +104,7 @@ class Life:
         self.outbox.can_prompt = can.prompt_capabilities
         self.setup.mcp_servers, left_out = self._mcp.usable(can.mcp_capabilities)
         self.setup.takes_folders = can.session_capabilities.additional_directories is not None
-        self.abilities.announce(abilities_of(result))
+        self.link.announce(abilities_of(result))
         self.link.emit(*(agent_events.MessageShown("warn", line) for line in left_out))
         if result.meta.welcome:
             self.link.emit(agent_events.Welcomed(result.meta.welcome))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import PurePath
 from typing import Final, TypeAlias, TypeVar
 
-import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary import agent_events, events
-from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId
+from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
+from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId
 from eca_nvim.protocol.acp import DecodeError, Notification, Request, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED
 from eca_nvim.protocol.base.types import Wire
@@ -65,6 +64,8 @@ class Link:
         self._emit = emit
         self._batch: list[agent_events.AgentEvent] | None = None
         self._has_excess = False
+        self.abilities: frozenset[Ability] = frozenset()
+        """What the agent can do; none until that is announced."""
 
     # --- to the agent ---------------------------------------------------------------------------
 
@@ -97,25 +98,6 @@ class Link:
             if ended is not None:
                 ended()
             return None
-
-    async def ask(self, params: Request[ResultT], failed: str, seconds: float) -> ResultT:
-        """Send a request and wait for its result.
-
-        failed: what has failed without one. Raises AgentRefused in one line, AgentLacks for a
-        method that the agent does not know.
-        """
-        try:
-            with anyio.fail_after(seconds):
-                answer = await self.connection.request(params.method, encode(params))
-            return decode_result(type(params), answer)
-        except TimeoutError:
-            raise AgentRefused(f"{failed}: no answer after {seconds:.0f} s") from None
-        except (RemoteError, DecodeError) as fault:
-            is_unknown = isinstance(fault, RemoteError) and fault.code == METHOD_NOT_FOUND
-            kind = AgentLacks if is_unknown else AgentRefused
-            raise kind(self.line(failed, fault)) from fault
-        except ConnectionClosed as fault:
-            raise AgentRefused(f"{failed}: {GONE}") from fault
 
     def notify(self, params: Notification) -> None:
         """Queue a notification."""
@@ -159,6 +141,11 @@ class Link:
     def say(self, chat_id: str | None, *told: events.ChatEvent) -> None:
         """Emit events of a chat."""
         self.emit(*(events.Addressed(chat_id, event) for event in told))
+
+    def announce(self, abilities: Iterable[Ability]) -> None:
+        """Announce all that the agent can do."""
+        self.abilities = frozenset(abilities)
+        self.emit(AbilitiesChanged(self.abilities))
 
     @contextmanager
     def one_batch(self) -> Iterator[None]:

@@ -156,7 +156,7 @@ class SessionOptions:
         if made.config_options:
             return self.listed(made.config_options)
         if not self._has_list:  # else an update was quicker
-            self._options = (*_of_modes(made.modes), *_of_models(made.models))
+            self._options = tuple(_of_older(made))
             self._review_choices()
         return self.changed
 
@@ -231,18 +231,17 @@ def _offers(offers: Iterable[acp.Offer]) -> Iterator[OptionOffer]:
             yield _offer(offer.value, offer.name, offer.description)
 
 
-def _of_modes(modes: acp.Modes | None) -> Iterator[ChatOption]:
-    if modes is not None:
-        offers = (_offer(it.id, it.name, it.description) for it in modes.available_modes)
-        mode = ChatOption(MODE, "Mode", category=MODE, value=modes.current_mode_id)
-        yield _known(replace(mode, offers=tuple(offers)))
-
-
-def _of_models(models: acp.Models | None) -> Iterator[ChatOption]:
-    if models is not None:
-        offers = (_offer(it.model_id, it.name, it.description) for it in models.available_models)
-        model = ChatOption(MODEL, "Model", category=MODEL, value=models.current_model_id)
-        yield _known(replace(model, offers=tuple(offers)))
+def _of_older(made: OpenedSession) -> Iterator[ChatOption]:
+    """Yield the modes and the models of an older agent as options."""
+    if (modes := made.modes) is not None:
+        offers = tuple(_offer(it.id, it.name, it.description) for it in modes.available_modes)
+        mode = ChatOption(MODE, "Mode", category=MODE, value=modes.current_mode_id, offers=offers)
+        yield _known(mode)
+    if (models := made.models) is not None:
+        listed = models.available_models
+        offers = tuple(_offer(it.model_id, it.name, it.description) for it in listed)
+        value = models.current_model_id
+        yield _known(ChatOption(MODEL, "Model", category=MODEL, value=value, offers=offers))
 
 
 def _offer(value: str, name: str, description: str | None, group: str = "") -> OptionOffer:

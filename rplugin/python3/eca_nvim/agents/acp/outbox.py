@@ -7,19 +7,23 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from eca_nvim.agents.acp.link import Link, Refusal, needs_login, one_line
 from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
-from eca_nvim.agents.acp.session import Session, TurnState
+from eca_nvim.agents.acp.session import Session, Setting, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import NoticeReceived, SteerTaken, TitleChanged
+from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import REQUEST_CANCELLED
 from eca_nvim.protocol.acp import sessions
 from eca_nvim.protocol.acp.content import ContentBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
+from eca_nvim.protocol.acp.options import OptionsResult
 from eca_nvim.protocol.acp.sessions import SteerOutcome, StopReason
 from eca_nvim.transport import RemoteError
 
@@ -35,6 +39,7 @@ _ENDS: Final[Mapping[StopReason, TurnEnded]] = {
 }
 """How turns end; for other reasons they are done."""
 
+NOT_OFFERED: Final = "the agent does not offer this option any more"
 MOST_TITLE: Final = 200
 """Characters of the first prompt that are the title of a chat, until the agent gives it one."""
 
@@ -42,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 
 class Outbox:
-    """Sends prompts, steers and stops to one agent process."""
+    """Sends prompts, steers, stops and options to one agent process."""
 
     def __init__(self, link: Link, sessions: Sessions, requests: AgentRequests) -> None:
         self._link = link
@@ -81,6 +86,13 @@ class Outbox:
         session = self._sessions.of_chat(chat_id)
         prompt, session.next_prompt = session.next_prompt, None
         return prompt
+
+    def set_option(self, chat_id: str, setting: Setting) -> None:
+        """Set an option once the chat has its session; OptionsChanged or OptionRefused follows.
+
+        It keeps its value until the agent has set it.
+        """
+        self._sessions.when_open(chat_id, partial(self._queue_setting, setting))
 
     def _send(self, session: Session, fault: str | None) -> None:
         if fault is None and not session.is_set:
@@ -140,7 +152,6 @@ class Outbox:
         prompt: Prompt,
         answer: sessions.PromptResult | Refusal,
     ) -> None:
-        """End the turn of a prompt."""
         if session.steers and session.turn is not TurnState.STOPPING:
             # What steers the turn is answered first: what it has not taken is the next prompt.
             session.when_steered = partial(self._answered, session, number, prompt, answer)
@@ -163,3 +174,48 @@ class Outbox:
         else:
             end = TurnEnd.STOPPED if was is TurnState.STOPPING else TurnEnd.FAILED
             session.say(TurnEnded(end, self._link.line("the prompt failed", answer)))
+
+    # --- options ----------------------------------------------------------------------------------
+
+    def _queue_setting(self, setting: Setting, session: Session, fault: str | None) -> None:
+        if fault is not None:
+            session.say(OptionRefused(setting.option_id, fault))
+            return
+        session.settings.append(setting)
+        if len(session.settings) == 1:
+            self._send_setting(session, setting)
+        # Else it waits: some agents lose one of two that they set at the same time (goose 1.34.0
+        # then stays in the mode that does not ask).
+
+    def _send_setting(self, session: Session, setting: Setting) -> None:
+        options = session.inbox.options
+        params = options.request(session.id, setting.option_id, setting.value)
+        if params is None:
+            self._setting_done(session, OptionRefused(setting.option_id, NOT_OFFERED))
+            return
+        if setting.is_chosen:
+            options.user_sets(setting.option_id, setting.value)
+        self._link.send(params, partial(self._setting_answered, session, setting))
+
+    def _setting_answered(
+        self, session: Session, setting: Setting, answer: OptionsResult | Refusal | None
+    ) -> None:
+        options, option_id, value = session.inbox.options, setting.option_id, setting.value
+        if answer is not None and not isinstance(answer, OptionsResult):
+            options.refused(option_id)
+            reason = self._link.line("the agent refused it", answer)
+            self._setting_done(session, OptionRefused(option_id, reason))
+            return
+        listed = None if answer is None else answer.config_options
+        changed = options.was_set(option_id, value) if listed is None else options.listed(listed)
+        options.confirmed(option_id, value)
+        told = changed and replace(changed, is_answer=True)
+        self._setting_done(session, told or OptionRefused(option_id, NOT_OFFERED))
+
+    def _setting_done(self, session: Session, event: OptionsChanged | OptionRefused) -> None:
+        """Report what has come of a setting, and send the next one."""
+        session.say(event)
+        session.settings.popleft()
+        session.go_on()
+        if session.settings:
+            self._send_setting(session, session.settings[0])

@@ -112,7 +112,10 @@ class Replay:
     def finish(self) -> None:
         """Read what is left: all has been replayed."""
         self._place(self._inbox.turn_ended())
-        said = [*map(_texts, self._messages)]
+        said = [
+            [it.text for it in message.events if isinstance(it, TextReceived)]
+            for message in self._messages
+        ]
         if said[: self._before_answer] == said[self._before_answer :]:
             while len(self._messages) > self._before_answer:
                 self._messages.pop()
@@ -183,13 +186,7 @@ class Replay:
         return message
 
 
-def _texts(message: _Message) -> list[str]:
-    """Return what is said in a message."""
-    return [it.text for it in message.events if isinstance(it, TextReceived)]
-
-
 def _with_diffs(event: ChatEvent) -> ChatEvent:
-    """Return an event whose changes have their diffs."""
     if not isinstance(event, _OF_CALLS) or not event.call.changes:
         return event
     changes = tuple(map(of_the_past, event.call.changes))

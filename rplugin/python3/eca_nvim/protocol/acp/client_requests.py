@@ -20,7 +20,6 @@ class ReadTextFile(Request[FileText], frozen=True):
     """Read a file. line: the first one, 1-based; limit: how many lines."""
 
     method: ClassVar[str] = "fs/read_text_file"
-
     session_id: str
     path: str
     line: Int | None = None
@@ -31,7 +30,6 @@ class WriteTextFile(Request[Done], frozen=True):
     """Give a file a new text; it is made if it is missing."""
 
     method: ClassVar[str] = "fs/write_text_file"
-
     session_id: str
     path: str
     content: str
@@ -51,7 +49,6 @@ class CreateTerminal(Request[TerminalCreated], frozen=True):
     """
 
     method: ClassVar[str] = "terminal/create"
-
     session_id: str
     command: str
     args: tuple[str, ...] = ()

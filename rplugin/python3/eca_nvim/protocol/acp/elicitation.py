@@ -123,7 +123,6 @@ class CreateElicitation(Request[ElicitationResult], frozen=True, kw_only=True):
     """
 
     method: ClassVar[str] = "elicitation/create"
-
     message: str = ""
     mode: str = FORM
     session_id: str | None = None
@@ -136,5 +135,4 @@ class ElicitationCompleted(Notification, frozen=True):
     """What the user was to do behind a link has been done."""
 
     method: ClassVar[str] = "elicitation/complete"
-
     elicitation_id: str

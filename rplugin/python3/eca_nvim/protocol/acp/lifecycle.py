@@ -12,7 +12,6 @@ class AuthenticateParams(Request[None], frozen=True):
     """Log in by a way of the agent, which it does by itself."""
 
     method: ClassVar[str] = "authenticate"
-
     method_id: str
 
 
@@ -144,7 +143,6 @@ class InitializeParams(Request[InitializeResult], frozen=True):
     """The first request: who we are and what we can do."""
 
     method: ClassVar[str] = "initialize"
-
     protocol_version: Int
     client_info: Implementation
     client_capabilities: dict[str, Any]
@@ -154,5 +152,4 @@ class CancelRequest(Notification, frozen=True):
     """The other side no longer needs the answer to a request."""
 
     method: ClassVar[str] = "$/cancel_request"
-
     request_id: Int | str

@@ -69,7 +69,6 @@ class SetMode(Request[None], frozen=True):
     """Set the mode."""
 
     method: ClassVar[str] = "session/set_mode"
-
     session_id: str
     mode_id: str
 
@@ -78,7 +77,6 @@ class SetModel(Request[None], frozen=True):
     """Set the model; only for agents that list models instead of options."""
 
     method: ClassVar[str] = "session/set_model"
-
     session_id: str
     model_id: str
 
@@ -93,7 +91,6 @@ class SetConfigOption(Request[OptionsResult], frozen=True):
     """Set an option; `type` is `boolean` for a value that is one."""
 
     method: ClassVar[str] = "session/set_config_option"
-
     session_id: str
     config_id: str
     value: str | bool

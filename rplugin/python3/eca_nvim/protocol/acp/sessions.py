@@ -59,7 +59,6 @@ class PromptParams(Request[PromptResult], frozen=True):
     """A prompt of the user; the answer comes at the end of the turn."""
 
     method: ClassVar[str] = "session/prompt"
-
     session_id: str
     prompt: tuple[ContentBlock, ...]
 
@@ -68,7 +67,6 @@ class CancelTurn(Notification, frozen=True):
     """Stop the turn; the answer to its prompt follows."""
 
     method: ClassVar[str] = "session/cancel"
-
     session_id: str
 
 
@@ -99,7 +97,6 @@ class SteerParams(Request[SteerResult], frozen=True):
     """
 
     method: ClassVar[str] = "_session/steering"
-
     session_id: str
     prompt: tuple[ContentBlock, ...]
     meta: dict[str, Any] = field(name="_meta")
@@ -137,7 +134,6 @@ class LoadSessionParams(_Workplace, Request[OpenedSession], frozen=True, kw_only
     """Open a session again; the agent replays it as updates before it answers."""
 
     method: ClassVar[str] = "session/load"
-
     session_id: str
 
 
@@ -145,7 +141,6 @@ class ResumeSessionParams(_Workplace, Request[OpenedSession], frozen=True, kw_on
     """Open a session again, without a replay."""
 
     method: ClassVar[str] = "session/resume"
-
     session_id: str
 
 
@@ -153,7 +148,6 @@ class ForkSessionParams(_Workplace, Request[NewSessionResult], frozen=True, kw_o
     """Copy a session; some agents replay the copy before they answer."""
 
     method: ClassVar[str] = "session/fork"
-
     session_id: str
 
 
@@ -161,7 +155,6 @@ class CloseSessionParams(Request[None], frozen=True):
     """Close a session, for agents with the capability."""
 
     method: ClassVar[str] = "session/close"
-
     session_id: str
 
 
@@ -185,7 +178,6 @@ class ListSessionsParams(Request[ListSessionsResult], frozen=True):
     """List the saved sessions of a folder, a page at a time."""
 
     method: ClassVar[str] = "session/list"
-
     cwd: str
     cursor: str | None = None
 
@@ -194,7 +186,6 @@ class DeleteSessionParams(Request[None], frozen=True):
     """Delete a saved session."""
 
     method: ClassVar[str] = "session/delete"
-
     session_id: str
 
 
@@ -208,6 +199,5 @@ class SetTitleParams(Request[TitleResult], frozen=True):
     """Rename a session; of the protocol's next version, as Codex knows it."""
 
     method: ClassVar[str] = "session/set_title"
-
     session_id: str
     title: str

@@ -148,7 +148,6 @@ class RequestPermission(Request[PermissionResult], frozen=True):
     """Ask whether a tool call may run; `tool_call` may hold no more than the call's id."""
 
     method: ClassVar[str] = "session/request_permission"
-
     session_id: str
     tool_call: ToolCallUpdate
     options: tuple[PermissionOption, ...] = ()

@@ -184,6 +184,5 @@ class SessionUpdated(Notification, frozen=True):
     """Something happened in a session."""
 
     method: ClassVar[str] = "session/update"
-
     session_id: str
     update: SessionUpdate

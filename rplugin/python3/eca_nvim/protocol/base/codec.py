@@ -2,15 +2,6 @@
 
 Of a body only the outermost object is decoded at first; `params` and `result` once, directly into
 their type.
-
-Rules kept here:
-- Bad encoding never loses a text; invalid UTF-8, or half a surrogate pair (from servers that cut
-  text anywhere), becomes U+FFFD.
-- Any message becomes a value of its type, an `Unknown` with the original params, or a
-  `DecodeError` that names the method and the field. The input is the `params` or `result` of a
-  JSON-RPC message: decoded JSON, None, or, faster, the `msgspec.Raw` that `decode_body` returns.
-- A field that is UNSET or has its default is not sent; a part of an unknown kind is sent back
-  unchanged.
 """
 
 import enum
@@ -22,16 +13,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 import msgspec
 from msgspec import NODEFAULT, UNSET, inspect
 
-from eca_nvim.protocol.base import lenient
-from eca_nvim.protocol.base.lenient import type_info
-from eca_nvim.protocol.base.types import (
-    Notification,
-    Request,
-    Unknown,
-    UnknownPart,
-    Wire,
-    result_type,
-)
+from eca_nvim.protocol.base import lenient, types
+from eca_nvim.protocol.base.types import Request, Unknown, Wire
 
 NOTHING = msgspec.Raw(b"")
 """The value of `params` and `result` if the message has none."""
@@ -73,6 +56,7 @@ def _whole(digits: str) -> int | str:
 
 
 def _mend(data: bytes) -> object:
+    # Some servers cut text anywhere: invalid UTF-8, or half a surrogate pair, becomes U+FFFD.
     try:
         value = json.loads(data.decode(errors="replace"), strict=False, parse_int=_whole)
         text = json.dumps(value, ensure_ascii=False)
@@ -98,7 +82,7 @@ class DecodeError(ValueError):
 
 
 _decoder = functools.cache(msgspec.json.Decoder)
-_kinds: Callable[[Any], Any] = functools.cache(result_type)
+_kinds: Callable[[Any], Any] = functools.cache(types.result_type)
 
 Form: TypeAlias = Callable[[str, object], object]
 """Returns a value of a method in the form of the protocol, if it is in another one."""
@@ -117,8 +101,9 @@ def decode_result(
 def decode_as(kind: object, value: object, method: str, form: Form | None = None) -> object:
     """Read a value as a type of the protocol: hot path.
 
-    kind: None for a method that the protocol does not have; its params become an `Unknown`. form:
-    applied to a value that does not fit, before it is read leniently. Raises DecodeError.
+    kind: None for a method that the protocol does not have; its params become an `Unknown`. value:
+    decoded JSON, None, or, faster, the `msgspec.Raw` that `decode_body` returns. form: applied to a
+    value that does not fit, before it is read leniently. Raises DecodeError.
     """
     if kind is None:
         return Unknown(method, plain(value, method))
@@ -152,15 +137,18 @@ def plain(value: object, method: str) -> object:
 
 
 def encode(message: Wire) -> dict[str, Any] | None:
-    """Turn params or a result into plain JSON values; None for a method without params."""
-    if isinstance(message, Notification | Request) and message.without_params:
+    """Turn params or a result into plain JSON values; None for a method without params.
+
+    A field that is UNSET or has its default is not sent.
+    """
+    if isinstance(message, types.Notification | Request) and message.without_params:
         return None
     return _object(message)
 
 
 def _encoded(value: object) -> object:
     match value:
-        case UnknownPart():
+        case types.UnknownPart():
             return value.fields
         case Wire():
             return _object(value)
@@ -175,7 +163,7 @@ def _encoded(value: object) -> object:
 
 
 def _object(message: Wire) -> dict[str, Any]:
-    info = type_info(type(message))
+    info = lenient.type_info(type(message))
     assert isinstance(info, inspect.StructType)
     wire: dict[str, Any] = {} if info.tag_field is None else {info.tag_field: info.tag}
     for field in info.fields:

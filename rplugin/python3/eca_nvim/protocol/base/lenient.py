@@ -1,12 +1,7 @@
 """Lenient: reads an object that does not fit its type, and keeps as much of it as possible.
 
-Rules: an optional field with a wrong type, or with a
-number of more than 64 bits, gets its default; a number where text is expected becomes text, and
-vice versa; null is read as the default. A tagged object with an unknown tag is kept as the family's
-`UnknownPart`. A malformed element of a list is left out, with a warning in the log. Only a
-missing or malformed required field is an error, which names its path.
-
-This is the slow path: msgspec converts objects that fit, without this file.
+Only a missing or malformed required field is an error. This is the slow path: msgspec converts
+objects that fit, without this file.
 """
 
 import functools

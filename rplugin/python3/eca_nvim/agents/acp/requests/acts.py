@@ -26,7 +26,7 @@ from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.call_details import ToolKind as CallKind
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import content, tool_call, updates
-from eca_nvim.protocol.acp.tool_call import CallStatus
+from eca_nvim.protocol.acp.tool_call import CallLocation, CallStatus, ToolCallUpdate, ToolKind
 
 LONGEST_SPLIT: Final = 4096
 """Characters of a shell line that is compared by its words: to split it takes quadratic time."""
@@ -56,7 +56,7 @@ class Act(Struct, frozen=True):
 
     kind: ActKind
     subject: str
-    shown: tool_call.ToolCallUpdate
+    shown: ToolCallUpdate
     words: tuple[str, ...] = ()
     folder: str = ""
     variables: tuple[str, ...] = ()
@@ -64,18 +64,18 @@ class Act(Struct, frozen=True):
     new: str = ""
     has_crlf: bool = False
 
-    def call(self, call_id: str) -> tool_call.ToolCallUpdate:
+    def call(self, call_id: str) -> ToolCallUpdate:
         """Return a call of an agent that does this and nothing else; `call_id`: the agent's id."""
         return replace(self.shown, tool_call_id=call_id)
 
 
 def read_file(path: str, line: int | None = None) -> Act:
     """Return the act of reading a file; `path` is real, `line` 1-based."""
-    shown = tool_call.ToolCallUpdate(
+    shown = ToolCallUpdate(
         tool_call_id="",
         title=f"read {path}",
-        kind=tool_call.ToolKind.READ,
-        locations=(tool_call.CallLocation(path, line),),
+        kind=ToolKind.READ,
+        locations=(CallLocation(path, line),),
         raw_input={"path": path},
     )
     return Act(ActKind.READ, path, shown)
@@ -89,12 +89,12 @@ def write_file(path: str, old: str | None, new: str) -> Act:
     has_crlf = False
     if old and 0 < old.count("\r\n") == old.count("\n"):
         has_crlf, old, new = True, _plain(old), _plain(new)
-    shown = tool_call.ToolCallUpdate(
+    shown = ToolCallUpdate(
         tool_call_id="",
         title=PurePath(path).name,
-        kind=tool_call.ToolKind.EDIT,
+        kind=ToolKind.EDIT,
         content=(WholeDiff(path, new, old),),
-        locations=(tool_call.CallLocation(path),),
+        locations=(CallLocation(path),),
         raw_input={"path": path},
     )
     return Act(ActKind.WRITE, path, shown, old=old, new=new, has_crlf=has_crlf)
@@ -103,15 +103,10 @@ def write_file(path: str, old: str | None, new: str) -> Act:
 def run_command(words: Sequence[str], folder: str, variables: Mapping[str, str]) -> Act:
     """Return the act of running a program with its arguments; `folder` is real."""
     line = shell_line(words)
-    is_read_by_shell = line_of_shell(words) is not None
     added = tuple(f"{name}={value}" for name, value in variables.items())
-    shown = tool_call.ToolCallUpdate(
-        tool_call_id="",
-        title=line,
-        kind=tool_call.ToolKind.EXECUTE,
-        raw_input={"command": line, "folder": folder, **({"variables": added} if added else {})},
-    )
-    kept_words = () if is_read_by_shell else tuple(words)
+    given = {"command": line, "folder": folder, **({"variables": added} if added else {})}
+    shown = ToolCallUpdate(tool_call_id="", title=line, kind=ToolKind.EXECUTE, raw_input=given)
+    kept_words = () if line_of_shell(words) is not None else tuple(words)
     return Act(ActKind.EXECUTE, line, shown, kept_words, folder, added)
 
 
@@ -168,7 +163,7 @@ def is_command(act: Act, line: str) -> bool:
 
 def real_paths(paths: Iterable[str]) -> frozenset[str]:
     """Return paths with all links resolved, as they are now, without those no file can have."""
-    found = set()
+    found = set[str]()
     for path in paths:
         with suppress(ValueError):
             found.add(real_path(path))

@@ -1,15 +1,4 @@
-"""Consents: asks the user before we do for an agent what no permission of the chat covers.
-
-A handler of requests does this:
-
-    act = write_file(path, old, new)
-    agents_id = consents.call_of(session, act)
-    call_id = agents_id or acts.new_call_id()
-    if not await consents.allows(session, act, call_id): …refuse it
-    if agents_id is None: acts.begin(session, act, call_id)
-    …
-    if agents_id is None: acts.end(session, call_id)
-"""
+"""Consents: asks the user before we do for an agent what no permission of the chat covers."""
 
 from __future__ import annotations
 
@@ -19,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by, name_in
-from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
+from eca_nvim.agents.acp.requests.grants import scope_of_act
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
 from eca_nvim.agents.acp.session import Session, SessionState, TurnState
 from eca_nvim.agents.base import KeptProjects
@@ -44,22 +33,18 @@ class Consents:
     """Asks for the acts of one agent process; `folders`: those of the workspace."""
 
     def __init__(
-        self,
-        permissions: Permissions,
-        granted: Granted,
-        folders: Sequence[str],
-        kept_projects: KeptProjects,
+        self, permissions: Permissions, folders: Sequence[str], kept_projects: KeptProjects
     ) -> None:
         self._permissions = permissions
-        self._granted = granted
+        self._granted = permissions.granted
         self._folders = folders
         self._kept_projects = kept_projects
 
     async def allows(self, session: Session, act: Act, call_id: str) -> bool:
         """Return whether an act may be done; asks the user if that is not known.
 
-        call_id: the agent's id of the call that shows the act (`call_of`). If the wait is
-        cancelled, the question is closed.
+        call_id: the agent's id of the call that shows the act (`call_of`), else an id for one of
+        ours (`acts.begin`). If the wait is cancelled, the question is closed.
         """
         if session.turn is TurnState.STOPPING or session.state is SessionState.FORGOTTEN:
             return False
@@ -70,8 +55,8 @@ class Consents:
             return False
         of_workspace = self._is_of_workspace(act)
         folder = self._possible_project(act)
-        always = self._always(act, of_workspace=of_workspace)
-        choice = await self._ask(session, act, call_id, (*_options(always, folder),))
+        options = (*self._options(act, folder, of_workspace=of_workspace),)
+        choice = await self._ask(session, act, call_id, options)
         if choice is None or not choice.kind.allows:
             return False
         if folder is not None and choice.id == _PROJECT:
@@ -110,12 +95,22 @@ class Consents:
                 return False
         return not self._granted.cover(session, act, is_of_workspace=of_workspace)
 
-    def _always(self, act: Act, *, of_workspace: bool) -> str | None:
-        """Return what "always" would allow; None: what programs obey is asked each time."""
-        if of_workspace:
-            return _ALWAYS_OF_WORKSPACE
-        is_obeyed = act.kind is ActKind.WRITE and path_risks(act.subject, self._folders)
-        return None if is_obeyed else _ALWAYS[act.kind]
+    def _options(
+        self, act: Act, folder: str | None, *, of_workspace: bool
+    ) -> Iterator[PermissionOption]:
+        """Yield the answers to our own question; `folder`: one that may become a project."""
+        yield PermissionOption("once", "Allow once", OptionKind.ALLOW_ONCE)
+        always = _ALWAYS_OF_WORKSPACE if of_workspace else _ALWAYS[act.kind]
+        is_write = act.kind is ActKind.WRITE
+        if not (is_write and path_risks(act.subject, self._folders)):  # programs obey such a file
+            name = f"Always in this chat: {always}"
+            yield PermissionOption("always", name, OptionKind.ALLOW_ALWAYS)
+        if folder is not None:
+            home = posixpath.expanduser("~")
+            shown = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
+            name = f"Treat {shown} as a project: read its files unasked, from now on"
+            yield PermissionOption(_PROJECT, name, OptionKind.ALLOW_ALWAYS)
+        yield PermissionOption("reject", "Reject", OptionKind.REJECT_ONCE)
 
     def _is_of_workspace(self, act: Act) -> bool:
         """Return whether an act writes an ordinary file: in the workspace, obeyed by no program."""
@@ -160,17 +155,3 @@ class Consents:
             if not question.is_about_another:
                 return question.choice
             logger.warning("asked again: the agent has changed its call %s meanwhile", call_id)
-
-
-def _options(always: str | None, folder: str | None) -> Iterator[PermissionOption]:
-    """Yield the answers to our own question; `folder`: one that may become a project."""
-    yield PermissionOption("once", "Allow once", OptionKind.ALLOW_ONCE)
-    if always is not None:
-        name = f"Always in this chat: {always}"
-        yield PermissionOption("always", name, OptionKind.ALLOW_ALWAYS)
-    if folder is not None:
-        home = posixpath.expanduser("~")
-        shown = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
-        name = f"Treat {shown} as a project: read its files unasked, from now on"
-        yield PermissionOption(_PROJECT, name, OptionKind.ALLOW_ALWAYS)
-    yield PermissionOption("reject", "Reject", OptionKind.REJECT_ONCE)

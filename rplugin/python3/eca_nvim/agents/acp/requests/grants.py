@@ -6,7 +6,7 @@ A permission covers what its request showed, and no more: acts with all their da
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
@@ -112,19 +112,14 @@ def scope_of_call(call: ToolCall, folder: str) -> Scope:
     folders = real_paths(absolute(it, (), folder) for it in named.values() or [folder])
     given = (call.arguments or {}).items()
     others = {name for name, value in given if value not in _EMPTY and name not in named}
+    changes = [it for it in call.changes or () if is_safe_path(it.path)]
     is_clear = len(folders) == 1 and all(plain_name(it) in _HARMLESS for it in others)
     return Scope(
         read=real_paths(listed_files(call)),
-        changes=tuple(_real_changes(call)),
+        changes=tuple((path, it) for it in changes for path in real_paths([it.path])),
         command=call.command if is_clear else None,
         folder=min(folders, default=""),
     )
-
-
-def _real_changes(call: ToolCall) -> Iterator[Change]:
-    for change in call.changes or ():
-        if is_safe_path(change.path):
-            yield from ((path, change) for path in real_paths([change.path]))
 
 
 class _Grants(Struct):

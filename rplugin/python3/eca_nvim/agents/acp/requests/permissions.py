@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
 from itertools import count
 from typing import Final
 
@@ -25,6 +24,7 @@ MOST_ASKED: Final = 100
 
 _TOO_MANY: Final = f"{MOST_ASKED} questions wait for the user already"
 _REJECTIONS: Final = (ChoiceKind.REJECT_ONCE, ChoiceKind.REJECT_ALWAYS)
+"""Without an answer a call is rejected, rather for once."""
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Permissions:
 
     def __init__(self, link: Link, granted: Granted) -> None:
         self._link = link
-        self._granted = granted
+        self.granted = granted
         self._keys = count(1)
         self._open = defaultdict[Session, dict[str, Question]](dict)  # by the ids of their calls
         self._by_request: dict[MessageId, Question] = {}
@@ -101,7 +101,8 @@ class Permissions:
         if asked is None:
             logger.debug("the request of call %s is closed already", call_id)
             return
-        choice = next((it for it in asked.choices if it.id == choice_id), _rejection(asked.choices))
+        rejects = (it for kind in _REJECTIONS for it in asked.choices if it.kind is kind)
+        choice = next((it for it in asked.choices if it.id == choice_id), next(rejects, None))
         self._answer(asked, choice, shown)
 
     def cancel(self, session: Session) -> None:
@@ -146,9 +147,9 @@ class Permissions:
             # What is granted is what the user saw, never what the agent says beside it.
             if asked.request_id is not None:
                 always = choice.kind is ChoiceKind.ALLOW_ALWAYS
-                self._granted.allow(session, shown, always=always)
+                self.granted.allow(session, shown, always=always)
             elif asked.reads is not None:
-                self._granted.allow_read(session, shown.id, asked.reads)
+                self.granted.allow_read(session, shown.id, asked.reads)
         if running is not None:
             asked.is_about_another = _does(running.call) != _does(asked.call)
         self._settle(asked, choice)
@@ -169,9 +170,3 @@ class Permissions:
 def _does(call: ToolCall) -> tuple[object, ...]:
     """Return what a call says of what it does; its title and its note are words about it."""
     return (call.kind, call.command, call.arguments, call.locations, call.changes)
-
-
-def _rejection(choices: Sequence[Choice]) -> Choice | None:
-    """Return the choice that rejects, rather for once; None if the agent offers none."""
-    found = (it for kind in _REJECTIONS for it in choices if it.kind is kind)
-    return next(found, None)

@@ -6,7 +6,7 @@ import logging
 import posixpath
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import anyio
 
@@ -51,13 +51,6 @@ class _Refused(Exception):
         self.code = code
 
 
-class _Starting(NamedTuple):
-    """A command that the user is asked about, or that is being started."""
-
-    session: Session
-    scope: anyio.CancelScope
-
-
 class Terminals:
     """Answers the requests about terminals of one agent process."""
 
@@ -65,7 +58,8 @@ class Terminals:
         self._link = link
         self._consents = consents
         self._guard = guard
-        self._starting: dict[MessageId, _Starting] = {}
+        self._starting: dict[MessageId, tuple[Session, anyio.CancelScope]] = {}
+        """Commands that the user is asked about, or that are being started."""
         self._known: dict[str, Command] = {}  # until they are released
         self._running: set[Command] = set()  # also released ones
 
@@ -79,7 +73,7 @@ class Terminals:
         if isinstance(asked, wire.CreateTerminal):
             if self._has_room(session):
                 scope = anyio.CancelScope()
-                self._starting[request_id] = _Starting(session, scope)
+                self._starting[request_id] = session, scope
                 self._link.tasks.start_soon(self._create, request_id, session, asked, scope)
             else:
                 self._link.refuse(request_id, INTERNAL_ERROR, _TOO_MANY)
@@ -107,9 +101,9 @@ class Terminals:
 
         Nobody could see a command afterwards, stop it, or review what it changes.
         """
-        for starting in self._starting.values():
-            if starting.session is session:
-                starting.scope.cancel()
+        for owner, scope in self._starting.values():
+            if owner is session:
+                scope.cancel()
         for command in self._running:
             if command.session is session:
                 command.show_alone()
@@ -117,9 +111,8 @@ class Terminals:
 
     def withdraw(self, request_id: MessageId) -> bool:
         """Close a request that the agent has cancelled."""
-        starting = self._starting.get(request_id)
-        if starting is not None:
-            starting.scope.cancel()
+        if request_id in self._starting:
+            self._starting[request_id][1].cancel()
             return True
         waits = any(command.wait_no_longer(request_id) for command in self._known.values())
         if waits:
@@ -140,7 +133,7 @@ class Terminals:
 
     def _has_room(self, session: Session) -> bool:
         """Return whether a session may have one more; the oldest that has ended is released."""
-        starting = sum(it.session is session for it in self._starting.values())
+        starting = sum(owner is session for owner, _ in self._starting.values())
         known = [*self._of(session)]
         if starting + len(known) < MOST_TERMINALS:
             return True
@@ -160,7 +153,6 @@ class Terminals:
         asked: wire.CreateTerminal,
         scope: anyio.CancelScope,
     ) -> None:
-        """Start a command, and answer the request."""
         with scope:
             try:
                 command = await self._started(session, asked)
@@ -200,7 +192,7 @@ class Terminals:
         command.terminal = terminal
         self._known[command.id] = command
         self._running.add(command)
-        session.inbox.calls.screens.add(command)
+        session.inbox.calls.add_screen(command)
         if shown_by is not None or was_asked:
             command.show(shown_by or ours, is_ours=shown_by is None)
         self._link.tasks.start_soon(self._run, command, terminal)
@@ -211,14 +203,10 @@ class Terminals:
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(terminal.run)
-                tasks.start_soon(self._show, command)
+                await anyio.sleep(SHOWN_AFTER_S)
+                command.show_alone()
         finally:
             self._running.discard(command)
-
-    async def _show(self, command: Command) -> None:
-        """Show a command that the agent has not embedded in a call by then."""
-        await anyio.sleep(SHOWN_AFTER_S)
-        command.show_alone()
 
 
 def _words(

@@ -1,15 +1,15 @@
-"""Messages: the chunks of a session's messages and thoughts as events; contents, compactions."""
+"""Messages: a session's messages and thoughts as events; contents, compactions, and ids."""
 
 from __future__ import annotations
 
 import string
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote
 
 from eca_nvim.agents.acp.prompt import typed_text
-from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.chat.text.output import as_line
 from eca_nvim.chat.vocabulary import events, turn_events
 from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall, ToolKind
@@ -21,8 +21,29 @@ _LONGEST: Final = 200
 """Most characters of something unknown that are shown."""
 
 
+class CallIds:
+    """Makes ids that are unique in a chat.
+
+    life: what the ids begin with; another one for each session that a chat has, one after the
+    other, because an agent that was started again begins to count again.
+    """
+
+    def __init__(self, life: str) -> None:
+        self._life = life
+        self._used: set[str] = set()
+        self._times: Counter[str] = Counter()
+
+    def fresh(self, remote: str) -> str:
+        """Return an unused id, made of the agent's."""
+        first = wanted = f"{self._life}{remote}" or "call"
+        while wanted in self._used:
+            self._times[first] += 1
+            wanted = f"{first}#{self._times[first] + 1}"
+        self._used.add(wanted)
+        return wanted
+
+
 def _shown(block: content.ContentBlock, role: Role) -> ChatEvent:
-    """Return a block of a message as an event."""
     match block:
         case content.TextBlock(text):
             return TextReceived(role, text)

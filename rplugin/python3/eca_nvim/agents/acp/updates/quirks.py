@@ -20,12 +20,14 @@ MODE_IN_TEXT: Final = "[MODE_UPDATE] "
 gemini 0.61, seen live; there is no recording.
 """
 
-EMPTY_TEXTS: Final[Mapping[str, str | None]] = {
-    "gemini-cli": None,  # 0.61.0, tests/journeys/alone/test_quirks.py
-}
-"""Agents that cannot make a file: they take the error of a missing one as a failure.
+EMPTY_TEXTS: Final = frozenset(
+    {
+        "gemini-cli",  # 0.61.0, tests/journeys/alone/test_quirks.py
+    }
+)
+"""Agents that cannot make a file, because they take the error of a missing one as a failure.
 
-They get the empty text, up to the version that was seen to understand the error, if one was.
+They get the empty text.
 """
 
 WHOLE_PROMPTS: Final = frozenset(
@@ -57,18 +59,6 @@ MEANT: Final[Sequence[Meant]] = (  # goose 1.34.0, seen live
     Meant("edit", ToolKind.EDIT, ("path", "before", "after")),
     Meant("write", ToolKind.EDIT, ("path", "content")),
 )
-
-
-def gets_empty_text(agent: str, version: str) -> bool:
-    """Return whether an agent needs the empty text in place of a missing file."""
-    ended_in = EMPTY_TEXTS.get(agent)
-    return agent in EMPTY_TEXTS and (not ended_in or _numbers(version) < _numbers(ended_in))
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version: 0.24.4-nightly is (0, 24, 4)."""
-    release = version.removeprefix("v").partition("-")[0]
-    return tuple(int(it) if it.isdecimal() else 0 for it in release.split("."))
 
 
 def mode_in_text(text: str) -> str | None:

@@ -13,17 +13,19 @@ from itertools import islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.updates.call_ids import CallIds
 from eca_nvim.agents.acp.updates.known_call import KnownCall
-from eca_nvim.agents.acp.updates.screens import Screen, Screens, show
+from eca_nvim.agents.acp.updates.messages import CallIds
+from eca_nvim.agents.acp.updates.screens import Screen
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolOutput, ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.requests import Choice
-from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, ToolCallUpdate
+from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, CallTerminal, ToolCallUpdate
 
 MOST_OPEN = 100
 """Calls that have not ended which are looked at, at most."""
+MOST_SCREENS = 64
+"""Terminals of a turn that can be embedded, at most: of more the oldest can no longer be."""
 
 
 class Phase(Enum):
@@ -78,7 +80,7 @@ class ToolCalls:
         self._turn = 0
         self._calls: dict[str, _Call] = {}  # by the agent's ids
         self._open: dict[str, _Call] = {}  # by our ids
-        self.screens = Screens()
+        self._screens: dict[str, Screen] = {}  # terminals of ours of this turn
 
     def turn_began(self) -> None:
         """Note that another turn begins."""
@@ -88,14 +90,14 @@ class ToolCalls:
         """End what is open: the chat stops it with its turn, as we did with our own terminals."""
         told: list[ChatEvent] = []
         for call in self._open.values():
-            if self.screens.shows(call.known):
+            if any(it.call is call.known for it in self._screens.values()):
                 told.append(events.ToolRejected(call.known.call, events.CUT))
             elif call.phase is Phase.NEW:
                 told.append(ToolRequested(call.known.call))
             call.phase = Phase.ENDED if call.phase is Phase.REFUSED else Phase.STOPPED
             call.request_id = None
         self._open.clear()
-        self.screens.clear()
+        self._screens.clear()
         return told
 
     def updated(self, update: ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
@@ -105,7 +107,10 @@ class ToolCalls:
             return ()
         if call is None and (joined := self._join(update)) is not None:
             return [*self._read(joined, update, is_first=False)]
-        is_first = call is None or (announces and self._is_over(call, update.status))
+        # An id that is announced again after its call has ended means a new call.
+        is_over = call is not None and call.phase in _OVER
+        is_later = call is not None and (call.turn < self._turn or update.status not in _ENDS)
+        is_first = call is None or (announces and is_over and is_later)
         if call is None or is_first:
             call = self._begin(update.tool_call_id)
         return [*self._read(call, update, is_first=is_first)]
@@ -166,13 +171,19 @@ class ToolCalls:
         call.known.wrote(path, old, new)
         return [_runs(call)] if call.known.call != before else ()
 
+    def add_screen(self, screen: Screen) -> None:
+        """Add a terminal of ours that calls may embed from now on."""
+        self._screens[screen.id] = screen
+        while len(self._screens) > MOST_SCREENS:
+            del self._screens[next(iter(self._screens))]
+
     def show(self, screen: Screen, call_id: str) -> Iterator[ChatEvent]:
         """Show a terminal of ours in a call; `call_id`: the agent's."""
         call = self._calls.get(call_id)
         if call is None:
             return
         before = call.known.call
-        is_shown = show(screen, call.known)
+        is_shown = screen.show_in(call.known)
         is_new = call.known.call is not before
         if call.phase in _MAY_BEGIN or (call.phase is Phase.RUNNING and is_new):
             yield _runs(call)
@@ -206,16 +217,19 @@ class ToolCalls:
 
         What it ran stays as it was shown, whatever the agent says.
         """
-        own = self.screens.take_own_call(update.content or ())
-        if own is None:
+        screen = next((it for it in self._embedded(update) if it.own_call is not None), None)
+        if screen is None or screen.own_call is None:
             return None
-        call = self._calls[update.tool_call_id] = self._calls.pop(own)
+        call = self._calls[update.tool_call_id] = self._calls.pop(screen.own_call)
         call.remote_id, call.is_joined = update.tool_call_id, True
+        screen.own_call = None  # the agent ends it from now on
         return call
 
-    def _is_over(self, call: _Call, status: CallStatus | None) -> bool:
-        """Return whether an announced call is another one than that which had its id."""
-        return call.phase in _OVER and (call.turn < self._turn or status not in _ENDS)
+    def _embedded(self, update: ToolCallUpdate) -> Iterator[Screen]:
+        """Yield the terminals of ours in the content of a call."""
+        for part in update.content or ():
+            if isinstance(part, CallTerminal) and part.terminal_id in self._screens:
+                yield self._screens[part.terminal_id]
 
     def _read(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
         if call.is_joined:
@@ -223,7 +237,7 @@ class ToolCalls:
         if call.phase in _MAY_BEGIN and (update.status in _ENDS or _says_it_runs(update)):
             call.known.runs()
         is_new = call.known.merge(update) or is_first
-        embedded = [*self.screens.embed(call.known, update.content or ())]
+        embedded = [it for it in self._embedded(update) if it.show_in(call.known)]
         is_new = is_new or bool(embedded)
         if update.status in _ENDS:
             yield from self._end(call, update, is_first=is_first)
