@@ -155,7 +155,7 @@ LIST_FILES = acts.run_command(["ls", "-l"], "/w", {})
 
 WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.agents.acp.options": [
-        Worst(lambda it: list(acp_options._unasked("mode", it)), mode_ids),
+        Worst(lambda it: acp_options._levels(acp_options._MODES, it), mode_ids),
     ],
     "eca_nvim.agents.acp.requests.acts": [
         Worst(lambda it: acts.is_command(LIST_FILES, it), repeated(piece))

@@ -12,7 +12,6 @@ import anyio
 from msgspec.structs import replace
 
 from eca_nvim.agents.acp.link import GONE, Link
-from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
@@ -64,18 +63,11 @@ class AcpArchive:
     rollback = _lacks("this agent cannot roll back messages")
     add_flag = remove_flag = _lacks("this agent has no flags")
 
-    def __init__(
-        self,
-        link: Link,
-        sessions: Sessions,
-        memory: Memory,
-        folder: str,
-        stop: Callable[[str], None],
-    ) -> None:
+    def __init__(self, link: Link, sessions: Sessions, stop: Callable[[str], None]) -> None:
         self._link = link
         self._sessions = sessions
-        self._memory = memory
-        self._folder = folder
+        self._memory = sessions.memory
+        self._folder = sessions.setup.cwd
         self._stop = stop
         self.remembers = False
         """Whether the agent loads sessions and cannot list them: we list those that we remember."""

@@ -86,9 +86,7 @@ class Life:
         }
         self.requests = AgentRequests(link, self.sessions, handlers)
         self.outbox = Outbox(link, self.sessions, self.requests)
-        self.archive = AcpArchive(
-            link, self.sessions, kept.memory, self.setup.cwd, self.outbox.stop
-        )
+        self.archive = AcpArchive(link, self.sessions, self.outbox.stop)
         self.title = ""
         self._mcp = options.mcp
 

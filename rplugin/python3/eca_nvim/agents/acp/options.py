@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -24,66 +24,53 @@ from eca_nvim.protocol.acp.sessions import OpenedSession
 
 SetOption: TypeAlias = acp.SetConfigOption | acp.SetMode | acp.SetModel
 
-UNASKED: Final[Mapping[str, frozenset[str]]] = {
-    MODE: frozenset(
-        {
-            *("acceptedits", "auto", "bypasspermissions", "dontask"),  # claude
-            *("auto", "autoedit", "yolo"),  # gemini, qwen
-            *("agentfullaccess", "fullaccess", "workspacewrite"),  # codex
-            *("acceptedits", "autoapprove"),  # vibe
-            *("auto", "smartapprove"),  # goose
-            "build",  # opencode, unless its own settings say that it asks
-            "autopilot",  # copilot
-        }
-    ),
-    "permissions allowall": frozenset({"on"}),  # copilot
+_MODES: Final[Mapping[str, Unasked]] = {
+    "default": Unasked.NOTHING,  # claude, gemini, qwen
+    "plan": Unasked.NOTHING,  # claude, gemini, qwen, copilot
+    "readonly": Unasked.NOTHING,  # codex
+    "agent": Unasked.NOTHING,  # copilot, fast-agent
+    "ask": Unasked.NOTHING,  # vibe
+    "approve": Unasked.NOTHING,  # goose
+    "chat": Unasked.NOTHING,  # goose
+    "acceptedits": Unasked.EDITS,  # claude, vibe
+    "auto": Unasked.EDITS,  # claude, gemini, qwen
+    "autoedit": Unasked.EDITS,  # gemini, qwen
+    "workspacewrite": Unasked.EDITS,  # codex
+    "smartapprove": Unasked.EDITS,  # goose
+    "build": Unasked.EDITS,  # opencode, unless its own settings say that it asks
+    "bypasspermissions": Unasked.ALL,  # claude
+    "dontask": Unasked.ALL,  # claude
+    "yolo": Unasked.ALL,  # gemini, qwen
+    "agentfullaccess": Unasked.ALL,  # codex
+    "fullaccess": Unasked.ALL,  # codex
+    "autoapprove": Unasked.ALL,  # vibe
+    "autopilot": Unasked.ALL,  # copilot
 }
-"""Plain ids of values with which tools run without asking, at least some.
+"""What runs unasked in a mode, by its plain id: the user sees it from the first moment.
 
-They are known to do so, and the user sees it from the first moment. A mode is known by its
-category, any other option by its category and id; ids say nothing else.
+In a mode that asks, or changes nothing, it is nothing; no other mode promises that.
 """
 
-ASKING: Final[Mapping[str, frozenset[str]]] = {
-    MODE: frozenset(
-        {
-            *("default", "plan"),  # claude, gemini, qwen
-            "readonly",  # codex
-            *("agent", "plan"),  # copilot
-            "ask",  # vibe
-            *("approve", "chat"),  # goose
-            "agent",  # fast-agent
-        }
-    ),
-    "permissions allowall": frozenset({"off"}),  # copilot
+_MODES_BESIDE: Final[Mapping[tuple[str, str], Unasked]] = {
+    ("agent", "agentfullaccess"): Unasked.EDITS,  # codex
+    ("plan", "build"): Unasked.EDITS,  # opencode runs commands there, unless its settings say else
+    ("auto", "smartapprove"): Unasked.ALL,  # goose
 }
-"""In the same way, the plain ids of values with which known agents ask, or change nothing."""
+"""Ids that mean this only beside another one: other agents have the first alone."""
+
+_OTHERS: Final[Mapping[str, Mapping[str, Unasked]]] = {
+    "permissions allowall": {"on": Unasked.ALL, "off": Unasked.NOTHING},  # copilot
+}
+"""The same of options that are no modes, by their category and id."""
 
 BESIDE: Final[frozenset[str]] = frozenset(
     {*("", "model", "model_config", "thought_level", "thinking"), "collaboration_mode"}
 )
 """Categories that decide nothing of what is asked; an option may have none."""
 
-_UNASKED_BESIDE: Final[Mapping[str, str]] = {
-    "agent": "agentfullaccess",  # codex
-    "plan": "build",  # opencode, which runs commands there unless its own settings say that it asks
-}
-"""Ids that mean this only beside another one; other agents have the first alone."""
-
-_ALL_UNASKED: Final[frozenset[str]] = frozenset(
-    {
-        *("bypasspermissions", "dontask", "yolo", "agentfullaccess", "fullaccess"),
-        *("autoapprove", "autopilot", "on"),
-    }
-)
-"""Those with which everything runs; with others some things ask."""
-
-_ALL_UNASKED_BESIDE: Final[Mapping[str, str]] = {"auto": "smartapprove"}
-"""Ids that mean this only beside another one: goose asks nothing in it, other agents may."""
-
 
 class _Chosen(Struct, frozen=True):
-    """A value that the user sets; option: as it was listed when he did."""
+    """A value that the user sets; option: as it was listed then."""
 
     option: ChatOption
     value: OptionValue
@@ -250,29 +237,27 @@ def _offer(value: str, name: str, description: str | None, group: str = "") -> O
 
 def _known(option: ChatOption) -> ChatOption:
     """Return an option with what is known of its values: which of them do not ask, or may not."""
-    is_toggle = option.kind is OptionKind.TOGGLE
+    is_toggle, is_mode = option.kind is OptionKind.TOGGLE, option.category == MODE
     listed = [option.value, *(it.value for it in option.offers)]
-    values: Sequence[OptionValue] = (True, False) if is_toggle else listed
-    is_mode = option.category == MODE
-    subject = MODE if is_mode else f"{option.category} {plain_id(option.id)}"
-    unasked = _unasked(subject, values)
-    asking = ASKING.get(subject, frozenset())
-    may_ask = option.category in BESIDE
-    unsure = (it for it in values if it != "" and it not in unasked and _short(it) not in asking)
-    return replace(option, unasked=unasked, unsure=frozenset(() if may_ask else unsure))
+    known = _OTHERS.get(f"{option.category} {plain_id(option.id)}", {})
+    levels = _levels(_MODES if is_mode else known, (True, False) if is_toggle else listed)
+    unsure = (value for value, level in levels.items() if level is None and value != "")
+    return replace(
+        option,
+        unasked={value: level for value, level in levels.items() if level},
+        unsure=frozenset(() if option.category in BESIDE else unsure),
+    )
 
 
-def _unasked(subject: str, values: Iterable[OptionValue]) -> Mapping[OptionValue, Unasked]:
-    """Return the values with which tools run unasked; of a URL its last part counts."""
+def _levels(
+    known: Mapping[str, Unasked], values: Iterable[OptionValue]
+) -> Mapping[OptionValue, Unasked | None]:
+    """Return what runs unasked with each value; None: nobody knows."""
     ids = {value: _short(value) for value in values}
-    known, shorts = UNASKED.get(subject, frozenset()), {*ids.values()}
-    found: dict[OptionValue, Unasked] = {}
-    for value, short in ids.items():
-        beside = _UNASKED_BESIDE.get(short) if subject == MODE else None
-        if short in known or (beside is not None and beside in shorts):
-            is_all = short in _ALL_UNASKED or _ALL_UNASKED_BESIDE.get(short) in shorts
-            found[value] = Unasked.ALL if is_all else Unasked.EDITS
-    return found
+    listed = {*ids.values()}
+    beside = {it: level for (it, other), level in _MODES_BESIDE.items() if other in listed}
+    known = {**known, **(beside if known is _MODES else {})}
+    return {value: known.get(short) for value, short in ids.items()}
 
 
 def _short(value: OptionValue) -> str:

@@ -73,7 +73,7 @@ class Opening(Struct, eq=False):
 class Past:
     """What was said in a session before it was opened again; the agent replays it.
 
-    is_wanted: the view shall show it; else it does so already, or never will.
+    is_wanted: the view will show it; else it does so already, or never will.
     """
 
     def __init__(self) -> None:

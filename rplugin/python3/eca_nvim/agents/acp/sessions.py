@@ -72,8 +72,8 @@ class Sessions:
         receive: Callable[[Sequence[Incoming]], None],
     ) -> None:
         self._link = link
-        self._setup = setup
-        self._memory = memory
+        self.setup = setup
+        self.memory = memory
         self._receive = receive
         self._by_chat: dict[str, Session] = {}
         self.by_id: dict[str, Session] = {}
@@ -96,7 +96,7 @@ class Sessions:
     def of_chat(self, chat_id: str) -> Session:
         """Return the session of a chat, which may not be open."""
         if chat_id not in self._by_chat:
-            self._by_chat[chat_id] = Session(chat_id, self._setup.cwd, self._link)
+            self._by_chat[chat_id] = Session(chat_id, self.setup.cwd, self._link)
         return self._by_chat[chat_id]
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
@@ -107,8 +107,8 @@ class Sessions:
         session = self.of_chat(chat_id)
         # A chat that only the memory knows waits for what needs it: its text, an option that the
         # user sets, or its next prompt.
-        is_kept = self._memory.session_of(chat_id) is not None
-        waits = is_kept and not is_needed and chat_id not in self._memory.shown
+        is_kept = self.memory.session_of(chat_id) is not None
+        waits = is_kept and not is_needed and chat_id not in self.memory.shown
         if session.is_open:
             session.say(session.inbox.options.changed)
         elif session.state is SessionState.NONE and not waits:
@@ -143,7 +143,7 @@ class Sessions:
         past.is_wanted = wanted = past.is_wanted or session.state is SessionState.NONE
         await self.opened(chat_id)
         goes_on = session.opening.way is not Way.NEW and session.prompt_number == 0
-        has_text = bool(self._memory.replays.get(chat_id))
+        has_text = bool(self.memory.replays.get(chat_id))
         if not wanted and goes_on and not has_text and Way.LOAD in self._ways:
             session.state, past.is_wanted = SessionState.NONE, True  # opened without its text
             await self.opened(chat_id)
@@ -169,7 +169,7 @@ class Sessions:
 
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat that nobody uses any more."""
-        self._memory.forget(chat_id)
+        self.memory.forget(chat_id)
         session = self._by_chat.pop(chat_id, None)
         if session is None:
             return
@@ -197,9 +197,9 @@ class Sessions:
 
         Returns whether the chat had no session before.
         """
-        is_new = self._memory.session_of(session.chat_id) is None
-        self._memory.shown.add(session.chat_id)
-        other = self._memory.kept.keep(session.chat_id, session.id, title)
+        is_new = self.memory.session_of(session.chat_id) is None
+        self.memory.shown.add(session.chat_id)
+        other = self.memory.kept.keep(session.chat_id, session.id, title)
         if other is not None:
             session.note(ELSEWHERE.format(other))
         return is_new
@@ -207,7 +207,7 @@ class Sessions:
     def unbind(self, session: Session) -> None:
         """Forget which session a chat has if the agent refused the first prompt of a new one."""
         if session.opening.way is Way.NEW and session.prompt_number == 1:
-            self._memory.forget(session.chat_id)
+            self.memory.forget(session.chat_id)
 
     def keep_early(self, session_id: str, message: Incoming) -> bool:
         """Keep a message of a session that is not known yet; returns whether it may become so.
@@ -222,7 +222,7 @@ class Sessions:
         """Open a session that is not; what waits for it is called when that is decided."""
         if session.state is not SessionState.NONE:
             return
-        known = self._memory.session_of(session.chat_id)
+        known = self.memory.session_of(session.chat_id)
         ways = [Way.NEW]
         if known is not None and session.past.is_wanted:
             ways = [way for way in _TO_SHOW if way in self._ways]
@@ -278,7 +278,7 @@ class Sessions:
         past.is_told = is_old
         past.replay = self._replay(session) if is_old and past.is_wanted else None
         opening.request = self._link.send(
-            self._setup.request(way, session_id),
+            self.setup.request(way, session_id),
             partial(self._answered, session, way),
             partial(self._ended, session),
         )
@@ -328,7 +328,7 @@ class Sessions:
         opening.fault = self._link.line(_FAILED[way], fault) + (RESTART if is_silent else "")
         # A chat whose text is not shown gets a new session for a prompt alone: it could not be
         # loaded afterwards.
-        may_begin = session.next_prompt is not None or session.chat_id in self._memory.shown
+        may_begin = session.next_prompt is not None or session.chat_id in self.memory.shown
         logger.info("%s", opening.fault)
         if opening.copied is not None:
             self._opened(session, way, opening.copied)
@@ -343,7 +343,7 @@ class Sessions:
             self._try_next(session, session.id)
 
     def _replay(self, session: Session) -> Replay:
-        return Replay(session.chat_id, self._setup.cwd, whole_prompts=self._whole_prompts)
+        return Replay(session.chat_id, self.setup.cwd, whole_prompts=self._whole_prompts)
 
     # --- how it ends ----------------------------------------------------------------------------
 
@@ -357,9 +357,9 @@ class Sessions:
             self.bind(session)
             past.answered()
             if past.replay is not None:
-                self._memory.replays[session.chat_id] = past.replay
+                self.memory.replays[session.chat_id] = past.replay
             self._link.tasks.start_soon(past.hear_out, session.go_on)
-        elif self._memory.session_of(session.chat_id) is not None:
+        elif self.memory.session_of(session.chat_id) is not None:
             session.note(LOST)
         self._receive(self._early.take(session.id))
         session.wake(None)

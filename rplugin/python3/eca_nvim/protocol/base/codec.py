@@ -19,8 +19,8 @@ from eca_nvim.protocol.base.types import Request, Unknown, Wire
 NOTHING = msgspec.Raw(b"")
 """The value of `params` and `result` if the message has none."""
 
-
 MOST_DIGITS = 4000
+"""A whole number of more digits is too long for Python: it stays text."""
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -50,15 +50,13 @@ def decode_body(body: bytes) -> Body:
         raise ValueError(f"not a JSON object: {fault}") from fault
 
 
-def _whole(digits: str) -> int | str:
-    """Read a whole number; one that is too long for Python stays text."""
-    return int(digits) if len(digits) <= MOST_DIGITS else digits
-
-
 def _mend(data: bytes) -> object:
+    def whole(digits: str) -> int | str:
+        return int(digits) if len(digits) <= MOST_DIGITS else digits
+
     # Some servers cut text anywhere: invalid UTF-8, or half a surrogate pair, becomes U+FFFD.
     try:
-        value = json.loads(data.decode(errors="replace"), strict=False, parse_int=_whole)
+        value = json.loads(data.decode(errors="replace"), strict=False, parse_int=whole)
         text = json.dumps(value, ensure_ascii=False)
     except RecursionError as fault:
         raise ValueError("nested too deeply") from fault
@@ -167,15 +165,9 @@ def _object(message: Wire) -> dict[str, Any]:
     assert isinstance(info, inspect.StructType)
     wire: dict[str, Any] = {} if info.tag_field is None else {info.tag_field: info.tag}
     for field in info.fields:
-        value = getattr(message, field.name)
-        if value is not UNSET and value != _default(field):
+        value, made = getattr(message, field.name), field.default_factory
+        # NODEFAULT, of a field that is required, equals no value.
+        default = field.default if made is NODEFAULT else made()
+        if value is not UNSET and value != default:
             wire[field.encode_name] = _encoded(value)
     return wire
-
-
-def _default(field: inspect.Field) -> object:
-    """Return the default of a field; NODEFAULT, which equals no value, if it is required."""
-    if field.default_factory is not NODEFAULT:
-        factory: Callable[[], object] = field.default_factory
-        return factory()
-    return field.default

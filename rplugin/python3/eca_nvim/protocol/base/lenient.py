@@ -75,7 +75,7 @@ def _read_union(info: inspect.UnionType, value: object, path: str) -> object:
     }
     if tagged:
         return _read_tagged(tagged, value, path)
-    faults = []
+    faults = list[Misfit]()
     for member in info.types:
         try:
             return read(member, value, path)

@@ -200,7 +200,7 @@ class KnownCall:
         changes = self._made(changes) if self._has_made else changes
         if changes and kind in CHANGES_NOTHING:
             kind = chat.ToolKind.EDIT  # whatever the agent calls it
-        is_command = kind is chat.ToolKind.EXECUTE
+        is_command, text = kind is chat.ToolKind.EXECUTE, _unfenced(self.text)
         return chat.ToolCall(
             id=self.id,
             name=said.name,
@@ -214,7 +214,8 @@ class KnownCall:
             locations=locations,
             changes=changes,
             shown=tuple(_shown(given, kind, changes)),
-            note=self._note(given) if self._explains else None,
+            # It explains the call, unless an argument says the same.
+            note=None if not self._explains else "" if text in given.values() else text,
         )
 
     def _meant(
@@ -236,12 +237,6 @@ class KnownCall:
                 made = file_changes([WholeDiff(path, new, old)], (), self._folder, {})
                 changes = (*(it for it in changes if it.path != path), *made)
         return changes
-
-    def _note(self, arguments: Mapping[str, object]) -> str:
-        """Return the text that explains the call, unless an argument says the same."""
-        text = _unfenced(self.text)
-        is_said = any(text == value for value in arguments.values() if isinstance(value, str))
-        return "" if is_said else text
 
 
 def _kind(kind: acp.ToolKind | None) -> chat.ToolKind:

@@ -90,16 +90,11 @@ def named_file(block: content.ContentBlock) -> str | None:
             | content.EmbeddedResource(content.ResourceContents(uri))
             | content.ImageBlock(uri=str(uri))
         ):
+            whole, _, lines = uri.rpartition("#")  # as `#L3` or `#L3-L7`
+            is_lines = lines[:1] == "L" and not set(lines) - {*"L-:", *string.digits}
             with suppress(NotAFile):
-                return path_of(_without_lines(uri))
+                return path_of(whole if whole and is_lines else uri)
     return None
-
-
-def _without_lines(uri: str) -> str:
-    """Return a URI without a fragment for lines, as `#L3` or `#L3-L7`."""
-    whole, mark, lines = uri.rpartition("#")
-    is_lines = bool(mark) and lines[:1] == "L" and not set(lines) - {*"L-:", *string.digits}
-    return whole if is_lines else uri
 
 
 def unknown_line(fields: dict[str, object], tag: str) -> str:
