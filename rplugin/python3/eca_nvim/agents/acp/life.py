@@ -140,6 +140,6 @@ class Life:
             for event in told:
                 if isinstance(event, ApprovalWithdrawn):
                     self.permissions.supersede(session, event.call.id)
-            session.say(*told)
+            self.link.say(session.chat_id, *told)
         elif not self.sessions.keep_early(updated.session_id, message):
             logger.debug("skipped an update of an unknown session")

@@ -131,8 +131,4 @@ class Logins:
 
 def _is_text(value: str) -> bool:
     """Return whether Neovim can get a value: one of odd bytes is no text."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return value.encode(errors="ignore").decode() == value
