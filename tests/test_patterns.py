@@ -38,7 +38,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r'|<context ref="file://': BOUNDED,
         r"The cursor is in line \d|Selected in /": NO_REPEAT,
     },
-    "eca_nvim.agents.eca.content.chat_content": {
+    "eca_nvim.agents.eca.contents": {
         r"\(attempt \d+/\d+\)": APART,
     },
     "eca_nvim.agents.eca.older.draft": {
@@ -51,7 +51,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"Background job job-\d{1,9} \(": BOUNDED,
     },
     "eca_nvim.chat.vocabulary.completion": {r"\s*/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
-    "eca_nvim.agents.eca.prompt.mentions": {
+    "eca_nvim.agents.eca.prompts": {
         r"/[^\s:]+": AT_ONE_PLACE,
         r"@[/~.][^\s:]+(?::L\d+-L\d+)?": APART,
     },
@@ -59,7 +59,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"(?<!\S)\(?(?=[@#])": NO_REPEAT,
         r"[\w/\\]": NO_REPEAT,
     },
-    "eca_nvim.agents.eca.content.known_tools": {
+    "eca_nvim.agents.eca.known_tools": {
         r'"(path|command|pattern|question|source|symbol|agent|url|file|name)"\s*:\s*'
         r'("(?:[^"\\]|\\.)*")': "of so many characters at most, its two ways begin apart",
     },

@@ -37,11 +37,9 @@ from eca_nvim.agents.acp.requests import acts, files
 from eca_nvim.agents.acp.updates import changes, known_call
 from eca_nvim.agents.acp.updates.messages import unknown_line
 from eca_nvim.agents.acp.updates.quirks import mode_in_text
-from eca_nvim.agents.eca import replay
-from eca_nvim.agents.eca.content import chat_content, known_tools
-from eca_nvim.agents.eca.content.tool_calls import plain_text
+from eca_nvim.agents.eca import contents, known_tools, prompts, replay
+from eca_nvim.agents.eca.contents import plain_text
 from eca_nvim.agents.eca.older import draft
-from eca_nvim.agents.eca.prompt import mentions
 from eca_nvim.agents.queries import FoundResource
 from eca_nvim.chat.model import calls, outside_paths, used_files
 from eca_nvim.chat.render import diff, title, whole_chat
@@ -105,15 +103,15 @@ def progressed(words: str) -> None:
     """Read a server's progress."""
     content = eca.ProgressContent(state=eca.ProgressState.RUNNING, text=words)
     received = eca.ContentReceived(role=eca.Role.SYSTEM, content=content)
-    chat_content.content_event(received)
+    contents.content_event(received)
 
 
 def spelt(message: str) -> None:
     """Write tokens of the user's own in a message."""
     contexts = [FileContext(f"/w/{name}", token=f"@{name}") for name in "abcdefgh"]
-    mentions.spell(message, contexts, every=True)
-    mentions.append(message, ["@/w/a", "https://example.com"])
-    web = mentions.name_of(WebContext("https://example.com"))
+    prompts.spell(message, contexts, every=True)
+    prompts.append(message, ["@/w/a", "https://example.com"])
+    web = prompts.name_of(WebContext("https://example.com"))
     assert web is not None
 
 
@@ -199,16 +197,13 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(lambda it: unknown_line({"text": it}, "type"), repeated(" \n")),
     ],
     "eca_nvim.agents.acp.updates.quirks": [Worst(mode_in_text, repeated("[MODE_UPDATE] "))],
-    "eca_nvim.agents.eca.content.chat_content": [
-        Worst(progressed, repeated("1", "(attempt ")),
-    ],
     "eca_nvim.agents.eca.older.draft": [
         *(
             Worst(lambda it: draft._fenced(CodeBlock(code=it, language=it)), repeated(piece))
             for piece in ("`", "`a", " `")
         ),
     ],
-    "eca_nvim.agents.eca.prompt.mentions": [
+    "eca_nvim.agents.eca.prompts": [
         Worst(spelt, make)
         for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"), repeated(" (@"))
     ],
@@ -223,8 +218,9 @@ WORST: dict[str, Sequence[Worst]] = {
             for make in (repeated(" "), repeated(") ", "Background job job-1 ("))
         ),
     ],
-    "eca_nvim.agents.eca.content.tool_calls": [
-        Worst(lambda it: plain_text({"x": it}), repeated('"'))
+    "eca_nvim.agents.eca.contents": [
+        Worst(progressed, repeated("1", "(attempt ")),
+        Worst(lambda it: plain_text({"x": it}), repeated('"')),
     ],
     "eca_nvim.chat.vocabulary.completion": [
         Worst(is_command, make) for make in (repeated("x", "/"), repeated(" "))
@@ -232,7 +228,7 @@ WORST: dict[str, Sequence[Worst]] = {
     "eca_nvim.chat.text.ansi": [
         Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES
     ],
-    "eca_nvim.agents.eca.content.known_tools": [
+    "eca_nvim.agents.eca.known_tools": [
         Worst(peeked, chunked(make, width))
         for make in (repeated('"path" '), repeated("\\", '{"path": "'), repeated('"path":'))
         for width in (1, 5000)

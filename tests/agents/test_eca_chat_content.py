@@ -6,8 +6,7 @@ import pytest
 from tests.support.calls import eca_call
 from tests.support.screen import Value
 
-from eca_nvim.agents.eca.content.chat_content import content_event
-from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, choices
+from eca_nvim.agents.eca.contents import ToolCallReader, choices, content_event
 from eca_nvim.agents.eca.older.draft import shown
 from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.chat.vocabulary import call_details as d

@@ -3,7 +3,7 @@
 import pytest
 from tests.support.screen import Value
 
-from eca_nvim.agents.eca.prompt.message import wire_contexts
+from eca_nvim.agents.eca.prompts import wire_contexts
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.protocol.eca import encode
 

@@ -12,8 +12,8 @@ from tests.support.calls import eca_call
 from tests.support.launch import REPOSITORY
 
 import eca_nvim
-from eca_nvim.agents.eca.content import known_tools
-from eca_nvim.agents.eca.content.tool_calls import choices
+from eca_nvim.agents.eca import known_tools
+from eca_nvim.agents.eca.contents import choices
 from eca_nvim.chat.vocabulary.call_details import (
     FileChange,
     FileName,

@@ -16,7 +16,7 @@ from tests.support.wire import encode as frame
 from eca_nvim.agents.base import AgentFault, Workspace
 from eca_nvim.agents.eca import agent as eca
 from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent, EcaOptions
-from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
+from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.agents.eca.introduction import introduction
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.effects import Prompt

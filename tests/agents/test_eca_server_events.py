@@ -13,7 +13,7 @@ from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.older.forms import read_notification
-from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.prompts import Mentions
 from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary.agent_events import (

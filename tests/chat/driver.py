@@ -10,8 +10,8 @@ from tests.chat.view import View
 from tests.support.calls import eca_call
 from tests.support.told import Told, told_by
 
-from eca_nvim.agents.eca.content.known_tools import Peeks
-from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID, choices
+from eca_nvim.agents.eca.contents import ALWAYS_ID, choices
+from eca_nvim.agents.eca.known_tools import Peeks
 from eca_nvim.chat.handlers import reducer
 from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.chat.driver import ENDED, STOPPING, Driver, all_pending, call, remembered
 from tests.support.calls import eca_call
 
-from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
+from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.approvals import SUBAGENT_GOES_ON, TOO_LONG

@@ -21,7 +21,7 @@ from tests.support.wire import Message
 
 from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
-from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
+from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions

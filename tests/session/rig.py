@@ -10,8 +10,8 @@ from tests.session.fake_archive import FakeArchive
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import Announced, ChatOptions, Selection
-from eca_nvim.agents.eca.content.known_tools import Peeks
 from eca_nvim.agents.eca.dialect import Dialect
+from eca_nvim.agents.eca.known_tools import Peeks
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.queries import Queries

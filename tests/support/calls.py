@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca.content.known_tools import described
+from eca_nvim.agents.eca.known_tools import described
 from eca_nvim.chat.vocabulary.call_details import Details, FileChange, ToolCall
 
 

@@ -12,7 +12,7 @@ from tests.support.screen import Value
 from tests.ui.staged import CHAT, WITHOUT_HOST, chat_text, draw
 from tests.ui.test_approval_screens import floating
 
-from eca_nvim.agents.eca.content.tool_calls import choices
+from eca_nvim.agents.eca.contents import choices
 from eca_nvim.chat.handlers.reducer import apply
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings

@@ -20,7 +20,7 @@ from eca_nvim.agents.base import NO_FURTHER_FOLDERS, EditorServices, Emit, Works
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import ChatOptions
-from eca_nvim.agents.eca.content.tool_calls import ALWAYS_ID
+from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness, introduction, workspace_folder
@@ -28,7 +28,7 @@ from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.older.draft import Draft
 from eca_nvim.agents.eca.older.translator import Translator
 from eca_nvim.agents.eca.outbox import Outbox
-from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.prompts import Mentions
 from eca_nvim.agents.eca.queries import EcaQueries
 from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import Base, ServerRequests

@@ -13,7 +13,7 @@ from eca_nvim.agents.archive import AgentRefused, ChatSummary, ChatUnknown, Open
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.inbox import Inbox
-from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.prompts import Mentions
 from eca_nvim.agents.eca.replay import Replay, Replays, original_event
 from eca_nvim.agents.eca.server import EcaServer, refusal
 from eca_nvim.chat.user_actions.earlier_messages import Page

@@ -14,12 +14,11 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from eca_nvim.agents.eca.chat_options import Announced, ChatOptions
-from eca_nvim.agents.eca.content.chat_content import content_event
-from eca_nvim.agents.eca.content.known_tools import Peeks
-from eca_nvim.agents.eca.content.tool_calls import ToolCallReader, plain_text
+from eca_nvim.agents.eca.contents import ToolCallReader, content_event, plain_text
 from eca_nvim.agents.eca.introduction import Readiness
+from eca_nvim.agents.eca.known_tools import Peeks
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
-from eca_nvim.agents.eca.prompt.mentions import Mentions
+from eca_nvim.agents.eca.prompts import Mentions
 from eca_nvim.agents.eca.replay import Replays, user_text
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events, events, turn_events

@@ -15,9 +15,13 @@ from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
-from eca_nvim.agents.eca.prompt import message
-from eca_nvim.agents.eca.prompt.mentions import Mentions
-from eca_nvim.agents.eca.prompt.message import SelectedPrompt, today_prompt
+from eca_nvim.agents.eca.prompts import (
+    Mentions,
+    SelectedPrompt,
+    today_prompt,
+    with_command,
+    with_steer,
+)
 from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import events
@@ -55,7 +59,7 @@ class Outbox:
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (chat/prompt); its response names the model."""
         chat_id = prompt.chat_id
-        if is_command(prompt.text) and (line := message.with_command(prompt.contexts)):
+        if is_command(prompt.text) and (line := with_command(prompt.contexts)):
             self._tell(chat_id, events.NoticeReceived(line))
         # The server does not remember a prompt's agent or variant: each has the whole selection.
         chosen = self._sent[chat_id] = self._options.selection(chat_id)
@@ -112,7 +116,7 @@ class Outbox:
         """
         if not self._server.dialect.is_today:
             return
-        if line := message.with_steer(contexts):
+        if line := with_steer(contexts):
             self._tell(chat_id, events.NoticeReceived(line))
         written = self._mentions.write_steer(text, self._fit(chat_id, contexts))
         self._server.notify(chat.PromptSteer(chat_id=chat_id, message=written))

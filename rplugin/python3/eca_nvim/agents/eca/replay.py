@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca.content.known_tools import main_argument
+from eca_nvim.agents.eca.known_tools import main_argument
 from eca_nvim.chat.vocabulary import agent_events, call_details, options, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,

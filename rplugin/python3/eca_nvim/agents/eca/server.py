@@ -18,7 +18,7 @@ from eca_nvim.agents.archive import AgentLacks, AgentRefused, ChatUnknown, Curso
 from eca_nvim.agents.eca.dialect import Generation
 from eca_nvim.agents.eca.older.forms import read_notification, read_result
 from eca_nvim.agents.eca.older.translator import Translator
-from eca_nvim.agents.eca.prompt.message import SelectedPrompt
+from eca_nvim.agents.eca.prompts import SelectedPrompt
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import (

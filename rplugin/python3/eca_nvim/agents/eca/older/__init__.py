@@ -1,5 +1,5 @@
 """Servers of the older documents: behind this room there is one protocol, today's.
 
-`translator.py` is its door, `forms.py` reads older JSON, `prompts.py` writes older prompts,
-`draft.py` does what the first draft leaves to the client.
+`translator.py` is its door, `forms.py` reads and writes their JSON, `draft.py` does what the first
+draft leaves to the client.
 """

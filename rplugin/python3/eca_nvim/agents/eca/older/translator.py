@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.older.draft import Draft, Hear, shown
-from eca_nvim.agents.eca.older.prompts import needs, older_prompt
-from eca_nvim.agents.eca.prompt.message import SelectedPrompt
+from eca_nvim.agents.eca.older.forms import needs, older_prompt
+from eca_nvim.agents.eca.prompts import SelectedPrompt
 from eca_nvim.chat.vocabulary import events, turn_events
 from eca_nvim.protocol.eca import Notification, Request, Unknown, chat, content, encode
 from eca_nvim.protocol.eca import contexts as eca_contexts

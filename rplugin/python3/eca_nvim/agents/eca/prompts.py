@@ -1,50 +1,41 @@
-"""Mentions: places the contexts of a prompt where the server will really read them.
+"""Prompts: chat/prompt with its contexts, placed where the server will really read them.
 
 The server puts the files and folders of a chat's first prompt into the system prompt and keeps it
 for the whole chat: files that later prompts add there are announced but not read. Files that the
-message itself names are always read with the message; so are texts, images
-and the cursor.
-
-Rules kept here:
-- A server reads files and folders that a message names as `@/path` or `@/path:L10-L20`, if the
-  path has neither blanks nor colons. It never reads pages; the model can, given the address.
-- The user's text is changed only where the server or the model would misread it. A file or folder
-  that is too large to send is put in quotes: the server would read it.
-- The first prompt of a chat sends contexts unchanged. Later prompts name files and folders in a
-  block at the end of the message, or contain their text if the path has a blank or a colon. They
-  repeat the first prompt's contexts, except those the user has removed, because otherwise the
-  server announces a change.
-- A typed context is sent with its prompt. A context that belongs to every prompt is sent again only
-  if it has changed, or if the model does not have it. The model has the contexts of a message that
-  it has begun to answer.
-- A command (`/…`) accepts words only; contexts wait for the next prompt.
-- The server echoes the message it was sent; the chat shows the text the user typed. In a replay the
-  block is cut off like the server's own blocks.
+message itself names are always read with the message; so are texts, images and the cursor. It never
+reads pages; the model can, given the address.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias, assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.agents import attached_files
+from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.typed_tokens import has_blank, quoted, replace_tokens
+from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.chat.vocabulary.completion import is_command
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
+    DiffContext,
     DirectoryContext,
     FileContext,
+    ImageContext,
     ResourceContext,
     TextContext,
     Tokened,
     WebContext,
 )
 from eca_nvim.chat.vocabulary.effects import Prompt
+from eca_nvim.protocol.eca import chat as wire
+from eca_nvim.protocol.eca import contexts as eca
+from eca_nvim.protocol.eca import editor
 
 Named: TypeAlias = FileContext | DirectoryContext
 
@@ -96,6 +87,7 @@ def spell(text: str, contexts: Iterable[Context], *, every: bool) -> str:
 def _spelling(context: Context, *, every: bool) -> tuple[str, str] | None:
     if not isinstance(context, Tokened) or context.token is None:
         return None
+    # A file too large to send is a text by now: in quotes, or the server would read it.
     is_by_name = isinstance(context, TextContext) and _READ.match(context.token)
     if is_by_name or has_blank(context.token):
         return context.token, quoted(context.token)
@@ -129,14 +121,14 @@ class Mentions:
         chat = self._chats.get(prompt.chat_id)
         takes_words = is_command(prompt.text)
         message = spell(prompt.text, prompt.contexts, every=takes_words)
-        if chat is None:
+        if chat is None:  # the first prompt sends its contexts unchanged
             # Even a command as first prompt creates the chat's system prompt.
             opening = tuple(it for it in prompt.contexts if isinstance(it, Named))
             self._chats[prompt.chat_id] = _Chat(opening, set(map(_known, opening)))
             contexts, due = prompt.contexts, () if takes_words else prompt.contexts
             self.underway[prompt.chat_id] = set(map(_known, due))
             named = [it.url for it in contexts if isinstance(it, WebContext)]
-        elif takes_words:
+        elif takes_words:  # a command accepts words only; contexts wait for the next prompt
             contexts, named = _repeated(chat, prompt.contexts), []
         else:
             contexts = prompt.contexts
@@ -159,7 +151,7 @@ class Mentions:
             self._typed[sent.strip()] = typed
 
     def read(self, echo: str) -> str:
-        """Return the text the user typed for an echo, which may join several messages."""
+        """Return the text the user typed for the server's echo, which may join several messages."""
         if (typed := self._typed.pop(echo.strip(), None)) is not None:
             return typed
         for sent in tuple(self._typed):
@@ -191,7 +183,10 @@ class Mentions:
 
 
 def _repeated(chat: _Chat, contexts: Iterable[Context]) -> tuple[Context, ...]:
-    """Return the first prompt's contexts to repeat: those typed there, or given again."""
+    """Return the first prompt's contexts to repeat: those typed there, or given again.
+
+    If one is missing that the user has not removed, the server announces a change.
+    """
     here = set(map(_bare, contexts))
     return tuple(it for it in chat.opening if _is_typed(it) or _bare(it) in here)
 
@@ -225,3 +220,88 @@ def _bare(context: Context) -> Context:
 
 def _known(context: Context) -> _Known:
     return _bare(context), attached_files.state(context)
+
+
+# --- on the wire --------------------------------------------------------------------------------
+
+
+def wire_contexts(contexts: Iterable[ours.Context]) -> tuple[eca.Context, ...]:
+    """Turn contexts into ECA's, without those that are only words."""
+    return tuple(filter(None, map(wire_context, contexts)))
+
+
+def wire_context(context: ours.Context) -> eca.Context | None:
+    """Turn a context into ECA's; None for one that is only a word of the message.
+
+    ECA reads images from files: it drops those whose content is sent.
+    """
+    match context:
+        case ours.FileContext(path, int(first), int(last), _):
+            return eca.FileContext(path=path, lines_range=editor.LinesRange(start=first, end=last))
+        case ours.FileContext(path=path) | ours.ImageContext(path=path):
+            return eca.FileContext(path=path)
+        case ours.DirectoryContext(path=path):
+            return eca.DirectoryContext(path=path)
+        case ours.WebContext(url=url):
+            return eca.WebContext(url=url)
+        case ours.ResourceContext(uri=uri):
+            return eca.McpResourceContext(uri=uri)
+        case ours.CursorContext(path, start, end):
+            place = editor.Range(start=_position(start), end=_position(end))
+            return eca.CursorContext(path=path, position=place)
+        case ours.TextContext(label=label, content=content):
+            return eca.TextContext(label=label, content=content)
+        case ours.PathMention() | ours.DiffContext():
+            return None
+        case _:
+            assert_never(context)
+
+
+# ECA does not define the base of a cursor's line and character. The server passes both to the model
+# ("line:character"), next to file excerpts whose lines count from 1, and its reference client
+# counts both from 1. So do we, in UTF-16 code units; the end of a selection is exclusive.
+def _position(position: ours.Position) -> editor.Position:
+    return editor.Position(line=position.line, character=position.column)
+
+
+_NOT_NAMED: Final = ImageContext | ResourceContext | TextContext | DiffContext
+"""Contexts that the text of a message cannot name."""
+
+
+def with_steer(contexts: Iterable[Context]) -> str | None:
+    """Return a line about the contexts that words to a running turn cannot name."""
+    names = _named_in_vain(contexts)
+    advice = "<M-CR> or :Eca queue sends a prompt after it"
+    return f"not sent to the running turn: {names}; {advice}" if names else None
+
+
+def with_command(contexts: Iterable[Context]) -> str | None:
+    """Return a line about the contexts that a command cannot name."""
+    names = _named_in_vain(contexts)
+    return f"a command takes only names of files, not sent: {names}" if names else None
+
+
+def _named_in_vain(contexts: Iterable[Context]) -> str:
+    return ", ".join(it.token for it in contexts if isinstance(it, _NOT_NAMED) and it.token)
+
+
+class SelectedPrompt(Prompt, frozen=True):
+    """A prompt with what it is sent with."""
+
+    selection: Selection = Selection()
+
+
+def today_prompt(
+    prompt: SelectedPrompt, message: str, contexts: Iterable[Context] = ()
+) -> wire.PromptParams:
+    """Build chat/prompt for a server of today."""
+    chosen = prompt.selection
+    return wire.PromptParams(
+        chat_id=prompt.chat_id,
+        message=message,
+        model=chosen.model or None,
+        agent=chosen.agent or None,
+        variant=chosen.variant or None,
+        contexts=wire_contexts(contexts),
+        trust=chosen.trust,  # said each time: a server may otherwise assume it
+    )

@@ -1,38 +1,27 @@
-"""Tool calls: turns ECA's messages about tool calls, and their details, into chat events.
-
-Rules kept here:
-- A server remembers the commands of a shell line, else the bare name of the tool: a tool of that
-  name on any server then runs without asking, with any arguments. It does so in all chats, until
-  it ends: the words say how far an answer goes.
-- A server that does not name a tool's server is too old to remember.
-- Only `manualApproval` says that a call waits for the user.
-- Only the id is reliable: a value that a message omits may be in an earlier one.
-- Details of an unknown kind are kept as text.
-- Older servers mark their own tools by a prefix of the name.
-"""
+"""Contents: turns ECA's contents of a chat, tool calls among them, into chat events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.msgpack import Encoder
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca.content.known_tools import asks_by_command, described
+from eca_nvim.agents.eca.known_tools import asks_by_command, described
 from eca_nvim.chat.text.output import document
 from eca_nvim.chat.text.text_differences import added_lines
-from eca_nvim.chat.vocabulary import call_details, events, requests
 from eca_nvim.chat.vocabulary import call_details as ours
-from eca_nvim.chat.vocabulary.events import ChatEvent, Dialogue, QuestionAsked
-from eca_nvim.protocol.eca import tool_call as eca
-from eca_nvim.protocol.eca import tool_call as eca_details
-from eca_nvim.protocol.eca.tool_call import FileChangeDetails, ToolCalled
+from eca_nvim.chat.vocabulary import events, requests, turn_events
+from eca_nvim.chat.vocabulary.events import ChatEvent, Dialogue, QuestionAsked, Role
+from eca_nvim.protocol.eca import content as eca
+from eca_nvim.protocol.eca import tool_call
 
 ALWAYS_ID: Final = "always"
 
 
-def choices(call: call_details.ToolCall) -> tuple[requests.Choice, ...]:
+def choices(call: ours.ToolCall) -> tuple[requests.Choice, ...]:
     """Return the answers for a call that needs approval."""
     remembers = _remembers(call)
     if not remembers:
@@ -41,15 +30,17 @@ def choices(call: call_details.ToolCall) -> tuple[requests.Choice, ...]:
     return (requests.ALLOW, always, requests.REJECT)
 
 
-def _remembers(call: call_details.ToolCall) -> tuple[str, ...]:
-    if call.server is None:
+def _remembers(call: ours.ToolCall) -> tuple[str, ...]:
+    """Return how far "always" goes: in all chats, until the server ends."""
+    if call.server is None:  # a server that does not name it is too old to remember
         return ()
-    if isinstance(call.details, call_details.ShellCommand):
+    if isinstance(call.details, ours.ShellCommand):
         keys = [part.remember_key for part in call.details.parts if not part.remembered]
         whose = "" if call.origin == "native" else f" of {call.name or ''}"
         return tuple(dict.fromkeys(f"any {key}{whose}" for key in keys if key))
     if call.name is None or call.origin == "unknown" or asks_by_command(call):
         return ()
+    # The bare name is remembered: such a tool then runs on every server, whatever its arguments.
     return (f"any {call.name} on any server",)
 
 
@@ -58,7 +49,7 @@ _ANSWERED: Final = "User answered: "
 """How the server words the user's answer for its model."""
 
 
-def dialogue(content: ToolCalled) -> Dialogue | None:
+def dialogue(content: tool_call.ToolCalled) -> Dialogue | None:
     """Return the dialogue of a call; None if it asks nothing, or is malformed."""
     question = content.arguments.get("question")
     if content.name != _TOOL or not isinstance(question, str):
@@ -100,24 +91,24 @@ class ToolCallReader:
         self._content: bytes | None = None
         self._call = ours.ToolCall("")
 
-    def event(self, content: eca.ToolCall) -> ChatEvent:
+    def event(self, content: tool_call.ToolCall) -> ChatEvent:
         """Turn one message into its event.
 
         A finished call has the id "" if the server only reports that it cleared its task list.
         """
         match content:
-            case eca.ToolCallPrepare():
+            case tool_call.ToolCallPrepare():
                 return events.ToolPreparing(self._read(content, content.id), content.arguments_text)
-            case eca.ToolCallRun():
+            case tool_call.ToolCallRun():
                 call = self._read(content, content.id, content.arguments)
-                if not content.manual_approval:
+                if not content.manual_approval:  # nothing else says whether it waits
                     return events.ToolRequested(call)
                 call = _marked_missing(call)
                 return events.ToolRequested(call, needs_approval=True, choices=choices(call))
-            case eca.ToolCallRunning():
+            case tool_call.ToolCallRunning():
                 call = self._read(content, content.id, _known(content.arguments))
                 return events.ToolRunning(call, is_approved=True)
-            case eca.ToolCalled():
+            case tool_call.ToolCalled():
                 return events.ToolFinished(
                     call=self._read(content, content.id or "", _known(content.arguments)),
                     outputs=tuple(output.text for output in content.outputs),
@@ -125,14 +116,17 @@ class ToolCallReader:
                     total_ms=content.total_time_ms,
                     dialogue=dialogue(content),
                 )
-            case eca.ToolCallRejected():
+            case tool_call.ToolCallRejected():
                 call = self._read(content, content.id, _known(content.arguments))
                 return events.ToolRejected(call, content.reason)
             case _:
                 raise TypeError(f"{type(content).__name__} is not a message about a tool call")
 
     def _read(
-        self, content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None = None
+        self,
+        content: tool_call.ToolCall,
+        call_id: str,
+        arguments: Mapping[str, object] | None = None,
     ) -> ours.ToolCall:
         names = (call_id, content.name, content.server, content.origin, content.summary)
         packed = _packed((*names, content.details, arguments))
@@ -161,10 +155,10 @@ def _known(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
 
 
 def _call(
-    content: eca.ToolCall, call_id: str, arguments: Mapping[str, object] | None
+    content: tool_call.ToolCall, call_id: str, arguments: Mapping[str, object] | None
 ) -> ours.ToolCall:
     details = content.details
-    change = _file_change(details) if isinstance(details, FileChangeDetails) else None
+    change = _file_change(details) if isinstance(details, tool_call.FileChangeDetails) else None
     return described(
         ours.ToolCall(
             id=call_id,
@@ -179,41 +173,41 @@ def _call(
     )
 
 
-def _own_name(content: eca.ToolCall) -> str | None:
+def _own_name(content: tool_call.ToolCall) -> str | None:
     """Return a tool's name, without the prefix that older servers give their own tools."""
     if content.name is None or content.origin != "native":
         return content.name
     return content.name.removeprefix(_OLD_PREFIX) or content.name
 
 
-def _details(details: eca_details.Details | None) -> ours.Details | None:
+def _details(details: tool_call.Details | None) -> ours.Details | None:
     match details:
-        case None | FileChangeDetails():
+        case None | tool_call.FileChangeDetails():
             return None
-        case eca_details.ShellCommandDetails():
+        case tool_call.ShellCommandDetails():
             parts = tuple(map(_shell_part, details.commands))
             return ours.ShellCommand(parts, details.background)
-        case eca_details.JsonOutputsDetails():
+        case tool_call.JsonOutputsDetails():
             return ours.JsonOutputs(details.jsons)
-        case eca_details.SubagentDetails():
+        case tool_call.SubagentDetails():
             return _subagent(details)
-        case eca_details.TaskDetails():
+        case tool_call.TaskDetails():
             return ours.TaskList(tuple(map(_task, details.tasks)), details.active_summary)
-        case eca_details.UnknownDetails():
+        case tool_call.UnknownDetails():
             return ours.UnknownDetails(details.kind, plain_text(details.fields))
 
 
-def _file_change(details: FileChangeDetails) -> ours.FileChange:
+def _file_change(details: tool_call.FileChangeDetails) -> ours.FileChange:
     added, removed = details.lines_added or 0, details.lines_removed or 0
     change = ours.FileChange(details.path, details.diff, added, removed)
     return replace(change, added=added_lines(change))
 
 
-def _shell_part(command: eca_details.ShellCommand) -> ours.ShellPart:
+def _shell_part(command: tool_call.ShellCommand) -> ours.ShellPart:
     return ours.ShellPart(command.command, command.args, command.approval_key, command.remembered)
 
 
-def _subagent(details: eca_details.SubagentDetails) -> ours.Subagent:
+def _subagent(details: tool_call.SubagentDetails) -> ours.Subagent:
     return ours.Subagent(
         agent=details.agent_name or "",
         chat_id=details.subagent_chat_id,
@@ -225,12 +219,12 @@ def _subagent(details: eca_details.SubagentDetails) -> ours.Subagent:
 
 
 _TASK_STATUSES = {
-    eca_details.TaskStatus.IN_PROGRESS: ours.TaskStatus.IN_PROGRESS,
-    eca_details.TaskStatus.DONE: ours.TaskStatus.DONE,
+    tool_call.TaskStatus.IN_PROGRESS: ours.TaskStatus.IN_PROGRESS,
+    tool_call.TaskStatus.DONE: ours.TaskStatus.DONE,
 }
 
 
-def _task(task: eca_details.Task) -> ours.Task:
+def _task(task: tool_call.Task) -> ours.Task:
     return ours.Task(
         id=str(task.id),
         subject=task.subject,
@@ -249,3 +243,81 @@ def plain_text(fields: Mapping[str, Any]) -> str:
         return text
     shown = {key: value for key, value in fields.items() if key != "type"}
     return document(shown)
+
+
+# --- texts and all else -------------------------------------------------------------------------
+
+_ROLES: Final[Mapping[eca.Role, Role]] = {
+    eca.Role.USER: Role.USER,
+    eca.Role.ASSISTANT: Role.ASSISTANT,
+    eca.Role.SYSTEM: Role.SYSTEM,
+    eca.Role.UNKNOWN: Role.SYSTEM,
+}
+_NO_MEDIA_TYPE: Final = "application/octet-stream"
+_INSTEAD: Final = "Tell ECA what to do differently for the rejected tool(s)"
+_RETRY: Final = re.compile(r"\(attempt \d+/\d+\)")
+"""How the server's progress text says that it retries a failed model request."""
+
+
+def content_event(received: eca.ContentReceived) -> ChatEvent:
+    """Turn one piece of content, no tool call, into an event: hot path.
+
+    Nothing unknown is dropped: content of an unknown kind becomes plain text under its name.
+    """
+    content, role = received.content, _ROLES[received.role]
+    if type(content) is eca.TextContent:
+        if role is Role.SYSTEM and content.text.strip() == _INSTEAD:
+            return events.InsteadWanted(content.text)
+        return events.TextReceived(role, content.text, content.content_id)
+    return _CONVERTERS[type(content)](content)
+
+
+def _hook_finished(content: eca.HookFinished) -> ChatEvent:
+    return turn_events.HookFinished(
+        id=content.id,
+        name=content.name or "",
+        status=content.status,
+        output=content.output,
+        error=content.error,
+    )
+
+
+def _progress(content: eca.ProgressContent) -> ChatEvent:
+    text = content.text or ""
+    return events.ProgressChanged(text, is_retry=bool(_RETRY.search(text)))
+
+
+def _usage(content: eca.UsageContent) -> ChatEvent:
+    limit, breakdown = content.limit, content.context_breakdown or eca.ContextBreakdown()
+    return turn_events.UsageReported(
+        session_tokens=content.session_tokens,
+        context_limit=limit.context if limit else breakdown.context_limit,
+        output_limit=limit.output if limit else None,
+        last_message_cost=content.last_message_cost,
+        session_cost=content.session_cost,
+        auto_compact_percentage=content.auto_compact_percentage,
+        categories=tuple(
+            turn_events.UsageCategory(category.name, category.tokens, category.color)
+            for category in breakdown.categories
+        ),
+        free_tokens=breakdown.free_tokens,
+        free_color=breakdown.free_color,
+    )
+
+
+_CONVERTERS: Final[Mapping[type, Callable[[Any], ChatEvent]]] = {
+    eca.UrlContent: lambda it: turn_events.LinkReceived(it.title or it.url, it.url),
+    eca.ImageContent: lambda it: turn_events.ImageReceived(
+        it.media_type or _NO_MEDIA_TYPE, it.base64
+    ),
+    eca.ProgressContent: _progress,
+    eca.UsageContent: _usage,
+    eca.ReasonStarted: lambda it: events.ReasoningStarted(it.id),
+    eca.ReasonText: lambda it: events.ReasoningText(it.id, it.text),
+    eca.ReasonFinished: lambda it: events.ReasoningFinished(it.id, it.total_time_ms),
+    eca.HookStarted: lambda it: turn_events.HookStarted(it.id, it.name or ""),
+    eca.HookFinished: _hook_finished,
+    eca.MetadataContent: lambda it: events.TitleChanged(it.title or ""),
+    eca.FlagContent: lambda it: events.FlagReceived(it.text, it.content_id),
+    eca.UnknownContent: lambda it: events.UnknownReceived(it.kind, plain_text(it.fields)),
+}
