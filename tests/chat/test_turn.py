@@ -29,7 +29,6 @@ from eca_nvim.chat.vocabulary.states import (
     Turn,
     TurnEnd,
     TurnStep,
-    may_become,
     next_turn,
 )
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
@@ -318,4 +317,4 @@ def test_every_call_state_has_its_row() -> None:
 
 def test_a_call_that_has_ended_stays_so() -> None:
     for ended in ENDED_CALLS - {CallState.LEFT, CallState.UNREPORTED}:
-        assert not any(may_become(ended, state) for state in CallState)
+        assert not CALL_STEPS[ended]

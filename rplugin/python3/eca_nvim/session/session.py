@@ -41,7 +41,6 @@ from eca_nvim.chat.vocabulary import (
     query_intents,
     states,
 )
-from eca_nvim.chat.vocabulary.bases import name_of
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.disk.private import sweep
 from eca_nvim.path_risks import Folders, UnfitFolder
@@ -176,7 +175,7 @@ class Session:
 
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
         answer: object = None
-        with isolated(self._view, f"do {name_of(intent)}", intent):
+        with isolated(self._view, f"do {intent.__struct_config__.tag}", intent):
             handler = self._handlers.get(type(intent)) or self._requests[type(intent)]
             if iscoroutinefunction(handler):
                 tasks.start_soon(self._handle_meanwhile, handler, intent)
@@ -186,7 +185,7 @@ class Session:
 
     async def _handle_meanwhile(self, handler: Handler, intent: intents.Intent) -> None:
         answer: object = None
-        with isolated(self._view, f"do {name_of(intent)}", intent):
+        with isolated(self._view, f"do {intent.__struct_config__.tag}", intent):
             answer = await handler(intent)
         self._answer(intent, answer)
 

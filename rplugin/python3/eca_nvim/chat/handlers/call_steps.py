@@ -14,7 +14,7 @@ from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, TurnEnd, may_become
+from eca_nvim.chat.vocabulary.states import CALL_STEPS, ENDED_CALLS, CallState, TurnEnd
 
 INCOMPLETE = (
     "The model did not complete this call: its arguments are not valid JSON. Nothing was run. "
@@ -134,7 +134,7 @@ def step(update: Update, block: ToolBlock, state: CallState) -> None:
     because the event may have brought new details.
     """
     chat = update.chat
-    if may_become(block.state, state):
+    if state in CALL_STEPS[block.state]:  # else the event comes too late
         block.state = state
         if state in ENDED_CALLS:
             chat.live.pop(block.id, None)

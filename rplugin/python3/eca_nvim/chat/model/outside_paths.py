@@ -27,7 +27,7 @@ def paths_outside(call: ToolCall, folders: Sequence[str]) -> tuple[str, ...]:
     """
     if not folders:
         return ()
-    found = [path for path in _arguments(call) if _is_outside(path, folders)]
+    found = [path for path in _names(call, in_command=True) if _is_outside(path, folders)]
     return tuple(dict.fromkeys(map(literal_name, found)))
 
 
@@ -36,28 +36,17 @@ def paths_named(call: ToolCall) -> Iterator[str]:
 
     A file URI is yielded as its path; one of another machine is skipped.
     """
-    for name in (*_changed(call), *folder_arguments(call).values(), *_mentioned(call)):
-        path = _as_path(name)
-        if path is not None:
-            yield path
+    return filter(None, map(_as_path, _names(call, in_command=False)))
 
 
-def _arguments(call: ToolCall) -> Iterator[str]:
-    yield from _changed(call)
+def _names(call: ToolCall, *, in_command: bool) -> Iterator[str]:
+    yield from (change.path for change in call.changes or ())
     yield from folder_arguments(call).values()
-    if isinstance(call.details, ShellCommand):
-        for part in call.details.parts:
-            yield from map(_value, part.arguments)
-    elif call.command is not None and call.mentions is None:  # nobody else has read the command
+    if in_command and isinstance(call.details, ShellCommand):
+        yield from (_value(it) for part in call.details.parts for it in part.arguments)
+    elif in_command and call.command is not None and call.mentions is None:
+        # Nobody else has read the command.
         yield from (_value(word.strip("'\"")) for word in call.command.split())
-    yield from _mentioned(call)
-
-
-def _changed(call: ToolCall) -> Iterator[str]:
-    return (change.path for change in call.changes or ())
-
-
-def _mentioned(call: ToolCall) -> Iterator[str]:
     if call.mentions is not None:
         yield from call.mentions
     else:

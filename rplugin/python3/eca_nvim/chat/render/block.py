@@ -111,7 +111,7 @@ def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINE
 
     limit: most lines of output, None for all.
     """
-    return full_body(block, settings, limit) if block.is_open else Body(())
+    return _RENDERERS[type(block)].body(block, settings, limit) if block.is_open else Body(())
 
 
 def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body:

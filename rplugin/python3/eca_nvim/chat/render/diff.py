@@ -6,12 +6,13 @@ Marks are byte columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby, islice, pairwise, takewhile
 
 from msgspec.structs import replace
 
 from eca_nvim.chat.text.body import Body, RowPlace, joined
-from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
+from eca_nvim.chat.text.diffs import CACHED, Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.text.output import MORE, cut, cut_line, lines_left_out
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name
 from eca_nvim.chat.vocabulary.call_details import FileChange
@@ -27,7 +28,9 @@ _GROUPS = {LineKind.ADDED: "EcaDiffAdd", LineKind.REMOVED: "EcaDiffDelete"}
 _WORD_GROUPS = {LineKind.ADDED: "EcaDiffAddText", LineKind.REMOVED: "EcaDiffDeleteText"}
 
 
-def changes_body(changes: Sequence[FileChange], limit: int | None) -> Body:
+# A request shows its diffs, and is drawn again as soon as it is answered.
+@lru_cache(maxsize=CACHED)
+def changes_body(changes: tuple[FileChange, ...], limit: int | None) -> Body:
     """Return the diffs of changes; several files share the `limit`, each below its path.
 
     The path of the only file is not part of it: `arguments_not_shown` says it if the header does

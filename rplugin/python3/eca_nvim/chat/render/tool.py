@@ -261,7 +261,7 @@ def _command(block: ToolBlock) -> list[str]:
 
 def _changes_body(
     block: ToolBlock,
-    changes: Sequence[call_details.FileChange],
+    changes: tuple[call_details.FileChange, ...],
     settings: RenderSettings,
     limit: int | None,
 ) -> Body:

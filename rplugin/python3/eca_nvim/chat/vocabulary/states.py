@@ -146,8 +146,3 @@ def next_turn(turn: Turn, step: TurnStep) -> Turn:
     if after is None:
         raise IllegalTransition(f"a turn that is {turn} cannot {step}")
     return after
-
-
-def may_become(call: CallState, after: CallState) -> bool:
-    """Return whether a call may go from one state to another; if not, what comes is too late."""
-    return after in CALL_STEPS[call]
