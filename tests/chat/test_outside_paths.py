@@ -59,7 +59,7 @@ def test_a_table_of_paths_is_looked_at() -> None:
     files = {"/etc/passwd": "x", "../y": {}, "a.py": "", "content": ""}
     arguments = {"files": files, "content": {"/no/path": 1}}
     assert paths_outside(call(arguments=arguments), FOLDERS) == ("/etc/passwd", "../y")
-    assert list(paths_named(call(arguments=arguments))) == ["/etc/passwd", "../y", "a.py", "x", ""]
+    assert list(paths_named(call(arguments=arguments))) == ["/etc/passwd", "../y", "a.py", "x"]
 
 
 def test_text_is_no_path() -> None:
