@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from msgspec import Struct
 from tests.support.screen import Value
 
-from eca_nvim.agents.eca import inbox
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.chat_options import Announced, ChatOptions
+from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
 from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness
@@ -21,8 +21,12 @@ from eca_nvim.chat.vocabulary.agent_events import (
     JobsChanged,
     MessageShown,
     ToolServerChanged,
+    TrustWanted,
+    Welcomed,
     WorkChanged,
 )
+from eca_nvim.chat.vocabulary.events import Addressed
+from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 from eca_nvim.protocol.eca import decode_notification
 from eca_nvim.protocol.eca.chat import ConfigUpdated
@@ -40,67 +44,86 @@ def heard(message: object) -> AgentEvent:
     return event
 
 
-def choices(chat: Value, chat_id: str | None = None) -> Announced:
-    """Read a config/updated."""
-    update = read_notification("config/updated", {"chatId": chat_id, "chat": chat})
-    assert isinstance(update, ConfigUpdated)
-    return inbox.changed_choices(update)
+CHAT = "our-1"
 
 
-def test_what_is_left_out_stays_as_it_was() -> None:
-    assert choices({}) == Announced()
-    assert choices({"models": ["a"]}) == Announced(models=("a",))
+class Choices(Struct):
+    """What a chat has after announcements, and what else was said."""
+
+    selected: Selection
+    offers: dict[str, list[str]]
+    said: list[AgentEvent]
 
 
-def test_a_null_stays_as_it_was_but_takes_a_variant_away() -> None:
+def choices(*announced: Value, chat_id: str | None = None) -> Choices:
+    """Read config/updated for an open chat, one after the other; the last may be of one chat."""
+    options = ChatOptions(ChatIds(), Turns(), Dialect())
+    [listed] = options.open_chat(CHAT)
+    said: list[AgentEvent] = []
+    for number, chat in enumerate(announced, 1):
+        of_chat = chat_id if number == len(announced) else None
+        update = read_notification("config/updated", {"chatId": of_chat, "chat": chat})
+        assert isinstance(update, ConfigUpdated)
+        said = [*options.announce(update)]
+        listed = next((it for it in said if isinstance(it, Addressed)), listed)
+    assert isinstance(listed, Addressed)
+    assert isinstance(listed.event, OptionsChanged)
+    offers = {it.id: [offer.value for offer in it.offers] for it in listed.event.options}
+    return Choices(options.selection(CHAT), offers, [it for it in said if it is not listed])
+
+
+ALL = {
+    "models": ["m", "n"],
+    "agents": ["code"],
+    "variants": ["high"],
+    "selectModel": "m",
+    "selectAgent": "code",
+    "selectVariant": "high",
+    "selectTrust": True,
+    "welcomeMessage": "Hi",
+}
+OFFERS = {"model": ["m", "n"], "agent": ["code"], "variant": ["", "high"]}
+
+
+def test_all_choices() -> None:
+    every = choices(ALL)
+    assert (every.selected, every.offers) == (Selection("m", "code", "high"), OFFERS)
+    assert every.said == [Welcomed("Hi"), TrustWanted(True)]
+
+
+def test_what_is_left_out_or_null_stays_as_it_was_but_a_null_takes_a_variant_away() -> None:
     nulls = {"selectModel": None, "selectAgent": None, "selectTrust": None, "models": None}
-    assert choices(nulls) == Announced()
-    assert choices({"selectVariant": None}) == Announced(variant="")
+    for chat in ({}, nulls):
+        after = choices(ALL, chat)
+        assert (after.selected, after.offers, after.said) == (
+            Selection("m", "code", "high"),
+            OFFERS,
+            [],
+        )
+    assert choices(ALL, {"selectVariant": None}).selected == Selection("m", "code", "")
 
 
 def test_an_empty_list_means_that_there_is_nothing_to_choose() -> None:
-    assert choices({"variants": [], "models": []}) == Announced(variants=(), models=())
+    after = choices(ALL, {"models": [], "agents": []})
+    assert (after.offers["model"], after.offers["agent"]) == ([], [])
 
 
-def test_all_of_a_chats_choices() -> None:
-    chat = {
-        "models": ["m"],
-        "agents": ["code"],
-        "variants": ["high"],
-        "selectModel": "m",
-        "selectAgent": "code",
-        "selectVariant": "high",
-        "selectTrust": True,
-        "welcomeMessage": "Hi",
-    }
-    assert choices(chat, "our-1") == Announced(
-        models=("m",),
-        agents=("code",),
-        variants=("high",),
-        model="m",
-        agent="code",
-        variant="high",
-        welcome="Hi",
-        chat_id="our-1",
-    )
-
-
-def test_a_server_can_want_trust_for_all_chats_only() -> None:
-    assert choices({"selectTrust": True}) == Announced(wants_trust=True)
-    assert choices({"selectTrust": False}) == Announced(wants_trust=False)
-    assert choices({"selectTrust": True}, "our-1") == Announced(chat_id="our-1")
+def test_the_choices_of_one_chat_are_its_own_and_its_trust_only_repeats_the_users() -> None:
+    mine = {"selectModel": "n", "selectTrust": True}
+    assert choices(ALL, mine, chat_id=CHAT).selected.model == "n"
+    assert choices(ALL, mine, chat_id=CHAT).said == []
+    assert choices(ALL, mine, chat_id="other").selected.model == "m"
 
 
 def test_older_names_are_read() -> None:
-    chat = {"behaviors": ["plan"], "selectBehavior": "plan"}
-    assert choices(chat) == Announced(agents=("plan",), agent="plan", forced=("agent",))
+    after = choices({"behaviors": ["plan"], "selectBehavior": "plan"})
+    assert (after.selected.agent, after.offers["agent"]) == ("plan", ["plan"])
 
 
 def test_a_default_counts_where_nothing_is_selected() -> None:
     chat = {"defaultModel": "m", "defaultAgent": "code"}
-    assert choices(chat) == Announced(model="m", agent="code")
-    selected = Announced(model="n", agent="code", forced=("model",))
-    assert choices({**chat, "selectModel": "n"}) == selected
+    assert choices(chat).selected == Selection("m", "code", "")
+    assert choices({**chat, "selectModel": "n"}).selected == Selection("n", "code", "")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.session.fake_archive import FakeArchive
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.chat_options import Announced, ChatOptions, Selection
+from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
 from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.known_tools import Peeks
 from eca_nvim.agents.eca.turns import Turns
@@ -38,6 +38,7 @@ from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.chat.vocabulary.requests import Value as FormValue
 from eca_nvim.path_risks import Folders
+from eca_nvim.protocol.eca.chat import ConfigUpdated
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session
 from eca_nvim.store import Store
@@ -97,10 +98,12 @@ class FakeAgent(Agent):
         told = [self._peeks.peek(chat or "", event) for event in events]
         self.emit([Addressed(chat, event, parent) for event in told])
 
-    def announce(self, *events: AgentEvent | Announced) -> None:
+    def announce(self, *events: AgentEvent | ConfigUpdated) -> None:
         """Send events of the agent as a whole."""
         for event in events:
-            self.emit(self._options.announce(event) if isinstance(event, Announced) else [event])
+            self.emit(
+                self._options.announce(event) if isinstance(event, ConfigUpdated) else [event]
+            )
 
     def uses(self, chat: str, model: str, agent: str) -> None:
         """Go on in a saved chat with what it used before."""

@@ -2,9 +2,9 @@
 
 import pytest
 from tests.session.rig import Rig
+from tests.support.announced import announced
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged, ToolServerChanged
 from eca_nvim.chat.vocabulary.call_details import ToolCall
@@ -22,7 +22,7 @@ async def test_that_there_is_no_model_is_said_with_the_way_out(rig: Rig) -> None
     rig.do(intents.OpenChat("a"))
     await rig.done()
     await rig.starting()
-    rig.agent.announce(Announced(models=(), agents=("code",)))
+    rig.agent.announce(announced(models=(), agents=("code",)))
     assert NO_MODEL not in rig.view.text()  # they may still be loading
     rig.agent.ready()
     rig.do(intents.OpenChat("b"))
@@ -37,7 +37,7 @@ async def test_where_there_may_be_a_model_nothing_is_said(
     rig.do(intents.OpenChat("a"))
     await rig.done()
     await rig.starting()
-    rig.agent.announce(Announced(models=models))
+    rig.agent.announce(announced(models=models))
     rig.agent.ready()
     assert NO_MODEL not in rig.view.text()
 

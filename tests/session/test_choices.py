@@ -5,21 +5,22 @@ from collections.abc import Mapping
 
 import anyio
 import pytest
-from msgspec.structs import replace
 from tests.session.rig import Rig
+from tests.support.announced import announced
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.agents.eca.chat_options import Announced, Selection
+from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.chat.vocabulary.ops import Answer, ShowOutput
 from eca_nvim.chat.vocabulary.query_intents import Grep, RequestImage, RequestOutput, Reveal
 from eca_nvim.chat.vocabulary.turn_events import ImageReceived, TurnEnded
+from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated
 
 pytestmark = pytest.mark.anyio
 
-OFFERS = Announced(
+OFFERS = announced(
     models=("m1", "m2"), agents=("code", "plan"), variants=("low",), model="m1", agent="code"
 )
 
@@ -34,7 +35,7 @@ async def test_an_agent_chosen_before_the_first_prompt_brings_its_own_model(rig:
     agent.announce(OFFERS)
     await choose(rig, ("agent", "plan"))
     assert "model" not in rig.status()
-    agent.announce(Announced(model="m2"))
+    agent.announce(announced(model="m2"))
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
     assert agent.last_selection == Selection("", "plan", "")
@@ -53,7 +54,7 @@ async def test_an_agent_chosen_later_leaves_the_model(rig: Rig) -> None:
 
 async def test_a_variant_goes_with_its_model(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(OFFERS, Announced(variants=("low", "high"), model="m2", chat_id="nobody"))
+    agent.announce(OFFERS, announced(variants=("low", "high"), model="m2", chat_id="nobody"))
     await choose(rig, ("variant", "low"), ("model", "m2"))
     assert rig.status()["variant"] == "low"
     await choose(rig, ("variant", "high"), ("model", "m1"))
@@ -87,7 +88,7 @@ async def test_a_name_that_is_not_offered_is_refused_with_one_spelt_alike(
 
 async def test_a_variant_that_the_model_does_not_have_is_refused(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(OFFERS, Announced(variants=(), model="m2", chat_id="nobody"))
+    agent.announce(OFFERS, announced(variants=(), model="m2", chat_id="nobody"))
     await choose(rig, ("variant", "high"), ("model", "m2"), ("variant", "low"), ("variant", ""))
     assert rig.lines() == ["unknown variant 'high'", "unknown variant 'low'"]
     assert "variant" not in rig.status()
@@ -132,9 +133,10 @@ async def test_what_one_chat_chooses_leaves_the_open_ones(rig: Rig) -> None:
     assert rig.status("c")["model"] == "m2"
 
 
-def forced(**selected: str) -> Announced:
+def forced(**selected: str) -> ConfigUpdated:
     """Announce what every chat must go on with."""
-    return replace(Announced(forced=tuple(selected)), **selected)
+    config = {f"select_{what}": name or None for what, name in selected.items()}
+    return ConfigUpdated(chat=ChatConfig(**config))  # type: ignore[arg-type]
 
 
 async def test_what_the_agent_forces_overrules_what_was_chosen(rig: Rig) -> None:
@@ -158,10 +160,10 @@ async def test_what_is_forced_at_the_start_leaves_what_is_offered(rig: Rig) -> N
     agent.announce(OFFERS, forced(model="m1"))
     assert rig.status()["model"] == "m2"
     await choose(rig, ("model", "m1"), ("variant", "low"))
-    agent.announce(Announced(models=("m2", "m3")))
+    agent.announce(announced(models=("m2", "m3")))
     agent.end(AgentExit("gone"))
     await rig.view.until(lambda: rig.states()[-1] == "failed")
-    agent.announce(Announced(model="m3", forced=("model",)))
+    agent.announce(announced(model="m3", forced=("model",)))
     assert rig.status()["model"] == "m3"
     assert "variant" not in rig.status()
 

@@ -7,7 +7,6 @@ import pytest
 from tests.session.rig import FakeAgent, Rig
 from tests.support.recording import Event, read_recording
 
-from eca_nvim.agents.eca.inbox import changed_choices
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ChatOpened
 from eca_nvim.protocol.eca.chat import ConfigUpdated
@@ -27,7 +26,7 @@ async def relive(rig: Rig, agent: FakeAgent, event: Event) -> None:
         case "config/updated":
             update = decode_notification(event.name, params)
             assert isinstance(update, ConfigUpdated)
-            agent.announce(changed_choices(update))
+            agent.announce(update)
         case "chat/opened":
             agent.say(chat, ChatOpened(params.get("title")))
         case "chat/selectedAgentChanged" if chat is not None:

@@ -9,6 +9,7 @@ import pytest
 from tests.session.fake_archive import FakeArchive
 from tests.session.rig import Rig, words
 from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
+from tests.support.announced import announced
 
 from eca_nvim.agents.archive import (
     AgentRefused,
@@ -18,7 +19,6 @@ from eca_nvim.agents.archive import (
     OpenedChat,
 )
 from eca_nvim.agents.base import AgentExit, AgentFault
-from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.chat.handlers.reducer import HANDLERS
 from eca_nvim.chat.user_actions import earlier_messages
 from eca_nvim.chat.user_actions.earlier_messages import Page
@@ -112,7 +112,7 @@ class TestResume:
         agent = await rig.ready()
         agent.uses("b", "m2", "plan")
         await asked(rig, asks.ResumeChat("b"))
-        agent.announce(Announced(model="m1", agent="code"))
+        agent.announce(announced(model="m1", agent="code"))
         rig.do(intents.SendPrompt("b", "go"))
         await rig.view.until(lambda: agent.told)
         chosen = agent.last_selection
@@ -172,7 +172,7 @@ class TestResume:
             agent.archive.gate, agent.archive.fault = anyio.Event(), fault
             rig.do(intents.OpenChat("b"))
             await asked(rig, asks.ResumeChat("b", quiet=True))
-            agent.announce(Announced(models=("m1", "m2"), model="m1"))
+            agent.announce(announced(models=("m1", "m2"), model="m1"))
             agent.archive.gate.set()
             await rig.done()
             assert ("set", "b", "model", "m2") not in agent.told
@@ -373,7 +373,7 @@ class TestStrangers:
 
     async def test_one_that_is_opened_appears(self, rig: Rig) -> None:
         agent = await rig.ready()
-        agent.announce(Announced(model="m1", agent="code"))
+        agent.announce(announced(model="m1", agent="code"))
         agent.say("other", ChatOpened("Copy"), prompt("hi", "u1"))
         agent.say("other", ChatOpened("Copy"))
         assert rig.status("other")["title"] == "Copy"
@@ -384,7 +384,7 @@ class TestStrangers:
     async def test_words_about_one_nobody_sees_make_none(self, rig: Rig) -> None:
         agent = await rig.ready()
         agent.say("other", RUNNING, ENDED, ChatCleared(), ChatDeleted())
-        agent.announce(Announced(model="m", chat_id="other"))
+        agent.announce(announced(model="m", chat_id="other"))
         assert all(op.data.get("chat") != "other" for op in rig.view.of(Emit))
 
     async def test_the_end_of_the_server_is_told_to_who_waits(self, rig: Rig) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 from tests.session.rig import Rig
+from tests.support.announced import announced
 
 from eca_nvim.agents.base import AgentExit, AgentFault
-from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged
 from eca_nvim.chat.vocabulary.events import QuestionAsked, Role, TextReceived
@@ -15,7 +15,7 @@ from eca_nvim.session.trust import YES
 
 pytestmark = pytest.mark.anyio
 
-WANTS_TRUST = Announced(wants_trust=True)
+WANTS_TRUST = announced(wants_trust=True)
 
 
 async def test_each_chat_talks_to_its_own_server(rig: Rig) -> None:
@@ -68,8 +68,8 @@ async def test_a_server_cannot_write_into_a_chat_of_another(rig: Rig) -> None:
 
 async def test_what_a_server_says_of_itself_is_for_its_own_chats(rig: Rig) -> None:
     one, two = await rig.ready("a", "one"), await rig.ready("b", "two", 2)
-    one.announce(Announced(models=("m1",), model="m1"), JobsChanged((Job("npm"),)))
-    two.announce(Announced(models=("m2",), model="m2"))
+    one.announce(announced(models=("m1",), model="m1"), JobsChanged((Job("npm"),)))
+    two.announce(announced(models=("m2",), model="m2"))
     assert [rig.status(chat)["model"] for chat in "ab"] == ["m1", "m2"]
     assert [rig.offers(chat)["model"] for chat in "ab"] == [["m1"], ["m2"]]
     assert {op.server for op in rig.view.of(SetWork)} == {"one"}
@@ -78,7 +78,7 @@ async def test_what_a_server_says_of_itself_is_for_its_own_chats(rig: Rig) -> No
 async def test_the_last_choice_is_kept_for_each_server(rig: Rig) -> None:
     for number, server in enumerate(("one", "two"), 1):
         agent = await rig.ready(server, server, number)
-        agent.announce(Announced(models=("m1", "m2"), model="m1"))
+        agent.announce(announced(models=("m1", "m2"), model="m1"))
     rig.do(intents.Choose("two", "model", "m2"))
     rig.do(intents.OpenChat("a", server="one"), intents.OpenChat("b", server="two"))
     await rig.done()
@@ -99,10 +99,10 @@ async def test_an_answer_about_trust_is_for_one_server(rig: Rig) -> None:
 
 async def test_an_empty_chat_goes_to_the_server_that_is_chosen(rig: Rig) -> None:
     one = await rig.ready("a", "one")
-    one.announce(Announced(models=("m1",), model="m1", welcome="I am one"), WANTS_TRUST)
+    one.announce(announced(models=("m1",), model="m1", welcome="I am one"), WANTS_TRUST)
     rig.do(intents.SetTrust("a", trusted=True))
     two = await rig.ready("a", "two", 2)
-    two.announce(Announced(models=("m2",), model="m2"))
+    two.announce(announced(models=("m2",), model="m2"))
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
     assert (one.told[1:], two.told) == ([], [("prompt", "a", "hi")])

@@ -7,11 +7,12 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.session.rig import PATIENCE, Rig
+from tests.support.announced import announced
 from tests.support.calls import eca_call
 from tests.support.messages import kinds
 
 from eca_nvim.agents.base import NO_FURTHER_FOLDERS, AgentExit
-from eca_nvim.agents.eca.chat_options import Announced, Selection
+from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.chat.vocabulary import call_details, events, intents
 from eca_nvim.chat.vocabulary.agent_events import MessageShown, WorkChanged
@@ -108,10 +109,10 @@ async def test_contexts_go_along_and_a_wrong_one_is_told(rig: Rig) -> None:
 
 async def test_announced_choices_answer_prompts_until_the_user_chooses(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(Announced(models=("m1", "m2"), agents=("code",), model="m1", agent="code"))
+    agent.announce(announced(models=("m1", "m2"), agents=("code",), model="m1", agent="code"))
     rig.do(intents.Choose("a", "model", "m2"))
     await rig.done()
-    agent.announce(Announced(variants=("high",), model="m1", variant="high"))
+    agent.announce(announced(variants=("high",), model="m1", variant="high"))
     rig.do(intents.SendPrompt("a", "hi"))
     await rig.done()
     assert agent.told[0] == ("set", "a", "model", "m2")
@@ -124,7 +125,7 @@ async def test_a_choice_announced_for_one_chat_is_for_that_chat(rig: Rig) -> Non
     agent = await rig.ready()
     rig.do(intents.OpenChat("b"))
     await rig.done()
-    agent.announce(Announced(model="m9", chat_id="b"))
+    agent.announce(announced(model="m9", chat_id="b"))
     assert "model" not in rig.status("a")
     assert rig.status("b")["model"] == "m9"
 
@@ -143,7 +144,7 @@ async def test_a_welcome_is_a_note_in_chats_that_are_empty(rig: Rig) -> None:
     rig.do(intents.SendPrompt("b", "hi"))
     await rig.done()
     rig.view.ops.clear()
-    agent.announce(Announced(welcome="Welcome!\n"))
+    agent.announce(announced(welcome="Welcome!\n"))
     rig.do(intents.OpenChat("c"))
     await rig.done()
     notes = [op.chat for op in rig.view.of(OpenBlock) if op.kind is BlockKind.SYSTEM]

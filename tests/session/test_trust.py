@@ -8,10 +8,10 @@ import anyio
 import pytest
 from tests.session.rig import Recorder, Rig
 from tests.session.saved_chats import asked, page, prompt
+from tests.support.announced import announced
 from tests.support.messages import kinds
 
 from eca_nvim.agents.archive import OpenedChat
-from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.chat.vocabulary import intents, query_intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatEvent, ChatOpened, QuestionAsked
 from eca_nvim.chat.vocabulary.ops import SetPending
@@ -20,7 +20,7 @@ from eca_nvim.session.trust import NO, QUESTION, YES
 from eca_nvim.store import Store
 
 pytestmark = pytest.mark.anyio
-WANTED = Announced(wants_trust=True)
+WANTED = announced(wants_trust=True)
 
 
 @asynccontextmanager
@@ -59,7 +59,7 @@ def test_no_event_of_an_agent_can_say_that_a_chat_is_trusted() -> None:
 
 async def test_a_server_that_wants_trust_leads_to_one_question(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(WANTED, WANTED, Announced(models=("m",)))
+    agent.announce(WANTED, WANTED, announced(models=("m",)))
     rig.do(intents.OpenChat("b"), intents.SendPrompt("a", "hello"))
     await rig.done()
     (item,) = waiting(rig)
@@ -73,7 +73,7 @@ async def test_a_server_that_wants_trust_leads_to_one_question(rig: Rig) -> None
     assert trusted(rig, "a", "b") == [True, True]
     assert ("set", "a", "trust", True) in agent.told
     assert not [told for told in agent.told if told[0] == "answer"]
-    agent.announce(Announced(wants_trust=False))
+    agent.announce(announced(wants_trust=False))
     assert trusted(rig, "a", "b") == [False, False]
 
 

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 from tests.session.rig import Rig
 from tests.session.test_completion import FakeQueries
+from tests.support.announced import announced
 
-from eca_nvim.agents.eca.chat_options import Announced
 from eca_nvim.agents.queries import FoundCommand
 from eca_nvim.chat.vocabulary.completion import (
     Command,
@@ -137,7 +137,7 @@ def test_a_projects_own_is_shown_whole_before_and_after_each_change(home: Path) 
 
     async def scenario() -> None:
         async with running(home) as rig:
-            rig.agent.announce(Announced(agents=("code", "plan")))
+            rig.agent.announce(announced(agents=("code", "plan")))
             file = rig.project / "theirs.md"
             file.write_text(text)
             digest = (await rig.prepare("theirs"))["digest"]
@@ -212,7 +212,7 @@ def test_an_agent_is_chosen_for_the_chat_alone_and_only_one_that_asks(home: Path
         async with running(home) as rig:
             for name in ("plan", "ghost", "yolo", "turbo"):
                 (rig.user / f"{name}.md").write_text(f"---\nagent: {name}\n---\nx")
-            rig.agent.announce(Announced(agents=names, agent="code"))
+            rig.agent.announce(announced(agents=names, agent="code"))
             rig.agent.say("a", OptionsChanged((mode,)))
             assert await rig.use("plan") == "x"
             assert rig.status().get("agent") == "plan"

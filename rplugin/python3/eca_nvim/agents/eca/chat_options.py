@@ -1,24 +1,16 @@
 """Chat options: what a chat can choose from, and what it uses: model, agent, variant and trust.
 
-Rules kept here:
-- What was set for a chat stays, whatever defaults the server announces later.
-- A selection that the server announces for one chat, or reports with an answer, is of that chat.
-- A selection that the server forces (selectModel, selectAgent) is for all chats. While exactly one
-  chat runs, its prompt must have caused it (`/model`), so it is for that chat only. The first one
-  after the start states the server's defaults: it does not replace a choice still on offer.
-- A variant belongs to a model.
-- Choosing an agent for a new chat without a chosen model leaves the model to that agent: it is
-  unknown until the first answer. Behaviors, the agents of older servers, bring no model: the chosen
-  or default model stays.
+What was set for a chat stays, whatever defaults the server announces later. What the server selects
+for one chat, or reports with an answer, is of that chat; what it selects for all is forced.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, TypeVar
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.dialect import Dialect
@@ -36,6 +28,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionsChanged,
     OptionValue,
 )
+from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated
 
 
 class Selection(Struct, frozen=True):
@@ -47,25 +40,7 @@ class Selection(Struct, frozen=True):
     trust: bool = False
 
 
-class Announced(Struct, frozen=True):
-    """The choices the user has, and the defaults; None means unchanged (config/updated).
-
-    chat_id: the selection applies to this chat only. forced: the selections ("model", "agent") that
-    replace those of every chat. wants_trust: whether the server's configuration lets tools run
-    without asking the user.
-    """
-
-    models: tuple[str, ...] | None = None
-    agents: tuple[str, ...] | None = None
-    variants: tuple[str, ...] | None = None
-    model: str | None = None
-    agent: str | None = None
-    variant: str | None = None
-    wants_trust: bool | None = None
-    welcome: str | None = None
-    chat_id: str | None = None
-    forced: tuple[str, ...] = ()
-
+_T = TypeVar("_T")
 
 NO_MODEL: Final = "no model: send the prompt /login, or see :Eca log"
 NO_VARIANT: Final = OptionOffer("", "none")
@@ -144,19 +119,27 @@ class ChatOptions:
             chat.own[option_id] = str(value)
         return [self._list(chat_id, chat, is_answer=True)]
 
-    def announce(self, news: Announced) -> Sequence[agent_events.AgentEvent]:
-        """Read an announcement; returns what follows from it."""
-        self._read_offers(news)
-        said = _known(model=news.model, agent=news.agent, variant=news.variant)
-        if news.chat_id is None:
-            self._force(news)
+    def announce(self, update: ConfigUpdated) -> Sequence[agent_events.AgentEvent]:
+        """Read config/updated; returns what follows from it.
+
+        It is partial: what is missing or null stays, but no variant is one, too.
+        """
+        config, chat_id = update.chat or ChatConfig(), update.chat_id
+        model = given(config.select_model, config.default_model)
+        agent = given(config.select_agent, config.default_agent)
+        variant = "" if config.select_variant is None else given(config.select_variant)
+        self._read_offers(config, chat_id, model)
+        said = _known(model=model, agent=agent, variant=variant)
+        welcome, trust = given(config.welcome_message), given(config.select_trust)
+        told: list[agent_events.AgentEvent] = [agent_events.Welcomed(welcome)] if welcome else []
+        if chat_id is None:
+            selected = {"model": given(config.select_model), "agent": given(config.select_agent)}
+            self._force({what: name for what, name in selected.items() if name}, variant)
             self._defaults |= said
-        elif news.chat_id in self._chats:
-            self._chats[news.chat_id].own |= said
-        welcomed = [agent_events.Welcomed(news.welcome)] if news.welcome else []
-        trust = news.wants_trust
-        wanted = [] if trust is None else [agent_events.TrustWanted(trust)]
-        return [*welcomed, *wanted, *self.changed()]
+            told += [] if trust is None else [agent_events.TrustWanted(trust)]
+        elif chat_id in self._chats:  # whose trust only repeats the user's choice
+            self._chats[chat_id].own |= said
+        return [*told, *self.changed()]
 
     def answered(self, chat_id: str, model: str | None) -> Sequence[agent_events.AgentEvent]:
         """Note the model that answers a prompt, unless another was forced since."""
@@ -186,27 +169,31 @@ class ChatOptions:
     def _selected(self, chat: _Chat, what: str) -> str:
         return chat.own.get(what, self._defaults.get(what, ""))
 
-    def _read_offers(self, news: Announced) -> None:
-        if news.models is not None:
-            self._models = _offers(news.models)
-        if news.agents is not None:
-            self._agents = _offers(news.agents)
-        if news.variants is not None:
-            chat = self._chats.get(news.chat_id or "", _Chat())
-            self._variants[news.model or self._selected(chat, "model")] = news.variants
+    def _read_offers(self, config: ChatConfig, chat_id: str | None, model: str | None) -> None:
+        if (models := given(config.models)) is not None:
+            self._models = _offers(models)
+        if (agents := given(config.agents)) is not None:
+            self._agents = _offers(agents)
+        if (variants := given(config.variants)) is not None:
+            chat = self._chats.get(chat_id or "", _Chat())
+            self._variants[model or self._selected(chat, "model")] = variants
 
-    def _force(self, news: Announced) -> None:
-        """Set what the server forces in the chats for which it is meant."""
-        again = self._forced & {*news.forced}
-        self._forced.update(news.forced)
-        if "model" in news.forced:
+    def _force(self, forced: Mapping[str, str], variant: str | None) -> None:
+        """Set what the server forces in the chats for which it is meant.
+
+        While exactly one chat runs, its prompt must have caused it (`/model`). What is forced first
+        are the server's defaults: they do not replace a choice still on offer.
+        """
+        again = self._forced & forced.keys()
+        self._forced |= forced.keys()
+        if "model" in forced:
             self._overruled.update(self._turns.unanswered)
         running = [it for it in self._chats if self._turns.is_running(it)]
         for chat_id in running if len(running) == 1 else self._chats:
             chat = self._chats[chat_id]
-            for what in news.forced:
+            for what, name in forced.items():
                 if what in again or not self._is_offered(what, self._selected(chat, what)):
-                    self._apply_forced(chat, what, getattr(news, what), news.variant)
+                    self._apply_forced(chat, what, name, variant)
 
     def _apply_forced(self, chat: _Chat, what: str, name: str, variant: str | None) -> None:
         if what != "model":
@@ -263,3 +250,9 @@ def _known(**selected: str | None) -> Mapping[str, str]:
 
 def _offers(names: Iterable[str]) -> tuple[OptionOffer, ...]:
     return tuple(OptionOffer(name, name) for name in names)
+
+
+def given(value: _T | UnsetType | None, otherwise: _T | UnsetType | None = UNSET) -> _T | None:
+    """Return a value that may be missing, or another; None if that is missing, too."""
+    found = otherwise if value is UNSET else value
+    return None if found is UNSET else found

@@ -10,10 +10,9 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca.chat_options import Announced, ChatOptions
+from eca_nvim.agents.eca.chat_options import ChatOptions, given
 from eca_nvim.agents.eca.contents import ToolCallReader, content_event, plain_text
 from eca_nvim.agents.eca.introduction import Readiness
 from eca_nvim.agents.eca.known_tools import Peeks
@@ -147,9 +146,8 @@ class Inbox:
     # --- the server as a whole -------------------------------------------------------------------
 
     def _config(self, message: chat.ConfigUpdated) -> Sequence[AgentEvent]:
-        changed = changed_choices(message)
-        self._readiness.models_known(changed.models)
-        return self._options.announce(changed)
+        self._readiness.models_known(message.chat.models if message.chat else None)
+        return self._options.announce(message)
 
     def _progress(self, message: lifecycle.TaskProgress) -> Sequence[AgentEvent]:
         self._readiness.progressed(message)
@@ -174,13 +172,13 @@ class Inbox:
 
     def _tool_server(self, message: tools.ToolServerUpdated) -> Sequence[AgentEvent]:
         self._tool_servers.updated(message)
-        listed = _given(message.tools)
+        listed = given(message.tools)
         return (
             agent_events.ToolServerChanged(
                 name=message.name,
-                status=_given(message.status),
-                kind=_given(message.type),
-                tools=None if listed is None else tuple(tool.name for tool in listed),
+                status=given(message.status),
+                kind=given(message.type),
+                tools=None if listed is None else tuple(it.name for it in listed),
             ),
         )
 
@@ -208,31 +206,3 @@ def _unknown(message: Unknown) -> Sequence[AgentEvent]:
         return (Addressed(params["chatId"], shown),)
     logger.debug("unknown notification %s: %r", message.method, params)
     return ()
-
-
-def changed_choices(update: chat.ConfigUpdated) -> Announced:
-    """Read config/updated; without a chat id it applies to all.
-
-    The trust of a single chat is ignored: it only repeats the user's choice.
-    """
-    config, chat_id = update.chat or chat.ChatConfig(), update.chat_id
-    selected = {"model": config.select_model, "agent": config.select_agent}
-    forced = () if chat_id else tuple(what for what, name in selected.items() if _given(name))
-    return Announced(
-        models=_given(config.models),
-        agents=_given(config.agents),
-        variants=_given(config.variants),
-        model=_given(config.select_model, config.default_model),
-        agent=_given(config.select_agent, config.default_agent),
-        variant="" if config.select_variant is None else _given(config.select_variant),
-        wants_trust=_given(config.select_trust) if chat_id is None else None,
-        welcome=_given(config.welcome_message),
-        chat_id=chat_id,
-        forced=forced,
-    )
-
-
-def _given(value: _T | UnsetType | None, otherwise: _T | UnsetType | None = UNSET) -> _T | None:
-    if value is UNSET:
-        return None if otherwise is UNSET else otherwise
-    return value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Final
 
 import anyio
+from msgspec import UnsetType
 
 from eca_nvim.agents.base import Workspace
 from eca_nvim.paths import uri_of
@@ -79,7 +80,7 @@ class Readiness:
         self._ready = ready
         self.is_due = self._settled.is_set()
 
-    def models_known(self, models: tuple[str, ...] | None) -> None:
+    def models_known(self, models: Sequence[str] | UnsetType | None) -> None:
         """Note the models that the server has named, if any."""
         if models:
             self._settle()
