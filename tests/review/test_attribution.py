@@ -217,7 +217,7 @@ def test_a_call_that_changes_nothing_is_not_watched(watched: Watched, name: str)
     call = watched.request(name, waits=False, arguments={})
     watched.put("a", b"somebody\n")
     watched.hear(ToolFinished(call))
-    assert not watched.ledger.attribution.needs_survey
+    assert not watched.ledger.attribution.awaits_survey
     watched.survey()
     assert watched.turns() == []
 
@@ -231,7 +231,7 @@ def test_a_call_that_may_change_anything_is_watched(watched: Watched, name: str 
     assert watched.ledger.is_watched("chat", watched.driver.chat.root.calls["any"].id)
     watched.put("a", b"changed\n")
     watched.hear(ToolFinished(call))
-    assert watched.ledger.attribution.needs_survey
+    assert watched.ledger.attribution.awaits_survey
     watched.survey()
     watched.undo()
     assert contents(watched.folder) == before

@@ -28,7 +28,6 @@ from eca_nvim.nvim.frame_queue import FrameQueue
 from eca_nvim.nvim.frame_sender import packed
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.options import Options
@@ -106,12 +105,7 @@ def stranger(number: int) -> Batch:
 def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     """Hear events, some at a time; gives calls of functions, ops and bytes for the screen."""
     screen, persistence = Screen(), Persistence(None, Screen(), 0)
-    chats = Chats(
-        screen,
-        RenderSettings(folders=("/workspace",)),
-        Ledger().record,
-        lambda *_: Snapshot(None),
-    )
+    chats = Chats(screen, RenderSettings(folders=("/workspace",)), Ledger())
     chats.outside = lambda _server: Recorder()
     options = Options("eca", chats, persistence, screen, lambda: None, dict)
     trust = Trust("eca", chats, persistence)

@@ -17,7 +17,7 @@ from eca_nvim.chat.vocabulary.ops import Notify, OpenBlock, SetBody
 from eca_nvim.chat.vocabulary.query_intents import ClearMessages
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import Job, LoginBegan, TurnBegan, TurnEnded
-from eca_nvim.session.server import IdleTimer, ServerRequest
+from eca_nvim.session.server import ServerRequest
 from eca_nvim.session.servers import NamedServer
 
 pytestmark = pytest.mark.anyio
@@ -94,9 +94,8 @@ async def test_opening_a_chat_starts_it(rig: Rig) -> None:
 
 async def test_without_the_option_it_never_sleeps(rig: Rig) -> None:
     await used(rig)
-    process = server_of(rig).process
-    assert process._current is not None
-    assert process._current.timer is None
+    await anyio.sleep(2 * SOON)
+    assert rig.states()[-1] == "ready"
 
 
 async def test_it_rests_only_if_nothing_runs_and_nothing_waits(rig: Rig) -> None:
@@ -166,23 +165,21 @@ async def test_what_the_user_asks_counts_while_it_sleeps(
     await rig.view.until(lambda: rig.states()[-1] == state)
 
 
-async def test_the_timer_asks_again_after_the_whole_time_and_ends_with_the_agent() -> None:
+async def test_who_is_busy_when_the_time_is_over_gets_it_again(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = iter([False, False, True])
-    ended = anyio.Event()
-    assert await IdleTimer(SOON, lambda: next(answers)).run(ended)
+    monkeypatch.setattr(NamedServer, "is_at_rest", lambda _: next(answers))
+    await asleep(rig)
     assert next(answers, None) is None
 
-    def ends() -> bool:
-        ended.set()
-        return False
 
-    assert not await IdleTimer(SOON, ends).run(ended)
-
-
-def test_each_use_starts_the_time_again() -> None:
-    seconds = [0.0]
-    timer = IdleTimer(60, lambda: True, lambda: seconds[0])
-    seconds[0] = 59
-    assert timer.left == 1
-    timer.used()
-    assert timer.left == 60
+async def test_each_use_starts_the_time_again(rig: Rig) -> None:
+    agent = await rig.ready()
+    process = server_of(rig).process
+    run = process._current
+    assert run is not None
+    for use in (process.use, process.asking, lambda: agent.say("a", TurnBegan())):
+        run.used_at = 0.0
+        use()
+        assert run.used_at > 0

@@ -174,6 +174,6 @@ def store(tmp_path: Path) -> Store:
 
 async def test_a_keeper_without_a_file_remembers_as_long_as_it_lives() -> None:
     persistence = Persistence(None, Recorder(), 1)
-    assert persistence.trust_answer("s") is None
-    persistence.keep_trust("s", trusted=False)
-    assert (persistence.trust_answer("s"), persistence.trust_answer("other")) == (False, None)
+    assert persistence.kept("trust", "s") is None
+    persistence.keep("trust", "s", "no")
+    assert (persistence.kept("trust", "s"), persistence.kept("trust", "other")) == ("no", None)

@@ -159,7 +159,8 @@ class Attribution:
         self._has_surveyed = False
         self._being_written: set[str] = set()
         self._postponed: dict[str, list[tuple[Difference, Sequence[_Suspect]]]] = {}
-        self.needs_survey = False
+        self.request_survey: Callable[[], object] = lambda: None
+        """Called when the changes of an ended call are to be found; set by the surveyor."""
         self.last: Survey | None = None
 
     @property
@@ -178,7 +179,8 @@ class Attribution:
         """Note that a watched call has ended: a survey is needed."""
         call = self._calls.get(tracked)
         if call is not None:
-            call.has_ended = self.needs_survey = True
+            call.has_ended = True
+            self.request_survey()
 
     def call_did_nothing(self, tracked: TrackedCall) -> None:
         """Stop watching a call that has not begun."""
@@ -224,7 +226,7 @@ class Attribution:
 
     def survey_begins(self) -> None:
         """Note which calls are running as a survey begins."""
-        self._has_surveyed, self.needs_survey = True, False
+        self._has_surveyed = True
         if self.last is not None:
             self.last = self._others.added_to(self.last)
         self._others.survey_begins()

@@ -20,36 +20,11 @@ _TOLD: Final[Mapping[str | None, str]] = {
 log = logging.getLogger(__name__)
 
 
-class ToolServers:
-    """The states of the tool servers, by name."""
-
-    def __init__(self) -> None:
-        self._states: dict[str, str | None] = {}
-
-    def update(self, event: agent_events.ToolServerChanged) -> list[ops.Notify]:
-        """Record a server's new state; returns a warning if it has just come to need the user."""
-        log.info("%s", event)
-        before = self._states.get(event.name)
-        self._states[event.name] = event.status or before
-        told = _TOLD.get(event.status)
-        if told is None or before == event.status:
-            return []
-        return [
-            ops.Notify(
-                "warn", f"the MCP server {truncate(one_line(event.name), NAME_CELLS)} {told}"
-            )
-        ]
-
-    def clear(self) -> None:
-        """Forget all servers: their agent has ended."""
-        self._states.clear()
-
-
 JOB_CELLS = 40
 
 
 class BackgroundWork:
-    """The tasks that run, and the jobs; they end with their agent."""
+    """The tasks that run, the jobs and the tool servers; they end with their agent."""
 
     def __init__(self, server: str, home: Callable[[str], str]) -> None:
         """`home` returns the chat that shows another one, a subagent's."""
@@ -57,6 +32,7 @@ class BackgroundWork:
         self._home = home
         self._titles: dict[str, str] = {}  # by id, oldest first
         self._jobs: tuple[turn_events.Job, ...] = ()
+        self._tool_servers: dict[str, str | None] = {}  # their states, by name
 
     @property
     def is_running(self) -> bool:
@@ -76,10 +52,22 @@ class BackgroundWork:
         self._jobs = tuple(job for job in jobs if job.state is turn_events.JobState.RUNNING)
         return self._shown()
 
+    def update_tool_server(self, event: agent_events.ToolServerChanged) -> list[ops.Notify]:
+        """Record a tool server's state; returns a warning if it has just come to need the user."""
+        log.info("%s", event)
+        before = self._tool_servers.get(event.name)
+        self._tool_servers[event.name] = event.status or before
+        told = _TOLD.get(event.status)
+        if told is None or before == event.status:
+            return []
+        name = truncate(one_line(event.name), NAME_CELLS)
+        return [ops.Notify("warn", f"the MCP server {name} {told}")]
+
     def clear(self) -> tuple[Sequence[turn_events.Job], ops.SetWork]:
         """Remove all tasks and jobs, as their agent has ended; return the jobs that ran."""
         killed = [replace(job, state=turn_events.JobState.KILLED) for job in self._jobs]
         self._titles.clear()
+        self._tool_servers.clear()
         return killed, self.update_jobs(())
 
     def _shown(self) -> ops.SetWork:

@@ -26,9 +26,9 @@ from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions.approvals import PendingList
 from eca_nvim.chat.vocabulary import effects, ops, options
 from eca_nvim.chat.vocabulary.events import ChatEvent
-from eca_nvim.review.ledger import RECORDED
+from eca_nvim.review.ledger import RECORDED, Ledger
 from eca_nvim.session.files.call_warnings import disk_warnings
-from eca_nvim.session.files.whole_writes import CallEvent, FileBefore, with_actual_diff
+from eca_nvim.session.files.whole_writes import CallEvent, with_actual_diff
 from eca_nvim.session.view import SHOW, View, report_fault
 
 REFRESH_INTERVAL = 1.0
@@ -56,12 +56,10 @@ class Chats:
         self,
         view: View,
         settings: RenderSettings,
-        record_event: Callable[[Chat, ChatEvent, ToolBlock | None], None],
-        file_before: FileBefore,
+        ledger: Ledger,
     ) -> None:
         self._view = view
-        self._file_before = file_before
-        self._record_event = record_event
+        self._ledger = ledger
         self._settings = settings
         self._servers: dict[str, _ServerState] = {}
         self._running = anyio.Event()
@@ -121,10 +119,10 @@ class Chats:
             event = received
             try:
                 if isinstance(received, CallEvent):
-                    event = with_actual_diff(chat, received, self._file_before, child)
+                    event = with_actual_diff(chat, received, self._ledger.seen_before, child)
                 reducer.change(update, event)
                 if update.about is not None or isinstance(event, RECORDED):
-                    self._record_event(chat, event, update.about)
+                    self._ledger.record(chat, event, update.about)
             except Exception as fault:  # noqa: BLE001 - a bug of ours; go on with the next event
                 report_fault(self._view, SHOW, received, fault)
             if update.effects or update.events:  # these do not wait for further events

@@ -39,7 +39,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionsChanged,
 )
 from eca_nvim.redaction import Redactor
-from eca_nvim.session.background_work import BackgroundWork, ToolServers
+from eca_nvim.session.background_work import BackgroundWork
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import Options
 from eca_nvim.session.secrets import without_typed
@@ -85,7 +85,6 @@ class IncomingEvents:
         self._view = view
         self._redactor = redactor
         self._background_work = BackgroundWork(server, lambda it: owner(chats.table, it))
-        self._tool_servers = ToolServers()
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
             agent_events.TrustWanted: self._trust_wanted,
@@ -124,7 +123,6 @@ class IncomingEvents:
         """Clear what an agent that has ended was doing."""
         self._options.agent_ended()
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
-        self._tool_servers.clear()
         killed, nothing = self._background_work.clear()
         self._view.push([nothing])
         self._show_jobs(killed)
@@ -143,7 +141,7 @@ class IncomingEvents:
         self._view.push([self._background_work.update_jobs(event.jobs)])
 
     def _tool_server_changed(self, event: agent_events.ToolServerChanged) -> None:
-        self._view.push(self._tool_servers.update(event))
+        self._view.push(self._background_work.update_tool_server(event))
 
     def _show_jobs(self, jobs: Sequence[turn_events.Job]) -> None:
         """Show jobs at the calls that have started them."""

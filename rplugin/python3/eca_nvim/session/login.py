@@ -120,8 +120,8 @@ class Login:
     async def log_out(self, chat: Chat, way: str | None) -> None:
         """Log out, and say what the agent reports. Raises AgentRefused, AgentFault."""
         still = await (await self._process().ready()).logout(way)
-        if self._persistence.login_way(self._process().identity) is not None:
-            self._persistence.keep_login(self._process().identity, None)
+        if self._persistence.kept("login", self._process().identity):
+            self._persistence.keep("login", self._process().identity, "")
         self._chats.apply(chat, [events.NoticeReceived(_line(still or LOGGED_OUT))])
 
     def sending(self, prompt: effects.Prompt) -> None:
@@ -207,8 +207,8 @@ class Login:
 
     async def _repeat(self) -> bool:
         """Log in as it worked before, without a question; returns whether that worked."""
-        saved = self._persistence.login_way(self._process().identity)
-        if saved is None or not self._may_repeat:
+        saved = self._persistence.kept("login", self._process().identity)
+        if not saved or not self._may_repeat:
             return False
         from eca_nvim.session.login_dialog import QuietUser  # noqa: PLC0415 - not needed at start
 
@@ -227,7 +227,7 @@ class Login:
         """Say so, save a way that can be repeated, and note which prompts are sent again."""
         if end is LoginEnd.REPEATABLE:
             self._may_repeat = False
-            self._persistence.keep_login(self._process().identity, chosen)
+            self._persistence.keep("login", self._process().identity, chosen)
         for held in self._held.calls:
             if held.prompt is not None and held.chat_id in self._waiting:
                 self._sent_again[held.chat_id] = held.prompt

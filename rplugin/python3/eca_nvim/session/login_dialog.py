@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NoReturn
 from uuid import uuid4
 
 import anyio
@@ -218,25 +218,17 @@ class LoginDialog:
 
 
 class QuietUser:
-    """A user who is not asked (`agents.login.LoginUser`)."""
+    """A user who is not asked (`agents.login.LoginUser`): a login that needs one is refused."""
 
-    async def choose(self, question: str, offers: Sequence[tuple[str, str]]) -> int:  # noqa: ARG002
-        """Raise AgentRefused."""
+    async def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise AgentRefused(NEEDS_USER)
 
-    async def type(self, question: str, *, secret: bool) -> str:  # noqa: ARG002
-        """Raise AgentRefused."""
-        raise AgentRefused(NEEDS_USER)
-
-    async def run(self, command: LoginCommand) -> int:  # noqa: ARG002
-        """Raise AgentRefused."""
-        raise AgentRefused(NEEDS_USER)
+    choose = type = run = _refuse
 
     def tell(self, text: str) -> None:
         """Show nothing."""
 
-    def wait(self, text: str) -> None:
-        """Show nothing."""
+    wait = tell
 
 
 def _labels(names: Sequence[str]) -> list[str]:

@@ -154,38 +154,21 @@ class Persistence:
         saved = value if isinstance(value, str) else ON if value else OFF
         self._change(StoreChanges(choices={_choice_key(server, option): saved}))
 
-    def keep_trust(self, server: str, *, trusted: bool) -> None:
-        """Save the answer to a server that asks to run tools without asking."""
-        self._change(StoreChanges(choices={f"trust {server}": "yes" if trusted else "no"}))
+    def keep(self, what: str, of: str, value: str) -> None:
+        """Save a decision of the user, such as that on trust, for one server or template."""
+        self._change(StoreChanges(choices={f"{what} {of}": value}))
 
-    def trust_answer(self, server: str) -> bool | None:
-        """Return the saved answer to a server that asks for trust, None if there is none."""
-        answer = self._saved.choices.get(f"trust {server}")
-        return None if answer is None else answer == "yes"
-
-    def keep_login(self, server: str, way: str | None) -> None:
-        """Save the way to log in that worked for a server without a question; None: none."""
-        self._change(StoreChanges(choices={f"login {server}": way or ""}))
-
-    def login_way(self, server: str) -> str | None:
-        """Return the saved way to log in to a server, None if there is none."""
-        return self._saved.choices.get(f"login {server}") or None
-
-    def keep_seen_template(self, path: str, digest: str) -> None:
-        """Save that the user has seen a template of the project with this content."""
-        self._change(StoreChanges(choices={f"template {path}": digest}))
-
-    def seen_template(self, path: str) -> str | None:
-        """Return the digest of a template as the user has seen it, None if he has not."""
-        return self._saved.choices.get(f"template {path}")
+    def kept(self, what: str, of: str) -> str | None:
+        """Return what was decided; None if nothing was."""
+        return self._saved.choices.get(f"{what} {of}")
 
     def is_project(self, folder: str) -> bool:
         """Return whether the user treats a folder as a project (`agents.base.KeptProjects`)."""
-        return self._saved.choices.get(f"project {folder}") == ON
+        return self.kept("project", folder) == ON
 
     def keep_project(self, folder: str) -> None:
         """Save that the user treats a folder as a project (`agents.base.KeptProjects`)."""
-        self._change(StoreChanges(choices={f"project {folder}": ON}))
+        self.keep("project", folder, ON)
 
     def choices(self, server: str) -> LastChoices:
         """Return what was last set in this project until now, in chats of a server, by its name."""

@@ -25,41 +25,6 @@ from msgspec import Struct
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 
-
-class IdleTimer:
-    """Counts the time since the last use of one run of an agent; `limit` is in seconds."""
-
-    def __init__(
-        self,
-        limit: float,
-        is_at_rest: Callable[[], bool],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._limit = limit
-        self._is_at_rest = is_at_rest
-        self._clock = clock
-        self._used_at = clock()
-
-    def used(self) -> None:
-        """Start the time again."""
-        self._used_at = self._clock()
-
-    @property
-    def left(self) -> float:
-        """The seconds that are left."""
-        return self._used_at + self._limit - self._clock()
-
-    async def run(self, ended: anyio.Event) -> bool:
-        """Wait until the agent may sleep; returns False if it has ended before."""
-        while (left := self.left) > 0:
-            with anyio.move_on_after(left):
-                await ended.wait()
-                return False
-            if self.left <= 0 and not self._is_at_rest():
-                self.used()
-        return True
-
-
 CLOSE_TIMEOUT = 5.0
 """Seconds an agent has to close, all steps of its shutdown included; then it is cancelled."""
 
@@ -148,11 +113,11 @@ class Listener(Protocol):
 
 
 class _Run:
-    """One run of an agent; `request` is the request that ends it."""
+    """One run of an agent; `request`: what ends it, `used_at`: its last use (`time.monotonic`)."""
 
-    def __init__(self, agent: Agent, timer: IdleTimer | None) -> None:
+    def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.timer = timer
+        self.used_at = 0.0
         self.request: ServerRequest | None = None
         self.has_spoken = False
         self.scope = anyio.CancelScope()
@@ -187,8 +152,8 @@ class Server:
 
     def use(self) -> Agent | None:
         """Return the agent if it is ready; the time after which it may sleep starts again."""
-        if self._current is not None and self._current.timer is not None:
-            self._current.timer.used()
+        if self._current is not None:
+            self._current.used_at = time.monotonic()
         return self.agent
 
     def asking(self) -> Agent | None:
@@ -264,12 +229,11 @@ class Server:
         self.identity, self.folder = candidate.identity, candidate.folder
         self._set_state(ServerState.STARTING, candidate.label)
         self._emit([MessageShown("warn", line) for line in candidate.warnings])
-        timer = IdleTimer(candidate.idle, self._listener.is_at_rest) if candidate.idle else None
-        self._current = _Run(candidate.agent, timer)
+        self._current = _Run(candidate.agent)
         runs.start_soon(self._run_agent, self._current)
         runs.start_soon(self._report_slow_start, self._current)
-        if timer is not None:
-            runs.start_soon(self._sleep_when_idle, self._current, timer)
+        if candidate.idle:
+            runs.start_soon(self._sleep_when_idle, self._current, candidate.idle)
 
     async def _report_slow_start(self, run: _Run) -> None:
         with anyio.move_on_after(SLOW_START):
@@ -277,18 +241,25 @@ class Server:
         if run.request is None and not run.started.is_set():
             self._listener.server_slow(self._label, SLOW_START, run.agent.last_words)
 
-    async def _sleep_when_idle(self, run: _Run, timer: IdleTimer) -> None:
+    async def _sleep_when_idle(self, run: _Run, limit: float) -> None:
+        """End an agent that nobody has used for so many seconds."""
         await run.started.wait()
-        timer.used()
-        if await timer.run(run.ended) and run.request is None:
+        run.used_at = time.monotonic()
+        while (left := run.used_at + limit - time.monotonic()) > 0:
+            with anyio.move_on_after(left):
+                await run.ended.wait()
+                return
+            is_over = run.used_at + limit <= time.monotonic()
+            if is_over and not self._listener.is_at_rest():
+                run.used_at = time.monotonic()
+        if run.request is None:
             self.request(ServerRequest.SLEEP)
 
     def _receive(self, events: Sequence[AgentEvent]) -> None:
         run = self._current
         if run is not None:
             run.has_spoken = True
-            if run.timer is not None:
-                run.timer.used()
+            run.used_at = time.monotonic()
         self._emit(events)
 
     async def _run_agent(self, run: _Run) -> None:

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.chat.model.blocks import Changes, ImageBlock, ToolBlock
+from eca_nvim.chat.model.blocks import Changes, ImageBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.safe_text import one_line
@@ -86,8 +86,7 @@ class Session:
             math.inf
         )
         self._ledger = Ledger(self._command_changed)
-        file_before = self._ledger.seen_before
-        self._chats = Chats(view, settings, self._record_event, file_before)
+        self._chats = Chats(view, settings, self._ledger)
         self.resend_pending = self._chats.resend_pending
         self.render_with = self._chats.render_with
         self._images = Images()
@@ -339,14 +338,6 @@ class Session:
         return chat
 
     # --- the agents -----------------------------------------------------------------------------
-
-    def _record_event(self, chat: Chat, event: events.ChatEvent, call: ToolBlock | None) -> None:
-        """Record in the ledger what an event says about files."""
-        self._ledger.record(chat, event, call)
-        attribution = self._ledger.attribution
-        if attribution.needs_survey:
-            attribution.needs_survey = False  # one request is enough for all calls of a read
-            self.surveyor.request()
 
     def _command_changed(self, chat_id: str, path: str) -> None:
         self._used_files(chat_id, [call_details.FileUsed(path, call_details.Use.WRITTEN)])

@@ -99,10 +99,10 @@ class Trust:
 
     @property
     def _is_allowed(self) -> bool:
-        return self._wanted and self._persistence.trust_answer(self._server) is True
+        return self._wanted and self._persistence.kept("trust", self._server) == "yes"
 
     def _save_answer(self, *, trusted: bool) -> None:
-        self._persistence.keep_trust(self._server, trusted=trusted)
+        self._persistence.keep("trust", self._server, "yes" if trusted else "no")
         self._apply_answer()
 
     def _apply_answer(self) -> None:
@@ -112,7 +112,7 @@ class Trust:
 
     def _ask(self, chat: Chat) -> None:
         """Ask, unless the question is open or was answered."""
-        is_answered = self._persistence.trust_answer(self._server) is not None
+        is_answered = self._persistence.kept("trust", self._server) is not None
         if self._wanted and not is_answered and not self._is_open():
             self._was_asked = True
             asked = QuestionAsked(

@@ -75,6 +75,7 @@ class Surveyor:
 
     def __init__(self, attribution: Attribution, folders: Sequence[str]) -> None:
         self._attribution = attribution
+        attribution.request_survey = self.request
         self._folders = folders
         self._surveyed: tuple[str, ...] | None = None
         self._next = _Request()

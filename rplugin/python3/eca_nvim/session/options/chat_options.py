@@ -205,7 +205,8 @@ class Options:
         """
         chat = self._chats.get(prompt.chat_id)
         state = self._state(chat.id)
-        if self._agent() is None or state.setting or not self._object(chat, prompt):
+        is_free = self._agent() is None or state.setting or not state.unconfirmed
+        if is_free or not self._object(chat, prompt):
             self._save(chat)
             return True
         return False

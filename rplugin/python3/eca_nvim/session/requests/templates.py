@@ -131,10 +131,10 @@ class Templates:
         if found.source is Source.PROJECT and not intent.decided:
             answer["title"] = f"project template · {found.shown}"
             answer["lines"] = literal_lines(found.text)
-            seen = self._servers.persistence.seen_template(found.shown)
+            seen = self._servers.persistence.kept("template", found.shown)
             return answer | {"seen": seen == found.digest}
         if found.source is Source.PROJECT:
-            self._servers.persistence.keep_seen_template(found.shown, found.digest)
+            self._servers.persistence.keep("template", found.shown, found.digest)
         if found.template.agent is not None:
             self._choose_agent(self._chats.get(intent.chat), found.template.agent)
         return answer
