@@ -48,12 +48,12 @@ class OnDisk(FakeEditor):
         return {"state": "written", "unsaved": unsaved}
 
     async def read_text(self, path: str) -> str:
-        return await self.files.read(path)
+        return await self.files.read_text(path)
 
     async def write_text(
         self, path: str, text: str, expected: str | None = None, *, replaces_unsaved: bool = True
     ) -> bytes | None:
-        return await self.files.write(path, text, expected, replaces_unsaved=replaces_unsaved)
+        return await self.files.write_text(path, text, expected, replaces_unsaved=replaces_unsaved)
 
 
 def read(path: object, session: str = SESSION, **more: int) -> Value:

@@ -88,19 +88,32 @@ class App:
         settings = read_settings(intent.settings)
         for secret in settings.secrets:
             self._redactor.hide(secret)
-        diff_lines = settings.diff_lines or DIFF_LINES
-        if self._agents is not None and self._session is not None:
-            self._agents.settings = settings
-            self._session.render_with(follow=settings.follow, diff_lines=diff_lines)
-            self._session.default_server(settings.default_server)
-            self._session.configure(settings.options)
-            self._session.template_folders = _template_folders(settings)
+        if self._session is None:
+            self._session = self._start(settings, intent)
+        else:
             self._run(ALIVE, [])
-            return
+        assert self._agents is not None
+        self._agents.settings = settings
+        lines = settings.diff_lines or DIFF_LINES
+        self._session.render_with(follow=settings.follow, diff_lines=lines)
+        self._session.default_server(settings.default_server)
+        self._session.configure(settings.options)
+        project = settings.templates_project
+        project = PROJECT_FOLDER if project is None else project
+        self._session.template_folders = TemplateFolders(settings.templates_user, project)
+
+    def _start(self, settings: Settings, intent: intents.Attach) -> Session:
         path = settings.log_path
         open_log(path, settings.log_level, self._redactor, partial(self._no_log, path or ""))
-        workspace = Workspace(_folders(intent), intent.editor, intent.pid)
-        persistence = Persistence(_store(settings, workspace), self._frames, intent.pid)
+        folders = Folders(intent.folders)
+        for added in intent.added:
+            with suppress(UnfitFolder):  # it is not fit any more
+                folders.add(added)
+        workspace = Workspace(folders, intent.editor, intent.pid)
+        store = None
+        if settings.store_path is not None:
+            store = Store(Path(settings.store_path), "\n".join(folders.first))
+        persistence = Persistence(store, self._frames, intent.pid)
         self._agents = Agents(
             settings,
             workspace,
@@ -111,19 +124,17 @@ class App:
             persistence,
             head_start(),
         )
-        rendering = RenderSettings(settings.icons, workspace.folders, settings.follow, diff_lines)
-        self._session = Session(
+        rendering = RenderSettings(settings.icons, folders)
+        session = Session(
             *(self._agents, self._editor, self._frames, rendering, persistence, self._redactor),
-            workspace.folders,
+            folders,
         )
-        self._session.default_server(settings.default_server)
-        self._session.configure(settings.options)
-        self._session.template_folders = _template_folders(settings)
         atexit.register(self._guardian.wake)
-        atexit.register(self._session.kill)
-        self._task = self._loop.create_task(self._session.run())
+        atexit.register(session.kill)
+        self._task = self._loop.create_task(session.run())
         self._task.add_done_callback(self._ended)
         self._editor.watch()
+        return session
 
     def _no_log(self, path: str, fault: OSError) -> None:
         words, line = fault.strerror or str(fault), f"cannot open the log: {fault}"
@@ -152,24 +163,3 @@ class App:
 
     def _run(self, code: str, arguments: Sequence[object]) -> None:
         self._nvim.api.exec_lua(code, arguments, async_=True)
-
-
-def _store(settings: Settings, workspace: Workspace) -> Store | None:
-    """Return the project's store, None if nothing is to be saved."""
-    if settings.store_path is None:
-        return None
-    return Store(Path(settings.store_path), "\n".join(workspace.folders.first))
-
-
-def _folders(intent: intents.Attach) -> Folders:
-    """Return the folders of the workspace; those that are not fit any more are left out."""
-    folders = Folders(intent.folders)
-    for path in intent.added:
-        with suppress(UnfitFolder):
-            folders.add(path)
-    return folders
-
-
-def _template_folders(settings: Settings) -> TemplateFolders:
-    project = settings.templates_project
-    return TemplateFolders(settings.templates_user, PROJECT_FOLDER if project is None else project)

@@ -15,7 +15,6 @@ from typing import TypeVar
 
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer, OpenBuffer
 from eca_nvim.nvim.editor_calls import (
-    CALL_TIMEOUT,
     AgentFiles,
     CallFailed,
     EditorCalls,
@@ -31,13 +30,12 @@ Built = TypeVar("Built", Diagnostic, Location, OpenBuffer)
 log = logging.getLogger(__name__)
 
 
-class Editor:
+class Editor(AgentFiles):
     """The editor's services (`agents.base.EditorServices`), and its files."""
 
     def __init__(self, run: Run, calls: EditorCalls) -> None:
+        super().__init__(calls)
         self._run = run
-        self._calls = calls
-        self._files = AgentFiles(calls)
         self._known: dict[str, Sequence[Diagnostic]] = {}
 
     def watch(self) -> None:
@@ -80,26 +78,6 @@ class Editor:
         """Return the open files, the one used last first. Raises CallFailed, Unanswered."""
         value = await self._calls.call("open_buffers", {})
         return tuple(_build(OpenBuffer, table) for table in _tables(value))
-
-    async def unsaved(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Return the texts of those files that have unsaved changes, by path.
-
-        Raises CallFailed, Unanswered.
-        """
-        return await self._files.unsaved(list(paths), CALL_TIMEOUT)
-
-    async def read_text(self, path: str) -> str:
-        """Return the whole text of a file, with unsaved changes. Raises FileRefused."""
-        return await self._files.read(path)
-
-    async def write_text(
-        self, path: str, text: str, expected: str | None = None, *, replaces_unsaved: bool = True
-    ) -> bytes | None:
-        """Give a file a new text, through its buffer if it is loaded. Raises FileRefused.
-
-        Returns what the file would have been with unsaved changes, None if there were none.
-        """
-        return await self._files.write(path, text, expected, replaces_unsaved=replaces_unsaved)
 
 
 def _diagnostics(value: object) -> Sequence[Diagnostic]:

@@ -147,17 +147,19 @@ class AgentFiles:
     def __init__(self, calls: EditorCalls) -> None:
         self._calls = calls
 
-    async def unsaved(self, paths: list[str], seconds: float) -> Mapping[str, str]:
+    async def unsaved(
+        self, paths: Sequence[str], seconds: float = CALL_TIMEOUT
+    ) -> Mapping[str, str]:
         """Return the texts of those files that have unsaved changes, by path.
 
         Raises CallFailed, Unanswered.
         """
-        value = await self._calls.call("unsaved", {"paths": paths}, seconds)
+        value = await self._calls.call("unsaved", {"paths": list(paths)}, seconds)
         files = value if isinstance(value, list) else ()
         return {str(file["path"]): str(file["text"]) for file in files if isinstance(file, dict)}
 
-    async def read(self, path: str) -> str:
-        """Return the whole text of a file as the user sees it. Raises FileRefused."""
+    async def read_text(self, path: str) -> str:
+        """Return the whole text of a file, with unsaved changes. Raises FileRefused."""
         _require_path(path)
         try:
             unsaved = await self.unsaved([path], READ_TIMEOUT)
@@ -167,10 +169,13 @@ class AgentFiles:
             return unsaved[path]
         return await _in_thread(path, lambda: _text(path, _content(path)))
 
-    async def write(
-        self, path: str, text: str, expected: str | None, *, replaces_unsaved: bool
+    async def write_text(
+        self, path: str, text: str, expected: str | None = None, *, replaces_unsaved: bool = True
     ) -> bytes | None:
-        """Give a file a new text (`agents.base.EditorServices.write_text`). Raises FileRefused."""
+        """Give a file a new text, through its buffer if it is loaded. Raises FileRefused.
+
+        Returns what the file would have been with unsaved changes, None if there were none.
+        """
         _require_path(path)
         if "\0" in text:
             raise FileRefused(f"not written, a text cannot have a NUL byte: {path}")

@@ -1,9 +1,4 @@
-"""The options that the host needs, from the table that comes with `attach`.
-
-Rules kept here:
-- The Lua side has validated the options; here a value of the wrong type counts as unset.
-- An empty Lua table may arrive as a list: both mean "nothing set".
-"""
+"""The options that the host needs, from the table that comes with `attach`."""
 
 from __future__ import annotations
 
@@ -11,14 +6,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from eca_nvim.server.find import ECA, ServerOptions
 
 SHORTEST_SECRET = 8
 """Characters. Shorter values are hidden only where they stand beside their names: hiding each
 `true` would garble the log."""
-LOG_LEVELS = ("error", "warning", "info", "debug")
 
 
 class Settings(NamedTuple):
@@ -42,7 +36,7 @@ class Settings(NamedTuple):
     icons: Mapping[str, str] = MappingProxyType({})
     log_path: str | None = None
     store_path: str | None = None
-    log_level: str = "warning"
+    log_level: str = "warn"
     templates_user: str = ""
     templates_project: str | None = None
 
@@ -56,98 +50,54 @@ class Settings(NamedTuple):
         """The values of variables and headers of MCP servers that are long enough for secrets."""
         for server in self.servers.values():
             for told in map(_table, server.mcp.values()):
-                values = chain(*(_texts(told.get(key)).values() for key in ("env", "headers")))
+                values = chain(*(_table(told.get(key)).values() for key in ("env", "headers")))
                 yield from (value for value in values if len(value) >= SHORTEST_SECRET)
 
 
-def read_settings(options: Mapping[str, object]) -> Settings:
-    """Return the host's settings from the table of options."""
-    level = {"warn": "warning"}.get(str(options.get("log_level")), options.get("log_level"))
-    base = _table(options.get("diagnostics")).get("base")
+def read_settings(options: Mapping[str, Any]) -> Settings:
+    """Return the host's settings from the table of options, which Lua has checked.
+
+    An empty Lua table may arrive as a list.
+    """
+    server, lines = options.get("server"), _table(options.get("diff")).get("lines")
     templates = _table(options.get("templates"))
-    log_path, store_path = options.get("log_path"), options.get("store_path")
+    project = templates.get("project")
     return Settings(
         servers=_servers(options),
-        default_server=server if isinstance(server := options.get("server"), str) else ECA,
-        diagnostics_base=0 if base == 0 else 1,
-        repo_map=_table(options.get("contexts")).get("repo_map") is not False,
-        follow=options.get("follow") is True,
-        diff_lines=_lines(_table(options.get("diff")).get("lines")),
-        icons=_texts(options.get("icons")),
-        log_path=log_path if isinstance(log_path, str) else None,
-        store_path=store_path if isinstance(store_path, str) else None,
-        log_level=str(level) if level in LOG_LEVELS else "warning",
-        templates_user=_folder(templates.get("user")) or "",
-        templates_project=_folder(templates.get("project")),
+        default_server=server if isinstance(server, str) else ECA,
+        diagnostics_base=_table(options.get("diagnostics")).get("base", 1),
+        repo_map=_table(options.get("contexts")).get("repo_map", True),
+        follow=options.get("follow", False),
+        diff_lines=None if lines is None else int(min(lines, sys.maxsize)),  # it may be infinite
+        icons=_table(options.get("icons")),
+        log_path=options.get("log_path"),
+        store_path=options.get("store_path"),
+        log_level=options.get("log_level", "warn"),
+        templates_user=templates.get("user") or "",
+        templates_project=None if project is None else project or "",
     )
 
 
-def _servers(options: Mapping[str, object]) -> Mapping[str, ServerOptions]:
+def _servers(options: Mapping[str, Any]) -> Mapping[str, ServerOptions]:
     """Read the option `servers`; the option `server` as a table stands for `servers.eca`.
 
     If both say something of it, `servers.eca` counts: the other table also has the defaults.
     """
     tables = {name: _table(told) for name, told in _table(options.get("servers")).items()}
-    if eca := _table(options.get("server")):
+    if isinstance(eca := options.get("server"), Mapping):
         tables[ECA] = {**eca, **tables.get(ECA, {})}
     return {
         name: ServerOptions(
-            _command(told.get("command")),
-            _texts(told.get("env")),
-            str(told["protocol"]) if "protocol" in told else None,
-            _minutes(told.get("idle")),
+            tuple(told.get("command") or ()) or None,
+            _table(told.get("env")),
+            told.get("protocol"),
+            told.get("idle", 0),
             _table(told.get("mcp")),
-            _choices(told.get("options")),
+            _table(told.get("options")),
         )
         for name, told in tables.items()
     }
 
 
-def _folder(value: object) -> str | None:
-    """Read a folder: "" for none, which false stands for; None if nothing is said."""
-    if value is None:
-        return None
-    return value if isinstance(value, str) else ""
-
-
-def _command(value: object) -> tuple[str, ...] | None:
-    """Parse a command line: a list of words, or one word."""
-    match value:
-        case str() if value:
-            return (value,)
-        case list() if value:
-            return tuple(map(str, value))
-        case _:
-            return None
-
-
-def _minutes(value: object) -> float:
-    """Read a number of minutes, 0 if it is none."""
-    match value:
-        case bool():
-            return 0
-        case int() | float():
-            return max(0, value)
-        case _:
-            return 0
-
-
-def _lines(value: object) -> int | None:
-    """Read a number of lines."""
-    match value:
-        case int() | float() if value >= 1 and value is not True:
-            return int(min(value, sys.maxsize))
-        case _:
-            return None
-
-
-def _choices(value: object) -> Mapping[str, str | bool]:
-    return {key: item for key, item in _table(value).items() if isinstance(item, str | bool)}
-
-
-def _texts(value: object) -> Mapping[str, str]:
-    return {key: str(item) for key, item in _table(value).items()}
-
-
-def _table(value: object) -> Mapping[str, object]:
+def _table(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
