@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from itertools import dropwhile
@@ -22,24 +23,12 @@ from typing import Final
 _EDITORS: Final = frozenset({"NVIM", "VIM", "VIMRUNTIME", "MYVIMRC"})
 _PREFIXES: Final = ("NVIM_", "__NVIM")  # NVIM_LISTEN_ADDRESS, NVIM_LOG_FILE, and pynvim's own
 _USERS: Final = frozenset({"NVIM_APPNAME"})
-HEAD_START: Final = "NVIM_ECA_SERVER"
-"""The variable in which Neovim describes a server to start early (see `nvim/head_start.py`)."""
 
 
 def child_environment(added: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the whole environment of a process to start, with the variables `added` to it."""
     kept = {name: value for name, value in os.environ.items() if not _leads_to_editor(name)}
     return {**kept, **(added or {})}
-
-
-def wants_head_start() -> bool:
-    """Return whether Neovim asks this process to start a server early."""
-    return HEAD_START in os.environ
-
-
-def take_head_start() -> str | None:
-    """Remove and return the description of that server, None if there is none any more."""
-    return os.environ.pop(HEAD_START, None)
 
 
 def _leads_to_editor(name: str) -> bool:
@@ -102,7 +91,7 @@ def spawn(
 def find_program(program: str, path: str | None) -> str | None:
     """Find a program by its path, or in the folders of a PATH; None if there is none.
 
-    Not with `shutil.which`: importing `shutil` loads the modules for archives, which takes time.
+    An empty item of PATH names no folder: for `shutil.which` it is the working folder.
     """
     folders = (os.defpath if path is None else path).split(os.pathsep)
     places = [program] if os.sep in program else [f"{it}/{program}" for it in folders if it]
@@ -154,8 +143,6 @@ def explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | N
 
 
 def _not_found(program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
-    import shutil  # noqa: PLC0415 - only needed after a failure
-
     is_path = os.sep in program
     place = str(Path(cwd or ".", program)) if is_path else program
     if found := shutil.which(place, os.F_OK, env.get("PATH")):

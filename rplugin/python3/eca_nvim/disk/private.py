@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import tempfile
 import weakref
 from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 
 KINDS = ("eca-checkpoints-", "eca-images-", "eca-mcp-")
 """Prefixes of our folders' names."""
@@ -50,8 +52,6 @@ class PrivateFolder:
 
 def sweep() -> None:
     """Remove the folders of processes that were killed; blocks. Never raises."""
-    import tempfile  # noqa: PLC0415 - not needed at start-up
-
     with suppress(OSError):
         above = Path(tempfile.gettempdir())
         for path in [path for path in above.iterdir() if path.name.startswith(KINDS)]:
@@ -61,8 +61,6 @@ def sweep() -> None:
 
 def _made(kind: str) -> tuple[Path, int]:
     """Create a folder and lock it; try again if another process sweeps it before it is locked."""
-    import tempfile  # noqa: PLC0415 - not needed at start-up
-
     while True:
         path = Path(tempfile.mkdtemp(prefix=kind))
         with suppress(FileNotFoundError):
@@ -75,15 +73,11 @@ def _made(kind: str) -> tuple[Path, int]:
 
 
 def _remove(path: Path, lock: int) -> None:
-    from shutil import rmtree  # noqa: PLC0415 - not needed at start-up
-
     rmtree(path, ignore_errors=True)
     os.close(lock)
 
 
 def _sweep(path: Path) -> None:
-    from shutil import rmtree  # noqa: PLC0415 - not needed at start-up
-
     lock = os.open(path, _OPEN)
     try:
         found = os.fstat(lock)

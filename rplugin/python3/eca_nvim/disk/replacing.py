@@ -16,6 +16,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -234,8 +235,6 @@ def _copy(folder: int, place: str, content: bytes) -> str:
     try:
         file, path = os.open(beside, _NEW, _PRIVATE, dir_fd=folder), f"{above}/{beside}"
     except OSError:
-        import tempfile  # noqa: PLC0415 - not needed at start-up
-
         file, path = tempfile.mkstemp(prefix="eca-copy-")
     try:
         _write(file, content)

@@ -59,8 +59,7 @@ def serve(package: str) -> None:
     sys.path.insert(0, str(Path(package).parent))
     # Neovim gave us a session of our own: all processes in it must end with us.
     _load(package, "nvim.guardian_process").guardian().watch(os.getpid())
-    if _load(package, "spawn").wants_head_start():
-        _load(package, "nvim.head_start").head_start()
+    _load(package, "nvim.head_start").head_start()
     try:
         start_host = import_module("pynvim").start_host
     except ImportError as broken:

@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shutil import which
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -36,8 +37,6 @@ def ls_files(folder: str, *options: str, check: Check) -> bytes:
 
     Blocks. git is killed if the check raises.
     """
-    from shutil import which  # noqa: PLC0415 - not needed at start-up
-
     git = which("git")
     if git is None:
         return b""

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -193,8 +195,5 @@ def _demo(environment: Mapping[str, str], protocol: str = PROTOCOL) -> ServerCom
 
 def _new_demo_folder() -> str:
     """Return a path that nobody else can have made; the demo agent makes and removes the folder."""
-    import secrets  # noqa: PLC0415 - only needed for the demo agent
-    import tempfile  # noqa: PLC0415
-
     name = f"eca-demo-{secrets.token_hex(8)}"
     return str(Path(tempfile.gettempdir()).resolve() / name)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import anyio
 
@@ -25,13 +25,11 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import clean, one_line, truncate
 from eca_nvim.chat.vocabulary import agent_events, effects, events, login, ops, states, turn_events
 from eca_nvim.session.chats import Chats
+from eca_nvim.session.login_dialog import LoginDialog, QuietUser
 from eca_nvim.session.outgoing import HeldCalls
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import Server, ServerRequest, ServerState
 from eca_nvim.session.view import View, isolated
-
-if TYPE_CHECKING:
-    from eca_nvim.session.login_dialog import LoginDialog
 
 AGAIN: Final = "the agent refuses the prompt although you have logged in"
 BACK: Final = "your prompt is back in the input; :Eca login asks again"
@@ -157,10 +155,6 @@ class Login:
     # --- one login --------------------------------------------------------------------------------
 
     def _begin(self, chat: Chat, way: str | None, reason: str) -> None:
-        from eca_nvim.session.login_dialog import (  # noqa: PLC0415 - not needed at start
-            LoginDialog,
-        )
-
         dialog = self._dialog = LoginDialog(chat, self._chats, self._view, self._work)
         self._start(partial(self._run, dialog, way, reason))
 
@@ -210,8 +204,6 @@ class Login:
         saved = self._persistence.kept("login", self._process().identity)
         if not saved or not self._may_repeat:
             return False
-        from eca_nvim.session.login_dialog import QuietUser  # noqa: PLC0415 - not needed at start
-
         self._may_repeat = False
         agent = await self._process().ready()
         with anyio.move_on_after(REPEAT_SECONDS):

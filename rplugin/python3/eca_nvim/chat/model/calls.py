@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from shlex import shlex
 from typing import Final
 
 from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
@@ -264,8 +265,6 @@ def _split(command: str) -> list[str]:
     """Return the words of a command; without quotes that takes a tenth of the time."""
     if command.isascii() and not any(quote in command for quote in _QUOTES):
         return command.translate(_APART).split()
-    from shlex import shlex  # noqa: PLC0415 - not needed at start
-
     lexer = shlex(command, posix=True, punctuation_chars=_STRUCTURE)
     lexer.whitespace_split = True
     lexer.commenters = ""

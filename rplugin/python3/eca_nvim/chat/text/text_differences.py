@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from typing import TypeAlias
 
 from eca_nvim.chat.text.diffs import LineKind, MalformedDiff, change_hunks
@@ -20,8 +21,6 @@ Span: TypeAlias = tuple[int, int, int, int]
 
 def spans(before: Lines, after: Lines) -> list[Span]:
     """Return the spans that differ, in order."""
-    from difflib import SequenceMatcher  # noqa: PLC0415 - not needed at start
-
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]

@@ -6,6 +6,7 @@ Rule: names of options and values are the agent's text: each line is one clean l
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 from eca_nvim.chat.render.status import COMMANDS, commands_of
 from eca_nvim.chat.text.safe_text import one_line
@@ -75,8 +76,6 @@ def require_offered(option: ChatOption, value: OptionValue) -> None:
 
 
 def _nearest(name: str, names: Sequence[str]) -> str | None:
-    from difflib import get_close_matches  # noqa: PLC0415 - not needed at start
-
     folded = {it.casefold(): it for it in names if it}
     near = get_close_matches(name[:LONGEST_NAME].casefold(), folded, n=1)
     return folded[near[0]] if near else None
