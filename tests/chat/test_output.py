@@ -2,8 +2,15 @@
 
 import pytest
 
-from eca_nvim.chat.text.body import Body
-from eca_nvim.chat.text.output import MOST_MARKS, cut, cut_characters, indented, table, text_body
+from eca_nvim.chat.text.output import (
+    MOST_MARKS,
+    Body,
+    cut,
+    cut_characters,
+    indented,
+    table,
+    text_body,
+)
 
 
 def test_a_long_text_is_cut_with_a_note() -> None:

@@ -31,8 +31,7 @@ from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.question import question_body, question_header, stopped_question
 from eca_nvim.chat.render.title import verb_and_target
 from eca_nvim.chat.render.tool import call_title, tool_body, tool_header
-from eca_nvim.chat.text.body import Body, joined
-from eca_nvim.chat.text.output import rows_of, table, text_body
+from eca_nvim.chat.text.output import Body, joined, rows_of, table, text_body
 from eca_nvim.chat.text.safe_text import body_lines, duration, one_line, truncate
 from eca_nvim.chat.vocabulary import ops, states, turn_events
 

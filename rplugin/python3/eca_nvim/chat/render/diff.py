@@ -11,9 +11,8 @@ from itertools import groupby, islice, pairwise, takewhile
 
 from msgspec.structs import replace
 
-from eca_nvim.chat.text.body import Body, RowPlace, joined
 from eca_nvim.chat.text.diffs import CACHED, Hunk, Line, LineKind, MalformedDiff, change_hunks
-from eca_nvim.chat.text.output import MORE, cut, cut_line, lines_left_out
+from eca_nvim.chat.text.output import MORE, Body, RowPlace, cut, cut_line, joined, lines_left_out
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.ops import Mark

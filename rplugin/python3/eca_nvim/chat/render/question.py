@@ -10,8 +10,7 @@ from eca_nvim.chat.model.blocks import Question, QuestionState
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.field_values import offers_of
 from eca_nvim.chat.model.form_progress import FormProgress
-from eca_nvim.chat.text.body import Body
-from eca_nvim.chat.text.output import cut, cut_characters
+from eca_nvim.chat.text.output import Body, cut, cut_characters
 from eca_nvim.chat.text.safe_text import body_lines, one_line, truncate
 from eca_nvim.chat.vocabulary.ops import Segment
 from eca_nvim.chat.vocabulary.requests import FormField

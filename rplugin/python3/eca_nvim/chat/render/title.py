@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.calls import folder_arguments, full_name, listed_files
 from eca_nvim.chat.model.display_settings import RenderSettings
-from eca_nvim.chat.text.body import Body, joined
-from eca_nvim.chat.text.output import cut, indent_rest, value_lines
+from eca_nvim.chat.text.output import Body, cut, indent_rest, joined, value_lines
 from eca_nvim.chat.text.safe_text import (
     literal,
     literal_line,

@@ -24,8 +24,7 @@ from eca_nvim.chat.render.title import (
     shell_parts,
     verb_and_target,
 )
-from eca_nvim.chat.text.body import Body, joined
-from eca_nvim.chat.text.output import cut, indent_rest, indented, tail_body, text_body
+from eca_nvim.chat.text.output import Body, cut, indent_rest, indented, joined, tail_body, text_body
 from eca_nvim.chat.text.safe_text import duration, literal_lines, one_line, truncate
 from eca_nvim.chat.vocabulary import call_details, ops, turn_events
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState

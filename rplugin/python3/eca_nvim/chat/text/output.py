@@ -1,4 +1,4 @@
-"""Output: turns raw text into a body with colours, cut to a limit, also while it is printed.
+"""Output: bodies of lines with colours, from raw text, cut to a limit, also while it is printed.
 
 Time per line and memory are bounded, however much was printed before.
 """
@@ -10,9 +10,11 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from eca_nvim.chat.text.ansi import ColouredLines, Line, coloured_lines
-from eca_nvim.chat.text.body import Body, joined
 from eca_nvim.chat.text.safe_text import body_lines, literal, width
 from eca_nvim.chat.vocabulary.ops import Mark
 
@@ -111,6 +113,38 @@ def _pieces(text: str, column: int) -> Iterator[str]:
             start, column = start + LONGEST - column, 0
         yield line[start:]
         column = 0
+
+
+RowPlace: TypeAlias = tuple[int, str, int, int]
+"""Body row, path, and its line (1-based) before and after the change; 0: no line is meant."""
+
+
+class Body(Struct, frozen=True):
+    """Clean lines, their marks, and their language (None: Markdown, "": plain).
+
+    is_cut: they are not all of it; a line says how much is missing. places: rows that show a place
+    of a file, in order.
+    """
+
+    lines: Sequence[str]
+    marks: Sequence[Mark] = ()
+    language: str | None = None
+    is_cut: bool = False
+    places: Sequence[RowPlace] = ()
+
+
+def joined(*bodies: Body) -> Body:
+    """Stack bodies; the language is that of the last one with lines, plain text without any."""
+    lines: list[str] = []
+    marks: list[Mark] = []
+    places: list[RowPlace] = []
+    language: str | None = ""
+    for body in bodies:
+        marks += ((row + len(lines), start, end, group) for row, start, end, group in body.marks)
+        places += ((row + len(lines), path, old, new) for row, path, old, new in body.places)
+        language = body.language if body.lines or not lines else language
+        lines += body.lines
+    return Body(lines, marks, language, any(it.is_cut for it in bodies), tuple(places))
 
 
 MORE = "EcaMore"
