@@ -1,10 +1,7 @@
-"""Base: the interface of an agent, and of the editor services it may use.
+"""Base: the interface of an agent, and of the editor services it may use, whatever the protocol.
 
-Rules kept here:
-- Nothing here depends on a protocol. An agent turns its protocol's messages into chat events, and
-  these calls into messages; the session does not know which protocol is spoken.
-- A call that only sends something queues it, in order, and returns at once. Only life-cycle methods
-  and those of the archive wait.
+A call that only sends something queues it, in order, and returns at once. Only life-cycle methods
+and those of the archive wait.
 """
 
 from __future__ import annotations

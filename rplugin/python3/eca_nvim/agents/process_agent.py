@@ -1,10 +1,6 @@
 """Process agent: the life of an agent's process, and its messages, the same for each protocol.
 
-An adapter decodes each message once, directly into the types of its protocol.
-
-Rules kept here:
-- One object stands for one process; a restart creates a new one.
-- Messages to a process that has exited are dropped: the exit has been reported already.
+One object stands for one process. Messages to one that has exited are dropped: that is reported.
 """
 
 from __future__ import annotations

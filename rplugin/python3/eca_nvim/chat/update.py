@@ -1,11 +1,6 @@
 """Update: collects the changes of one event or intent while handlers work on the chat.
 
-Rules kept here:
-- Handlers change the model first, then say what to redraw; only this file makes ops about blocks.
-- A block of a subagent whose tool call is collapsed is not in the view: no op refers to it.
-- The status and the queue are drawn at most once per update, and only if they changed.
-- A block opened in this update gets its first text with the same op, and its end if that is known:
-  each message of a long replay is one op.
+Handlers change the model first, then say what to redraw; only this file makes ops about blocks.
 """
 
 from __future__ import annotations

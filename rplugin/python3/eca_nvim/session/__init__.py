@@ -1,7 +1,4 @@
-"""The session: servers, their chats, one view.
-
-Rule: intents are handled one after the other; the chats outlive their servers.
-"""
+"""The session: servers, their chats, one view."""
 
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.kept_sessions import KeptSessions

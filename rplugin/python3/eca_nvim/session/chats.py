@@ -1,12 +1,4 @@
-"""Chats: the chats of a session: applies events and intents to them, passes on what changed.
-
-Rules kept here:
-- Everything that happens to a chat returns Changes: the ops go to the view, the effects to the
-  session. The list of pending requests is one for all chats.
-- The times that are shown are updated only while one grows: no timer runs when nothing happens.
-- A chat that the agent mentions first is created then; no window opens for it.
-- An approval is for what the user saw, so the request is checked again first.
-"""
+"""Chats: the chats of a session: applies events and intents to them, passes on what changed."""
 
 from __future__ import annotations
 
@@ -63,7 +55,7 @@ class Chats:
         self._settings = settings
         self._servers: dict[str, _ServerState] = {}
         self._running = anyio.Event()
-        self._shown = PendingList()
+        self._shown = PendingList()  # one list for all chats
         self._batch: dict[str, Chat] | None = None  # the chats that events of one read concern
         self.table: dict[str, Chat] = {}
         self.default_server: str = ops.DEFAULT_SERVER

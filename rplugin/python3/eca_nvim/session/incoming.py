@@ -1,13 +1,4 @@
-"""Incoming: the events of a server, each applied to its chat.
-
-Rules kept here:
-- An event without a chat is for the chat the user last used; what closes a question is for the chat
-  that shows it. A question gets a new chat if there is none: the agent waits for the answer.
-- An event for a chat of another server is dropped.
-- An event for an unknown chat creates it, unless the event has nothing to show in a new chat.
-- An exception in one event is our own fault: it is logged with its traceback, reported in one
-  line, and the next event is handled.
-"""
+"""Incoming: the events of a server, each applied to its chat."""
 
 from __future__ import annotations
 
@@ -182,13 +173,13 @@ class IncomingEvents:
 
     def _chat_for(self, event: ChatEvent) -> str | None:
         """Return the chat for an event that names none."""
-        if isinstance(event, QuestionClosed):
+        if isinstance(event, QuestionClosed):  # it is for the chat that shows the question
             chats = self._chats.of(self._server)
             return next((it.id for it in chats if find_question(it, event.id) is not None), None)
         used = self._chats.table.get(self.last_used_chat or "")
         is_ours = used is not None and used.server_name == self._server
         if isinstance(event, QuestionAsked) and not is_ours:
-            return str(uuid4())
+            return str(uuid4())  # a new chat: the agent waits for the answer
         return self.last_used_chat
 
     def _welcome(self, event: agent_events.Welcomed) -> None:

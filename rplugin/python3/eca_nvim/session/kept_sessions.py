@@ -1,7 +1,4 @@
-"""Kept sessions: which session of an agent each chat of the project is bound to.
-
-Rule kept here: a session that another running Neovim uses is used here, too; a line says so once.
-"""
+"""Kept sessions: which session of an agent each chat of the project is bound to."""
 
 from __future__ import annotations
 

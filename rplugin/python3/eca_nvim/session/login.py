@@ -1,13 +1,4 @@
-"""Login: what needs a login of a server, and the one that runs.
-
-Rules kept here:
-- Nobody is asked before the agent wants a login, or the user.
-- One login of a server runs at a time, in one chat. A prompt that an agent has refused meanwhile is
-  held, and sent once the user is logged in. It is sent again once: if the agent refuses it again,
-  it goes back to the input. So it does when the login is cancelled.
-- A way that worked without asking anything is saved. It is used once, without a question, when an
-  agent that has started wants a login.
-"""
+"""Login: what needs a login of a server, and the one that runs."""
 
 from __future__ import annotations
 
@@ -50,7 +41,7 @@ log = logging.getLogger(__name__)
 
 
 class Login:
-    """The login of a server, by its name."""
+    """The login of a server, by its name: one at a time, in one chat."""
 
     def __init__(
         self,
@@ -95,6 +86,7 @@ class Login:
             self._view.push([ops.Notify("warn", f"{_line(event.reason)}: :Eca login")])
             return
         if event.prompt is not None and known is not None:
+            # A prompt is sent again once: refused again, it goes back to the input.
             again = self._sent_again.pop(chat.id, None) == event.prompt
             self._held.hold(event.prompt)
             self._waiting.add(chat.id)
@@ -107,7 +99,7 @@ class Login:
             self._chats.apply(chat, [events.NoticeReceived(ELSEWHERE)])
 
     def log_in(self, chat: Chat, way: str | None) -> None:
-        """Log in because the user wants to; without a way he is asked for it."""
+        """Log in because the user wants to; without a way they are asked for it."""
         if self._dialog is not None and way is not None and self._dialog.take_way(way):
             return
         if self._dialog is not None:

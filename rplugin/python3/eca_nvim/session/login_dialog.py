@@ -1,10 +1,6 @@
 """Login dialog: asks the user in a chat what one login needs (`agents.login.LoginUser`).
 
-Rules kept here:
-- Each question is one of the chat, so it waits in the float and takes no focus. A step replaces the
-  one before. Cancelling a question, or a stop in the chat, cancels the login.
-- An answer is a secret unless the agent says that it is none.
-- A program runs only after the user has seen its command as it is, and has agreed.
+Each question is one of the chat, so it waits in the float and takes no focus.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""Outgoing: what waits for the agent, in order.
-
-Rules kept here:
-- Prompts and steering for an agent that is not ready are held in order and sent when it is. So is a
-  prompt while its contexts are read, and what follows it in its chat.
-- A prompt that can no longer be sent goes back to the input: no text is lost.
-"""
+"""Outgoing: what waits for the agent, in order."""
 
 from __future__ import annotations
 

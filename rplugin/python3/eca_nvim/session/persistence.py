@@ -1,14 +1,4 @@
-"""Persistence: saves prompts, drafts, choices and sessions, and restores them in the next Neovim.
-
-Rules kept here:
-- Changes are written together shortly after they are made, and when the host exits.
-- A draft of a Neovim that has ended (an orphan) is restored in the first chat that is opened; a
-  draft of a chat that is opened again is restored there. Other orphans are offered in the list of
-  prompts and restored in later Neovims. No two Neovims restore the same one.
-- No chat is trusted because of what is saved but the answer to a server that asks for trust: that
-  a chat was trusted is saved to offer it again.
-- If nothing can be written, one message says so and everything else goes on.
-"""
+"""Persistence: saves prompts, drafts, choices and sessions, restored in the next Neovim."""
 
 from __future__ import annotations
 
@@ -179,6 +169,7 @@ class Persistence:
         self, chat: str, chosen: OptionValues, left: OptionValues, *, trusted: bool
     ) -> None:
         """Save what is set in a chat; see `SavedOptions`."""
+        # That a chat was trusted is saved to offer it again: no chat is trusted because of it.
         known = self._saved.options.get(chat)
         if known is None and not (chosen or left or trusted):
             return

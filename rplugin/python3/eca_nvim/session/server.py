@@ -1,13 +1,4 @@
-"""Server: the agent's process as the user sees it: started, ready, asleep, ended, started again.
-
-Rules kept here:
-- Every use starts the time again. The timer wakes up once in that time at most, not at each use.
-- An agent that is busy when the time is over gets the whole time again.
-- Requests (start, restart, quit, sleep) are handled one after the other.
-- One run at a time: the next begins when the last has ended.
-- Every end is reported once, with its reason; an agent that fails to start ends like any other.
-- An agent that is slow to start is reported once, and still waited for.
-"""
+"""Server: the agent's process as the user sees it: started, ready, asleep, ended, started again."""
 
 from __future__ import annotations
 
@@ -211,7 +202,7 @@ class Server:
             self._current.agent.leave()
 
     async def run(self) -> None:
-        """Carry out requests until cancelled."""
+        """Carry out requests until cancelled, one after the other, and one run at a time."""
         async with self._requests, self._requests_in, anyio.create_task_group() as runs:
             async for request in self._requests:
                 if request in _ENDS:
@@ -251,7 +242,7 @@ class Server:
                 return
             is_over = run.used_at + limit <= time.monotonic()
             if is_over and not self._listener.is_at_rest():
-                run.used_at = time.monotonic()
+                run.used_at = time.monotonic()  # who is busy now gets the whole time again
         if run.request is None:
             self.request(ServerRequest.SLEEP)
 

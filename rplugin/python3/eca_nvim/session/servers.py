@@ -1,12 +1,7 @@
 """The servers of a session, by name: what each offers, what is held for it, its part in the chats.
 
-Rules kept here:
-- A chat belongs to one server. What happens to a server concerns its own chats alone.
-- A server is known from the first chat or command that names it. Its process starts when it is
-  needed.
-- What a chat asks of its agent passes here (`effects.Outside`): it is sent at once, or held until
-  the agent is ready. Prompts that can no longer be sent go back to the input.
-- A call is allowed only after a survey of what it may change.
+A server is known from the first chat or command that names it; its process starts when it is
+needed. What a chat asks of its agent passes here: it is sent at once, or held.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 """The session: handles the user's intents.
 
-Rules kept here:
-- One table says what each intent does; the half of it that a start does not need is loaded with the
-  first such intent (`requests.handlers`).
-- Intents are handled one after the other; those that wait for the editor or the agent get a task.
-- An intent with a number is answered exactly once, whatever happens.
-- An exception in one of them is our own fault: it is logged with its traceback, reported in one
-  line, and everything else goes on.
-- A chat's server starts when it is first needed; the chats outlive it.
+One table says what each intent does; the half that a start does not need is loaded with the first
+such intent (`requests.handlers`). Those that wait for the editor or the agent get a task.
 """
 
 from __future__ import annotations

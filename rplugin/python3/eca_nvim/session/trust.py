@@ -1,13 +1,4 @@
-"""Trust: which chats run tools without asking, and the question asked when a server wants it.
-
-Rules kept here:
-- Only the user switches trust on: for one chat, or by answering the question that is asked when the
-  server's configuration wants trust. Until then the tools of such a server ask like any other.
-- The question is asked once per server and project, and the answer is saved. It is for chats begun
-  in this Neovim while the server wants trust; a resumed or forked chat asks.
-- A user's choice for a chat overrules the answer. Switching off trust in a chat that has it by the
-  answer changes the answer to no.
-"""
+"""Trust: which chats run tools without asking, and the question asked when a server wants it."""
 
 from __future__ import annotations
 
@@ -32,7 +23,7 @@ _ANSWERS: Mapping[str | None, bool] = {NO[0]: False, YES[0]: True}
 
 
 class Trust:
-    """The trust of the chats of a server, by its name."""
+    """The trust of the chats of a server, by its name. Only the user switches it on."""
 
     def __init__(self, name: str, chats: Chats, persistence: Persistence) -> None:
         self._name = name
@@ -40,7 +31,7 @@ class Trust:
         self._persistence = persistence
         self._server = ""
         self._wanted = False
-        self._undecided: set[str] = set()  # chats begun here whose trust the user has not set
+        self._undecided: set[str] = set()  # begun here, not set by the user: a resumed chat asks
         self._question = str(uuid4())  # an id that no agent can guess
         self._was_asked = False  # since this server started
 
@@ -75,6 +66,7 @@ class Trust:
 
     def choose(self, chat: Chat, *, trusted: bool) -> None:
         """Set the trust of a chat as the user chose."""
+        # Who switches it off where the answer gave it means the answer.
         revokes_answer = self._is_allowed and not trusted and chat.id in self._undecided
         self._undecided.discard(chat.id)
         self._chats.show(set_trust(chat, now(), trusted=trusted))

@@ -1,9 +1,4 @@
-"""The view's interface, and the report of our own faults: a line for the user, a log entry.
-
-Rule kept here: `isolated` is the one place that catches every exception raised while an intent or
-an event is handled, so the rest of the session goes on. Events are hot: `Chats.apply` catches
-theirs itself, and reports them here.
-"""
+"""The view's interface, and the report of our own faults: a line for the user, a log entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
 """User actions: how a chat changes for an intent of the user, and what the agent must do.
 
-Rule: an action returns `Changes`. One that comes too late changes nothing and says so.
+An action that comes too late changes nothing and says so.
 """

@@ -1,14 +1,6 @@
 """Answers: a question, a form's field or a link as the user is asked it, and the answers.
 
-Rules kept here:
-- What the agent wrote is in `title`, `detail` and `options`; `notes`, `fault`,
-  `place` and `empty` are our own lines. Each text is cut to what a float can show; the block in the
-  chat has all of it.
-- An answer is taken only if the question is still as it was shown (`check_answer`).
-- A form is sent once all its fields are answered and fit; an answer that does not fit changes
-  nothing, and the field is asked again with the reason.
-- Declining is an answer of the user. What he does not answer is cancelled when the turn ends.
-- A link is opened only by the user's answer.
+Each text is cut to what a float can show; the block in the chat has all of it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,4 @@
-"""Approvals: the requests that wait for the user, and how they are answered; trust.
-
-Rules kept here:
-- Only the user can switch it on, here; the agent can only switch it off.
-- An answer is sent once, and only if the request is still as it was shown (`check_answer`).
-- An item names the chat that shows it. The answer names the chat the call belongs to, which may be
-  a subagent's.
-- What is approved is what is shown: commands and arguments are shown whole, up to MOST_SHOWN. What
-  is longer says how much is missing, and cannot be allowed. A diff that is cut says so as well; the
-  diff tab shows the whole diff.
-"""
+"""Approvals: the requests that wait for the user, and how they are answered; trust."""
 
 from __future__ import annotations
 
@@ -43,7 +33,7 @@ def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
 SUBAGENT_GOES_ON = "a subagent gets only the rejection: your text is in the input"
 
 MOST_SHOWN = 100_000
-"""Most characters of a command or of arguments that are shown."""
+"""Most characters of a command or of arguments that are shown; what is longer cannot be allowed."""
 TOO_LONG = "too long to be shown whole, so it cannot be allowed: reject it, and ask for it in parts"
 MOST_PATHS = 3
 

@@ -1,13 +1,7 @@
 """Earlier messages: the history of a chat, shown in pages, the newest page first.
 
-Rules kept here:
-- The rest follows by itself; messages that come meanwhile stay below it.
-- It is cut before prompts, so that no call or thought is cut. A page of the agent stays whole.
-- What says how the chat is now goes with the end, whatever its place.
-- A replayed chat looks like the original, but starts no turn, asks for no approval and reports no
-  file changes.
-- An older page goes above the blocks that are there, and does not change them.
-- Nothing replayed is live: a call that a replay leaves unfinished is shown as stopped.
+A replayed chat looks like the original, but nothing of it is live: it starts no turn, asks for no
+approval and reports no file changes.
 """
 
 from __future__ import annotations

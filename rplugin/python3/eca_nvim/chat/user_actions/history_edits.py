@@ -1,10 +1,7 @@
 """History edits: rollbacks, forks and flags, and the prompts that wait for one.
 
-Rules kept here:
-- The agent goes first. Then the same change is made to the shown blocks, instead of a replay:
-  folds, the reader's position and blocks that no agent replays stay.
-- A position in a chat is a block. If the agent needs an id, it gets the id of the nearest block,
-  at or before this one, that has one.
+The agent goes first. Then the same change is made to the shown blocks, instead of a replay: folds,
+the reader's position and blocks that no agent replays stay.
 """
 
 from __future__ import annotations

@@ -1,13 +1,4 @@
-"""Prompts: sends prompts, queues them and takes them back.
-
-Rules kept here:
-- While the history changes a prompt waits: the response may remove all that is shown.
-- A second prompt never replaces a running turn: it steers the turn or waits. If the agent cannot be
-  steered, it waits from the start, and a message says so; it is the next prompt, also after a stop.
-- Blank lines around a prompt are cut off: the agent would not recognise a command after one.
-- A command (`/…`) never steers, because the model would read it as text. While a login runs
-  nothing steers, because it is not an answer to the login.
-"""
+"""Prompts: sends prompts, queues them and takes them back."""
 
 from __future__ import annotations
 
@@ -40,7 +31,7 @@ def send_prompt(
     update = Update(chat, chat.root, now)
     blank = len(text) - len(text.lstrip())
     text = text[text.rfind("\n", 0, blank) + 1 :].rstrip()  # the first line keeps its indent
-    if chat.history is states.History.CHANGING:
+    if chat.history is states.History.CHANGING:  # its response may remove all that is shown
         if text:
             _wait_for_history(update, text, contexts)
         elif not chat.has_turn and (waiting := next_waiting(update)):

@@ -1,9 +1,6 @@
 """Search: the lines of a chat to search, and how to show a line that was found.
 
-Rules kept here:
-- All text is searched, also if it is collapsed or cut in the view. Rows are lines of a block's
-  whole text, 0-based.
-- The matching is done elsewhere: a user's pattern may take for ever.
+All text is searched, also if it is collapsed or cut. Rows are of a block's whole text, 0-based.
 """
 
 from __future__ import annotations

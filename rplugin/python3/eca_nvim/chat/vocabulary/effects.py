@@ -1,10 +1,7 @@
 """Effects: what a chat asks of its agent, and of the session, because of an event or an intent.
 
-Rules kept here:
-- The chat is pure: it never calls anybody. An effect is a call that the session makes once it has
-  shown the ops, in order; the methods are those of the agent.
-- Ids are the agent's own: a call of a subagent has the subagent's chat id.
-- What may have to wait is a value: a prompt, a decision, a question about a turn, a search.
+An effect is a call that the session makes once it has shown the ops, in order: a chat calls nobody.
+What may have to wait is a value. Ids are the agent's: a subagent's call has the subagent's chat id.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
 """Intents: everything a user can do. The Lua side sends them as (name, payload table).
 
-Rules kept here:
-- One frozen class per intent; the payload's keys are its fields. `lua/eca/host/intents.lua` lists
-  the same names and fields; a test compares the two.
-- Lua creates chat ids (UUIDs), so that the user can write to a chat before the host runs.
-- Lines are 1-based, columns 1-based in bytes; paths are absolute.
-- An intent that changes its chat's status may have a number, `request`: the answer (nil) means
-  that it is done.
-- An answer names its request by chat and block, and has the digest of the request as it was shown
-  (op `pending`). If the request has changed since, the answer is not sent.
+Lua creates chat ids (UUIDs), so that the user can write to a chat before the host runs. Lines are
+1-based, columns 1-based in bytes; paths are absolute. An answer to a request has the digest of what
+was shown (op `pending`): it is not sent if the request has changed since.
 """
 
 from __future__ import annotations

@@ -1,15 +1,7 @@
 """Options: what the user sets in the chats of a server, and what the project set there last.
 
-Rules kept here:
-- The agent lists the options of a chat. What is set is sent to it, and shown once it lists that.
-- What the user sets before there is a list waits for the first list, which the agent is asked for.
-- Options belong to the chat: whenever the agent opens it again, they are set again before the next
-  prompt (`wanted_options` says which). After the agent was started again in the same Neovim that
-  is all of them, but a value with which tools run without asking only if the user has set it: the
-  agent takes it for his choice. In a later Neovim, or a copy, such a value is offered, as is trust.
-- Values are sent one at a time: each may change what else is on offer.
-- If the agent keeps a value that asks less than the one to be set, the prompt stays queued until
-  the user chooses a value or sends again.
+Options belong to the chat: whenever the agent opens it again, they are set again before the next
+prompt (`wanted` says which).
 """
 
 from __future__ import annotations
@@ -133,6 +125,7 @@ class Options:
             chat.asked_options.clear()
             for option in chat.options:
                 is_own = option.id in state.chosen or not chat.is_blank
+                # A value with which tools run unasked is a choice of the user, or it is not set.
                 is_own = is_own and state.is_restored(option)
                 if is_own and option.value and option.category != TRUST:
                     state.set_again({option.id: option.value})

@@ -1,13 +1,6 @@
 """Wanted options: what is to be set in one chat, and what counts more than what.
 
-Rules kept here:
-- What the user chose in the chat counts more than the option `servers.NAME.options`, and that more
-  than the project's last choices.
-- A chat that comes back, from the store, a list of the agent or as a copy, gets again what the user
-  chose in it. A value that asks less than the one the agent came back with is offered, not set.
-- If the agent came back asking less than the chat was left in, what it was left in is set, else the
-  project's last choice, if that asks more.
-- While the agent asks less than what is to be set, no prompt is sent by itself.
+A value that asks less than the one the agent came back with is offered, not set.
 """
 
 from __future__ import annotations
@@ -37,7 +30,7 @@ LastChoices: TypeAlias = Callable[[str], str | None]
 
 
 class Why(Enum):
-    """Why a value is to be set.
+    """Why a value is to be set; what comes first counts more.
 
     ASKED: the user has just set it: only that is waited for, and kept as the last choice. SET: it
     was set before the agent was started again. RETURNED: it was set before the chat came back.

@@ -1,10 +1,4 @@
-"""Contexts: checks what the user or another plugin wants to send with a prompt.
-
-Rules kept here:
-- A context that cannot be sent is left out, and one line says why.
-- A name that leads out of the workspace by a link is sent, and a line says where it leads.
-- Only regular files are opened, and read no further than the last line asked for.
-"""
+"""Contexts: checks what the user or another plugin wants to send with a prompt."""
 
 from __future__ import annotations
 

@@ -1,13 +1,6 @@
 """History edits: rollback, fork and flags; prompts wait while the agent does it.
 
-Rules kept here:
-- Prompts wait from the first moment on: nothing is awaited before, so a prompt that is sent right
-  after the request waits, too.
-- The first prompt that waited is sent whatever the response was, and below what it has changed. If
-  the agent has ended, that is reported first; the prompt starts it again, unless the user ended it.
-- The history of a chat is changed by one request at a time.
-- The agent changes the history first, then the view. All functions raise
-  AgentRefused.
+The agent changes the history first, then the view. All functions raise AgentRefused.
 """
 
 from __future__ import annotations
@@ -44,6 +37,7 @@ class ChangingHistories:
         """Let the prompts of a chat wait; inside, make the request and show what it changed."""
         async with self._changing.setdefault(chat_id, anyio.Lock(fast_acquire=True)):
             chat = self._chats.table.get(chat_id)
+            # Nothing is awaited before: a prompt that is sent right after the request waits, too.
             if chat is not None:
                 begin_change(chat)
             try:
@@ -58,7 +52,7 @@ class ChangingHistories:
         if chat is None:
             return
         process = self._servers.of(chat).process
-        await process.end_reported()
+        await process.end_reported()  # what waited starts the agent again, below that report
         sends = process.state is not ServerState.STOPPED
         self._chats.show(end_change(chat, now(), sends=sends))
 

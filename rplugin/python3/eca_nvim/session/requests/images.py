@@ -1,15 +1,4 @@
-"""Images: the clipboard's and the agent's, written to files.
-
-Rules kept here:
-- Programs of the system read the clipboard, each bounded in time and bytes. What they print is an
-  image only if it begins like one.
-- The file is in the folder of the chat's images: only the user can read it, and it is removed when
-  the host exits.
-- Only pure pixel formats are written: the system may open others with programs that run what is
-  in them.
-- The files are in a folder that only the user can read, under names of our own; they are removed
-  when the host exits.
-"""
+"""Images: the clipboard's and the agent's, written to files."""
 
 from __future__ import annotations
 
@@ -42,6 +31,7 @@ PROGRAMS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
 }
 """The programs that are tried in turn, each with the arguments to try."""
 
+# What a program prints is an image only if it begins like one.
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -102,6 +92,7 @@ def _printed(command: Sequence[str], deadline: float) -> tuple[str, bytes] | Non
     return (kind, output.content) if kind and output.succeeded else None
 
 
+# Pure pixel formats: the system may open others with programs that run what is in them.
 SUFFIXES: Mapping[str, str] = {
     "image/bmp": ".bmp",
     "image/gif": ".gif",
@@ -116,7 +107,7 @@ class StrangeImage(ValueError):
 
 
 class Images:
-    """A folder of images, created with the first one."""
+    """A folder of images that only the user can read, created with the first one."""
 
     def __init__(self) -> None:
         self._folder = PrivateFolder("eca-images-")

@@ -1,9 +1,7 @@
 """Pattern process: a separate program that searches lines for a regular expression.
 
-Rules kept here:
-- The user's pattern may backtrack for ever. In this process it blocks nothing else, and an alarm
-  ends the process when its time is up, even if the host has exited.
-- It is run by its path and imports only the standard library.
+The user's pattern may backtrack for ever: here it blocks nothing else, and an alarm ends it, also
+after the host. It is run by its path and imports only the standard library.
 """
 
 from __future__ import annotations

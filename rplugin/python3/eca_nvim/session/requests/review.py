@@ -1,9 +1,4 @@
-"""Review: answers requests about the files that tools changed, and undoes changes.
-
-Rules kept here:
-- A file's unsaved changes in the editor count as its present text.
-- Between two files other tasks get their turn, so that the agent's output goes on.
-"""
+"""Review: answers requests about the files that tools changed, and undoes changes."""
 
 from __future__ import annotations
 
@@ -104,7 +99,7 @@ class ReviewRequests:
         for record, path in [(turn, path) for turn in turns for path in turn.files]:
             found = entries(record, path, present[path])
             listed += [entry for entry in found if entry["key"] not in kept]
-            await anyio.lowlevel.checkpoint()
+            await anyio.lowlevel.checkpoint()  # the agent's output goes on between two files
         return listed[:MOST_ENTRIES]
 
     async def _plan(self, intent: query_intents.PlanUndo) -> Table | None:

@@ -1,12 +1,4 @@
-"""The chats that the agent keeps: listed, resumed, paged, renamed, cleared and deleted.
-
-Rules kept here:
-- Each request goes to the agent first, which is started if needed. If the agent refuses, one line
-  says why and nothing has changed.
-- A history changes only between turns, and prompts wait for that (`history_edits`).
-- A chat that was never prompted is unknown to the agent: it is handled without asking it.
-- A chat is resumed once, however often the user asks for it before it is shown.
-"""
+"""The chats that the agent keeps: listed, resumed, paged, renamed, cleared and deleted."""
 
 from __future__ import annotations
 
@@ -97,7 +89,7 @@ class SavedChats:
         server = self._servers.get(intent.server if chat is None else chat.server_name)
         with server.options.loading(intent.chat):
             async with self._histories.change(intent.chat):
-                is_open = self._is_open(intent.chat)
+                is_open = self._is_open(intent.chat)  # by the same request, made twice
                 rest = None if is_open else await self._open(intent, chat, server)
             if rest is not None:
                 await self._show_rest(self._known(intent.chat), rest)
@@ -219,7 +211,7 @@ class SavedChats:
 
     async def _delete(self, intent: intents.DeleteChat) -> None:
         chat = self._known(intent.chat)
-        if not chat.is_blank and not chat.deleted:
+        if not chat.is_blank and not chat.deleted:  # else the agent does not have it
             left = await (await self._archive(chat)).delete(chat.id)
             self._view.push([ops.Notify("warn", left)] if left else [])
         announced = chat.deleted

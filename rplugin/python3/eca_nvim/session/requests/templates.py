@@ -1,15 +1,4 @@
-"""Templates: lists them, says what one needs, and makes the prompt of one.
-
-Rules kept here:
-- A command of the agent comes before a template of the same name when `/name` is typed: what a
-  server or its documents call `/login` must never be a text from a repository. `:Eca template`
-  reaches the template.
-- A project's template is used only after the user has decided on it: he sees it whole, once and
-  after each change, with what would be sent, and always if that is outside of the workspace.
-- A template chooses an agent only for its chat, only one that is offered, and never one that runs
-  tools without asking.
-- Nothing is sent here: the editor sends the prompt.
-"""
+"""Templates: lists them, says what one needs, and makes the prompt of one; nothing is sent here."""
 
 from __future__ import annotations
 
@@ -95,6 +84,7 @@ class Templates:
     async def prepare(self, intent: completion.PrepareTemplate) -> Mapping[str, object]:
         """Return what a template needs, or that the agent has a command of this name."""
         library = await self.refresh()
+        # What a server or its documents call `/login` must never be a text from a repository.
         if intent.typed and await self._is_command(intent.chat, intent.template):
             return {"command": True}
         found = _named(library, intent.template)
@@ -128,6 +118,7 @@ class Templates:
         values = dict(_values(kinds_of(parts), intent.values))
         prompt = expand(parts, values, intent.answers, intent.rest)
         answer: dict[str, object] = {"text": prompt.text, "own": prompt.own}
+        # Of a project's template the user sees all that would be sent, and decides on it.
         if found.source is Source.PROJECT and not intent.decided:
             answer["title"] = f"project template · {found.shown}"
             answer["lines"] = literal_lines(found.text)
