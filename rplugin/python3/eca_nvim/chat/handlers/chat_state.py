@@ -20,19 +20,16 @@ FORGOTTEN = (
 
 
 def title_changed(update: Update, event: events.TitleChanged) -> None:
-    """Store the chat's title; ignore a subagent's."""
+    """Store the chat's title, unless the user has set one that the agent cannot know."""
     chat = update.chat
-    if update.lane is not chat.root or (chat.title_owner is TitleOwner.USER and chat.title):
-        return
-    chat.title = one_line(event.title) or None
-    update.dirty |= Dirty.STATUS
+    if chat.title_owner is not TitleOwner.USER or not chat.title:
+        chat.title = one_line(event.title) or None
+        update.dirty |= Dirty.STATUS
 
 
 def chat_opened(update: Update, event: events.ChatOpened) -> None:
     """Note that the agent has the chat; without a title the chat is new to it. May repeat."""
     chat = update.chat
-    if update.lane is not chat.root:
-        return
     chat.deleted = False
     if event.title is not None:
         title_changed(update, events.TitleChanged(event.title))
@@ -58,10 +55,8 @@ def _warn_forgotten(update: Update) -> None:
 
 
 def options_changed(update: Update, event: options.OptionsChanged) -> None:
-    """Store the options of the chat; a subagent's are not shown."""
+    """Store the options of the chat."""
     chat = update.chat
-    if update.lane is not chat.root:
-        return
     before, chat.options = chat.options, event.options
     if before != chat.options:
         chat.shown_options = shown_options(chat.options)
@@ -94,8 +89,6 @@ def _complain(update: Update, line: str) -> None:
 def option_refused(update: Update, event: options.OptionRefused) -> None:
     """Tell the user why an option keeps its value. Refused trust is switched off."""
     chat = update.chat
-    if update.lane is not chat.root:
-        return
     chat.asked_options.pop(event.option_id, None)
     option = options.find_option(chat.options, event.option_id)
     if option is None:
@@ -129,7 +122,7 @@ def usage_reported(update: Update, event: turn_events.UsageReported) -> None:
 def chat_cleared(update: Update, event: events.ChatCleared) -> None:
     """Remove all blocks; the turn and the queued prompts stay."""
     chat = update.chat
-    if not event.messages or update.lane is not chat.root:
+    if not event.messages:
         return
     settle(update)
     chat.unconfirmed.clear()
@@ -150,5 +143,4 @@ def chat_cleared(update: Update, event: events.ChatCleared) -> None:
 
 def commands_changed(update: Update, event: completion.CommandsChanged) -> None:
     """Store the commands that the agent knows in this chat."""
-    if update.lane is update.chat.root:
-        update.chat.commands = event.commands
+    update.chat.commands = event.commands

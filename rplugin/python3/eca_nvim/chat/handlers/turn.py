@@ -243,9 +243,7 @@ def _says_why_it_ended(update: Update) -> bool:
 
 
 def turn_began(update: Update, _event: turn_events.TurnBegan) -> None:
-    """Note that the agent works; a subagent's turn shows in its blocks alone."""
-    if update.lane is not update.chat.root:
-        return
+    """Note that the agent works."""
     match update.chat.turn.state:
         case Turn.IDLE:
             begin(update, TurnStep.START)
@@ -265,8 +263,7 @@ def turn_began(update: Update, _event: turn_events.TurnBegan) -> None:
 
 def turn_stopping(update: Update, _event: turn_events.TurnStopping) -> None:
     """Note that the agent stops the turn; pending requests are over at once."""
-    if update.lane is update.chat.root:
-        _mark_stopping(update)
+    _mark_stopping(update)
 
 
 def stop_refused(update: Update, event: turn_events.StopRefused) -> None:
@@ -278,8 +275,6 @@ def stop_refused(update: Update, event: turn_events.StopRefused) -> None:
 
 def login_began(update: Update, _event: turn_events.LoginBegan) -> None:
     """Turn the chat's turn into a login."""
-    if update.lane is not update.chat.root:
-        return
     was = update.chat.turn.state
     if was is Turn.IDLE:
         begin(update, TurnStep.LOGIN)
@@ -293,9 +288,7 @@ def login_began(update: Update, _event: turn_events.LoginBegan) -> None:
 
 def login_waits(update: Update, _event: turn_events.LoginWaits) -> None:
     """Ask for what a login waits for, unless the agent has a question of its own."""
-    if update.lane is not update.chat.root or update.chat.turn.state is not Turn.LOGIN:
-        return
-    wanted = _login_question(update)
+    wanted = _login_question(update) if update.chat.turn.state is Turn.LOGIN else None
     if wanted is None or asks_itself(update.chat):
         return
     match update.lane.blocks[-1]:
@@ -360,8 +353,6 @@ def _remove_repeated_error(update: Update, reason: str) -> None:
 
 def chat_deleted(update: Update, _event: events.ChatDeleted) -> None:
     """Mark the chat deleted; its text stays readable."""
-    if update.lane is not update.chat.root:
-        return
     update.chat.deleted = True
     note(update, "The server has deleted this chat. Its text stays here; a prompt starts it again.")
     _end_everything(update)
