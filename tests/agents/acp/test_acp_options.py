@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from msgspec import Raw
@@ -16,7 +17,6 @@ from tests.support import acp_script as agent
 
 from eca_nvim.agents.acp.options import SessionOptions
 from eca_nvim.agents.acp.outbox import Outbox
-from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.session import Session, Setting, Then
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.chat.vocabulary.events import NoticeReceived
@@ -205,7 +205,7 @@ class Slow(Connection, Sessions):
 def test_options_are_set_one_after_the_other() -> None:
     """Goose 1.34.0 stays in a mode that does not ask if its provider is set at the same time."""
     wire = Slow()
-    outbox = Outbox(wire.link, wire, AgentRequests(wire.link, wire, {}))
+    outbox = Outbox(wire.link, wire, cast("Any", None))
     for option_id, value in (("model", "m2"), ("gone", "x"), ("mode", "yolo"), ("model", "m1")):
         outbox.set_option("chat", Setting(option_id, value, is_chosen=True))
     assert (len(wire.sent), len(wire.session.settings)) == (1, 4)

@@ -66,13 +66,13 @@ class AcpAgent(ProcessAgent[Life]):
         """End the agent and its commands at once, without the event loop."""
         super().kill()
         if self._life is not None:
-            self._life.terminals.kill_now()
+            self._life.requests.terminals.kill_now()
 
     def leave(self) -> None:
         """Ask the agent to exit while our process ends; its commands end now."""
         super().leave()
         if self._life is not None:
-            self._life.terminals.kill_now()
+            self._life.requests.terminals.kill_now()
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
         """Open the session of a chat, or leave that to what needs it."""
@@ -83,7 +83,7 @@ class AcpAgent(ProcessAgent[Life]):
         life = self._running
         session = life.sessions.of_chat(chat_id)
         life.requests.cancel(session)
-        life.terminals.forget(session)
+        life.requests.terminals.forget(session)
         life.sessions.forget(chat_id)
         self._options.kept.granted.forget(chat_id)
 
@@ -118,15 +118,15 @@ class AcpAgent(ProcessAgent[Life]):
     ) -> None:
         """Answer the request of a waiting tool call."""
         session = self._running.sessions.of_chat(chat_id)
-        self._running.permissions.decide(session, call_id, choice_id, shown)
+        self._running.requests.permissions.decide(session, call_id, choice_id, shown)
 
     def answer(self, question_id: str, text: str | None) -> None:  # noqa: ARG002 - a form has fields
         """Cancel a form or a link that the chat has closed."""
-        self._running.elicitations.cancel_question(question_id)
+        self._running.requests.elicitations.cancel_question(question_id)
 
     def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:
         """Answer a form, or consent to a link; None declines it."""
-        self._running.elicitations.answer_form(question_id, content)
+        self._running.requests.elicitations.answer_form(question_id, content)
 
     def withhold(self, chat_id: str) -> Prompt | None:
         """Return the prompt that waits for its session or for an option, and forget it."""
@@ -153,7 +153,7 @@ class AcpAgent(ProcessAgent[Life]):
     @property
     def is_busy(self) -> bool:
         """Whether a command runs in a terminal of ours."""
-        return self._life is not None and self._life.terminals.is_running
+        return self._life is not None and self._life.requests.terminals.is_running
 
     @property
     def title(self) -> str:

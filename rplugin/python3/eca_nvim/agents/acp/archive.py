@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, TypeVar
@@ -39,7 +39,6 @@ _CANNOT: Final = {
     Ability.DELETE: "delete chats",
     Ability.RENAME: "rename chats",
 }
-
 _Row: TypeAlias = tuple[str, str, str | None, int | None]
 """A chat, its session and title, and when it was used last (ms since 1970)."""
 _ResultT = TypeVar("_ResultT")
@@ -75,7 +74,12 @@ class AcpArchive:
     async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
         """Return the sessions of this folder, newest first (session/list)."""
         # An agent that loads sessions, and cannot list them, has those that this project remembers.
-        rows = [*self._remembered()] if self.remembers else await self._saved()
+        rows: list[_Row]
+        if self.remembers:
+            used = self._memory.kept.used()
+            rows = [(chat, it, title or None, int(when * 1000)) for chat, it, title, when in used]
+        else:
+            rows = await self._saved()
         self._memory.listed = {chat: (it, title) for chat, it, title, _ in rows}
         rows.sort(key=lambda row: row[-1] or 0, reverse=True)
         summaries = [ChatSummary(chat, title, updated_ms=when) for chat, _, title, when in rows]
@@ -135,10 +139,6 @@ class AcpArchive:
         if self.remembers:  # else the list has the agent's own title
             title = session.inbox.title or title
         return OpenedChat(shown, title)
-
-    def _remembered(self) -> Iterator[_Row]:
-        for chat, session_id, title, when in self._memory.kept.used():
-            yield chat, session_id, title or None, int(when * 1000)
 
     async def _saved(self) -> list[_Row]:
         """Return the sessions that the agent has saved in this folder (session/list)."""

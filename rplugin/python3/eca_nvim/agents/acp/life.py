@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import get_args
 
 from msgspec import Struct, field
 
@@ -16,12 +15,9 @@ from eca_nvim.agents.acp.login import Logins
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.consents import Consents
-from eca_nvim.agents.acp.requests.dispatch import AgentRequests, Handler
-from eca_nvim.agents.acp.requests.files import Files
-from eca_nvim.agents.acp.requests.forms import Elicitations
+from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
-from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session_setup import McpOptions, SessionSetup
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.updates.quirks import EMPTY_TEXTS, WHOLE_PROMPTS
@@ -31,8 +27,7 @@ from eca_nvim.chat.vocabulary import agent_events
 from eca_nvim.chat.vocabulary.events import ApprovalWithdrawn
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol import acp
-from eca_nvim.protocol.acp import TerminalRequest, client_requests, elicitation, lifecycle
-from eca_nvim.protocol.acp.tool_call import RequestPermission
+from eca_nvim.protocol.acp import elicitation, lifecycle
 from eca_nvim.protocol.acp.updates import SessionUpdated
 from eca_nvim.transport import Incoming
 
@@ -72,19 +67,8 @@ class Life:
         self.setup = SessionSetup(link.program.folder, folders=folders)
         self.sessions = Sessions(link, self.setup, kept.memory, self.receive)
         self.logins = Logins(link)
-        self.permissions = Permissions(link, kept.granted)
-        consents = Consents(self.permissions, folders, kept.projects)
-        self._files = files = Files(link, consents, services)
-        self.elicitations = Elicitations(link)
-        self.terminals = Terminals(link, consents, options.guard)
-        handlers: dict[type, Handler] = {
-            RequestPermission: self.permissions,
-            client_requests.ReadTextFile: files,
-            client_requests.WriteTextFile: files,
-            elicitation.CreateElicitation: self.elicitations,
-            **dict.fromkeys(get_args(TerminalRequest), self.terminals),
-        }
-        self.requests = AgentRequests(link, self.sessions, handlers)
+        consents = Consents(Permissions(link, kept.granted), folders, kept.projects)
+        self.requests = AgentRequests(link, self.sessions, consents, services, options.guard)
         self.outbox = Outbox(link, self.sessions, self.requests)
         self.archive = AcpArchive(link, self.sessions, self.outbox.stop)
         self.title = ""
@@ -94,7 +78,7 @@ class Life:
         """Note what the agent can do, and emit it."""
         can, agent = result.agent_capabilities, result.agent_info or lifecycle.Implementation("")
         self.title = one_line(f"{agent.title or agent.name} {agent.version}")
-        self._files.gets_empty_text = agent.name in EMPTY_TEXTS
+        self.requests.files.gets_empty_text = agent.name in EMPTY_TEXTS
         self.logins.methods = result.auth_methods
         self.logins.can_log_out = can.auth.logout is not None
         self.sessions.introduced(can, whole_prompts=agent.name in WHOLE_PROMPTS)
@@ -111,7 +95,8 @@ class Life:
         """Read the messages of one read, and emit their events together."""
         with self.link.one_batch():
             for message in batch:
-                self.link.emit(*events_of(message, self._read, self.requests.fail))
+                if told := events_of(message, self._read, self.requests.fail):
+                    self.link.emit(*told)  # the line about a bug of ours
 
     def _read(self, message: Incoming) -> Sequence[agent_events.AgentEvent]:
         if isinstance(message, Request):
@@ -128,7 +113,7 @@ class Life:
             case lifecycle.CancelRequest(request_id):
                 self.requests.withdraw(request_id)
             case elicitation.ElicitationCompleted():
-                self.elicitations.completed(received.elicitation_id)
+                self.requests.elicitations.completed(received.elicitation_id)
             case acp.Unknown(method):
                 logger.debug("skipped %s: it is not known here", method)
         return ()
@@ -139,7 +124,7 @@ class Life:
             told = session.receive(updated.update, size_of(message))
             for event in told:
                 if isinstance(event, ApprovalWithdrawn):
-                    self.permissions.supersede(session, event.call.id)
+                    self.requests.permissions.supersede(session, event.call.id)
             self.link.say(session.chat_id, *told)
         elif not self.sessions.keep_early(updated.session_id, message):
             logger.debug("skipped an update of an unknown session")

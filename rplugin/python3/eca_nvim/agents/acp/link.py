@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import repeat
 from pathlib import PurePath
 from typing import Final, TypeAlias, TypeVar
 
@@ -15,7 +16,7 @@ from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
 from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId
-from eca_nvim.protocol.acp import DecodeError, Notification, Request, decode_result, encode
+from eca_nvim.protocol.acp import DecodeError, Request, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED
 from eca_nvim.protocol.base.types import Wire
 from eca_nvim.spawn import program_name
@@ -99,11 +100,6 @@ class Link:
                 ended()
             return None
 
-    def notify(self, params: Notification) -> None:
-        """Queue a notification."""
-        with suppress(ConnectionClosed):
-            self.connection.notify(params.method, encode(params))
-
     # --- answers to its requests ----------------------------------------------------------------
 
     @property
@@ -140,7 +136,7 @@ class Link:
 
     def say(self, chat_id: str | None, *told: events.ChatEvent) -> None:
         """Emit events of a chat."""
-        self.emit(*(events.Addressed(chat_id, event) for event in told))
+        self.emit(*map(events.Addressed, repeat(chat_id), told))
 
     def announce(self, abilities: Iterable[Ability]) -> None:
         """Announce all that the agent can do."""

@@ -253,23 +253,18 @@ def _levels(
     known: Mapping[str, Unasked], values: Iterable[OptionValue]
 ) -> Mapping[OptionValue, Unasked | None]:
     """Return what runs unasked with each value; None: nobody knows."""
-    ids = {value: _short(value) for value in values}
+    ids = {value: plain_id(value) for value in values}
     listed = {*ids.values()}
     beside = {it: level for (it, other), level in _MODES_BESIDE.items() if other in listed}
     known = {**known, **(beside if known is _MODES else {})}
     return {value: known.get(short) for value, short in ids.items()}
 
 
-def _short(value: OptionValue) -> str:
-    """Return the plain id of a value; a toggle is on or off."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return plain_id(value)
-
-
-def plain_id(value: str) -> str:
+def plain_id(value: OptionValue) -> str:
     """Return an id as ids are compared: without case, `-` and `_`; of a URL the last part.
 
-    Agents spell the same mode as `auto-edit`, `autoEdit` and `auto_edit`.
+    Agents spell the same mode as `auto-edit`, `autoEdit` and `auto_edit`. A toggle is on or off.
     """
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return value.rpartition("#")[2].casefold().replace("-", "").replace("_", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -20,12 +21,12 @@ from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import REQUEST_CANCELLED
-from eca_nvim.protocol.acp import sessions
+from eca_nvim.protocol.acp import encode, sessions
 from eca_nvim.protocol.acp.content import ContentBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
 from eca_nvim.protocol.acp.options import OptionsResult
 from eca_nvim.protocol.acp.sessions import SteerOutcome, StopReason
-from eca_nvim.transport import RemoteError
+from eca_nvim.transport import ConnectionClosed, RemoteError
 
 _ENDS: Final[Mapping[StopReason, TurnEnded]] = {
     StopReason.CANCELLED: TurnEnded(TurnEnd.STOPPED),
@@ -78,7 +79,9 @@ class Outbox:
             return
         if session.turn is TurnState.RUNNING:
             session.turn = TurnState.STOPPING
-        self._link.notify(sessions.CancelTurn(session_id=session.id))  # each time the user asks
+        cancel = sessions.CancelTurn(session_id=session.id)
+        with suppress(ConnectionClosed):
+            self._link.connection.notify(cancel.method, encode(cancel))  # each time the user asks
         self._requests.cancel(session)
 
     def withhold(self, chat_id: str) -> Prompt | None:

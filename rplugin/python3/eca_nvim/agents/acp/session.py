@@ -196,7 +196,7 @@ class Session:
 
     def receive(self, update: SessionUpdate, size: int) -> Sequence[events.ChatEvent]:
         """Read an update of `size` bytes; what is replayed gives no events."""
-        is_news = self.is_open and isinstance(update, Notice)
+        is_news = isinstance(update, Notice) and self.is_open
         if not self.past.is_told or is_news or not is_said(update):
             told = self.inbox.receive(update)
             # The answer that opens the session has the rest of the options.

@@ -35,7 +35,7 @@ class Consents:
     def __init__(
         self, permissions: Permissions, folders: Sequence[str], kept_projects: KeptProjects
     ) -> None:
-        self._permissions = permissions
+        self.permissions = permissions
         self._granted = permissions.granted
         self._folders = folders
         self._kept_projects = kept_projects
@@ -51,7 +51,7 @@ class Consents:
         if not self.must_ask(session, act):
             self._granted.use_up(session, act)
             return True
-        if self._permissions.count(session) >= MOST_ASKED:
+        if self.permissions.count(session) >= MOST_ASKED:
             return False
         of_workspace = self._is_of_workspace(act)
         folder = self._possible_project(act)
@@ -147,11 +147,11 @@ class Consents:
         asked = RequestPermission(session.id, act.call(call_id), options)
         reads = act.subject if act.kind is ActKind.READ else None
         while True:
-            question = self._permissions.ask(session, asked, reads=reads)
+            question = self.permissions.ask(session, asked, reads=reads)
             try:
                 await question.answered.wait()
             finally:
-                self._permissions.retract(question)
+                self.permissions.retract(question)
             if not question.is_about_another:
                 return question.choice
             logger.warning("asked again: the agent has changed its call %s meanwhile", call_id)

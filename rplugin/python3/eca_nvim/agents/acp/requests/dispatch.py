@@ -1,45 +1,46 @@
-"""Requests: what the agent asks us, and who answers it."""
+"""Requests: what the agent asks us, and who answers it: each exactly once, because agents wait."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Protocol
 
 from eca_nvim.agents.acp.link import Link
+from eca_nvim.agents.acp.requests.consents import Consents
+from eca_nvim.agents.acp.requests.files import Files
+from eca_nvim.agents.acp.requests.forms import Elicitations
+from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.sessions import Sessions
+from eca_nvim.agents.base import EditorServices
 from eca_nvim.agents.process_agent import FAILED
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
-from eca_nvim.protocol.acp import DecodeError, Unknown, decode_agent_request
+from eca_nvim.protocol.acp import DecodeError, Unknown, client_requests, decode_agent_request
+from eca_nvim.protocol.acp.elicitation import CreateElicitation
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
+from eca_nvim.protocol.acp.tool_call import RequestPermission
+from eca_nvim.transport import Guard
 
 logger = logging.getLogger(__name__)
 
 
-class Handler(Protocol):
-    """Answers requests of some types, each exactly once: agents wait."""
-
-    # session: None for an elicitation about a login. asked: as `handlers` says.
-    def start(self, request_id: MessageId, session: Any, asked: Any) -> None:  # noqa: ANN401
-        """Start to answer a request."""
-
-    def cancel(self, session: Session) -> None:
-        """Answer what is open in a session: its turn was stopped or has ended."""
-
-    def withdraw(self, request_id: MessageId) -> bool:
-        """Close a request that the agent has cancelled; returns whether it is one of these."""
-
-
 class AgentRequests:
-    """Answers the requests of one agent process; `handlers`: by type of request."""
+    """Answers the requests of one agent process."""
 
-    def __init__(self, link: Link, sessions: Sessions, handlers: Mapping[type, Handler]) -> None:
+    def __init__(
+        self,
+        link: Link,
+        sessions: Sessions,
+        consents: Consents,
+        services: EditorServices,
+        guard: Guard | None,
+    ) -> None:
         self._link = link
         self._sessions = sessions
-        self._by_type = handlers
-        self._handlers = tuple(dict.fromkeys(handlers.values()))
+        self.permissions = consents.permissions
+        self.files = Files(link, consents, services)
+        self.elicitations = Elicitations(link)
+        self.terminals = Terminals(link, consents, guard)
 
     def start(self, request: Request) -> None:
         """Start to answer a request."""
@@ -54,11 +55,21 @@ class AgentRequests:
             self._link.refuse(request.id, METHOD_NOT_FOUND, f"{asked.method} is not known here")
             return
         session = self._sessions.by_id.get(asked.session_id or "")
-        if session is not None or asked.session_id is None:
-            self._by_type[type(asked)].start(request.id, session, asked)
-        elif not self._sessions.keep_early(asked.session_id, request):
-            unknown = f"there is no session {asked.session_id}"
-            self._link.refuse(request.id, INVALID_PARAMS, unknown)
+        if session is None and asked.session_id is not None:
+            if not self._sessions.keep_early(asked.session_id, request):
+                unknown = f"there is no session {asked.session_id}"
+                self._link.refuse(request.id, INVALID_PARAMS, unknown)
+            return
+        if isinstance(asked, CreateElicitation):
+            self.elicitations.start(request.id, session, asked)
+            return
+        assert session is not None  # only an elicitation may be about none, as a login is
+        if isinstance(asked, RequestPermission):
+            self.permissions.start(request.id, session, asked)
+        elif isinstance(asked, client_requests.ReadTextFile | client_requests.WriteTextFile):
+            self.files.start(request.id, session, asked)
+        else:
+            self.terminals.start(request.id, session, asked)
 
     def fail(self, request_id: MessageId) -> None:
         """Answer a request that could not be read because of a bug: the agent waits for it."""
@@ -66,11 +77,16 @@ class AgentRequests:
             self._link.refuse(request_id, INTERNAL_ERROR, FAILED)
 
     def cancel(self, session: Session) -> None:
-        """Answer the open requests of a session; the chat has closed them already."""
+        """Answer the open requests of a session: its turn was stopped or has ended.
+
+        The chat has closed them already. What waits for files ends with the user's questions.
+        """
         with self._link.one_batch():
-            for each in self._handlers:
-                each.cancel(session)
+            self.permissions.cancel(session)
+            self.elicitations.cancel(session)
+            self.terminals.cancel(session)
 
     def withdraw(self, request_id: MessageId) -> None:
         """Close a request that the agent has cancelled ($/cancel_request)."""
-        any(each.withdraw(request_id) for each in self._handlers)
+        everyone = (self.permissions, self.files, self.elicitations, self.terminals)
+        any(each.withdraw(request_id) for each in everyone)

@@ -97,9 +97,6 @@ class Files:
         open_ = self._open[request_id] = _Open(request_id, session, asked.path)
         self._link.tasks.start_soon(self._answer, open_, asked)
 
-    def cancel(self, session: Session) -> None:
-        """Do nothing: the user's questions are closed, and nothing else waits long."""
-
     def withdraw(self, request_id: MessageId) -> bool:
         """Ask the user no more; a write that has begun is completed."""
         open_ = self._open.get(request_id)

@@ -60,10 +60,8 @@ def read_form(schema: elicitation.FormSchema) -> tuple[tuple[FormField, ...], Se
     for name, described in schema.properties.items():
         required = name in (schema.required or ())
         quoted = f"'{one_line(name)[:40]}'"
-        if isinstance(described, elicitation.UnknownField):
-            field = _string_like(name, described.fields)
-        else:
-            field = _field(name, described)
+        known = _string_like(described)
+        field = None if known is None else _field(name, known)
         if field is not None:
             fields.append(replace(field, required=required))
         elif required:
@@ -125,17 +123,17 @@ def _of_text(field: FormField, described: elicitation.StringField) -> FormField:
     )
 
 
-def _string_like(name: str, wire: Mapping[str, Any]) -> FormField | None:
-    """Return a field whose type is not known as a text, if it can be a string."""
-    kind = wire.get("type")
+def _string_like(described: elicitation.Field) -> _KnownField | None:
+    """Read a field whose type is not known as a text, if it can be a string."""
+    if not isinstance(described, elicitation.UnknownField):
+        return described
+    wire = described.fields
+    kind, title, about = wire.get("type"), wire.get("title"), wire.get("description")
     if kind is not None and not (isinstance(kind, list) and "string" in kind):
         return None
-    title, about = wire.get("title"), wire.get("description")
-    return FormField(
-        name=name,
-        kind=FieldKind.TEXT,
-        title=title[:_MOST_TITLE] if isinstance(title, str) and title else name,
-        description=about if isinstance(about, str) else "",
+    return elicitation.StringField(
+        title=title if isinstance(title, str) else None,
+        description=about if isinstance(about, str) else None,
     )
 
 

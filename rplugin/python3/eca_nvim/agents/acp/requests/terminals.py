@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import posixpath
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
 import anyio
@@ -233,10 +232,6 @@ def _folder(cwd: str | None, session: Session) -> str:
         folder = real_path(named)
     except ValueError as fault:
         raise _Refused(INVALID_PARAMS, f"cwd is no path, {fault}: {named!r}") from fault
-    try:
-        there = Path(folder).is_dir()
-    except OSError:  # a name that is too long
-        there = False
-    if not there:
+    if not posixpath.isdir(folder):
         raise _Refused(INVALID_PARAMS, f"there is no such folder: {named}")
     return folder

@@ -116,10 +116,7 @@ class KnownCall:
     def show(self, terminal_id: str, command: str, text: Callable[[], str]) -> None:
         """Show a terminal of ours; `text` returns what it has printed. The call runs a command."""
         self._shown[terminal_id] = text
-        self._ran[command] = None
-        described = self._described()
-        if described != self._call:
-            self._call = described
+        self._ran[command] = self._call = None
 
     def hide(self, terminal_id: str) -> None:
         """Leave a terminal to another call."""

@@ -184,7 +184,7 @@ class ToolCalls:
             return
         before = call.known.call
         is_shown = screen.show_in(call.known)
-        is_new = call.known.call is not before
+        is_new = call.known.call != before
         if call.phase in _MAY_BEGIN or (call.phase is Phase.RUNNING and is_new):
             yield _runs(call)
         yield from _printed_so_far(call, [screen] if is_shown else [])
