@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from eca_nvim.chat.handlers.call_steps import settle, settle_pending
 from eca_nvim.chat.handlers.messages import note, show_user, titled_text
-from eca_nvim.chat.handlers.prompt_queue import follow_up, keep_for_later
+from eca_nvim.chat.handlers.prompt_queue import OF_TURN, follow_up, requeue
 from eca_nvim.chat.handlers.questions import asks_itself, close_login_question, question_asked
 from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.used_files import prompt_sent
@@ -213,7 +213,7 @@ def end(update: Update, reason: TurnEnd) -> None:
     ended = {"reason": reason.value, "command": chat.turn.by_command}
     update.emit("EcaTurnFinished", ended)
     prompt = follow_up(update, reason)
-    keep_for_later(update)
+    requeue(update, OF_TURN)
     if prompt is not None:
         start_prompt(update, prompt.text, prompt.contexts)
 
@@ -281,7 +281,7 @@ def login_began(update: Update, _event: turn_events.LoginBegan) -> None:
     else:
         _step(update, TurnStep.LOGIN)
     update.chat.unconfirmed.clear()
-    keep_for_later(update)
+    requeue(update, OF_TURN)
     if was is Turn.STOPPING:  # our stop arrived before the login began
         _cancel_login(update)
 

@@ -25,17 +25,17 @@ from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, History, Tur
 
 
 class QueueKind(StrEnum):
-    """Why a prompt waits.
+    """Why a prompt waits, in the order in which they are sent.
 
-    STEER: sent to the running turn. CORRECTION: meant for it, but the agent cannot be steered.
-    REASON: why a call was rejected. NEXT: the history changes; after that no prompt has this kind.
+    REASON: why a call was rejected. STEER: sent to the running turn. CORRECTION: meant for it, but
+    the agent cannot be steered. NEXT: the history changes; after that no prompt has this kind.
     """
 
+    REASON = "reason"
     STEER = "steer"
     CORRECTION = "correction"
     NEXT = "next"
     QUEUE = "queue"
-    REASON = "reason"
 
 
 class TitleOwner(StrEnum):

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.handlers.prompt_queue import keep_after_change, next_after_change
+from eca_nvim.chat.handlers.prompt_queue import OF_HISTORY, requeue, take
 from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.turn import start_prompt
 from eca_nvim.chat.model.blocks import (
@@ -43,8 +43,8 @@ def end_change(chat: Chat, now: int, *, sends: bool = True) -> Changes:
     update = Update(chat, chat.root, now)
     chat.history = states.History.SETTLED
     is_free = sends and chat.turn.state is states.Turn.IDLE
-    prompt = next_after_change(update) if is_free else None
-    keep_after_change(update)
+    prompt = take(update, OF_HISTORY) if is_free else None
+    requeue(update, OF_HISTORY)
     if prompt is not None:
         start_prompt(update, prompt.text, prompt.contexts)
     return update.finish()

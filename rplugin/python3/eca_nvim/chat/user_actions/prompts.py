@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eca_nvim.chat.handlers.messages import note
-from eca_nvim.chat.handlers.prompt_queue import enqueue, keep_after_change, next_waiting
+from eca_nvim.chat.handlers.prompt_queue import OF_HISTORY, enqueue, requeue, take
 from eca_nvim.chat.handlers.turn import end, start_prompt, stop
 from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
@@ -34,14 +34,14 @@ def send_prompt(
     if chat.history is states.History.CHANGING:  # its response may remove all that is shown
         if text:
             _wait_for_history(update, text, contexts)
-        elif not chat.has_turn and (waiting := next_waiting(update)):
+        elif not chat.has_turn and (waiting := take(update)):
             _wait_for_history(update, waiting.text, waiting.contexts)
     elif chat.turn.state is not states.Turn.IDLE:
         if text:
             _wait(update, text, contexts, queue=queue)
     elif text:
         start_prompt(update, text, contexts)
-    elif waiting := next_waiting(update):
+    elif waiting := take(update):
         start_prompt(update, waiting.text, waiting.contexts)
     return update.finish()
 
@@ -55,7 +55,7 @@ def hold_prompt(
         update.remove(chat.unconfirmed[-1])
     note(update, reason, is_error=True)
     enqueue(update, QueuedPrompt(QueueKind.NEXT, text, contexts))
-    keep_after_change(update)
+    requeue(update, OF_HISTORY)
     end(update, states.TurnEnd.FAILED)
     return update.finish()
 
@@ -127,7 +127,7 @@ def stop_turn(chat: Chat, now: int) -> Changes:
     if not chat.has_turn:
         update.ops.append(ops.Notify("info", "no turn is running"))
     if chat.history is states.History.CHANGING:
-        keep_after_change(update)
+        requeue(update, OF_HISTORY)
         update.tell(lambda it: it.give_up(chat.id))
     stop(update)
     return update.finish()
