@@ -167,18 +167,10 @@ def show_activity(update: Update, lane: Lane, words: Callable[[], str]) -> None:
 def show_progress(update: Update, lane: Lane, text: str) -> None:
     """Show the progress a subagent reports, unless one of its tool calls says more."""
     calls = (block for block in update.chat.live.values() if block.lane is lane)
-    if not any(isinstance(block, ToolBlock) and block.state in _BUSY for block in calls):
+    if not any(
+        isinstance(block, ToolBlock) and block.state in states.UNFINISHED_CALLS for block in calls
+    ):
         show_activity(update, lane, lambda: text)
-
-
-_BUSY = frozenset(
-    {
-        states.CallState.PREPARING,
-        states.CallState.APPROVED,
-        states.CallState.RUNNING,
-        states.CallState.WAITING,
-    }
-)
 
 
 def store_usage(update: Update, lane: Lane, usage: turn_events.UsageReported) -> None:

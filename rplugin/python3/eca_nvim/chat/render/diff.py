@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from eca_nvim.chat.text.diffs import CACHED, Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.text.output import MORE, Body, RowPlace, cut, cut_line, joined, lines_left_out
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name
+from eca_nvim.chat.text.text_differences import common
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.ops import Mark
 
@@ -89,8 +90,8 @@ def _file_body(changes: Sequence[FileChange], limit: int | None) -> Body:
 
 
 def _without_line_ends(hunk: Hunk) -> Hunk:
-    # A lone carriage return at the end of a line is a picture, for the user must see it.
     """Leave out the carriage returns of a hunk if all lines that were there have one."""
+    # Any other one is shown as a picture: the user must see it.
     if not hunk.before or not all(line.text.endswith("\r") for line in hunk.before):
         return hunk
     lines = (replace(line, text=line.text.removesuffix("\r")) for line in hunk.lines)
@@ -132,15 +133,13 @@ def _start(hunk: Hunk, change: FileChange) -> tuple[int, int]:
 def _headers(hunks: Sequence[tuple[FileChange, Hunk]], limit: int | None) -> Sequence[str]:
     """Return the row before each hunk; one hunk needs none, unless the whole diff is shown."""
     if limit is None:
-        return [_numbers(hunk) if change.placed else "@@" for change, hunk in hunks]
+        numbers = ((it.start, len(it.before), it.target, len(it.after)) for _, it in hunks)
+        ranges = ["@@ -{},{} +{},{} @@".format(*each) for each in numbers]
+        return [it if by.placed else "@@" for it, (by, _) in zip(ranges, hunks, strict=True)]
     if len(hunks) < 2:
         return [""] * len(hunks)
     starts = [f"line {it.target + _lead(it)}" if by.placed else "change" for by, it in hunks]
     return [f"{start} · {number}/{len(hunks)}" for number, start in enumerate(starts, 1)]
-
-
-def _numbers(hunk: Hunk) -> str:
-    return f"@@ -{hunk.start},{len(hunk.before)} +{hunk.target},{len(hunk.after)} @@"
 
 
 def _hunk(hunk: Hunk, lines: list[str], marks: list[Mark], limit: int | None) -> None:
@@ -149,13 +148,9 @@ def _hunk(hunk: Hunk, lines: list[str], marks: list[Mark], limit: int | None) ->
     for line in shown:
         if line.kind is not LineKind.CONTEXT:
             marks.append((len(lines), 0, -1, _GROUPS[line.kind]))
-        lines.append(line.kind.value + _one(line.text, limit))
+        text = literal_name(line.text)
+        lines.append(line.kind.value + (text if limit is None else cut_line(text, COLUMNS)))
     marks += _words(shown, lines[first:], first)
-
-
-def _one(text: str, limit: int | None) -> str:
-    line = literal_name(text)
-    return line if limit is None else cut_line(line, COLUMNS)
 
 
 def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark]:
@@ -173,8 +168,8 @@ def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark
 
 
 def _pair(old_row: int, old: str, new_row: int, new: str) -> list[Mark]:
-    head = _common(old[1:], new[1:]) + 1
-    tail = min(_common(old[:0:-1], new[:0:-1]), len(old) - head, len(new) - head)
+    head = common(old[1:], new[1:]) + 1
+    tail = min(common(old[:0:-1], new[:0:-1]), len(old) - head, len(new) - head)
     if (head - 1 + tail) * 2 < min(len(old), len(new)) - 1:
         return []  # a different line rather than a changed one
     return [
@@ -185,12 +180,3 @@ def _pair(old_row: int, old: str, new_row: int, new: str) -> list[Mark]:
         )
         if len(text) - tail > head
     ]
-
-
-def _common(first: str, second: str) -> int:
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

@@ -21,8 +21,8 @@ Span: TypeAlias = tuple[int, int, int, int]
 
 def spans(before: Lines, after: Lines) -> list[Span]:
     """Return the spans that differ, in order."""
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
+    head = common(before, after)
+    tail = common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     if not old and not new:
         return []
@@ -37,8 +37,8 @@ def spans(before: Lines, after: Lines) -> list[Span]:
     ]
 
 
-def _common(one: Lines, other: Lines) -> int:
-    """Count the equal lines at the beginning."""
+def common(one: Lines, other: Lines) -> int:
+    """Count the equal lines, or characters, at the beginning."""
     count = 0
     for first, second in zip(one, other, strict=False):
         if first != second:
