@@ -49,18 +49,6 @@ end
 local TITLE = 40
 
 ---@param chat eca.SavedChat
----@return string
-local function describe(chat)
-  local facts = {} ---@type string[]
-  local changed = chat.updated or chat.created
-  facts[#facts + 1] = changed and attention.age(math.floor(changed / 1000))
-  facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
-  facts[#facts + 1] = chat.open and 'open' or nil
-  facts[#facts + 1] = chat.model
-  return display_width.list_row(chat.title or 'No title', TITLE, facts)
-end
-
----@param chat eca.SavedChat
 local function resume(chat)
   -- The shown chat, if its draft is empty: the host removes it if it has no messages either.
   local instead = windows.chat_shown()
@@ -85,7 +73,18 @@ function M.resume()
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
       notify.info('the server is ready: :Eca resume lists its chats')
     else
-      choose.one(saved, { prompt = 'Resume', format_item = describe }, resume)
+      local options = {
+        prompt = 'Resume',
+        format_item = function(chat)
+          local changed, facts = chat.updated or chat.created, {} ---@type integer?, string[]
+          facts[#facts + 1] = changed and attention.age(math.floor(changed / 1000))
+          facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
+          facts[#facts + 1] = chat.open and 'open' or nil
+          facts[#facts + 1] = chat.model
+          return display_width.list_row(chat.title or 'No title', TITLE, facts)
+        end,
+      }
+      choose.one(saved, options, resume)
     end
   end)
 end

@@ -204,14 +204,6 @@ function M.use(name, rest, options)
   start(use)
 end
 
----@param template eca.Template
----@return string
-local function describe(template)
-  local source = template.source ~= 'built in' and ('  (%s)'):format(template.source) or ''
-  local description = template.description ~= '' and '  ' .. template.description or ''
-  return sanitize.line(template.name .. description .. source)
-end
-
 --- Choose a template from a list.
 ---@param options eca.TemplateOptions
 function M.choose(options)
@@ -220,7 +212,14 @@ function M.choose(options)
     if not worked or not return_window.may_focus(asked, 'the list of templates') then
       return
     end
-    local shown = { prompt = 'Templates', format_item = describe }
+    local shown = {
+      prompt = 'Templates',
+      format_item = function(template)
+        local source = template.source ~= 'built in' and ('  (%s)'):format(template.source) or ''
+        local description = template.description ~= '' and '  ' .. template.description or ''
+        return sanitize.line(template.name .. description .. source)
+      end,
+    }
     choose.one(templates.all(), shown, function(template)
       M.use(template.name, '', options)
     end)

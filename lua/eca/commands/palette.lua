@@ -151,25 +151,18 @@ M.rows = {
 
 local MORE = { name = '', on = 'always' } ---@type eca.PaletteRow
 
---- The shortest key of a subcommand's action, in the current buffer.
----@param subcommand eca.Subcommand
----@return string
-local function key_of(subcommand)
-  local action = subcommand.action or subcommand.key
-  local keys = action and help.of(action) or {}
-  table.sort(keys, function(left, right)
-    return #left < #right
-  end)
-  return keys[1] or ''
-end
-
 ---@param rows eca.PaletteRow[]
 ---@param subcommands table<string, eca.Subcommand>
 ---@return table<eca.PaletteRow, string> the line of each
 local function lines_of(rows, subcommands)
   local lines, keys, width = { [MORE] = 'more …' }, {}, 0
   for _, row in ipairs(rows) do
-    keys[row] = key_of(subcommands[row.name])
+    local action = subcommands[row.name].action or subcommands[row.name].key
+    local own = action and help.of(action) or {}
+    table.sort(own, function(left, right) -- the shortest first
+      return #left < #right
+    end)
+    keys[row] = own[1] or ''
     width = math.max(width, vim.api.nvim_strwidth(keys[row]))
   end
   for _, row in ipairs(rows) do

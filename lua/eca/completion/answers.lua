@@ -51,15 +51,6 @@ local function store_of(chat, trigger)
   return by_trigger[trigger]
 end
 
---- The folder that a query lists: all of it if it ends in `/`, or up to the last `/` if it begins
---- with a `/`, `~/`, `./` or `../`.
----@param query string
----@return string folder empty if it lists none
-local function folder_of(query)
-  local is_rooted = query:find('^%.?%.?/') or query:find('^~/')
-  return query:match(is_rooted and '^.*/' or '^.*/$') or ''
-end
-
 --- The items that match a query, the best first; of a folder only what is in it.
 ---@param items eca.CompletionItem[]
 ---@param query string
@@ -68,7 +59,10 @@ local function narrow(items, query)
   if query == '' then
     return items
   end
-  local folder = folder_of(query)
+  -- The folder that it lists: all of it if it ends in `/`, or up to the last `/` if it begins with
+  -- a `/`, `~/`, `./` or `../`.
+  local is_rooted = query:find('^%.?%.?/') or query:find('^~/')
+  local folder = query:match(is_rooted and '^.*/' or '^.*/$') or ''
   local by_text, texts = {}, {} ---@type table<string, eca.CompletionItem>, string[]
   for _, item in ipairs(items) do
     if vim.startswith(item.text, folder) then

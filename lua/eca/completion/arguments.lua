@@ -17,20 +17,16 @@ local scan = require('eca.text.scan')
 
 local M = {}
 
---- Write an argument as the server reads it.
----@param text string
----@return string
-local function quote(text)
-  local is_plain = text ~= '' and not text:find('[%s"]')
-  return is_plain and text or ('"%s"'):format(text:gsub('"', "'"))
-end
-
 --- Put a command and its arguments into the input, in the place of the command alone.
 ---@param buf integer
 ---@param bare string
 ---@param values string[]
 local function write(buf, bare, values)
-  local text = table.concat({ bare, unpack(vim.tbl_map(quote, values)) }, ' ')
+  local text = bare
+  for _, value in ipairs(values) do
+    local is_plain = value ~= '' and not value:find('[%s"]')
+    text = ('%s %s'):format(text, is_plain and value or ('"%s"'):format(value:gsub('"', "'")))
+  end
   local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
   if scan.trim(first) ~= bare then
     field.put_back(buf, text)

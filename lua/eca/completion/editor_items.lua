@@ -71,15 +71,6 @@ local function buffer_items()
   return items
 end
 
----@return eca.CompletionItem[]
-local function list_contexts()
-  local items = buffer_items()
-  for _, name in ipairs(WORDS) do
-    items[#items + 1] = SENDS[name]() and item_of({ type = name }, name, tokens.NAMED[name]) or nil
-  end
-  return items
-end
-
 --- The items for a trigger.
 ---@param trigger eca.CompletionTrigger
 ---@return eca.CompletionItem[]
@@ -87,7 +78,14 @@ function M.list(trigger)
   if trigger ~= '@' then
     return {}
   end
-  contexts = contexts or list_contexts()
+  if not contexts then
+    local items = buffer_items()
+    for _, name in ipairs(WORDS) do
+      local sends = SENDS[name]()
+      items[#items + 1] = sends and item_of({ type = name }, name, tokens.NAMED[name]) or nil
+    end
+    contexts = items
+  end
   return contexts
 end
 

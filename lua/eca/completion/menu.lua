@@ -29,20 +29,6 @@ local mapped ---@type integer? the buffer in which `<CR>` is mapped
 local user_options ---@type string? the option before the menu was opened
 local is_changing = false -- another list replaces the one that is shown
 
-local function set_option()
-  if not user_options then
-    user_options = vim.api.nvim_get_option_value('completeopt', SCOPE)
-    vim.api.nvim_set_option_value('completeopt', OPTIONS, SCOPE)
-  end
-end
-
-local function restore_option()
-  if user_options then
-    vim.api.nvim_set_option_value('completeopt', user_options, SCOPE)
-    user_options = nil
-  end
-end
-
 --- Map `<CR>` in the current buffer, unless the user has mapped it.
 local function map_enter()
   if mapped or vim.fn.maparg('<CR>', 'i') ~= '' then
@@ -53,13 +39,6 @@ local function map_enter()
     local is_selected = vim.fn.complete_info({ 'selected' }).selected >= 0
     return vim.fn.pumvisible() == 1 and is_selected and '<C-y>' or '<CR>'
   end, { buffer = mapped, expr = true, desc = 'eca: accept what is selected in the menu' })
-end
-
-local function unmap_enter()
-  if mapped and vim.api.nvim_buf_is_valid(mapped) then
-    vim.keymap.del('i', '<CR>', { buffer = mapped })
-  end
-  mapped = nil
 end
 
 --- May the menu change now? Not while another completion or a selection is active. A list that was
@@ -94,7 +73,10 @@ local function open(place, items)
   local list = vim.tbl_map(function(item)
     return rows.menu_row(item, cells)
   end, items)
-  set_option()
+  if not user_options then
+    user_options = vim.api.nvim_get_option_value('completeopt', SCOPE)
+    vim.api.nvim_set_option_value('completeopt', OPTIONS, SCOPE)
+  end
   shown = { place = place, items = items }
   complete(place.start, list)
   map_enter()
@@ -103,8 +85,13 @@ end
 --- Give back what is ours only while the menu is open.
 local function put_back()
   shown = nil
-  unmap_enter()
-  restore_option()
+  if mapped and vim.api.nvim_buf_is_valid(mapped) then
+    vim.keymap.del('i', '<CR>', { buffer = mapped })
+  end
+  if user_options then
+    vim.api.nvim_set_option_value('completeopt', user_options, SCOPE)
+  end
+  mapped, user_options = nil, nil
 end
 
 --- Close the menu, if ours is open.

@@ -14,15 +14,6 @@ local MOST_ENTRIES = 50
 --- `w:netrw_liststyle` of a tree.
 local NETRW_TREE = 3
 
---- A context for a file or folder.
----@param path string absolute
----@return eca.Context?
-local function of_path(path)
-  local stat = vim.uv.fs_stat(path)
-  local kind = stat and stat.type == 'directory' and 'directory' or 'file'
-  return stat and { type = kind, path = paths.normalize(path) } or nil
-end
-
 --- A context for lines of a buffer: of its file, or of its text if it has no file.
 ---@param buf integer
 ---@param first? integer
@@ -37,16 +28,6 @@ function M.of_lines(buf, first, last)
   end
   buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
   return { type = 'buffer', buf = buf, first = first, last = last }
-end
-
---- The path of an entry in a list of oil.nvim.
----@param row integer 1-based
----@return string?
-local function oil_entry(row)
-  local oil = package.loaded.oil
-  local folder = oil and oil.get_current_dir(0) -- nil: on another machine
-  local entry = folder and oil.get_entry_on_line(0, row)
-  return entry and vim.fs.joinpath(folder, entry.name) or folder
 end
 
 --- Call a function of netrw, which works on the line of the cursor.
@@ -69,40 +50,6 @@ local function netrw_entry()
   return name and vim.fs.joinpath(folder, name) or nil
 end
 
---- The node of nvim-tree that the cursor is on.
----@return string?
-local function nvim_tree_entry()
-  local node = package.loaded['nvim-tree.api'].tree.get_node_under_cursor()
-  return node and node.absolute_path
-end
-
----@param row integer 1-based
----@return string?
-local function neo_tree_entry(row)
-  local state = package.loaded['neo-tree.sources.manager'].get_state_for_window()
-  local node = state and state.tree and state.tree:get_node(row)
-  return node and node.path
-end
-
----@param row integer 1-based
----@return string?
-local function mini_files_entry(row)
-  local entry = package.loaded['mini.files'].get_fs_entry(0, row)
-  return entry and entry.path
-end
-
---- The file chosen in the picker, or explorer, of snacks.nvim whose list is the current window.
----@return string?
-local function snacks_entry()
-  local picker = package.loaded['snacks.picker']
-  for _, each in ipairs(picker.get()) do
-    if each.list.win.win == vim.api.nvim_get_current_win() then
-      local item = each:current()
-      return item and picker.util.path(item)
-    end
-  end
-end
-
 ---@alias eca.EntryContext fun(row: integer): eca.Context?
 
 --- An entry of a plugin; one that fails has none.
@@ -117,19 +64,46 @@ local function entry(path_of, at_cursor)
     end
     local worked, path = pcall(path_of, row)
     vim.fn.winrestview(view)
-    return worked and type(path) == 'string' and of_path(path) or nil
+    local stat = worked and type(path) == 'string' and vim.uv.fs_stat(path)
+    local kind = stat and stat.type == 'directory' and 'directory' or 'file'
+    return stat and { type = kind, path = paths.normalize(path) } or nil
   end
 end
 
 --- Lists whose rows are contexts, by file type.
 ---@type table<string, eca.EntryContext>
 local LISTS = {
-  oil = entry(oil_entry),
+  oil = entry(function(row)
+    local oil = package.loaded.oil
+    local folder = oil and oil.get_current_dir(0) -- nil: on another machine
+    local found = folder and oil.get_entry_on_line(0, row)
+    return found and vim.fs.joinpath(folder, found.name) or folder
+  end),
   netrw = entry(netrw_entry, true),
-  NvimTree = entry(nvim_tree_entry, true),
-  ['neo-tree'] = entry(neo_tree_entry),
-  minifiles = entry(mini_files_entry),
-  snacks_picker_list = entry(snacks_entry),
+  NvimTree = entry(function()
+    local node = package.loaded['nvim-tree.api'].tree.get_node_under_cursor()
+    return node and node.absolute_path
+  end, true),
+  ['neo-tree'] = entry(function(row)
+    local state = package.loaded['neo-tree.sources.manager'].get_state_for_window()
+    local node = state and state.tree and state.tree:get_node(row)
+    return node and node.path
+  end),
+  minifiles = entry(function(row)
+    local found = package.loaded['mini.files'].get_fs_entry(0, row)
+    return found and found.path
+  end),
+  snacks_picker_list = entry(
+    function() -- the picker, or explorer, whose list is the current window
+      local picker = package.loaded['snacks.picker']
+      for _, each in ipairs(picker.get()) do
+        if each.list.win.win == vim.api.nvim_get_current_win() then
+          local item = each:current()
+          return item and picker.util.path(item)
+        end
+      end
+    end
+  ),
   qf = function(row)
     local reports = require('eca.context.reports') -- late: rarely needed
     local is_local = vim.fn.win_gettype() == 'loclist'

@@ -17,16 +17,6 @@ for suffix in OF_FILES:gmatch('%a+') do
   suffixes[suffix] = true
 end
 
----@param suffix string letters and digits
----@return boolean
-local function is_of_files(suffix)
-  if suffixes[suffix] == nil then
-    local known, filetype = pcall(vim.filetype.match, { filename = 'a.' .. suffix })
-    suffixes[suffix] = known and filetype ~= nil
-  end
-  return suffixes[suffix]
-end
-
 --- Does a word that names nothing read as the name of a file or folder? `@pytest.fixture` and
 --- `@types/node` do not: the first has no suffix of a file, the second is in no folder that exists.
 ---@param name string
@@ -43,7 +33,11 @@ local function reads_as_path(name)
       or reads_as_path(vim.fs.basename(name))
   end
   local suffix = name:match('%w%.(%w+)$')
-  return suffix ~= nil and is_of_files(suffix)
+  if suffix and suffixes[suffix] == nil then
+    local known, filetype = pcall(vim.filetype.match, { filename = 'a.' .. suffix })
+    suffixes[suffix] = known and filetype ~= nil
+  end
+  return suffix ~= nil and suffixes[suffix]
 end
 
 ---@class eca.MissingWord

@@ -114,15 +114,6 @@ end
 
 local VISUAL = '^[vV\22]'
 
---- The user has ended a selection: keeps it for the next prompt.
-local function remember_selection()
-  local buf = vim.api.nvim_get_current_buf()
-  if paths.of_buffer(buf) then
-    local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
-    selected = selection(buf, vim.fn.visualmode(), from, to)
-  end
-end
-
 --- Begin to track the last code window. Called when the first chat is opened.
 function M.track()
   local group = vim.api.nvim_create_augroup('eca.context', { clear = true })
@@ -133,7 +124,13 @@ function M.track()
   vim.api.nvim_create_autocmd('ModeChanged', {
     group = group,
     pattern = '[vV\22]*:[^vV\22]*',
-    callback = remember_selection,
+    callback = function() -- a selection has ended: it is kept for the next prompt
+      local buf = vim.api.nvim_get_current_buf()
+      if paths.of_buffer(buf) then
+        local from, to = vim.fn.getpos("'<"), vim.fn.getpos("'>")
+        selected = selection(buf, vim.fn.visualmode(), from, to)
+      end
+    end,
   })
   -- An operator changes the text of its selection only after the selection has ended.
   vim.api.nvim_create_autocmd('TextChanged', {

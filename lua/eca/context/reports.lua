@@ -32,21 +32,15 @@ local function file_of(item)
   return item.bufnr > 0 and paths.of_buffer(item.bufnr) or nil
 end
 
----@param item table
----@return string
-local function place_of(item)
-  local path = file_of(item)
-  local name = path and paths.as_typed(path) or item.module
-  local line = item.lnum > 0 and (':%d'):format(item.lnum) or ''
-  local column = line ~= '' and item.col > 0 and (':%d'):format(item.col) or ''
-  return name .. line .. column
-end
-
 --- An item as one line: place, type and text, as compilers write it.
 ---@param item table
 ---@return string
 local function line_of(item)
-  local place = place_of(item)
+  local path = file_of(item)
+  local place = path and paths.as_typed(path) or item.module
+  if item.lnum > 0 then
+    place = ('%s:%d%s'):format(place, item.lnum, item.col > 0 and ':' .. item.col or '')
+  end
   local text = (TYPES[item.type:upper()] or '') .. item.text
   return sanitize.line(place ~= '' and ('%s: %s'):format(place, text) or text)
 end
@@ -79,15 +73,6 @@ end
 
 local NAMES = { 'error', 'warning', 'info', 'hint' }
 
----@param path string
----@param found vim.Diagnostic
----@return string
-local function line_of_diagnostic(path, found)
-  local place = ('%s:%d:%d'):format(paths.as_typed(path), found.lnum + 1, found.col + 1)
-  local source = found.source and (' [%s]'):format(found.source) or ''
-  return sanitize.line(('%s: %s: %s%s'):format(place, NAMES[found.severity], found.message, source))
-end
-
 --- All diagnostics of files in some folders, each with its file.
 ---@param folders string[] absolute
 ---@return { path: string, found: vim.Diagnostic }[]
@@ -118,7 +103,10 @@ function M.read_diagnostics()
     return nil, 'there are no diagnostics in the workspace'
   end
   local found = bounded.of_list(#all, function(index)
-    return line_of_diagnostic(all[index].path, all[index].found)
+    local path, it = all[index].path, all[index].found
+    local place = ('%s:%d:%d'):format(paths.as_typed(path), it.lnum + 1, it.col + 1)
+    local source = it.source and (' [%s]'):format(it.source) or ''
+    return sanitize.line(('%s: %s: %s%s'):format(place, NAMES[it.severity], it.message, source))
   end)
   return { label = 'diagnostics', content = found.text, cut = found.cut }
 end

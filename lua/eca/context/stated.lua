@@ -19,24 +19,6 @@ local M = {}
 ---@field marks eca.Mark[]
 ---@field leads_out boolean
 
----@param item eca.Context
----@return boolean
-local function leads_out(item)
-  local is_path = item.path ~= nil and not paths.inside(item.path, host.folders())
-  return item.type == 'buffer' or is_path
-end
-
----@param item eca.Context
----@param is_out boolean
----@return string
-local function describe(item, is_out)
-  if item.type == 'buffer' then
-    return sanitize.line(('%s, the buffer %s'):format(item.token, buffer_text.name(item.buf)))
-  end
-  local path = is_out and ', outside of the workspace: ' .. item.path or ''
-  return sanitize.line(item.token .. path)
-end
-
 --- What a text would send.
 ---@param text string
 ---@return eca.SentContexts
@@ -45,11 +27,16 @@ function M.of(text)
   local sent = { contexts = {}, lines = {}, marks = {}, leads_out = false }
   for _, token in ipairs(tokens.find(text)) do
     local item = token.context
-    local is_out = leads_out(item)
+    local is_outside = item.path ~= nil and not paths.inside(item.path, host.folders())
+    local is_out = item.type == 'buffer' or is_outside
+    local shown = item.token .. (is_outside and ', outside of the workspace: ' .. item.path or '')
+    if item.type == 'buffer' then
+      shown = ('%s, the buffer %s'):format(item.token, buffer_text.name(item.buf))
+    end
     local row = #sent.lines == 0 and 1 or #sent.lines
     sent.contexts[#sent.contexts + 1] = item
     sent.lines[1] = sent.lines[1] or 'It sends these along:'
-    sent.lines[row + 1] = (is_out and '! ' or '  ') .. describe(item, is_out)
+    sent.lines[row + 1] = (is_out and '! ' or '  ') .. sanitize.line(shown)
     sent.leads_out = sent.leads_out or is_out
     if is_out then
       sent.marks[#sent.marks + 1] = { row, 0, -1, 'EcaWarning' }

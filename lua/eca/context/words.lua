@@ -30,14 +30,6 @@ local function opened(line)
   return { sign = marks:sub(1, 1), length = #marks }
 end
 
----@param line string
----@param fence eca.Fence
----@return boolean
-local function closes(line, fence)
-  local marks, rest = line:match('^ ? ? ?(%' .. fence.sign .. '+)(.*)$')
-  return marks ~= nil and #marks >= fence.length and not rest:find('%S')
-end
-
 --- The rows in fenced code blocks, with the fences themselves.
 ---@param lines string[]
 ---@return table<integer, true> rows 1-based
@@ -45,8 +37,9 @@ function M.code_rows(lines)
   local rows, fence = {}, nil ---@type table<integer, true>, eca.Fence?
   for row, line in ipairs(lines) do
     if fence then
-      rows[row] = true
-      fence = not closes(line, fence) and fence or nil
+      local marks, rest = line:match('^ ? ? ?(%' .. fence.sign .. '+)(.*)$')
+      local closes = marks and #marks >= fence.length and not rest:find('%S')
+      rows[row], fence = true, not closes and fence or nil
     else
       fence = opened(line)
       rows[row] = fence and true or nil

@@ -51,17 +51,6 @@ local function close(tab)
   end
 end
 
----@param login eca.Login
----@return integer buf
-local function open(login)
-  vim.cmd.tabnew()
-  local buf = vim.api.nvim_get_current_buf()
-  vim.bo[buf].bufhidden, vim.bo[buf].buflisted, vim.bo[buf].swapfile = 'wipe', false, false
-  local title = sanitize.line(login.title):gsub('%%', '%%%%')
-  vim.wo[0][0].winbar = (' login: %s%%=<C-\\><C-n>:q cancels '):format(title)
-  return buf
-end
-
 ---@param tab eca.LoginTab
 ---@param login eca.Login
 local function run(tab, login)
@@ -104,7 +93,12 @@ end
 ---@param login eca.Login
 function M.run(login)
   local origin, takes_focus = return_window.here(), vim.api.nvim_get_mode().mode == 'n'
-  local tab = { buf = open(login), origin = takes_focus and origin or nil } ---@type eca.LoginTab
+  vim.cmd.tabnew()
+  local buf = vim.api.nvim_get_current_buf()
+  vim.bo[buf].bufhidden, vim.bo[buf].buflisted, vim.bo[buf].swapfile = 'wipe', false, false
+  local title = sanitize.line(login.title):gsub('%%', '%%%%')
+  vim.wo[0][0].winbar = (' login: %s%%=<C-\\><C-n>:q cancels '):format(title)
+  local tab = { buf = buf, origin = takes_focus and origin or nil } ---@type eca.LoginTab
   tabs[login.number] = tab
   run(tab, login)
   if not tab.job then
