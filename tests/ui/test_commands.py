@@ -198,6 +198,20 @@ def test_steering_and_queueing_take_text_or_the_draft(view: View) -> None:
     assert sent == [("left", False), ("later", True), ("draft", True)]
 
 
+def test_every_subcommand_completes_its_argument(view: View) -> None:
+    code = """
+    local wrong = {}
+    for name, subcommand in pairs(require('eca.commands').subcommands) do
+      local choices = subcommand.choices and subcommand.choices('', false, '') or {}
+      if not vim.islist(choices) or not (subcommand.action or subcommand.run) then
+        table.insert(wrong, name)
+      end
+    end
+    return wrong
+    """
+    assert view.nvim.lua(code) == []
+
+
 def test_a_model_is_chosen_from_those_offered(view: View) -> None:
     view.nvim.lua("vim.ui.select = function(items, _, done) done(items[2]) end")
     view.draw(eca_options(["one", "two"]))
