@@ -117,6 +117,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"[A-Za-z][\w+.-]*://[!-~]*[A-Za-z0-9/]": AT_ONE_PLACE,
     },
     "eca_nvim.session.completion.names": {
+        rb"[^\0]+": "its repeat ends at the byte that it excludes",
         rb"[\0-\x1f\x7f]": NO_REPEAT,
         "[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]": NO_REPEAT,
         "_in_order(query)": "its repeats are possessive, and end at the letter they exclude",

@@ -28,7 +28,7 @@ _MOST_IN_ORDER: Final = 1500
 """Names that have the letters of the query apart, at most."""
 LONGEST: Final = 1000
 """Bytes of a name in a token, and characters of a query, at most."""
-_NAME = re.compile(rb"([^\0]+)\0")
+_NAME = re.compile(rb"[^\0]+")
 _CONTROLS = re.compile(rb"[\0-\x1f\x7f]")
 _UNTYPABLE = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -99,7 +99,7 @@ class Names:
 
 def _typable_names(names: bytes) -> Iterator[bytes]:
     for found in _NAME.finditer(names):
-        name = found[1]
+        name = found[0]
         is_plain = name.isascii() and _CONTROLS.search(name) is None
         if len(name) <= LONGEST and (is_plain or typable(os.fsdecode(name))):
             yield name
