@@ -115,15 +115,11 @@ local function save(remover)
   draft_file.save(table.concat(texts, '\n'), remover)
 end
 
----@param intent eca.Intent
----@return [string, string]
-local function line_of(intent)
-  return { 'queue', intent.payload.text }
-end
-
 ---@param chat string
 local function show(chat)
-  local lines = vim.tbl_map(line_of, prompts_of(chat))
+  local lines = vim.tbl_map(function(text)
+    return { 'queue', text }
+  end, texts_of(prompts_of(chat)))
   if #lines > 0 or shown[chat] then
     shown[chat] = #lines > 0 or nil
     draw({ op = 'queue', chat = chat, prompts = lines })
@@ -229,40 +225,24 @@ function M.received()
   drafts.flush() -- drafts that are only in the file, because they were not sent yet
 end
 
----@param chat string
----@param prompts eca.Intent[]
----@param edit boolean put them into the input
-local function take_out(chat, prompts, edit)
-  intents = vim.tbl_filter(function(intent)
-    return not vim.list_contains(prompts, intent)
-  end, intents)
-  if edit and #prompts > 0 then
-    draw({ op = 'input', chat = chat, text = table.concat(texts_of(prompts), '\n') })
-  end
-  M.settle()
-end
-
---- Intents that can be carried out without a host.
----@type table<string, fun(payload: table<string, any>)>
-local WITHOUT_HOST = {
-  unqueue = function(payload)
-    local prompt = prompts_of(payload.chat)[payload.index]
-    take_out(payload.chat, { prompt }, payload.edit ~= false)
-  end,
-  stop = function(payload)
-    take_out(payload.chat, prompts_of(payload.chat), true)
-  end,
-}
-
---- Carry out an intent without a host, if that is possible.
+--- Carry out an intent without a host, if that is possible: take back one held prompt, or all.
 ---@param intent eca.Intent
 ---@return boolean done
 function M.do_without_host(intent)
-  local run = WITHOUT_HOST[intent.name]
-  if run then
-    run(intent.payload)
+  local name, payload = intent.name, intent.payload
+  if name ~= 'unqueue' and name ~= 'stop' then
+    return false
   end
-  return run ~= nil
+  local prompts = prompts_of(payload.chat)
+  prompts = name == 'unqueue' and { prompts[payload.index] } or prompts
+  intents = vim.tbl_filter(function(other)
+    return not vim.list_contains(prompts, other)
+  end, intents)
+  if payload.edit ~= false and #prompts > 0 then
+    draw({ op = 'input', chat = payload.chat, text = table.concat(texts_of(prompts), '\n') })
+  end
+  M.settle()
+  return true
 end
 
 return M

@@ -26,6 +26,8 @@ local M = {}
 local ANSWERS = { drawn = true, returned = true }
 --- Intents that are not sent by a key: no message says that they are held.
 local QUIET = { keep_draft = true, check_context = true }
+--- Intents for which the host starts a server.
+local WANTS_SERVER = { open_chat = true, prompt = true, start = true }
 local METHOD = python.PACKAGE .. ':function:EcaIntent'
 local ENDED =
   'the plugin host ended, exit code %d: your next prompt or :Eca restart starts it again%s'
@@ -150,64 +152,47 @@ local function exited(code, output)
   fail(ENDED:format(code, reason), 'ended')
 end
 
---- Hold an intent that did not arrive.
----@param intent eca.Intent
-local function hold(intent)
-  answered = false
-  held_intents.add(intent)
-end
-
---- Send an intent to the host of `:UpdateRemotePlugins`, which starts or fails during the call.
----@param intent eca.Intent
-local function transmit_shared(intent)
-  local worked, fault = pcall(vim.fn.EcaIntent, intent.name, intent.payload)
-  if not worked then
-    local first = vim.split(tostring(fault), '\n')[1]
-    hold(intent)
-    fail('see :checkhealth provider, the shared Python host fails: ' .. first)
-  end
-end
-
 ---@param intent eca.Intent
 local function transmit(intent)
+  local worked, fault = true, nil ---@type boolean, any
   held_intents.sent(intent)
-  if state == 'shared' then
-    transmit_shared(intent)
+  if state == 'shared' then -- it starts or fails during the call
+    worked, fault = pcall(vim.fn.EcaIntent, intent.name, intent.payload)
   elseif channel then
     -- The exit event comes a moment after the exit: what cannot be sent is held for the next host.
-    if not pcall(vim.rpcnotify, channel, METHOD, { intent.name, intent.payload }) then
-      hold(intent)
-    end
+    worked = pcall(vim.rpcnotify, channel, METHOD, { intent.name, intent.payload })
   end
-end
-
---- Will the host start a server for this intent?
----@param intent eca.Intent
----@return boolean
-local function wants_server(intent)
-  return intent.name == 'open_chat' or intent.name == 'prompt' or intent.name == 'start'
+  if worked then
+    return
+  end
+  answered = false
+  held_intents.add(intent)
+  if state == 'shared' then
+    local first = vim.split(tostring(fault), '\n')[1]
+    fail('see :checkhealth provider, the shared Python host fails: ' .. first)
+  end
 end
 
 --- The name of the first server that the host will start for the held intents.
 ---@return string?
 local function wanted_server()
-  -- `vim.iter` would have to be loaded first
-  local wanting = vim.tbl_filter(wants_server, held_intents.all())
-  return wanting[1] and (wanting[1].payload.server or servers.default())
+  for _, intent in ipairs(held_intents.all()) do
+    if WANTS_SERVER[intent.name] then
+      return intent.payload.server or servers.default()
+    end
+  end
 end
 
---- The server that the host may start before it receives any intent.
----@param server? string its name
----@return eca.HeadStart? head_start nil if no server is needed
+--- The server that the host starts before it receives any intent.
+---@param server string its name
+---@return eca.HeadStart
 local function head_start(server)
-  if server then
-    local described = without_functions(servers.options()) ---@type table<string, table>
-    for _, each in pairs(described) do
-      each.mcp, each.options = nil, nil -- for sessions; the environment is no place for secrets
-    end
-    local settings = { server = server, servers = described }
-    return { settings = settings, folder = workspace.folders()[1] }
+  local described = without_functions(servers.options()) ---@type table<string, table>
+  for _, each in pairs(described) do
+    each.mcp, each.options = nil, nil -- for sessions; the environment is no place for secrets
   end
+  local settings = { server = server, servers = described }
+  return { settings = settings, folder = workspace.folders()[1] }
 end
 
 --- Start the host and send it all held intents.
@@ -218,7 +203,7 @@ local function start()
     state = 'shared'
   else
     local started ---@type integer?
-    started, fault = python.start(head_start(server), function(code, output)
+    started, fault = python.start(server and head_start(server), function(code, output)
       if started == channel then -- else we have given it up already
         exited(code, output)
       end
@@ -292,18 +277,6 @@ function M.revive()
   return before
 end
 
---- Hold an intent for the next host.
----@param intent eca.Intent
-local function send_later(intent)
-  if ANSWERS[intent.name] or held_intents.do_without_host(intent) then
-    return
-  end
-  held_intents.add(intent)
-  if not QUIET[intent.name] then
-    notify('warn', 'the plugin host is not running: ' .. last_fault)
-  end
-end
-
 --- Send an intent without waiting. The host is started if it is not running.
 ---@param name string see `eca.host.intents`
 ---@param payload? table<string, any>
@@ -313,12 +286,15 @@ function M.send(name, payload)
   if M.has_failed() then
     if name == 'start' then
       start_again(payload)
-    elseif state == 'ended' and wants_server(intent) then
+    elseif state == 'ended' and WANTS_SERVER[name] then
       listener.sending(intent)
       held_intents.add(intent)
       start_again()
-    else
-      send_later(intent)
+    elseif not ANSWERS[name] and not held_intents.do_without_host(intent) then
+      held_intents.add(intent)
+      if not QUIET[name] then
+        notify('warn', 'the plugin host is not running: ' .. last_fault)
+      end
     end
     return
   end
@@ -359,11 +335,13 @@ function M.send_if_running(name, payload)
 end
 
 --- Called at each sign of life of the host: what was sent to it has arrived.
-function M.alive()
+---@param handled? integer how many intents it has handled so far
+function M.alive(handled)
   if not answered then
     answered = true
     held_intents.received()
   end
+  held_intents.handled(handled or 0)
 end
 
 --- Called by a host that is running but cannot work: shows why and gives it up.

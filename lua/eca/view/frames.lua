@@ -11,7 +11,6 @@
 --- - While Neovim exits nothing is drawn: its buffers are unloaded, but plugins that wait on
 ---   `VimLeavePre`, as its language clients do, still let frames in.
 local comfort = require('eca.host.comfort')
-local held_intents = require('eca.host.held_intents')
 local host = require('eca.host')
 local view_ops = require('eca.view.ops')
 
@@ -95,8 +94,7 @@ end
 ---@param packed string its ops as MessagePack
 ---@param handled integer how many intents the host has handled so far
 function M.receive(number, packed, handled)
-  host.alive()
-  held_intents.handled(handled)
+  host.alive(handled)
   M.apply(number, vim.mpack.decode(packed))
 end
 
