@@ -46,13 +46,20 @@ package.loaded['eca.host.intents'] = setmetatable({}, {
   end,
 })
 _G.known = { intents = vim.tbl_keys(intents), subcommands = {} }
+local plugs, by_action = require('eca.keymaps.plugs'), {}
 for name, subcommand in pairs(require('eca.commands').subcommands) do
   table.insert(_G.known.subcommands, name)
+  by_action[subcommand.action or ''] = name
   local run = subcommand.run
-  subcommand.run = function(...)
+  subcommand.run = run and function(...)
     _G.used.subcommands[name] = true
     return run(...)
   end
+end
+local run_action = plugs.run
+plugs.run = function(action, ...)
+  _G.used.subcommands[by_action[action] or ''] = true
+  return run_action(action, ...)
 end
 """
 """Lua code for the start: records what is used; lists take their first item."""

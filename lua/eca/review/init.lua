@@ -7,6 +7,8 @@
 ---   they work on the whole turn.
 --- - The user's notes on changes are kept separately and outlive the list.
 local after_undo = require('eca.review.after_undo')
+local buffers = require('eca.chat.buffers')
+local field = require('eca.input.field')
 local host = require('eca.host')
 local hunks = require('eca.review.hunks')
 local input = require('eca.input')
@@ -374,7 +376,8 @@ function M.send()
     notify.info('no comments to send')
     return
   end
-  input.send_beside_draft(chat, notes.worded(comments))
+  local draft = buffers.ensure(chat).input
+  input.send(chat, field.with_ranges(draft, notes.worded(comments)), {})
   notes.sent(chat)
   local keys = vim.tbl_map(function(comment)
     return comment.change.key
