@@ -9,6 +9,18 @@ class ViewOp(Struct, frozen=True):
     """Something the view draws or does; its tag is its name in a frame."""
 
 
+class ChatOp(ViewOp, frozen=True):
+    """An op about a chat."""
+
+    chat: str
+
+
+class BlockOp(ChatOp, frozen=True):
+    """An op about a block of a chat, by its id."""
+
+    block: int
+
+
 class ChatEvent(Struct, frozen=True):
     """Something an agent reports to one chat."""
 
@@ -23,6 +35,18 @@ class Intent(Struct, frozen=True):
     An intent with a number, `request`, is answered once by the op `answer` with this number: by
     what its description says, or nil if that cannot be done; a message says why.
     """
+
+
+class ChatIntent(Intent, frozen=True):
+    """An intent about a chat."""
+
+    chat: str
+
+
+class BlockIntent(ChatIntent, frozen=True):
+    """An intent about a block of a chat, by its id."""
+
+    block: int
 
 
 def name_of(message: ViewOp | Intent) -> str:

@@ -44,14 +44,13 @@ class FileNamed(bases.ChatEvent, frozen=True):
     use: Use = Use.MENTIONED
 
 
-class SetUsedFiles(bases.ViewOp, frozen=True, tag="used"):
+class SetUsedFiles(bases.ChatOp, frozen=True, tag="used"):
     """The files of a chat that were used since the last such op, and its turn.
 
     A file: path, outside (of the workspace), turn (in which it was last used), heat (as of that
     turn), and how often it was used in each way (the values of Use). dropped: paths to forget.
     """
 
-    chat: str
     turn: int
     files: Sequence[dict[str, Any]]
     dropped: Sequence[str] = ()

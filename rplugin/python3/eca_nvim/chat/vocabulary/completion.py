@@ -83,20 +83,19 @@ class CompletionItem(Struct, frozen=True):
     arguments: tuple[Argument, ...] = ()
 
 
-class Complete(bases.Intent, frozen=True, tag="complete"):
+class Complete(bases.ChatIntent, frozen=True, tag="complete"):
     """An intent: ask what completes a query; answered by the op `completions`, maybe several times.
 
     A newer query of the same chat and trigger ends an older one. folder: the working folder, which
     paths in items are relative to; None for the first folder of the workspace.
     """
 
-    chat: str
     trigger: str
     query: str
     folder: str | None = None
 
 
-class SetCompletions(bases.ViewOp, frozen=True, tag="completions"):
+class SetCompletions(bases.ChatOp, frozen=True, tag="completions"):
     """An op: the items for a query.
 
     An item is a table of text, label, kind, detail and arguments (tables of name, description and
@@ -104,7 +103,6 @@ class SetCompletions(bases.ViewOp, frozen=True, tag="completions"):
     this query follows. A later one begins with the same items: nothing shown changes its place.
     """
 
-    chat: str
     trigger: str
     query: str
     items: Sequence[Mapping[str, object]]
@@ -120,7 +118,7 @@ class ListTemplates(bases.Intent, frozen=True, tag="list_templates"):
     request: int
 
 
-class PrepareTemplate(bases.Intent, frozen=True, tag="prepare_template"):
+class PrepareTemplate(bases.ChatIntent, frozen=True, tag="prepare_template"):
     """Ask what a template needs.
 
     rest: what was typed after its name. typed: `/name` was typed as a prompt, which may also be a
@@ -129,14 +127,13 @@ class PrepareTemplate(bases.Intent, frozen=True, tag="prepare_template"):
     questions.
     """
 
-    chat: str
     template: str
     request: int
     rest: str = ""
     typed: bool = False
 
 
-class ExpandTemplate(bases.Intent, frozen=True, tag="expand_template"):
+class ExpandTemplate(bases.ChatIntent, frozen=True, tag="expand_template"):
     """Put values into a template, and choose its agent for the chat.
 
     digest: of what was prepared. values: by kind, tables of content, label and language; kinds
@@ -147,7 +144,6 @@ class ExpandTemplate(bases.Intent, frozen=True, tag="expand_template"):
     title and lines, and seen: whether the user has seen this template before.
     """
 
-    chat: str
     template: str
     digest: str
     request: int

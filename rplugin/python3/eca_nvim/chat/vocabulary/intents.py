@@ -7,7 +7,7 @@ was shown (op `pending`): it is not sent if the request has changed since.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from eca_nvim.chat.vocabulary import bases, completion, login, query_intents  # noqa: F401 - all intents
@@ -33,26 +33,24 @@ class Attach(Intent, frozen=True, tag="attach"):
     added: Sequence[str] = ()
 
 
-class OpenChat(Intent, frozen=True, tag="open_chat"):
+class OpenChat(bases.ChatIntent, frozen=True, tag="open_chat"):
     """A chat's windows were opened.
 
     redraw: its buffer has lost its text; draw all of it. server: the name of the server that a new
     or empty chat belongs to, None for the default one.
     """
 
-    chat: str
     redraw: bool = False
     server: str | None = None
 
 
-class SendPrompt(Intent, frozen=True, tag="prompt"):
+class SendPrompt(bases.ChatIntent, frozen=True, tag="prompt"):
     """Send a prompt. While a turn runs it steers, or waits if `queue` is true.
 
     contexts: tables (`contexts.parse_context`), collected when the prompt was sent. server: as in
     `open_chat`. typed: what the user typed for it, to be offered again; None: nothing.
     """
 
-    chat: str
     text: str
     contexts: Sequence[object] = ()
     queue: bool = False
@@ -61,110 +59,92 @@ class SendPrompt(Intent, frozen=True, tag="prompt"):
     typed: str | None = None
 
 
-class Unqueue(Intent, frozen=True, tag="unqueue"):
+class Unqueue(bases.ChatIntent, frozen=True, tag="unqueue"):
     """Remove a queued prompt, by its place in the queue (1-based).
 
     edit: put its text back into the input.
     """
 
-    chat: str
     index: int
     edit: bool = False
 
 
-class StopTurn(Intent, frozen=True, tag="stop"):
+class StopTurn(bases.ChatIntent, frozen=True, tag="stop"):
     """Stop the running turn."""
 
-    chat: str
     request: int | None = None
 
 
-class Decide(Intent, frozen=True, tag="decide"):
+class Decide(bases.BlockIntent, frozen=True, tag="decide"):
     """Answer a waiting tool call by the id of a choice; None rejects it where none does.
 
     reason: of a rejection; it becomes the next prompt when the turn has ended.
     """
 
-    chat: str
-    block: int
     digest: str
     choice: str | None = None
     reason: str | None = None
     request: int | None = None
 
 
-class AnswerQuestion(Intent, frozen=True, tag="answer"):
+class AnswerQuestion(bases.BlockIntent, frozen=True, tag="answer"):
     """Answer a question; None cancels it, or declines a form or a link.
 
     picked: the numbers of choices of a form's field (1-based), instead of a text.
     """
 
-    chat: str
-    block: int
     digest: str
     text: str | None = None
     picked: Sequence[int] | None = None
     request: int | None = None
 
 
-class PreviousField(Intent, frozen=True, tag="previous_field"):
+class PreviousField(bases.BlockIntent, frozen=True, tag="previous_field"):
     """Ask the field of a form that was asked before again."""
 
-    chat: str
-    block: int
     digest: str
 
 
-class ToggleBlock(Intent, frozen=True, tag="toggle"):
+class ToggleBlock(bases.BlockIntent, frozen=True, tag="toggle"):
     """Open or collapse a block; `open` None toggles it, `block` 0 means all blocks."""
 
-    chat: str
-    block: int
     open: bool | None = None
 
 
-class ActOnBlock(Intent, frozen=True, tag="act"):
+class ActOnBlock(bases.BlockIntent, frozen=True, tag="act"):
     """Open the image or link of a block (<CR>)."""
 
-    chat: str
-    block: int
 
-
-class RequestDiff(Intent, frozen=True, tag="diff"):
+class RequestDiff(bases.BlockIntent, frozen=True, tag="diff"):
     """Show the diff tab of the tool call in a block.
 
     instead: chat and block of another call, shown if this one changes no file. file: which of the
     files that it changes (0-based, modulo their number).
     """
 
-    chat: str
-    block: int
     instead: tuple[str, int] | None = None
     file: int = 0
 
 
-class Choose(Intent, frozen=True, tag="choose"):
+class Choose(bases.ChatIntent, frozen=True, tag="choose"):
     """Set an option of a chat: text for a select, a boolean for a toggle.
 
     option: its id, or its category if there are no options yet.
     """
 
-    chat: str
     option: str
     value: object
 
 
-class SetTrust(Intent, frozen=True, tag="trust"):
+class SetTrust(bases.ChatIntent, frozen=True, tag="trust"):
     """Let a chat's tools run without asking, or make them ask again."""
 
-    chat: str
     trusted: bool
 
 
-class KeepDraft(Intent, frozen=True, tag="keep_draft"):
+class KeepDraft(bases.ChatIntent, frozen=True, tag="keep_draft"):
     """Save the unsent text of a chat's input; it may be empty."""
 
-    chat: str
     text: str
 
 
@@ -196,8 +176,14 @@ class CallReturned(Intent, frozen=True, tag="returned"):
     value: object = None
 
 
+def _kinds(base: type[Intent]) -> Iterator[type[Intent]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
+
+
 INTENTS: Mapping[str, type[Intent]] = {
-    str(kind.__struct_config__.tag): kind for kind in Intent.__subclasses__()
+    name: kind for kind in _kinds(Intent) if isinstance(name := kind.__struct_config__.tag, str)
 }
 
 

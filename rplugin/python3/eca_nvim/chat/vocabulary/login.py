@@ -22,28 +22,25 @@ class LoginNeeded(bases.AgentEvent, frozen=True):
     prompt: Prompt | None = None
 
 
-class ListLogins(bases.Intent, frozen=True, tag="list_logins"):
+class ListLogins(bases.ChatIntent, frozen=True, tag="list_logins"):
     """Ask how the user can log in to the server of a chat; answered by the op `answer`.
 
     The answer is a list of tables of id, name, about and logged_in, or nil if a message says why
     there is none.
     """
 
-    chat: str
     request: int
 
 
-class LogIn(bases.Intent, frozen=True, tag="log_in"):
+class LogIn(bases.ChatIntent, frozen=True, tag="log_in"):
     """Log in to the server of a chat by a way; None: ask there for the way."""
 
-    chat: str
     way: str | None = None
 
 
-class LogOut(bases.Intent, frozen=True, tag="log_out"):
+class LogOut(bases.ChatIntent, frozen=True, tag="log_out"):
     """Log out of the server of a chat; `way`: of one that has several logins, by its id."""
 
-    chat: str
     way: str | None = None
 
 

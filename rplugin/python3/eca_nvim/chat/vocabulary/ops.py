@@ -43,7 +43,7 @@ Mark: TypeAlias = tuple[int, int, int, str]
 """Body row (0-based), start and end byte columns (end exclusive; -1: end of line), group."""
 
 
-class OpenBlock(ViewOp, frozen=True, tag="open"):
+class OpenBlock(bases.BlockOp, frozen=True, tag="open"):
     """Add a block at the end, or after `after` and its nested blocks; `depth` indents it.
 
     With an empty `header` the block is body only (user and assistant text). `lost` is the header to
@@ -51,8 +51,6 @@ class OpenBlock(ViewOp, frozen=True, tag="open"):
     of the body; `closed`: the body is complete, as after CloseBlock.
     """
 
-    chat: str
-    block: int
     kind: BlockKind
     header: Sequence[Segment] = ()
     depth: int = 0
@@ -62,57 +60,43 @@ class OpenBlock(ViewOp, frozen=True, tag="open"):
     closed: bool = False
 
 
-class SetHeader(ViewOp, frozen=True, tag="header"):
+class SetHeader(bases.BlockOp, frozen=True, tag="header"):
     """Replace the header line of a block; `lost` as in OpenBlock."""
 
-    chat: str
-    block: int
     header: Sequence[Segment]
     lost: Sequence[Segment] | None = None
 
 
-class AppendText(ViewOp, frozen=True, tag="append"):
+class AppendText(bases.BlockOp, frozen=True, tag="append"):
     """Append text, possibly with line breaks, to the body: the hot path."""
 
-    chat: str
-    block: int
     text: str
 
 
-class SetBody(ViewOp, frozen=True, tag="body"):
+class SetBody(bases.BlockOp, frozen=True, tag="body"):
     """Replace the whole body; no lines means the block is collapsed.
 
     language: of a fenced body (shell output: "", a diff: "diff"). marks: colour parts of it.
     """
 
-    chat: str
-    block: int
     lines: Sequence[str]
     marks: Sequence[Mark] = ()
     language: str | None = None
 
 
-class CloseBlock(ViewOp, frozen=True, tag="close"):
+class CloseBlock(bases.BlockOp, frozen=True, tag="close"):
     """The block is complete; the view may finish its colours."""
 
-    chat: str
-    block: int
 
-
-class RemoveBlock(ViewOp, frozen=True, tag="remove"):
+class RemoveBlock(bases.BlockOp, frozen=True, tag="remove"):
     """Remove a block."""
 
-    chat: str
-    block: int
 
-
-class ClearChat(ViewOp, frozen=True, tag="clear"):
+class ClearChat(bases.ChatOp, frozen=True, tag="clear"):
     """Remove all blocks of a chat."""
 
-    chat: str
 
-
-class SetStatus(ViewOp, frozen=True, tag="status"):
+class SetStatus(bases.ChatOp, frozen=True, tag="status"):
     """The status of a chat as `require('eca').status()` returns it, whole.
 
     Keys: server, server_name, state, title, model, agent, variant (names), trust, pending, tokens,
@@ -120,7 +104,6 @@ class SetStatus(ViewOp, frozen=True, tag="status"):
     abilities), and for the winbar, in ms: elapsed, starting, silent; activity, retrying.
     """
 
-    chat: str
     status: Mapping[str, object]
 
 
@@ -141,27 +124,24 @@ class SetPending(ViewOp, frozen=True, tag="pending"):
     items: Sequence[Any]
 
 
-class SetQueue(ViewOp, frozen=True, tag="queue"):
+class SetQueue(bases.ChatOp, frozen=True, tag="queue"):
     """Prompts that wait for the turn, oldest first: [kind ('steer' | 'queue'), text] pairs."""
 
-    chat: str
     prompts: Sequence[tuple[str, str]]
 
 
-class SetTaskList(ViewOp, frozen=True, tag="plan"):
+class SetTaskList(bases.ChatOp, frozen=True, tag="plan"):
     """The agent's task list in one line; None if there is none.
 
     Keys: block (of the list), done and total (numbers of tasks), doing (text, may be empty).
     """
 
-    chat: str
     plan: Mapping[str, object] | None
 
 
-class SetUsage(ViewOp, frozen=True, tag="usage"):
+class SetUsage(bases.ChatOp, frozen=True, tag="usage"):
     """The tokens and the cost of a chat, as the rows of a float; none if they are unknown."""
 
-    chat: str
     rows: Sequence[turn_events.UsageRow]
 
 
@@ -187,17 +167,15 @@ class SetServer(ViewOp, frozen=True, tag="server"):
     server: str = DEFAULT_SERVER
 
 
-class SetInput(ViewOp, frozen=True, tag="input"):
+class SetInput(bases.ChatOp, frozen=True, tag="input"):
     """Put text back into a chat's input, above a draft if there is one."""
 
-    chat: str
     text: str
 
 
-class RestoreDraft(ViewOp, frozen=True, tag="draft"):
+class RestoreDraft(bases.ChatOp, frozen=True, tag="draft"):
     """Restore the draft of an earlier session; `adopted`: it was typed in another chat."""
 
-    chat: str
     text: str
     adopted: bool = False
 
@@ -208,19 +186,15 @@ class SetPrompts(ViewOp, frozen=True, tag="prompts"):
     prompts: Sequence[str]
 
 
-class ShowChat(ViewOp, frozen=True, tag="show"):
+class ShowChat(bases.ChatOp, frozen=True, tag="show"):
     """Show a chat in the window of the current one, if the user is still there."""
 
-    chat: str
 
-
-class ForgetChat(ViewOp, frozen=True, tag="forget"):
+class ForgetChat(bases.ChatOp, frozen=True, tag="forget"):
     """Remove a deleted chat and its buffers."""
 
-    chat: str
 
-
-class ShowDiff(ViewOp, frozen=True, tag="diff"):
+class ShowDiff(bases.ChatOp, frozen=True, tag="diff"):
     """Open the diff tab page for a tool call.
 
     before, after: whole files. fault: why the change does not apply, in one line; `before` is then
@@ -229,7 +203,6 @@ class ShowDiff(ViewOp, frozen=True, tag="diff"):
     of a call that changes several files the block, the place of this one (0-based), and the count.
     """
 
-    chat: str
     id: str
     path: str
     before: str
@@ -241,11 +214,9 @@ class ShowDiff(ViewOp, frozen=True, tag="diff"):
     file: Mapping[str, object] | None = None
 
 
-class ShowOutput(ViewOp, frozen=True, tag="output"):
+class ShowOutput(bases.BlockOp, frozen=True, tag="output"):
     """Show a block's whole text in a buffer of its own, with the cursor on a row (0-based)."""
 
-    chat: str
-    block: int
     title: str
     lines: Sequence[str]
     marks: Sequence[Mark] = ()
@@ -279,26 +250,24 @@ class Emit(ViewOp, frozen=True, tag="emit"):
     data: Mapping[str, object]
 
 
-class FilesChanged(ViewOp, frozen=True, tag="files"):
+class FilesChanged(bases.ChatOp, frozen=True, tag="files"):
     """Check the buffers of files that a tool changed on disk (absolute paths).
 
     No paths: a tool may have changed any file, so check all buffers. moved: source and destination
     of a file that was moved.
     """
 
-    chat: str
     paths: Sequence[str]
     moved: tuple[str, str] | None = None
 
 
-class ShowPlace(ViewOp, frozen=True, tag="place"):
+class ShowPlace(bases.ChatOp, frozen=True, tag="place"):
     """A tool is about to change a file (`done` false) or has changed it; for `follow`.
 
     places: first line (1-based) and number of lines, in the file at that moment; 0 lines where
     lines will be inserted or were removed.
     """
 
-    chat: str
     path: str
     places: Sequence[tuple[int, int]]
     done: bool

@@ -177,7 +177,7 @@ class OptionRefused(bases.ChatEvent, frozen=True):
     reason: str
 
 
-class SetOptions(bases.ViewOp, frozen=True, tag="options"):
+class SetOptions(bases.ChatOp, frozen=True, tag="options"):
     """An op: all that the user can set in a chat, for the pickers.
 
     An option: id, name, description, command (the subcommand of `:Eca` that sets it), kind
@@ -187,5 +187,4 @@ class SetOptions(bases.ViewOp, frozen=True, tag="options"):
     `unsure` if they are false.
     """
 
-    chat: str
     options: Sequence[Mapping[str, Any]]

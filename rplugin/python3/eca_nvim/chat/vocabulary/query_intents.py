@@ -22,7 +22,7 @@ class ListChats(Intent, frozen=True, tag="list_chats"):
     server: str | None = None
 
 
-class ResumeChat(Intent, frozen=True, tag="resume"):
+class ResumeChat(bases.ChatIntent, frozen=True, tag="resume"):
     """Continue a saved chat: show its newest page.
 
     instead: the chat it replaces on the screen, which is removed if it is empty. quiet: do not
@@ -30,38 +30,30 @@ class ResumeChat(Intent, frozen=True, tag="resume"):
     server that has saved it, None for the default one.
     """
 
-    chat: str
     instead: str | None = None
     quiet: bool = False
     server: str | None = None
 
 
-class LoadOlder(Intent, frozen=True, tag="older"):
+class LoadOlder(bases.ChatIntent, frozen=True, tag="older"):
     """Load the page before the oldest loaded one."""
 
-    chat: str
 
-
-class RenameChat(Intent, frozen=True, tag="rename"):
+class RenameChat(bases.ChatIntent, frozen=True, tag="rename"):
     """Rename a chat."""
 
-    chat: str
     title: str
 
 
-class ClearMessages(Intent, frozen=True, tag="clear"):
+class ClearMessages(bases.ChatIntent, frozen=True, tag="clear"):
     """Remove all messages of a chat, here and at the agent."""
 
-    chat: str
 
-
-class DeleteChat(Intent, frozen=True, tag="delete"):
+class DeleteChat(bases.ChatIntent, frozen=True, tag="delete"):
     """Delete a chat, here and at the agent."""
 
-    chat: str
 
-
-class Rollback(Intent, frozen=True, tag="rollback"):
+class Rollback(bases.BlockIntent, frozen=True, tag="rollback"):
     """Undo a chat from the user message that a block is or belongs to; block 0 is the last.
 
     messages: remove the messages from there on, and put the user message back into the input.
@@ -69,35 +61,25 @@ class Rollback(Intent, frozen=True, tag="rollback"):
     have saved; `review_intents.UndoTurn` keeps those.
     """
 
-    chat: str
-    block: int
     messages: bool = True
     tools: bool = False
 
 
-class ForkChat(Intent, frozen=True, tag="fork"):
+class ForkChat(bases.BlockIntent, frozen=True, tag="fork"):
     """Copy a chat up to a block, without it if it is a user message; block 0 is the last."""
 
-    chat: str
-    block: int
 
-
-class AddFlag(Intent, frozen=True, tag="add_flag"):
+class AddFlag(bases.BlockIntent, frozen=True, tag="add_flag"):
     """Add a flag after a block, or after the nearest earlier one that allows it; 0 is the last."""
 
-    chat: str
-    block: int
     text: str
 
 
-class RemoveFlag(Intent, frozen=True, tag="remove_flag"):
+class RemoveFlag(bases.BlockIntent, frozen=True, tag="remove_flag"):
     """Remove a flag, by its block."""
 
-    chat: str
-    block: int
 
-
-class Grep(Intent, frozen=True, tag="grep"):
+class Grep(bases.ChatIntent, frozen=True, tag="grep"):
     """Search a whole chat for a regular expression, including collapsed text.
 
     A lower-case pattern ignores case. The answer is a table of hits
@@ -107,25 +89,22 @@ class Grep(Intent, frozen=True, tag="grep"):
     byte column, 0-based.
     """
 
-    chat: str
     pattern: str
     request: int
 
 
-class Reveal(Intent, frozen=True, tag="reveal"):
+class Reveal(bases.BlockIntent, frozen=True, tag="reveal"):
     """Open a block and the blocks around it.
 
     row: a line of its whole text, 0-based. The answer is the line's row in the body. If the body
     leaves the line out, it is nil, and the block's whole text is shown at this line.
     """
 
-    chat: str
-    block: int
     request: int
     row: int | None = None
 
 
-class RequestPlace(Intent, frozen=True, tag="place"):
+class RequestPlace(bases.BlockIntent, frozen=True, tag="place"):
     """Ask which file is meant at a row of a block's body (0-based; nil: its header) and a column.
 
     The answer is a table of path (absolute) and line (1-based, nil
@@ -133,47 +112,39 @@ class RequestPlace(Intent, frozen=True, tag="place"):
     (0-based) tells which.
     """
 
-    chat: str
-    block: int
     column: int
     request: int
     row: int | None = None
 
 
-class RequestImage(Intent, frozen=True, tag="image"):
+class RequestImage(bases.BlockIntent, frozen=True, tag="image"):
     """Ask for the file of an image block.
 
     The answer is its path; nil if images of this kind are not shown.
     """
 
-    chat: str
-    block: int
     request: int
 
 
-class RequestOutput(Intent, frozen=True, tag="output"):
+class RequestOutput(bases.BlockIntent, frozen=True, tag="output"):
     """Show a block's whole text in a buffer of its own, at a line (0-based)."""
 
-    chat: str
-    block: int
     row: int = 0
 
 
-class RequestTranscript(Intent, frozen=True, tag="transcript"):
+class RequestTranscript(bases.ChatIntent, frozen=True, tag="transcript"):
     """Ask for the whole chat as Markdown."""
 
-    chat: str
     request: int
 
 
-class RequestTimeline(Intent, frozen=True, tag="timeline"):
+class RequestTimeline(bases.ChatIntent, frozen=True, tag="timeline"):
     """Ask for the user's messages and flags.
 
     The answer is a list of tables in order: block, kind (user, flag, older) and title. With a
     `block` it has only the user message that the block is or belongs to, if any.
     """
 
-    chat: str
     request: int
     block: int | None = None
 
@@ -222,26 +193,24 @@ class PasteImage(Intent, frozen=True, tag="paste_image"):
     request: int
 
 
-class ListChanges(Intent, frozen=True, tag="changes"):
+class ListChanges(bases.ChatIntent, frozen=True, tag="changes"):
     """Ask for all changes of a chat's tools, or of one turn.
 
     The answer is a list of tables (see `review.change_list.entries`). If nothing ever changed, a
     message says so and the answer is None.
     """
 
-    chat: str
     request: int
     turn: int | None = None
 
 
-class KeepChanges(Intent, frozen=True, tag="keep"):
+class KeepChanges(bases.ChatIntent, frozen=True, tag="keep"):
     """Keep changes, by their keys: they are no longer listed."""
 
-    chat: str
     keys: Sequence[str]
 
 
-class PlanUndo(Intent, frozen=True, tag="plan_undo"):
+class PlanUndo(bases.ChatIntent, frozen=True, tag="plan_undo"):
     """Ask what undoing a turn (default: the last) would do.
 
     paths: only these files. since: undo the turn of this user message's block and all later ones.
@@ -254,7 +223,6 @@ class PlanUndo(Intent, frozen=True, tag="plan_undo"):
     impossible one is absent. The answer is None, after a message, if nothing can be undone.
     """
 
-    chat: str
     request: int
     turn: int | None = None
     paths: Sequence[str] | None = None
@@ -262,7 +230,7 @@ class PlanUndo(Intent, frozen=True, tag="plan_undo"):
     messages: bool = False
 
 
-class UndoTurn(Intent, frozen=True, tag="undo_turn"):
+class UndoTurn(bases.ChatIntent, frozen=True, tag="undo_turn"):
     """Restore files to their state before turns.
 
     turns: newest first. files: pairs of a path and its `seen` from the plan; a file changed since
@@ -270,27 +238,24 @@ class UndoTurn(Intent, frozen=True, tag="undo_turn"):
     the file is damaged, copy: the path of a copy of the original).
     """
 
-    chat: str
     request: int
     turns: Sequence[int]
     files: Sequence[tuple[str, str]]
 
 
-class ShowCheckpoint(Intent, frozen=True, tag="checkpoint"):
+class ShowCheckpoint(bases.ChatIntent, frozen=True, tag="checkpoint"):
     """Show the diff of a file from before these turns (newest first) to now."""
 
-    chat: str
     turns: Sequence[int]
     path: str
 
 
-class ListFiles(Intent, frozen=True, tag="files"):
+class ListFiles(bases.ChatIntent, frozen=True, tag="files"):
     """Ask for the files that the chat's tools read and changed.
 
     The answer is a list of tables, most used first: path, use (segments that say how it was used).
     """
 
-    chat: str
     request: int
 
 
