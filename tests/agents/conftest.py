@@ -18,7 +18,7 @@ def patient(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Give a process that is asked to exit the time of a busy machine, unless it would stay."""
     if "impatient" in request.fixturenames:
         return
-    for name in ("agents.eca.agent.EXIT_SECONDS", "agents.acp.agent.EXIT_SECONDS"):
+    for name in ("agents.eca.agent.EXIT_S", "agents.acp.agent.EXIT_S"):
         monkeypatch.setattr(f"eca_nvim.{name}", TIMEOUT)
     monkeypatch.setattr("eca_nvim.transport.process.GRACE_S", TIMEOUT)
     for close in (Connection.aclose, ChildProcess.close):

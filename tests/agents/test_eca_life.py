@@ -15,16 +15,15 @@ from tests.support.wire import encode as frame
 
 from eca_nvim.agents.base import AgentFault, Workspace
 from eca_nvim.agents.eca import agent as eca
-from eca_nvim.agents.eca.agent import EXIT_SECONDS, GOODBYE_SECONDS, EcaAgent, EcaOptions
+from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.agents.eca.introduction import introduction
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import ChatOpened, TextReceived
-from eca_nvim.guardian import GRACE_S
+from eca_nvim.guardian import CLOSE_S, EXIT_S, GOODBYE_S, GRACE_S
 from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.eca import encode
-from eca_nvim.session.server import CLOSE_TIMEOUT
 
 pytestmark = pytest.mark.anyio
 
@@ -118,7 +117,7 @@ async def test_a_stubborn_server_is_ended(scripted_server: PrepareScript, tmp_pa
     assert client.exit is not None
     assert client.exit.expected
     assert "signal 9" in client.exit.reason
-    assert GOODBYE_SECONDS + EXIT_SECONDS + 2 * GRACE_S < CLOSE_TIMEOUT
+    assert GOODBYE_S + EXIT_S + 2 * GRACE_S < CLOSE_S
 
 
 @pytest.mark.parametrize("name", GENERATIONS)

@@ -91,7 +91,7 @@ async def test_row(name: str, stages: Stages, monkeypatch: pytest.MonkeyPatch) -
     row = ROWS[name]
     is_mute = name.startswith("002") or "no-config" in row.words
     monkeypatch.setattr(introduction, "SILENCE_SECONDS", 0.1 if is_mute else TIMEOUT)
-    monkeypatch.setattr("eca_nvim.agents.eca.agent.EXIT_SECONDS", TIMEOUT)
+    monkeypatch.setattr("eca_nvim.agents.eca.agent.EXIT_S", TIMEOUT)
     if "mute-stop" in row.words:
         monkeypatch.setattr(chats, "REFRESH_INTERVAL", 0.05)
         monkeypatch.setattr(turn, "PATIENCE_MS", {Turn.STOPPING: 100})

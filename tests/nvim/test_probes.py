@@ -17,9 +17,11 @@ from eca_nvim.nvim.probes.probe import MOST_CELLS, acp_rows
 from eca_nvim.protocol.acp import decode_result
 from eca_nvim.protocol.acp.lifecycle import InitializeParams
 
-LUA = (REPOSITORY / "lua" / "eca" / "health" / "servers.lua").read_text()
+LUA = (REPOSITORY / "lua" / "eca" / "host" / "python.lua").read_text()
 RUN = "".join(re.findall(r"""(?:RUN = |\.\. )(['"])(.*)\1""", LUA)[i][1] for i in range(2))
+RUN = RUN.replace("%s", "nvim.probes")
 """The code that Neovim passes to Python."""
+
 HANGS = 'echo $$ > "$0"; exec sleep 1000'
 """Shell code that leaves its process id in a file."""
 PATIENCE = 60.0

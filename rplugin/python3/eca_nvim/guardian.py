@@ -36,12 +36,21 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+# Seconds that each has to end. A user who restarts or leaves a server waits for all steps of it.
+GOODBYE_S: Final = 3.0
+"""For an ECA server to answer `shutdown`: it stops its MCP servers."""
+EXIT_S: Final = 0.5
+"""For a server to exit after that, or after the end of its input: agents save their sessions."""
 GRACE_S: Final = 0.15
-"""Seconds between SIGTERM and SIGKILL."""
+"""Between SIGTERM and SIGKILL."""
+CLOSE_S: Final = 5.0
+"""For all steps together; then closing is cancelled, which kills."""
+PARTING_S: Final = 1.0
+"""For a server that closed a pipe to exit by itself."""
 HOST_EXIT_S: Final = 3.0
-"""Seconds that a host has to save and to exit after Neovim."""
+"""For a host to save and to exit after Neovim."""
 SERVER_EXIT_S: Final = 3.0
-"""Seconds that servers have to exit when the host has asked them: they end servers of their own."""
+"""For servers to exit when the host has asked them and is gone: they end servers of their own."""
 HAD_TO_END: Final = 1
 """Exit status if it had to kill the host, or if a session of the host had still processes."""
 ASKED: Final = 0

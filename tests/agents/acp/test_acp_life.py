@@ -14,7 +14,6 @@ from tests.agents.client import TIMEOUT
 from tests.support import acp_script as agent
 from tests.support import processes, script
 
-from eca_nvim.agents.acp.agent import EXIT_SECONDS
 from eca_nvim.agents.acp.sessions import LOST, SLOW, TAKEN
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -23,9 +22,8 @@ from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
-from eca_nvim.guardian import GRACE_S
+from eca_nvim.guardian import CLOSE_S, EXIT_S, GRACE_S
 from eca_nvim.redaction import Redactor
-from eca_nvim.session.server import CLOSE_TIMEOUT
 
 pytestmark = pytest.mark.anyio
 
@@ -274,7 +272,7 @@ async def test_nothing_stays_of_an_agent_that_stays(
     assert client.exit is not None
     assert client.exit.expected
     assert processes.wait_gone(family, TIMEOUT) == set()
-    assert EXIT_SECONDS + 2 * GRACE_S + 1 < CLOSE_TIMEOUT
+    assert EXIT_S + 2 * GRACE_S + 1 < CLOSE_S
 
 
 async def test_the_log_has_the_traffic_but_no_key(

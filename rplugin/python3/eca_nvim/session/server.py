@@ -15,9 +15,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
-
-CLOSE_TIMEOUT = 5.0
-"""Seconds an agent has to close, all steps of its shutdown included; then it is cancelled."""
+from eca_nvim.guardian import CLOSE_S
 
 SLOW_START = 10.0
 """Seconds after which an agent that is not ready is reported as slow."""
@@ -291,7 +289,7 @@ class Server:
         run = self._current
         if run is None:
             return
-        with anyio.move_on_after(CLOSE_TIMEOUT):
+        with anyio.move_on_after(CLOSE_S):
             await run.agent.close()
             await run.ended.wait()
         run.scope.cancel()

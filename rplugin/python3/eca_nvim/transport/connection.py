@@ -16,11 +16,11 @@ import logging
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, NamedTuple, TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 import anyio
 
-from eca_nvim.guardian import GRACE_S, MARK, mark_of, marked
+from eca_nvim.guardian import GRACE_S, MARK, PARTING_S, mark_of, marked
 from eca_nvim.jsonrpc import (
     LANGUAGE_SERVER_CANCEL,
     CancelForm,
@@ -40,9 +40,6 @@ from eca_nvim.jsonrpc import (
 from eca_nvim.spawn import child_environment, spawn
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, log_received, log_sent
 from eca_nvim.transport.process import ChildProcess, Exit
-
-PARTING_S: Final = 1.0
-"""Seconds for a server that closed a pipe to exit by itself."""
 
 Incoming: TypeAlias = Request | Notification
 Handler: TypeAlias = Callable[[list[Incoming]], None]

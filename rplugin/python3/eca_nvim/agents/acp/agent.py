@@ -28,6 +28,7 @@ from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.chat.vocabulary.requests import Value
+from eca_nvim.guardian import EXIT_S
 from eca_nvim.jsonrpc import CancelForm, LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode, lifecycle
 from eca_nvim.spawn import program_name
@@ -35,9 +36,6 @@ from eca_nvim.transport import Connection, Goodbye, Incoming, RemoteError, open_
 
 INTRODUCTION_SECONDS: Final = 60.0
 """Time for an agent to respond to initialize."""
-
-EXIT_SECONDS: Final = 0.5
-"""Time for an agent to exit after the end of its input: agents save their sessions then."""
 
 _CANCEL: Final = CancelForm(lifecycle.CancelRequest.method, "requestId")
 
@@ -60,7 +58,7 @@ class AcpAgent(ProcessAgent[Life]):
         self._leaving = True
         if self._life is not None:
             self._life.sessions.close_all()
-            await self._life.connection.aclose(EXIT_SECONDS)
+            await self._life.connection.aclose(EXIT_S)
 
     def kill(self) -> None:
         """End the agent and its commands at once, without the event loop."""

@@ -49,6 +49,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionValue,
 )
 from eca_nvim.chat.vocabulary.requests import ALLOW
+from eca_nvim.guardian import EXIT_S, GOODBYE_S
 from eca_nvim.jsonrpc import Request
 from eca_nvim.protocol.eca import DecodeError, chat
 from eca_nvim.protocol.eca import lifecycle as eca
@@ -63,12 +64,6 @@ from eca_nvim.transport import (
 
 INTRODUCTION_SECONDS: Final = 60.0
 """Time for a server to respond to initialize: a JVM on a busy machine is slow."""
-
-GOODBYE_SECONDS: Final = 3.0
-"""Time for a server to shut down: it stops its MCP servers."""
-
-EXIT_SECONDS: Final = 0.5
-"""Time for a server to exit after its shutdown, before the close ladder begins."""
 
 _GOODBYE: Final = (Goodbye(eca.Shutdown.method, is_request=True), Goodbye(eca.Exit.method))
 
@@ -132,10 +127,10 @@ class EcaAgent(ProcessAgent[_Life]):
             return
         connection = self._life.connection
         with suppress(ConnectionClosed):
-            with anyio.move_on_after(GOODBYE_SECONDS), suppress(RemoteError):
+            with anyio.move_on_after(GOODBYE_S), suppress(RemoteError):
                 await connection.request(eca.Shutdown.method)
             connection.notify(eca.Exit.method)
-            with anyio.move_on_after(EXIT_SECONDS):
+            with anyio.move_on_after(EXIT_S):
                 await connection.wait_closed()
         await connection.aclose()
 

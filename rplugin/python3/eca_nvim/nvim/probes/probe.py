@@ -23,6 +23,7 @@ from eca_nvim.agents.acp.session_setup import EDITOR, McpOptions
 from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.introduction import introduction as eca_introduction
 from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.guardian import EXIT_S, GOODBYE_S
 from eca_nvim.jsonrpc import LineFraming
 from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode, lifecycle
@@ -109,8 +110,6 @@ def _leaves(capabilities: object, path: str = "", depth: int = 0) -> Iterator[st
             yield from _leaves(value, f"{name}.", depth + 1)
 
 
-EXIT_SECONDS: Final = 2.0
-"""Time for a server to shut down, and again for its exit."""
 VERSION_BYTES: Final = 4096
 """Bytes of the output of `eca --version` that are read."""
 
@@ -191,7 +190,7 @@ class Probe:
                 self._report_part(await self._answer(found, connection, is_acp=is_acp))
                 if not is_acp:
                     await _shut_down(connection)
-                await connection.aclose(EXIT_SECONDS)
+                await connection.aclose(EXIT_S)
         except StartError as fault:
             self._report_part([Row("error", str(fault))])
 
@@ -264,7 +263,7 @@ async def _shake_eca(folder: str, connection: Connection) -> Sequence[Row]:
 
 
 async def _shut_down(connection: Connection) -> None:
-    with anyio.move_on_after(EXIT_SECONDS), suppress(ConnectionClosed, RemoteError):
+    with anyio.move_on_after(GOODBYE_S), suppress(ConnectionClosed, RemoteError):
         await connection.request(Shutdown.method)
         connection.notify(Exit.method)
         await connection.wait_closed()
