@@ -14,6 +14,7 @@ from eca_nvim.agents.archive import AgentRefused, Archive, CursorExpired, Opened
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary import query_intents as asks
+from eca_nvim.chat.vocabulary.bases import name_of
 from eca_nvim.chat.vocabulary.ops import ForgetChat, SetQueue, SetStatus
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 
@@ -53,7 +54,9 @@ async def transcript(rig: Rig, chat: str = "a") -> str:
     return str(await rig.ask(RequestTranscript(chat, -77)))
 
 
-@pytest.mark.parametrize("intent", CHANGES, ids=lambda it: f"{it.name}-{getattr(it, 'tools', '')}")
+@pytest.mark.parametrize(
+    "intent", CHANGES, ids=lambda it: f"{name_of(it)}-{getattr(it, 'tools', '')}"
+)
 class TestAnyChange:
     """Whatever changes a history in place."""
 

@@ -94,7 +94,9 @@ class Chats:
         chat = self.table.pop(chat_id, None)
         if chat is not None:
             chat.forgotten = True
-            self._view.push([self._pending(), ops.ForgetChat(chat_id)])
+            self._view.push(
+                [self._shown.update(self.table.values(), disk_warnings), ops.ForgetChat(chat_id)]
+            )
             if not announced:
                 self._view.push([ops.Emit("EcaChatClosed", {"chat": chat_id})])
 
@@ -144,7 +146,11 @@ class Chats:
         shown = changes.ops
         if changes.pending_changed:  # before the autocommands, whose listeners ask for the list
             first = next((i for i, op in enumerate(shown) if isinstance(op, ops.Emit)), len(shown))
-            shown = [*shown[:first], self._pending(), *shown[first:]]
+            shown = [
+                *shown[:first],
+                self._shown.update(self.table.values(), disk_warnings),
+                *shown[first:],
+            ]
         if shown:
             self._view.push(shown)
         if changes.runs:
@@ -160,14 +166,11 @@ class Chats:
             return
         if tuple(disk_warnings(chat, block.call)) != block.request.on_disk:
             block.request.changed()
-            self._view.push([self._pending()])
+            self._view.push([self._shown.update(self.table.values(), disk_warnings)])
 
     def resend_pending(self) -> None:
         """Send all pending requests whole with the next change, not only what is new."""
         self._shown = PendingList()
-
-    def _pending(self) -> ops.SetPending:
-        return self._shown.update(self.table.values(), disk_warnings)
 
     def render_with(self, *, follow: bool, diff_lines: int) -> None:
         """Set what the user may change while the host runs, see RenderSettings."""
@@ -214,7 +217,7 @@ class Chats:
             await self._running.wait()
             await anyio.sleep(REFRESH_INTERVAL)
             self._running = anyio.Event()  # set again by a change that a time goes on with
-            for chat in self:
+            for chat in tuple(self.table.values()):
                 if chat.shows_time:
                     try:
                         self.show(reducer.tick(chat, now()))

@@ -141,9 +141,11 @@ class Server:
 
     def use(self) -> Agent | None:
         """Return the agent if it is ready; the time after which it may sleep starts again."""
-        if self._current is not None:
-            self._current.used_at = time.monotonic()
-        return self.agent
+        run = self._current
+        if run is None:
+            return None
+        run.used_at = time.monotonic()
+        return run.agent if self.state is ServerState.READY else None
 
     def asking(self) -> Agent | None:
         """Use the agent if it may wait for an answer: one that is not ready may have asked, too."""

@@ -205,8 +205,12 @@ class Session:
             intents.ActOnBlock: self._act,
             intents.Choose: self._choose,
             intents.SetTrust: self._set_trust,
-            intents.StartServer: self._start_server,
-            intents.QuitServer: self._quit_server,
+            intents.StartServer: lambda it: self._servers.get(it.server).process.request(
+                ServerRequest.RESTART if it.restart else ServerRequest.START
+            ),
+            intents.QuitServer: lambda it: self._servers.get(it.server).process.request(
+                ServerRequest.QUIT
+            ),
             login.TerminalEnded: self._terminal_ended,
             query_intents.FileWritten: attribution.user_writes,
             query_intents.ChangeFolder: self._change_folder,
@@ -269,13 +273,6 @@ class Session:
         chat = self._chat(intent.chat)
         self._servers.of(chat).trust.choose(chat, trusted=intent.trusted)
 
-    def _start_server(self, intent: intents.StartServer) -> None:
-        request = ServerRequest.RESTART if intent.restart else ServerRequest.START
-        self._servers.get(intent.server).process.request(request)
-
-    def _quit_server(self, intent: intents.QuitServer) -> None:
-        self._servers.get(intent.server).process.request(ServerRequest.QUIT)
-
     def _terminal_ended(self, intent: login.TerminalEnded) -> None:
         for server in self._servers:
             server.login.terminal_ended(intent)
@@ -328,7 +325,7 @@ class Session:
             self._servers.of(chat).incoming.chat_created(chat)
         elif server not in (None, chat.server_name) and _is_empty(chat):
             self._servers.move(chat, server)
-        self._servers.of(chat).incoming.last_used_chat = chat.id
+        self._servers.get(chat.server_name).incoming.last_used_chat = chat.id
         return chat
 
     # --- the agents -----------------------------------------------------------------------------

@@ -153,7 +153,13 @@ class Options:
         elif option is None:
             raise NotOffered(no_option(key))
         else:
-            self._send(agent, chat, option, value, is_saved=is_saved)
+            state = self._state(chat.id)
+            state.drop(option)
+            state.chosen.add(option.id)
+            state.unconfirmed[option.id] = value
+            if is_saved:
+                chat.asked_options[option.id] = state.by_user[option.id] = value
+            self._set(agent, chat, option, value, Why.ASKED)
 
     def tell_trust(self, chat: Chat) -> None:
         """Tell the agent whether a chat is trusted, if it has an option for that."""
@@ -174,8 +180,10 @@ class Options:
         self._chats.apply(chat, [event])
         done = {it.id for it in chat.options if it.id in asked and it.value == asked[it.id]}
         for option, command in zip(chat.options, commands_of(chat.options), strict=True):
-            if done and (option.id in done or option.value != before.get(option.id)):
-                self._keep_last(option, option.value)
+            value, is_new = option.value, option.value != before.get(option.id)
+            is_asking = option.accepts(value) and value not in option.unasked
+            if done and (option.id in done or is_new) and is_asking and option.category != TRUST:
+                self._persistence.keep_choice(self._server, option.id, value)
             if option.id in done and command is None:  # else the winbar shows it
                 line = f"{option.name}: {option.name_of(option.value)}"
                 self._view.push([ops.Notify("info", one_line(line))])
@@ -263,17 +271,6 @@ class Options:
         shown = [replace(it, value=value) if it is option else it for it in options]
         self._chats.apply(chat, [OptionsChanged(tuple(shown))])
 
-    def _send(
-        self, agent: Agent, chat: Chat, option: ChatOption, value: OptionValue, *, is_saved: bool
-    ) -> None:
-        state = self._state(chat.id)
-        state.drop(option)
-        state.chosen.add(option.id)
-        state.unconfirmed[option.id] = value
-        if is_saved:
-            chat.asked_options[option.id] = state.by_user[option.id] = value
-        self._set(agent, chat, option, value, Why.ASKED)
-
     def _set(
         self, agent: Agent, chat: Chat, option: ChatOption, value: OptionValue, why: Why
     ) -> None:
@@ -340,10 +337,6 @@ class Options:
             state.lines.append(line)
         else:
             self._chats.apply(chat, [events.NoticeReceived(line, is_error=True)])
-
-    def _keep_last(self, option: ChatOption, value: OptionValue) -> None:
-        if option.accepts(value) and value not in option.unasked and option.category != TRUST:
-            self._persistence.keep_choice(self._server, option.id, value)
 
 
 def _is_trust(option: ChatOption, wanted: Wanted) -> bool:
