@@ -167,7 +167,7 @@ async def test_an_answer_names_the_model(scripted_server: PrepareScript, tmp_pat
     [
         (
             script.fail("chat/prompt", -32603, "Internal\n  error"),
-            TurnEnded(TurnEnd.FAILED, "chat/prompt failed: Internal error (-32603)"),
+            TurnEnded(TurnEnd.FAILED, "chat/prompt failed: Internal error; :Eca log may say why"),
         ),
         (
             script.fail("chat/prompt", -32601, "?"),

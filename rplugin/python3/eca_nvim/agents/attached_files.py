@@ -1,12 +1,7 @@
 """Attached files: what of a prompt's files and folders is sent, looked at when it is sent.
 
-Rules kept here:
-- A file or folder that is too large, or no text, is sent by its name: the model can read it with
-  its tools. A message says so.
-- Agents fail a whole prompt for lines that a file does not have. While a prompt waited, tools may
-  have shortened the file: line ranges are fitted.
-- Only regular files are read, up to the last wanted line; no walk or line is unbounded.
-- Lines end with LF or CRLF, and empty lines at the end of a file do not count, as on the server.
+A file or folder that is too large, or no text, is sent by its name: the model can read it with its
+tools. Only regular files are read, up to the last wanted line; no walk or line is unbounded.
 """
 
 from __future__ import annotations
@@ -14,10 +9,11 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from io import TextIOWrapper
+from itertools import accumulate, chain, takewhile
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,6 +35,9 @@ _PROBE: Final = 8192
 """Bytes of a file in which a NUL shows that it is no text."""
 
 
+Attached: TypeAlias = contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext
+
+
 class Fitted(Struct, frozen=True):
     """A context as it is sent, None if it is not; and what the user should know about it."""
 
@@ -53,10 +52,8 @@ def fit(context: contexts.Context) -> Fitted:
             return _fit_file(context)
         case contexts.FileContext():
             return _fit_lines(context)
-        case contexts.DirectoryContext(path):
-            return (
-                _by_name(context, "is too large a folder") if _is_large(path) else Fitted(context)
-            )
+        case contexts.DirectoryContext(path) if _is_large(path):
+            return _by_name(context, "is too large a folder")
         case contexts.ImageContext(path):
             found = _stat(path)
             is_large = found is not None and found.st_size > MOST_IMAGE_BYTES
@@ -126,6 +123,7 @@ def _is_unfit(path: str, found: os.stat_result) -> str | None:
 
 
 def _fit_lines(context: contexts.FileContext) -> Fitted:
+    """Return the lines that the file has by now: agents fail a whole prompt for one it lacks."""
     found = _stat(context.path)
     if found is not None and found.st_size > _MOST_READ_BYTES:
         return _by_name(context, "is larger than 50 MB")
@@ -135,7 +133,8 @@ def _fit_lines(context: contexts.FileContext) -> Fitted:
         return Fitted(context)
     if not lines:
         return Fitted(None, f"context not sent: {_shown(context)} has no line {context.first}")
-    kept = len(list(_within(lines)))
+    sizes = accumulate(len(line) + 1 for line in lines)
+    kept = sum(1 for _ in takewhile(lambda size: size <= MOST_ATTACHED_BYTES, sizes))
     if not kept:
         return _by_name(context, f"has more than 1 MB in line {first}")
     fitted = replace(context, first=first, last=first + kept - 1)
@@ -145,31 +144,19 @@ def _fit_lines(context: contexts.FileContext) -> Fitted:
     return Fitted(fitted, line)
 
 
-def _within(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines that are not too much together."""
-    left = MOST_ATTACHED_BYTES
-    for line in lines:
-        left -= len(line) + 1
-        if left < 0:
-            return
-        yield line
-
-
-def _by_name(
-    context: contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext, why: str
-) -> Fitted:
+def _by_name(context: Attached, why: str) -> Fitted:
     return Fitted(_named(context), f"only the name is sent: {_shown(context)} {why}")
 
 
 def _shown(
-    context: contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext,
+    context: Attached,
 ) -> str:
-    """Return how a message names a context: as the user did, if he did."""
+    """Return how a message names a context: by the user's token, else by its path."""
     return context.token or context.path
 
 
 def _named(
-    context: contexts.FileContext | contexts.DirectoryContext | contexts.ImageContext,
+    context: Attached,
 ) -> contexts.TextContext:
     kind = "folder" if isinstance(context, contexts.DirectoryContext) else "file"
     text = f"A {kind}: use your tools to read what you need of it."
@@ -196,9 +183,8 @@ def _is_large(folder: str) -> bool:
 
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    """Yield the entries of a folder, one by one; hidden ones are not sent."""
     try:
-        with os.scandir(folder) as found:
+        with os.scandir(folder) as found:  # one by one: a folder may have millions
             yield from (entry for entry in found if not entry.name.startswith("."))
     except OSError as fault:
         logger.info("cannot read %s: %s", folder, fault)
@@ -221,13 +207,14 @@ def _lines(context: contexts.FileContext) -> list[str] | None:
 
 
 def _read(path: str, first: int, last: int | None) -> list[str] | None:
-    """Return lines of a file, without the empty ones at its end."""
+    """Return lines of a file, without the empty ones at its end, which no agent counts."""
     try:
         with TextIOWrapper(open_regular(path), "utf-8", "replace", newline="\n") as file:
             lines: list[str] = []
-            for number, line in enumerate(_each_line(file), 1):
+            pieces = iter(lambda: file.readline(_LONGEST_LINE), "")
+            for number, line in enumerate(pieces, 1):
                 if last is not None and number > last:
-                    is_end = not line.strip("\r\n") and not any(map(_has_text, _each_line(file)))
+                    is_end = not any(it.strip("\r\n") for it in chain([line], pieces))
                     break
                 if number >= first:
                     lines.append(line.removesuffix("\n").removesuffix("\r"))
@@ -239,13 +226,3 @@ def _read(path: str, first: int, last: int | None) -> list[str] | None:
     while is_end and lines and not lines[-1]:
         lines.pop()
     return lines
-
-
-def _each_line(file: TextIOWrapper) -> Iterator[str]:
-    """Yield the lines of a file; one that is too long comes in pieces."""
-    while line := file.readline(_LONGEST_LINE):
-        yield line
-
-
-def _has_text(line: str) -> bool:
-    return bool(line.strip("\r\n"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from functools import partial
 from typing import Final, Literal
 
 import anyio
@@ -281,19 +280,12 @@ class EcaAgent(ProcessAgent[_Life]):
         )
 
     def _receive(self, batch: list[Incoming]) -> None:
-        """Emit the events of one read, as one batch: hot path.
-
-        A message that makes the server ready ends a batch: later events follow the announcement.
-        """
+        """Emit the events of one read, as one batch: hot path."""
         life = self._life
         assert life is not None
         said: list[agent_events.AgentEvent] = []
         for message in batch:
             said += events_of(message, life.read, life.requests.fail)
-            if life.readiness.is_due:
-                life.emit(said)
-                life.readiness.announce()
-                said = []
         if said:
             life.emit(said)
 
@@ -311,14 +303,14 @@ class EcaAgent(ProcessAgent[_Life]):
         if added := self._workspace.folders.added:
             _tell_folders(life.server, added)
         life.emit(life.inbox.read(config))
-        life.readiness.introduced(partial(self._ready, ready))
-        tasks.start_soon(life.readiness.wait)
+        tasks.start_soon(self._await_ready, life, ready)
 
-    def _ready(self, ready: Callable[[], None]) -> None:
+    async def _await_ready(self, life: _Life, ready: Callable[[], None]) -> None:
         """Announce that the server is ready, after what it can do.
 
         Not earlier: each of its first messages may prove a later generation.
         """
+        await life.readiness.wait()
         self._able = ALL_ABILITIES
         self._announce()
         ready()

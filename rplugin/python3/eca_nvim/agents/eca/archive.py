@@ -7,6 +7,7 @@ response omits: the id of a new chat or bookmark, and whether the change worked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile
 from typing import Final, Literal
 
 from eca_nvim.agents.archive import AgentRefused, ChatSummary, ChatUnknown, OpenedChat
@@ -120,12 +121,9 @@ class EcaArchive:
 
         If the server does not know the message, it changes nothing and reports no error.
         """
-        include: list[Literal["messages", "tools"]] = []
-        include += ["messages"] if messages else []
-        include += ["tools"] if tools else []
-        params = eca.ChatRollbackParams(
-            chat_id=chat_id, content_id=content_id, include=tuple(include)
-        )
+        wanted: dict[Literal["messages", "tools"], bool] = {"messages": messages, "tools": tools}
+        include = tuple(what for what, is_wanted in wanted.items() if is_wanted)
+        params = eca.ChatRollbackParams(chat_id=chat_id, content_id=content_id, include=include)
         with self._replays.of(chat_id) as replay:
             await self._server.ask(params)
         if content_id in _content_ids(replay):
@@ -195,14 +193,9 @@ def _content_ids(replay: Replay) -> list[str | None]:
 
 def _flag_after(replay: Replay, content_id: str, text: str) -> str | None:
     """Return the id of the new bookmark: the first with this text after the content."""
-    seen = False
-    for addressed in replay.events:
-        if isinstance(addressed.event, FlagReceived):
-            if seen and addressed.event.text == text:
-                return addressed.event.content_id
-        elif content_id in _ids(addressed.event):
-            seen = True
-    return None
+    after = dropwhile(lambda it: content_id not in _ids(it.event), replay.events)
+    flags = (it.event for it in after if isinstance(it.event, FlagReceived))
+    return next((flag.content_id for flag in flags if flag.text == text), None)
 
 
 def _ids(event: ChatEvent) -> tuple[str | None, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final
 
@@ -31,19 +31,14 @@ def introduction(workspace: Workspace, agent: str | None = None) -> lifecycle.In
     restarted while the editor lives. Folders that the user adds are not in it: chats are kept for
     the folders named here.
     """
+    name, _, version = workspace.editor.partition(" ")  # "Neovim 0.12.4"
     return lifecycle.InitializeParams(
         process_id=workspace.process_id,
-        client_info=_client(workspace.editor),
+        client_info=lifecycle.ClientInfo(name=name, version=version or None),
         initialization_options=lifecycle.InitializationOptions(chat_agent=agent) if agent else None,
         capabilities=_CAPABILITIES,
         workspace_folders=tuple(map(workspace_folder, workspace.folders.first)),
     )
-
-
-def _client(editor: str) -> lifecycle.ClientInfo:
-    """Split "Neovim 0.12.4" into name and version."""
-    name, _, version = editor.partition(" ")
-    return lifecycle.ClientInfo(name=name, version=version or None)
 
 
 def workspace_folder(path: str) -> lifecycle.WorkspaceFolder:
@@ -61,7 +56,7 @@ _MODELS_TASK: Final = "models"
 
 
 class Readiness:
-    """Waits for a server's models, and announces once that it is ready.
+    """Knows when a server can accept a prompt.
 
     Today's server loads its models after `initialized`, and until then refuses a prompt without a
     model. An older one knows them from the start and reports no more. So a server is ready when it
@@ -69,47 +64,26 @@ class Readiness:
     """
 
     def __init__(self) -> None:
-        self.is_due = False
-        """Whether the server can accept a prompt, and this was not announced yet."""
         self._loading = anyio.Event()
         self._settled = anyio.Event()
-        self._ready: Callable[[], None] | None = None  # from the introduction until it is called
-
-    def introduced(self, ready: Callable[[], None]) -> None:
-        """Note that initialize is done; `ready` is called once the server can accept a prompt."""
-        self._ready = ready
-        self.is_due = self._settled.is_set()
 
     def models_known(self, models: Sequence[str] | UnsetType | None) -> None:
         """Note the models that the server has named, if any."""
         if models:
-            self._settle()
+            self._loading.set()
+            self._settled.set()
 
     def progressed(self, progress: lifecycle.TaskProgress) -> None:
         """Note the start or end of a start-up task."""
-        if progress.task_id != _MODELS_TASK:
-            return
-        if progress.type is lifecycle.ProgressKind.FINISH:
-            self._settle()
-        else:
+        if progress.task_id == _MODELS_TASK:
             self._loading.set()
-
-    def announce(self) -> None:
-        """Announce that the server is ready, unless it was done."""
-        ready, self._ready, self.is_due = self._ready, None, False
-        if ready is not None:
-            ready()
+            if progress.type is lifecycle.ProgressKind.FINISH:
+                self._settled.set()
 
     async def wait(self) -> None:
-        """Announce the server as soon as it is ready, or after a timeout."""
+        """Wait until the server can accept a prompt."""
         with anyio.move_on_after(SILENCE_SECONDS):
             await self._loading.wait()
         if self._loading.is_set():
             with anyio.move_on_after(LOADING_SECONDS):
                 await self._settled.wait()
-        self.announce()
-
-    def _settle(self) -> None:
-        self._loading.set()
-        self._settled.set()
-        self.is_due = self._ready is not None

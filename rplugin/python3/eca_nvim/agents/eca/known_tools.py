@@ -115,10 +115,6 @@ def _named_file(arguments: Arguments, key: str) -> call_details.Title:
     return (call_details.FileName(name),) if name else ()
 
 
-def _nothing(_: Arguments) -> call_details.Title:
-    return ()
-
-
 def _line(arguments: Arguments, key: str) -> int | None:
     """Return a line number; None if it is missing or absurdly large."""
     value = arguments.get(key)
@@ -189,9 +185,9 @@ TOOLS: Final[Mapping[str, _Tool]] = {
     "spawn_agent": _Tool(call_details.ToolKind.AGENT, "agent", _agent, shown=("agent",)),
     "skill": _Tool(call_details.ToolKind.FETCH, "skill", _words("name")),
     "fetch_rule": _Tool(call_details.ToolKind.FETCH, "rule", _words("id")),
-    "task": _Tool(call_details.ToolKind.TASKS, "tasks", _nothing),
+    "task": _Tool(call_details.ToolKind.TASKS, "tasks", _words()),
     "bg_job": _Tool(call_details.ToolKind.FETCH, "job", _words("action", "job_id")),
-    "compact_chat": _Tool(call_details.ToolKind.THINK, "compact", _nothing),
+    "compact_chat": _Tool(call_details.ToolKind.THINK, "compact", _words()),
     "editor_diagnostics": _Tool(call_details.ToolKind.FETCH, "diagnostics", _file("path")),
     "editor_definition": _Tool(call_details.ToolKind.SEARCH, "definition of", _words("symbol")),
     "editor_references": _Tool(call_details.ToolKind.SEARCH, "references of", _words("symbol")),

@@ -176,14 +176,14 @@ class ToolServerLogins:
                 self._states[way] = server.status
             self._note_change()
 
-    def _note_change(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
-
     def removed(self, name: str) -> None:
         """Forget an MCP server."""
         self._states.pop(f"{_MCP}{name}", None)
         self._note_change()
+
+    def _note_change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
 
     def has(self, way: str) -> bool:
         """Return whether a way leads to an MCP server with a login."""

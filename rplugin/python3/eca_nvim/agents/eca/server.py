@@ -183,11 +183,11 @@ class EcaServer:
 
         The server shows an error in the chat before the response, unless it refuses the chat id.
         """
-        method, result, fault = chat.PromptParams.method, None, None
+        result, fault = None, None
         try:
             result = read_result(chat.PromptParams, pending.answer())
         except RemoteError as error:
-            fault = _line(method, error)
+            fault = str(self._refusal(chat.PromptParams.method, error))
         except DecodeError as error:
             logger.warning("unexpected answer to a prompt: %s", error)
         except ConnectionClosed:
@@ -202,13 +202,6 @@ class EcaServer:
             silent = "the server refused the prompt without a reason" if is_first else None
             fault = result.result_message or silent
         on_answer(result.model if result and accepted else None, fault, accepted)
-
-
-def _line(method: str, fault: RemoteError) -> str:
-    """Describe a failed request in one line."""
-    if fault.code == METHOD_NOT_FOUND:
-        return f"this server does not know {method}"
-    return f"{method} failed: {one_line(str(fault))}"
 
 
 def _lacks(method: str) -> AgentLacks:

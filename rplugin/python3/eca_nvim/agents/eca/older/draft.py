@@ -100,20 +100,15 @@ class Draft:
             contents += self._end(chat_id)
         return _received(chat_id, contents)
 
-    def approve(self, chat_id: str, call_id: str) -> bool:
-        """Make a waiting change; return whether the call is a proposal."""
+    def decide(self, chat_id: str, call_id: str, *, approved: bool) -> bool:
+        """Make a waiting change, or drop it; return whether the call is a proposal."""
         proposal = self._waiting.get(call_id)
         if proposal is None or proposal.chat_id != chat_id:
             return False
-        self._tasks.start_soon(self._make, proposal)
-        return True
-
-    def reject(self, chat_id: str, call_id: str) -> bool:
-        """Drop a waiting change; return whether the call is a proposal."""
-        proposal = self._waiting.get(call_id)
-        if proposal is None or proposal.chat_id != chat_id:
-            return False
-        self._resolve(proposal, _rejected(proposal))
+        if approved:
+            self._tasks.start_soon(self._make, proposal)
+        else:
+            self._resolve(proposal, _rejected(proposal))
         return True
 
     def stop(self, chat_id: str) -> bool:
@@ -313,25 +308,15 @@ def changed_text(text: str | None, changes: Sequence[draft.ProposedChange]) -> s
 
 
 def _whole(change: draft.ProposedChange) -> str | None:
-    match change.kind:
-        case "delete":
-            return None
-        case "create" | "change":
-            return change.content or ""
-        case _:
-            raise DoesNotFit(f"{change.kind!r} is not a kind of change")
+    if change.kind not in ("create", "change", "delete"):
+        raise DoesNotFit(f"{change.kind!r} is not a kind of change")
+    return None if change.kind == "delete" else change.content or ""
 
 
 def _splice(change: draft.ProposedChange) -> tuple[int, int, list[str]]:
     assert change.range is not None
-    first, last = change.range.start_line, change.range.end_line
-    match change.kind:
-        case "delete":
-            return first, last, []
-        case "change":
-            return first, last, _lines(change.content or "")[0]
-        case _:
-            raise DoesNotFit(f"{change.kind!r} is not a kind of change")
+    lines = _lines(_whole(change) or "")[0]
+    return change.range.start_line, change.range.end_line, lines
 
 
 def _lines(text: str) -> tuple[list[str], bool]:

@@ -158,10 +158,10 @@ class Translator:
                 self._stop(chat_id)
                 return
             case chat.ToolCallReject(chat_id=chat_id, tool_call_id=call_id):
-                if self._draft.reject(chat_id, call_id):
+                if self._draft.decide(chat_id, call_id, approved=False):
                     return
             case chat.ToolCallApprove(chat_id=chat_id, tool_call_id=call_id):
-                if self._draft.approve(chat_id, call_id):
+                if self._draft.decide(chat_id, call_id, approved=True):
                     return
                 if message.save and self._report(chat_id, Lack.REMEMBER):
                     message = replace(message, save=None)
