@@ -1,11 +1,11 @@
 """Contexts as the server wants them: lines and characters from 1."""
 
 import pytest
+from tests.support.on_the_wire import on_the_wire
 from tests.support.screen import Value
 
 from eca_nvim.agents.eca.prompts import wire_contexts
 from eca_nvim.chat.vocabulary import contexts as ours
-from eca_nvim.protocol.eca import encode
 
 HERE = {"line": 2, "character": 3}
 THERE = {"line": 4, "character": 1}
@@ -35,7 +35,7 @@ THERE = {"line": 4, "character": 1}
 )
 def test_a_context_on_the_wire(context: ours.Context, wire: Value) -> None:
     (found,) = wire_contexts([context])
-    assert encode(found) == wire
+    assert on_the_wire(found) == wire
 
 
 def test_words_alone_are_not_on_the_wire() -> None:

@@ -11,6 +11,7 @@ from tests.agents.client import TIMEOUT, Client, FakeEditor, make_agent, running
 from tests.support import script
 from tests.support.factories import PrepareScript
 from tests.support.generations.prepared import GENERATIONS, prepare
+from tests.support.on_the_wire import on_the_wire
 from tests.support.wire import encode as frame
 
 from eca_nvim.agents.base import AgentFault, Workspace
@@ -23,7 +24,6 @@ from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import ChatOpened, TextReceived
 from eca_nvim.guardian import CLOSE_S, EXIT_S, GOODBYE_S, GRACE_S
 from eca_nvim.path_risks import Folders
-from eca_nvim.protocol.eca import encode
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +40,7 @@ async def start(agent: EcaAgent) -> AgentFault:
 
 def test_we_say_who_and_where_we_are_and_what_we_can_do() -> None:
     workspace = Workspace(Folders(("/home/me/a b", "/ü#")), "Neovim 0.12.4", 4711)
-    assert encode(introduction(workspace, "plan")) == {
+    assert on_the_wire(introduction(workspace, "plan")) == {
         "processId": 4711,
         "clientInfo": {"name": "Neovim", "version": "0.12.4"},
         "initializationOptions": {"chatAgent": "plan"},

@@ -3,10 +3,11 @@
 from typing import Any, get_args
 
 import pytest
+from tests.support.on_the_wire import on_the_wire
 
 from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.base.types import UnknownPart, Wire
-from eca_nvim.protocol.eca import content, contexts, encode, tool_call
+from eca_nvim.protocol.eca import content, contexts, tool_call
 from eca_nvim.protocol.eca import content as contents
 from eca_nvim.protocol.eca.draft import FileChangeContent
 from eca_nvim.protocol.eca.editor import LinesRange, Position, Range
@@ -202,7 +203,7 @@ def test_a_kind_of_details(wire: dict[str, Any], expected: tool_call.Details) ->
 @pytest.mark.parametrize(("wire", "expected"), CONTEXTS)
 def test_a_kind_of_context(wire: dict[str, Any], expected: contexts.Context) -> None:
     assert decode_as(contexts.Context, wire, "chat/queryContext") == expected
-    assert encode(expected) == wire
+    assert on_the_wire(expected) == wire
 
 
 def test_the_examples_cover_all_kinds() -> None:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 from msgspec import UNSET
+from tests.support.on_the_wire import on_the_wire
 
 from eca_nvim.protocol.base.types import Wire
-from eca_nvim.protocol.eca import encode, lifecycle
+from eca_nvim.protocol.eca import lifecycle
 from eca_nvim.protocol.eca.chat import (
     ChatConfig,
     ConfigUpdated,
@@ -122,4 +123,4 @@ PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, characte
     ],
 )
 def test_what_a_message_is_on_the_wire(message: Wire, wire: dict[str, Any] | None) -> None:
-    assert encode(message) == wire
+    assert on_the_wire(message) == wire

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from tests.protocol.client_messages import CLIENT_MESSAGES, CLIENT_REQUESTS
 from tests.protocol.conftest import Recording
+from tests.support.on_the_wire import on_the_wire
 
 from eca_nvim.protocol.base.codec import decode_as, decode_body
 from eca_nvim.protocol.base.types import Wire
@@ -14,11 +15,11 @@ from eca_nvim.protocol.eca import (
     decode_notification,
     decode_result,
     decode_server_request,
-    encode,
 )
 
 # What the recording client did wrong on purpose, to see how the server reacts.
 BEYOND_THE_PROTOCOL = {
+    ("contexts", "chat/prompt"): "a context of no kind",
     ("image_context", "chat/prompt"): "a context's mediaType called media-type",
     ("init_bad_pid", "initialize"): "the process id as text",
     ("init_lua_empty", "initialized"): "arrays where objects belong, and the reverse",
@@ -89,7 +90,7 @@ def test_what_a_client_sent_can_be_sent_by_us(recording: Recording) -> None:
             continue
         ours = decode_as(CLIENT_MESSAGES[method], params, method)
         assert isinstance(ours, Wire)
-        assert (encode(ours) or {}) == in_our_words(method, params or {}), message
+        assert (on_the_wire(ours) or {}) == in_our_words(method, params or {}), message
 
 
 def in_our_words(method: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from tests.agents.acp.no_process import NoProcess
 from tests.agents.acp.session_turns import BOUND, OLD, notices, opens, refuses, sent
 from tests.agents.acp.wire import Wired, text
 from tests.support import acp_script as agent
+from tests.support.on_the_wire import on_the_wire
 
 from eca_nvim.agents.acp.options import SessionOptions
 from eca_nvim.agents.acp.outbox import Outbox
@@ -29,7 +30,6 @@ from eca_nvim.chat.vocabulary.options import (
     Unasked,
 )
 from eca_nvim.jsonrpc import ErrorResponse, Response
-from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.options import (
     ConfigOption,
     Mode,
@@ -111,7 +111,7 @@ def test_an_option_may_be_on_or_off() -> None:
     assert (changed.options[0].kind, changed.options[0].value) == (OptionKind.TOGGLE, True)
     request = options.request("s", "fast", False)
     assert request == SetConfigOption("s", "fast", False, "boolean")
-    assert encode(request) == {
+    assert on_the_wire(request) == {
         "sessionId": "s",
         "configId": "fast",
         "value": False,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from acp import schema
+from tests.support.on_the_wire import on_the_wire
 from tests.support.wire import Message
 
 from eca_nvim.agents.acp.prompt import PromptWriter
@@ -21,7 +22,6 @@ from eca_nvim.chat.vocabulary.contexts import (
     WebContext,
 )
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.protocol.acp import encode
 from eca_nvim.protocol.acp.content import TextBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
 from eca_nvim.protocol.acp.sessions import PromptParams
@@ -42,7 +42,7 @@ def written(
 ) -> list[Message]:
     """Return the blocks after the text, as they are on the wire."""
     blocks, _ = (by or PromptWriter()).write(Prompt("c", "/name rest", contexts), can)
-    sent = encode(PromptParams("s", blocks))
+    sent = on_the_wire(PromptParams("s", blocks))
     assert sent is not None
     schema.PromptRequest.model_validate(sent)
     text, *blocks = sent["prompt"]
@@ -79,7 +79,7 @@ def test_what_cannot_be_embedded_is_a_link(tmp_path: Path) -> None:
     writer, notices = PromptWriter(), list[str]()
     for _ in "twice":
         blocks, lines = writer.write(Prompt("c", "hi", (FileContext(str(large), token="@l"),)), ALL)
-        assert encode(PromptParams("s", blocks[1:])) == {
+        assert on_the_wire(PromptParams("s", blocks[1:])) == {
             "sessionId": "s",
             "prompt": [link(large)],
         }

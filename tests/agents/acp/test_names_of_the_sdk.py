@@ -9,6 +9,7 @@ import pytest
 from acp import schema
 from msgspec import inspect
 from tests.support.acp_agent import MODELS
+from tests.support.on_the_wire import on_the_wire
 
 from eca_nvim.agents.acp.introduction import introduction
 from eca_nvim.agents.acp.session_setup import SessionSetup, Way
@@ -18,7 +19,6 @@ from eca_nvim.protocol.acp import (
     client_requests,
     content,
     elicitation,
-    encode,
     lifecycle,
     options,
     sessions,
@@ -102,7 +102,7 @@ MCP_SERVERS = (
     sessions.McpRemote("http", "far", "https://example.com", NAMED),
     sessions.McpRemote("sse", "old", "https://example.com", ()),
 )
-SETUP = SessionSetup("/workspace", tuple(encode(server) or {} for server in MCP_SERVERS))
+SETUP = SessionSetup("/workspace", tuple(on_the_wire(server) or {} for server in MCP_SERVERS))
 SENT: tuple[Message, ...] = (
     introduction(),
     *(SETUP.request(way, "s") for way in Way),
@@ -158,7 +158,7 @@ def test_no_variant_is_left_out() -> None:
 
 @pytest.mark.parametrize("message", SENT, ids=lambda it: it.method)
 def test_what_we_send_is_valid(message: Message) -> None:
-    MODELS[message.method].model_validate(encode(message))
+    MODELS[message.method].model_validate(on_the_wire(message))
 
 
 def test_no_message_of_ours_is_left_out() -> None:

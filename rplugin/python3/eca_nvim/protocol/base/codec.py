@@ -4,14 +4,12 @@ Of a body only the outermost object is decoded at first; `params` and `result` o
 their type.
 """
 
-import enum
 import functools
 import json
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
-from msgspec import NODEFAULT, UNSET, inspect
 
 from eca_nvim.protocol.base import lenient, types
 from eca_nvim.protocol.base.types import Request, Unknown, Wire
@@ -141,33 +139,4 @@ def encode(message: Wire) -> dict[str, Any] | None:
     """
     if isinstance(message, types.Notification | Request) and message.without_params:
         return None
-    return _object(message)
-
-
-def _encoded(value: object) -> object:
-    match value:
-        case types.UnknownPart():
-            return value.fields
-        case Wire():
-            return _object(value)
-        case tuple() | list():
-            return [_encoded(item) for item in value]
-        case dict():
-            return {key: _encoded(item) for key, item in value.items()}
-        case enum.Enum():
-            return value.value
-        case _:
-            return value
-
-
-def _object(message: Wire) -> dict[str, Any]:
-    info = lenient.type_info(type(message))
-    assert isinstance(info, inspect.StructType)
-    wire: dict[str, Any] = {} if info.tag_field is None else {info.tag_field: info.tag}
-    for field in info.fields:
-        value, made = getattr(message, field.name), field.default_factory
-        # NODEFAULT, of a field that is required, equals no value.
-        default = field.default if made is NODEFAULT else made()
-        if value is not UNSET and value != default:
-            wire[field.encode_name] = _encoded(value)
-    return wire
+    return cast(dict[str, Any], msgspec.to_builtins(message))

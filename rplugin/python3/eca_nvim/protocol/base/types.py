@@ -28,7 +28,7 @@ Int: TypeAlias = Annotated[int, msgspec.Meta(ge=LEAST_INT, le=MOST_INT)]
 """A whole number of at most 64 bits, which can be passed on to the editor."""
 
 
-class Wire(msgspec.Struct, frozen=True, rename="camel"):
+class Wire(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A JSON object of the protocol."""
 
 

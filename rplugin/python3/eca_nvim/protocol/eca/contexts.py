@@ -1,8 +1,6 @@
 """Contexts: what a prompt contains besides its text, and queries that complete a prompt.
 
-Rules kept here:
-- Contexts that the server proposes (chat/queryContext), also of unknown kinds, are sent back
-  with a prompt unchanged. Lines and characters are 1-based.
+Lines and characters are 1-based.
 """
 
 from typing import ClassVar, TypeAlias
