@@ -28,7 +28,6 @@ from eca_nvim.chat.vocabulary.agent_events import (
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import Job, JobState
-from eca_nvim.protocol.eca import decode_notification
 from eca_nvim.protocol.eca.chat import ConfigUpdated
 from eca_nvim.protocol.eca.lifecycle import ShowMessage, TaskProgress
 from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerUpdated
@@ -139,7 +138,7 @@ def test_a_default_counts_where_nothing_is_selected() -> None:
     ],
 )
 def test_a_tool_server_changes_in_part(said: Value, ours: ToolServerChanged) -> None:
-    update = decode_notification("tool/serverUpdated", said)
+    update = read_notification("tool/serverUpdated", said)
     assert isinstance(update, ToolServerUpdated)
     assert heard(update) == ours
 
@@ -152,7 +151,7 @@ def test_a_tool_server_changes_in_part(said: Value, ours: ToolServerChanged) -> 
     ],
 )
 def test_work_begins_and_ends(said: Value, ours: WorkChanged) -> None:
-    progress = decode_notification("$/progress", said)
+    progress = read_notification("$/progress", said)
     assert isinstance(progress, TaskProgress)
     assert heard(progress) == ours
 
@@ -162,7 +161,7 @@ def test_work_begins_and_ends(said: Value, ours: WorkChanged) -> None:
     [("error", "error"), ("warning", "warn"), ("info", "info"), ("fanfare", "info")],
 )
 def test_messages_have_our_levels(kind: str, level: str) -> None:
-    shown = decode_notification("$/showMessage", {"type": kind, "message": "M"})
+    shown = read_notification("$/showMessage", {"type": kind, "message": "M"})
     assert isinstance(shown, ShowMessage)
     assert heard(shown) == MessageShown(level, "M")
 
@@ -173,7 +172,7 @@ def test_jobs_are_those_whose_state_is_known() -> None:
         {"id": "job-2", "summary": "later", "status": "running", "chatId": "ours"},
         {"id": "job-3", "status": "dreaming"},
     ]
-    update = decode_notification("jobs/updated", {"jobs": jobs})
+    update = read_notification("jobs/updated", {"jobs": jobs})
     assert isinstance(update, JobsUpdated)
     assert heard(update) == JobsChanged(
         (

@@ -25,6 +25,7 @@ from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
+from eca_nvim.chat.vocabulary.ops import SetPending
 from eca_nvim.chat.vocabulary.query_intents import ClearMessages, DeleteChat, RequestTranscript
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.path_risks import Folders
@@ -94,8 +95,8 @@ class Stage:
         ]
 
     def forget(self) -> None:
-        """Forget what was shown and requested before."""
-        self.view.ops.clear()
+        """Forget what was shown before, but not what still waits: it is not sent again."""
+        self.view.ops[:] = self.view.of(SetPending)
         self.asked = {}
 
     def seen(self, chat: str, heard: int) -> Seen:
@@ -215,8 +216,7 @@ class Stage:
 
     async def do_login(self, chat: str, rest: str, _row: Row) -> None:
         """Answer the login."""
-        await self.view.until(lambda: self.view.pending)
-        [item] = self.view.pending
+        item = await self._item(chat)
         self.session.receive(intents.AnswerQuestion(chat, item["block"], item["digest"], rest))
         await self.done()
 

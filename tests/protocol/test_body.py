@@ -2,15 +2,16 @@
 
 import pytest
 
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.protocol.base.codec import NOTHING, decode_body
-from eca_nvim.protocol.eca import Unknown, decode_notification
+from eca_nvim.protocol.eca import Unknown
 from eca_nvim.protocol.eca.content import ContentReceived, TextContent
 from eca_nvim.protocol.eca.tools import JobsUpdated
 
 
 def text_of(body: bytes) -> str:
     message = decode_body(body)
-    received = decode_notification(message.method, message.params)
+    received = read_notification(message.method, message.params)
     assert isinstance(received, ContentReceived)
     assert isinstance(received.content, TextContent)
     return received.content.text
@@ -72,5 +73,5 @@ def test_no_text_is_lost_for_its_encoding(escaped: bytes, text: str) -> None:
 
 def test_a_message_without_params_has_empty_ones() -> None:
     message = decode_body(b'{"method":"jobs/updated"}')
-    assert decode_notification(message.method, message.params) == JobsUpdated(jobs=())
-    assert decode_notification("chat/danced", message.params) == Unknown("chat/danced", None)
+    assert read_notification(message.method, message.params) == JobsUpdated(jobs=())
+    assert read_notification("chat/danced", message.params) == Unknown("chat/danced", None)

@@ -5,13 +5,13 @@ from typing import Any, get_args
 import pytest
 from tests.support.on_the_wire import on_the_wire
 
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.protocol.base.codec import decode_as
 from eca_nvim.protocol.base.types import UnknownPart, Wire
 from eca_nvim.protocol.eca import content, contexts, tool_call
 from eca_nvim.protocol.eca import content as contents
 from eca_nvim.protocol.eca.draft import FileChangeContent
 from eca_nvim.protocol.eca.editor import LinesRange, Position, Range
-from eca_nvim.protocol.eca.messages import decode_notification
 
 CALL = {"id": "c1", "name": "read_file", "server": "eca", "origin": "native", "summary": "Reading"}
 CALL_FIELDS: dict[str, Any] = dict(CALL)
@@ -184,7 +184,7 @@ CONTEXTS: list[tuple[dict[str, Any], contexts.Context]] = [
 
 def receive(content: dict[str, Any]) -> contents.Content:
     params = {"chatId": "chat", "role": "assistant", "content": content}
-    message = decode_notification("chat/contentReceived", params)
+    message = read_notification("chat/contentReceived", params)
     assert isinstance(message, contents.ContentReceived)
     return message.content
 

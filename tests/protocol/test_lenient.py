@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.protocol.eca import (
     DecodeError,
     Unknown,
-    decode_notification,
     decode_result,
     decode_server_request,
 )
@@ -38,21 +38,21 @@ from eca_nvim.protocol.eca.tools import ToolServerUpdated
 
 
 def receive(content: object, **params: object) -> ContentReceived:
-    message = decode_notification("chat/contentReceived", {"content": content, **params})
+    message = read_notification("chat/contentReceived", {"content": content, **params})
     assert isinstance(message, ContentReceived)
     return message
 
 
 def test_an_unknown_method_is_kept() -> None:
     for params in ({"a": 1}, [1], None):
-        assert decode_notification("chat/danced", params) == Unknown("chat/danced", params)
+        assert read_notification("chat/danced", params) == Unknown("chat/danced", params)
         assert decode_server_request("editor/fly", params) == Unknown("editor/fly", params)
     raw = msgspec.Raw(b'{"a": 1}')
-    assert decode_notification("chat/danced", raw) == Unknown("chat/danced", {"a": 1})
+    assert read_notification("chat/danced", raw) == Unknown("chat/danced", {"a": 1})
 
 
 def test_a_request_is_no_notification() -> None:
-    assert isinstance(decode_notification("editor/getDiagnostics", {}), Unknown)
+    assert isinstance(read_notification("editor/getDiagnostics", {}), Unknown)
     assert isinstance(decode_server_request("chat/opened", {"chatId": "1"}), Unknown)
 
 
@@ -91,11 +91,11 @@ def test_unknown_steps_of_other_families_are_kept() -> None:
     assert login == UnknownLoginAction(kind="scan-eye", fields={"action": "scan-eye", "url": "u"})
     assert decode_result(ProvidersLoginParams, {"action": "done"}) == LoginDone()
     params = {"rewriteId": "1", "content": {"type": "sung"}}
-    assert decode_notification("rewrite/contentReceived", params) == RewriteContentReceived(
+    assert read_notification("rewrite/contentReceived", params) == RewriteContentReceived(
         rewrite_id="1", content=UnknownRewriteContent(kind="sung", fields={"type": "sung"})
     )
     text = {"rewriteId": 1, "content": {"type": "text", "text": None}}
-    assert decode_notification("rewrite/contentReceived", text) == RewriteContentReceived(
+    assert read_notification("rewrite/contentReceived", text) == RewriteContentReceived(
         rewrite_id="1", content=RewriteText()
     )
 
@@ -117,7 +117,7 @@ def test_values_of_wrong_types_are_converted_or_dropped() -> None:
 
 
 def test_a_word_nobody_knows_is_unknown() -> None:
-    message = decode_notification("chat/statusChanged", {"chatId": "1", "status": "dancing"})
+    message = read_notification("chat/statusChanged", {"chatId": "1", "status": "dancing"})
     assert message == StatusChanged(chat_id="1", status=ChatStatus.UNKNOWN)
     progress = receive({"type": "progress", "state": 5, "text": "x"}, role="narrator")
     assert progress.content == ProgressContent(state=ProgressState.UNKNOWN, text="x")
@@ -145,7 +145,7 @@ def test_details_survive_what_is_wrong_in_them() -> None:
 
 def test_what_a_tool_server_says_nothing_about_is_unset() -> None:
     reduced = {"type": "mcp", "name": "m", "status": "running", "tools": []}
-    message = decode_notification("tool/serverUpdated", {**reduced, "prompts": None, "args": 5})
+    message = read_notification("tool/serverUpdated", {**reduced, "prompts": None, "args": 5})
     assert isinstance(message, ToolServerUpdated)
     assert (message.tools, message.prompts) == ((), None)
     assert [message.url, message.disabled, message.args] == [UNSET, UNSET, UNSET]
@@ -173,7 +173,7 @@ def test_a_call_without_an_id_belongs_to_no_call() -> None:
 )
 def test_a_fault_names_its_method_and_place(method: str, params: object, path: str) -> None:
     with pytest.raises(DecodeError) as fault:
-        decode_notification(method, params)
+        read_notification(method, params)
     assert (fault.value.method, fault.value.path) == (method, path)
     assert method in str(fault.value)
     assert path in str(fault.value)

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.protocol.conftest import RECORDINGS, read_recording
 
-from eca_nvim.protocol.eca import DecodeError, Unknown, decode_notification, decode_server_request
+from eca_nvim.agents.eca.older.forms import read_notification
+from eca_nvim.protocol.eca import DecodeError, Unknown, decode_server_request
 from eca_nvim.protocol.eca.content import ContentReceived, TextContent, UnknownContent
 
 Message: TypeAlias = dict[str, Any]
@@ -77,7 +78,7 @@ def decoded(message: Message, params: object) -> object:
 
 
 def outcome(message: Message, params: object) -> object:
-    decode = decode_server_request if "id" in message else decode_notification
+    decode = decode_server_request if "id" in message else read_notification
     try:
         return decode(message["method"], params)
     except DecodeError as fault:

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 from msgspec import inspect
 
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.jsonrpc import JsonCodec, NotAMessage
 from eca_nvim.jsonrpc.messages import read_message
 from eca_nvim.protocol.base.types import LEAST_INT, MOST_INT, Wire
-from eca_nvim.protocol.eca import decode_notification
 from eca_nvim.protocol.eca.content import ContentReceived, UsageContent, UsageLimit
 
 TOO_LARGE = [
@@ -61,7 +61,7 @@ def test_a_larger_one_is_none(number: str) -> None:
         b'{"chatId":"c","role":"assistant","content":{"type":"usage","sessionTokens":%b,'
         b'"limit":{"context":%b,"output":1}}}' % (number.encode(), number.encode())
     )
-    message = decode_notification("chat/contentReceived", params)
+    message = read_notification("chat/contentReceived", params)
     assert isinstance(message, ContentReceived)
     assert message.content == UsageContent(limit=UsageLimit(output=1))
 

@@ -7,12 +7,12 @@ from tests.protocol.client_messages import CLIENT_MESSAGES, CLIENT_REQUESTS
 from tests.protocol.conftest import Recording
 from tests.support.on_the_wire import on_the_wire
 
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.protocol.base.codec import decode_as, decode_body
 from eca_nvim.protocol.base.types import Wire
 from eca_nvim.protocol.eca import (
     Unknown,
     UnknownPart,
-    decode_notification,
     decode_result,
     decode_server_request,
 )
@@ -38,7 +38,7 @@ BEYOND_THE_PROTOCOL = {
 
 
 def decode_incoming(message: dict[str, Any]) -> object:
-    decode = decode_server_request if "id" in message else decode_notification
+    decode = decode_server_request if "id" in message else read_notification
     body = decode_body(msgspec.json.encode(message))
     from_bytes = decode(body.method, body.params)
     assert decode(message["method"], message.get("params")) == from_bytes

@@ -7,10 +7,10 @@ import pytest
 from tests.session.rig import FakeAgent, Rig
 from tests.support.recording import Event, read_recording
 
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ChatOpened
 from eca_nvim.protocol.eca.chat import ConfigUpdated
-from eca_nvim.protocol.eca.messages import decode_notification
 
 pytestmark = pytest.mark.anyio
 
@@ -24,7 +24,7 @@ async def relive(rig: Rig, agent: FakeAgent, event: Event) -> None:
     chat = params.get("chatId") if isinstance(params, dict) else None
     match event.name:
         case "config/updated":
-            update = decode_notification(event.name, params)
+            update = read_notification(event.name, params)
             assert isinstance(update, ConfigUpdated)
             agent.announce(update)
         case "chat/opened":

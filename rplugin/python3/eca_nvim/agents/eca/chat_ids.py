@@ -52,7 +52,7 @@ class ChatIds:
 
     def minted(self, chat_id: str) -> str | None:
         """Return the id that the server created for our chat; None before it has one."""
-        theirs = self.theirs(chat_id)
+        theirs = self._theirs.get(chat_id, chat_id)
         return theirs if theirs != chat_id or chat_id in self.by_theirs else None
 
     def known(self) -> frozenset[str]:

@@ -185,7 +185,10 @@ def _details(details: tool_call.Details | None) -> ours.Details | None:
         case None | tool_call.FileChangeDetails():
             return None
         case tool_call.ShellCommandDetails():
-            parts = tuple(map(_shell_part, details.commands))
+            parts = tuple(
+                ours.ShellPart(it.command, it.args, it.approval_key, it.remembered)
+                for it in details.commands
+            )
             return ours.ShellCommand(parts, details.background)
         case tool_call.JsonOutputsDetails():
             return ours.JsonOutputs(details.jsons)
@@ -201,10 +204,6 @@ def _file_change(details: tool_call.FileChangeDetails) -> ours.FileChange:
     added, removed = details.lines_added or 0, details.lines_removed or 0
     change = ours.FileChange(details.path, details.diff, added, removed)
     return replace(change, added=added_lines(change))
-
-
-def _shell_part(command: tool_call.ShellCommand) -> ours.ShellPart:
-    return ours.ShellPart(command.command, command.args, command.approval_key, command.remembered)
 
 
 def _subagent(details: tool_call.SubagentDetails) -> ours.Subagent:

@@ -5,10 +5,10 @@ carries the name of its method, a request's type names the type of its answer. `
 those of the server and reads them; what any protocol's messages share is in
 `protocol/base`.
 
-Rule: names of older protocols end here. The rest of the program sees today's.
+Fields of older protocols are marked as such: `agents/eca/older` turns them into today's.
 """
 
 from eca_nvim.protocol.base.codec import DecodeError, decode_result, encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart
 from eca_nvim.protocol.eca.lifecycle import Failure
-from eca_nvim.protocol.eca.messages import decode_notification, decode_server_request
+from eca_nvim.protocol.eca.messages import decode_server_request

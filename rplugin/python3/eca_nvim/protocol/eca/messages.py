@@ -38,12 +38,6 @@ SERVER_NOTIFICATIONS = by_method(ServerNotification)
 SERVER_REQUESTS = by_method(ServerRequest)
 
 
-def decode_notification(method: str, params: object = None) -> ServerNotification | Unknown:
-    """Read a server's notification. Raises DecodeError."""
-    kind = SERVER_NOTIFICATIONS.get(method)
-    return cast(ServerNotification | Unknown, decode_as(kind, params, method))
-
-
 def decode_server_request(method: str, params: object = None) -> ServerRequest | Unknown:
     """Read a server's request; answer an `Unknown` with error -32601. Raises DecodeError."""
     kind = SERVER_REQUESTS.get(method)

@@ -25,7 +25,7 @@ _AGENTS: Final = {
 _STATUSES: Final = {"success": "prompting", "connection-error": "error"}
 
 
-def read_notification(method: str, params: object) -> ServerNotification | Unknown:
+def read_notification(method: str, params: object = None) -> ServerNotification | Unknown:
     """Read a server's notification in any form: hot path. Raises DecodeError."""
     if method in ALWAYS:
         params = _todays(method, plain(params, method))
@@ -57,6 +57,7 @@ def _config(params: Json) -> Json:
     newer = not config.keys().isdisjoint(_AGENTS)
     if not older:
         return params
+    config = {**config}
     renamed = {
         new: config.pop(old)
         for new, old in _AGENTS.items()
