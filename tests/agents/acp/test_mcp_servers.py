@@ -1,5 +1,6 @@
 """The MCP servers of the option `mcp`, as an agent gets them."""
 
+import json
 import logging
 import sys
 from collections.abc import Sequence
@@ -163,7 +164,7 @@ def test_a_project_brings_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_our_own_server_is_started_when_it_is_named() -> None:
     own = {"name": "editor", "command": "/python", "args": ["bridge", "socket"], "env": []}
     options = McpOptions("mine", {"editor": True}, editor=lambda: ("/python", "bridge", "socket"))
-    assert options.usable(ALL) == ((own,), [])
+    assert json.loads(json.dumps(options.usable(ALL))) == [[own], []]
     assert McpOptions("mine", {"editor": False}, editor=_fails).usable(ALL) == ((), [])
     servers, [line] = McpOptions("mine", {"editor": True}, editor=_fails).usable(ALL)
     assert servers == ()
