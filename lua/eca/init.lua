@@ -11,15 +11,10 @@ local M = {}
 
 local TRANSCRIPT_TIMEOUT = 5000 -- ms
 
---- Join the host with what draws. Called before either is used.
-local function join()
-  require('eca.view')
-end
-
 ---@param name string
 ---@param payload table<string, any>
 local function send(name, payload)
-  join()
+  require('eca.view') -- joins the host with what draws
   require('eca.host').send(name, payload)
 end
 
@@ -36,7 +31,7 @@ end
 --- The current chat; created if there is none.
 ---@return string id
 function M.current()
-  join()
+  require('eca.view') -- joins the host with what draws
   return require('eca.window').current_chat() or require('eca.chat.buffers').new()
 end
 
@@ -50,7 +45,7 @@ end
 ---@return string id
 function M.open(opts)
   opts = opts or {}
-  join()
+  require('eca.view') -- joins the host with what draws
   -- The host of the first chat starts before the windows are loaded.
   local is_first = require('eca.chat.buffers').latest() == nil
   local is_for_new = is_first or opts.server ~= nil
@@ -76,7 +71,7 @@ end
 ---@param opts? eca.OpenOptions without `chat`
 ---@return string id
 function M.new(opts)
-  join()
+  require('eca.view') -- joins the host with what draws
   local id = require('eca.chat.buffers').new()
   opts = opts or {}
   return M.open({ chat = id, mods = opts.mods, server = opts.server })
@@ -96,7 +91,7 @@ end
 ---@return string id of the chat
 function M.send(text, opts)
   opts = opts or {}
-  join()
+  require('eca.view') -- joins the host with what draws
   local id = opts.chat or (opts.server and require('eca.chat.buffers').new_id()) or M.current()
   -- The ranges that wait in the draft for the next prompt go with this one.
   local input = require('eca.chat.buffers').ensure(id).input
@@ -118,30 +113,21 @@ end
 ---@field chat? string only requests of this chat
 ---@field reason? string what to do instead
 
---- The requests with an id of `pending()`, else those with the agent's own id, which several may
---- have.
----@param items eca.Pending[]
----@param id string
----@return eca.Pending[]
-local function named(items, id)
-  local function having(field)
-    return vim.tbl_filter(function(item)
-      return item[field] == id
-    end, items)
-  end
-  local found = having('id')
-  return #found > 0 and found or having('call')
-end
-
---- The pending requests of a kind, limited to a chat or an id if one is given.
+--- The pending requests of a kind, limited to a chat or an id if one is given: one of `pending()`,
+--- else the agent's own, which several may have.
 ---@param kind 'approval'|'question'
 ---@param opts { chat?: string, id?: string }
 ---@return eca.Pending[], string fault one line, for when there is none
 local function candidates(kind, opts)
-  local items = vim.tbl_filter(function(item)
-    return item.kind == kind
-  end, require('eca.state.expected').pending(opts.chat))
-  local found = opts.id and named(items, opts.id) or items
+  local found, of_agent = {}, {} ---@type eca.Pending[], eca.Pending[]
+  for _, item in ipairs(require('eca.state.expected').pending(opts.chat)) do
+    if item.kind == kind and (not opts.id or item.id == opts.id) then
+      found[#found + 1] = item
+    elseif item.kind == kind and item.call == opts.id then
+      of_agent[#of_agent + 1] = item
+    end
+  end
+  found = #found > 0 and found or of_agent
   if opts.id and #found > 1 then
     local several = "%d requests have the id '%s': name one by its id in pending()"
     return {}, several:format(#found, opts.id)
@@ -174,13 +160,14 @@ end
 --- Answer requests, or show why there is none.
 ---@param items eca.Pending[]
 ---@param fault string
----@param answer fun(item: eca.Pending)
-local function decide(items, fault, answer)
+---@param answer 'accept'|'reject'|'choose_named'|'answer' a function of `eca.input.decide`
+---@param ... any
+local function decide(items, fault, answer, ...)
   if #items == 0 then
     require('eca.ui.notify').info(fault)
   end
   for _, item in ipairs(items) do
-    answer(item)
+    require('eca.input.decide')[answer](item, ...)
   end
 end
 
@@ -189,9 +176,7 @@ end
 function M.approve(opts)
   opts = opts or {}
   local items, fault = meant(opts)
-  decide(items, fault, function(item)
-    require('eca.input.decide').accept(item, opts.remember)
-  end)
+  decide(items, fault, 'accept', opts.remember)
 end
 
 --- Reject a pending tool call. The reason is sent as the next prompt when the turn has ended.
@@ -203,9 +188,7 @@ function M.reject(opts)
     require('eca.input.decide').keep(opts.chat or M.current(), opts.reason, fault)
     return
   end
-  decide(items, fault, function(item)
-    require('eca.input.decide').reject(item, opts.reason)
-  end)
+  decide(items, fault, 'reject', opts.reason)
 end
 
 ---@class eca.ChooseOptions
@@ -217,9 +200,7 @@ end
 ---@param opts eca.ChooseOptions
 function M.choose(opts)
   local items, fault = meant(opts)
-  decide(items, fault, function(item)
-    require('eca.input.decide').choose_named(item, tostring(opts.choice))
-  end)
+  decide(items, fault, 'choose_named', tostring(opts.choice))
 end
 
 ---@class eca.AnswerOptions
@@ -236,9 +217,7 @@ function M.answer(text, opts)
   local here = vim.tbl_filter(function(item)
     return item.chat == chat
   end, items)
-  decide({ here[1] or items[1] }, fault, function(item)
-    require('eca.input.decide').answer(item, text)
-  end)
+  decide({ here[1] or items[1] }, fault, 'answer', text)
 end
 
 ---@class eca.PublicChoice

@@ -78,10 +78,11 @@ end
 ---@param kind eca.ChoiceKind
 ---@return eca.ApprovalChoice[]
 local function of_kind(item, kind)
-  local now = M.now(item)
-  return vim.tbl_filter(function(choice)
-    return choice.kind == kind
-  end, now and now.choices or {})
+  local now, found = M.now(item), {} ---@type eca.Pending?, eca.ApprovalChoice[]
+  for _, choice in ipairs(now and now.choices or {}) do
+    found[#found + 1] = choice.kind == kind and choice or nil
+  end
+  return found
 end
 
 --- The choice of a kind if there is exactly one: a key may stand for it.
@@ -152,7 +153,7 @@ end
 function M.accept(item, always)
   local found = of_kind(item, always and 'allow_always' or 'allow_once')
   if #found == 1 or fault_of(item) then
-    return M.choose(item, found[1])
+    return send(item, 'decide', { choice = found[1] and found[1].id })
   end
   local why = 'this request cannot be allowed once: choose an answer with :Eca choose'
   if #found > 1 then

@@ -92,16 +92,6 @@ end
 
 local offered = {} ---@type table<string, true> projects, by their root
 
---- Say, once, how the project that the user works in becomes part of the workspace.
-local function offer_project()
-  local root = places.other_project()
-  if root and not offered[root] then
-    offered[root] = true
-    local name = sanitize.line(vim.fs.basename(root))
-    notify.info((':Eca folder add lets the agents work in %s, too'):format(name))
-  end
-end
-
 ---@class eca.InputSendOptions
 ---@field queue? boolean
 ---@field contexts? eca.Context[]
@@ -125,7 +115,13 @@ function M.send(chat, text, opts)
     server = servers.unless_default(opts.server or mirror.server_name(chat)),
     typed = opts.typed,
   })
-  offer_project()
+  -- Say, once, how the project that the user works in becomes part of the workspace.
+  local root = places.other_project()
+  if root and not offered[root] then
+    offered[root] = true
+    local name = sanitize.line(vim.fs.basename(root))
+    notify.info((':Eca folder add lets the agents work in %s, too'):format(name))
+  end
 end
 
 --- Scroll the visible transcript of a chat to its end, so that the user sees the answer.
