@@ -220,8 +220,9 @@ class Recorder:
         """Return the requests, as the view has them."""
         shown: list[Value] = []
         for op in self.of(SetPending):
-            known = {item["id"]: item for item in shown}
-            shown = [known[item] if isinstance(item, str) else item for item in op.items]
+            fresh = {item["id"]: item for item in op.items}
+            left = [it for it in shown if op.gone is not None and it["id"] not in op.gone]
+            shown = [fresh.pop(it["id"], it) for it in left] + [*fresh.values()]
         return shown
 
     def text(self) -> str:

@@ -390,8 +390,7 @@ async def test_what_waits_is_told_whole_after_some_of_it_was_lost(rig: Rig) -> N
     agent = await rig.ready()
     for number in range(3):
         agent.say("a", ToolRequested(eca_call(f"c{number}", "grep"), needs_approval=True))
-    shown = [item["id"] for item in rig.view.pending]
-    assert rig.view.of(SetPending)[-1].items[:2] == shown[:2]
+    assert [item["call"] for item in rig.view.of(SetPending)[-1].items] == ["c2"]
     rig.session.resend_pending()
     agent.say("a", ToolRequested(eca_call("c3", "grep"), needs_approval=True))
     assert [item["call"] for item in rig.view.of(SetPending)[-1].items] == ["c0", "c1", "c2", "c3"]

@@ -14,7 +14,6 @@ from tests.support.messages import kinds
 from eca_nvim.agents.archive import OpenedChat
 from eca_nvim.chat.vocabulary import intents, query_intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatEvent, ChatOpened, QuestionAsked
-from eca_nvim.chat.vocabulary.ops import SetPending
 from eca_nvim.session import Persistence
 from eca_nvim.session.trust import NO, QUESTION, YES
 from eca_nvim.store import Store
@@ -36,8 +35,7 @@ async def running(store: Store) -> AsyncIterator[Rig]:
 
 def waiting(rig: Rig) -> list[dict[str, object]]:
     """Return what waits for the user."""
-    told = rig.view.of(SetPending)
-    return [dict(item) for item in told[-1].items] if told else []
+    return [dict(item) for item in rig.view.pending]
 
 
 async def answer(rig: Rig, text: str | None) -> None:

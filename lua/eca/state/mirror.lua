@@ -177,15 +177,22 @@ function M.forget(chat)
   end
 end
 
---- Op `pending`: an id stands for the item with it that was sent before.
----@param items (eca.Pending|string)[]
-function M.set_pending(items)
-  local known, list = {}, {} ---@type table<string, eca.Pending>, eca.Pending[]
-  for _, item in ipairs(state.pending) do
-    known[item.id] = item
+--- Op `pending`.
+---@param items eca.Pending[] oldest first; with `gone` those that are new or changed, else all
+---@param gone? string[] ids of those that do not wait any more
+function M.set_pending(items, gone)
+  local fresh, list = {}, {} ---@type table<string, eca.Pending>, eca.Pending[]
+  for _, item in ipairs(items) do
+    fresh[item.id] = M.clean(item)
+  end
+  for _, item in ipairs(gone and state.pending or {}) do
+    if not vim.list_contains(gone, item.id) then
+      list[#list + 1] = fresh[item.id] or item
+      fresh[item.id] = nil
+    end
   end
   for _, item in ipairs(items) do
-    list[#list + 1] = type(item) == 'table' and M.clean(item) or known[item]
+    list[#list + 1] = fresh[item.id]
   end
   state.pending = list
 end

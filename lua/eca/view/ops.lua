@@ -111,7 +111,7 @@ function draw.status(op)
 end
 
 function draw.pending(op)
-  mirror.set_pending(op.items)
+  mirror.set_pending(op.items, op.gone)
   pending_changed = true
 end
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TypeAlias
 
 from eca_nvim.chat.handlers.call_steps import check_answer, step
@@ -102,26 +103,33 @@ def _explain(update: Update, block: ToolBlock, reason: str) -> None:
 
 
 class PendingList:
-    """The requests of all chats as the view shows them, oldest first.
+    """The requests of all chats, as the view has them: what it has not is sent.
 
-    Of one that has not changed only its id is sent: a hundred chats that ask, each with a diff,
-    would otherwise send all of it again for each change of one.
+    Nothing is called or sent for those that have not changed: agents may ask a thousand times.
     """
 
     def __init__(self) -> None:
-        self._digests: dict[str, str | None] = {}
+        self._digests: dict[str, str | None] | None = None
 
     def update(self, chats: Iterable[Chat], on_disk: DiskWarnings) -> ops.SetPending:
         """Return the op that brings the view up to date."""
-        waiting = ((chat, block) for chat in chats for block in chat.waiting)
-        entries = [(chat, block, block.request) for chat, block in waiting if block.request]
-        entries.sort(key=lambda it: it[2].since)
-        items: list[Mapping[str, object] | str] = []
-        for chat, block, request in entries:
-            is_shown = request.digest and self._digests.get(request.id) == request.digest
-            items.append(request.id if is_shown else pending_item(chat, block, request, on_disk))
-        self._digests = {request.id: request.digest for _, _, request in entries}
-        return ops.SetPending(items)
+        entries = [
+            (request.since, chat, block, request)
+            for chat in chats
+            for block in chat.waiting
+            if (request := block.request) is not None
+        ]
+        entries.sort(key=itemgetter(0))
+        shown = self._digests or {}
+        items = [
+            pending_item(chat, block, request, on_disk)
+            for _, chat, block, request in entries
+            if request.digest is None or shown.get(request.id) != request.digest
+        ]
+        now = {request.id: request.digest for *_, request in entries}
+        gone = None if self._digests is None else [it for it in shown if it not in now]
+        self._digests = now
+        return ops.SetPending(items, gone)
 
 
 def pending_item(

@@ -118,10 +118,11 @@ class SetPending(ViewOp, frozen=True, tag="pending"):
     pairs), freeform, agent (the subagent whose call it is), warnings (lines); more of a form's
     field (chat/user_actions/answers.py). Keys that do not apply are absent.
 
-    An id in place of an item means that the item of the previous list with this id has not changed.
+    gone: None if these are all; else they are new or changed, and those with these ids are no more.
     """
 
     items: Sequence[Any]
+    gone: Sequence[str] | None = None
 
 
 class SetQueue(bases.ChatOp, frozen=True, tag="queue"):
