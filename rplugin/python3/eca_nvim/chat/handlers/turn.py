@@ -14,7 +14,6 @@ from eca_nvim.chat.handlers.questions import asks_itself, close_login_question, 
 from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.used_files import prompt_sent
 from eca_nvim.chat.model.blocks import (
-    Block,
     NoteBlock,
     Question,
     QuestionBlock,
@@ -59,17 +58,14 @@ def ask_when_silent(update: Update) -> None:
         return
     # A tool that runs, a request that waits and a retry may take long. A stop must be confirmed
     # soon, whatever it interrupts.
-    if turn.state not in _STOPS and (turn.retrying or chat.waiting or any(map(_works, live))):
+    works = any(isinstance(block, ToolBlock) and block.state in _WORKING for block in live)
+    if turn.state not in _STOPS and (turn.retrying or chat.waiting or works):
         return
     waits = (min(first << number, LONGEST_MS) for number in range(turn.times_asked + 1))
     if update.now - turn.last_activity_ms >= sum(waits):
         turn.times_asked += 1
         silent = effects.SilentTurn(chat.id, turn.number, turn.times_asked)
         update.tell(lambda it: it.ask_turn(silent))
-
-
-def _works(block: Block) -> bool:
-    return isinstance(block, ToolBlock) and block.state in _WORKING
 
 
 def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:

@@ -32,8 +32,9 @@ def file_used(update: Update, event: FileUsed) -> None:
 
 
 def file_named(update: Update, event: FileNamed) -> None:
-    """Have a path looked for."""
-    _find(update, (event,))
+    """Have a path looked for, because it may be no file; nothing of a replay is looked for."""
+    if not update.replays:
+        update.chat.used.look_for((event,))
 
 
 def call_ended(update: Update, block: ToolBlock) -> None:
@@ -53,7 +54,8 @@ def call_ended(update: Update, block: ToolBlock) -> None:
 def prompt_sent(update: Update, contexts: Iterable[Context]) -> None:
     """Count the files that a prompt names or sends; not that in which the cursor only stands."""
     paths = dict.fromkeys(path for it in contexts if (path := _path(it)) is not None)
-    _find(update, tuple(FileNamed(path) for path in islice(paths, MOST_NAMED)))
+    if not update.replays:
+        update.chat.used.look_for(FileNamed(path) for path in islice(paths, MOST_NAMED))
 
 
 def _path(context: Context) -> str | None:
@@ -64,9 +66,3 @@ def _path(context: Context) -> str | None:
             return path
         case _:
             return None
-
-
-def _find(update: Update, named: Iterable[FileNamed]) -> None:
-    # What may be no file is looked for by the session first; nothing of a replay is.
-    if not update.replays:
-        update.chat.used.look_for(named)

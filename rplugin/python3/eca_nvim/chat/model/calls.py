@@ -199,7 +199,8 @@ def named_by(
     sure = {path for path, _ in call_uses(call)}
     use = _USES.get(call.kind or call_details.ToolKind.OTHER, call_details.Use.MENTIONED)
     places = (it.path for it in call.locations or () if it.path not in sure)
-    bases = tuple(_working_folder(call)) or folders
+    named_folders = (it for it in folder_arguments(call).values() if it.startswith("/"))
+    bases = [it for it in named_folders if len(it) <= LONGEST_PATH][:1] or folders
     arguments = () if call.locations or sure else _inside(_texts(call), folders, bases)
     words = _inside(_words(call.command or ""), folders, bases)
     named = [
@@ -232,13 +233,6 @@ def folder_arguments(call: call_details.ToolCall) -> Mapping[str, str]:
     return {name: folder for name, folder in named if isinstance(folder, str) and folder}
 
 
-def _working_folder(call: call_details.ToolCall) -> Iterator[str]:
-    """Yield the folder in which a command runs, if its arguments name one."""
-    named = folder_arguments(call).values()
-    absolute = (it for it in named if it.startswith("/") and len(it) <= LONGEST_PATH)
-    yield from islice(absolute, 1)
-
-
 def _inside(words: Iterable[str], folders: Sequence[str], bases: Sequence[str]) -> Iterator[str]:
     """Yield the paths inside the folders that words may name; relative ones begin in a base."""
     for word in islice(dict.fromkeys(words), MOST_NAMED):
@@ -254,11 +248,8 @@ def _words(command: str) -> Iterator[str]:
         value = word.partition("=")[2]
         names = (value,) if word.startswith("-") else (word, value)
         for name in names:
-            yield from filter(_is_name, (name, name.partition(":")[0]))
-
-
-def _is_name(word: str) -> bool:
-    return bool(word) and word[0] not in _STRUCTURE
+            parts = (name, name.partition(":")[0])
+            yield from (it for it in parts if it and it[0] not in _STRUCTURE)
 
 
 def _split(command: str) -> list[str]:

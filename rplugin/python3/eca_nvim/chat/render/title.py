@@ -199,7 +199,7 @@ def _piece(
         case str():
             return literal_line(piece)
         case call_details.FileName(path):
-            return shorten(_whole_name(path, settings), NAME_CELLS // names)
+            return shorten(settings.relative(literal_name(path)), NAME_CELLS // names)
         case call_details.InFolder(path):
             name = file_name(path, settings)
             return f"in {name}" if name not in ("", ".") else ""
@@ -207,7 +207,7 @@ def _piece(
 
 def file_name(path: str, settings: RenderSettings) -> str:
     """Return a file's name as a header shows it."""
-    return shorten(_whole_name(path, settings), NAME_CELLS)
+    return shorten(settings.relative(literal_name(path)), NAME_CELLS)
 
 
 def names_file(call: call_details.ToolCall, path: str, settings: RenderSettings) -> bool:
@@ -219,8 +219,4 @@ def names_file(call: call_details.ToolCall, path: str, settings: RenderSettings)
     names = [it.path for it in title if isinstance(it, call_details.FileName)]
     if path not in names or width(title_text(title, settings)) > TARGET_CELLS:
         return False
-    return width(_whole_name(path, settings)) <= NAME_CELLS // len(names)
-
-
-def _whole_name(path: str, settings: RenderSettings) -> str:
-    return settings.relative(literal_name(path))
+    return width(settings.relative(literal_name(path))) <= NAME_CELLS // len(names)

@@ -162,7 +162,9 @@ def text_body(text: str, limit: int | None, language: str | None = "") -> Body:
         return Body((), language=language)
     if "\x1b[" not in text and "\r" not in text:
         return cut(body_lines(text), limit, language=language)
-    lines, marks = _drawn(_without_blank_ends(list(coloured_lines(text))))
+    rows = list(coloured_lines(text))
+    filled = [place for place, row in enumerate(rows) if any(piece for piece, _ in row)]
+    lines, marks = _drawn(rows[filled[0] : filled[-1] + 1] if filled else [[("", "")]])
     return cut(lines, limit, marks, language)
 
 
@@ -294,11 +296,6 @@ def indent_rest(lines: Sequence[str]) -> list[str]:
 def lines_left_out(left: int) -> str:
     """Word how many lines are left out."""
     return f"… {left} more line{'' if left == 1 else 's'}"
-
-
-def _without_blank_ends(rows: list[Line]) -> list[Line]:
-    filled = [place for place, row in enumerate(rows) if any(piece for piece, _ in row)]
-    return rows[filled[0] : filled[-1] + 1] if filled else [[("", "")]]
 
 
 def _marks(rows: Iterable[Line]) -> Iterable[Mark]:
