@@ -32,6 +32,7 @@ _OF_CALLS: Final = (
     events.ToolFinished,
     events.ToolRejected,
 )
+_OF_THOUGHTS: Final = (events.ReasoningStarted, events.ReasoningText, events.ReasoningFinished)
 _PRESENT: Final = (
     updates.AvailableCommands,
     updates.ConfigOptions,
@@ -199,15 +200,8 @@ def _is_answer(event: ChatEvent) -> bool:
 
 def _key(event: ChatEvent) -> str | None:
     """Return the id of the call or thought that an event is about."""
-    match event:
-        case (
-            events.ReasoningStarted(id=key)
-            | events.ReasoningText(id=key)
-            | events.ReasoningFinished(id=key)
-            | events.ToolOutput(call_id=key)
-        ):
-            return key
-        case _ if isinstance(event, _OF_CALLS):
-            return event.call.id
-        case _:
-            return None
+    if isinstance(event, _OF_THOUGHTS):
+        return event.id
+    if isinstance(event, events.ToolOutput):
+        return event.call_id
+    return event.call.id if isinstance(event, _OF_CALLS) else None

@@ -35,8 +35,6 @@ _READ_DIFFERENTLY: Final = "$'"
 _CHANGES_FILES: Final = frozenset({chat.ToolKind.EDIT, chat.ToolKind.DELETE, chat.ToolKind.MOVE})
 _NAMED_IN_TITLE: Final = 3
 """Files of a call that its title names, or that are looked for in it."""
-
-
 MOST_PRINTED: Final = 1 << 20
 """Characters of what a terminal has printed that are kept, about."""
 _MOST_NAMED: Final = 100

@@ -54,7 +54,7 @@ _ENDS = frozenset({CallStatus.COMPLETED, CallStatus.FAILED})
 class _Call(Struct, eq=False):
     """A call of a turn.
 
-    remote_id: the agent's id. request_id: of the open request for permission, with its choices.
+    remote_id: the agent's id. request_id: of the last request for permission, with its choices.
     began: the agent said that it runs while it waited. printed: the text of its content that the
     chat has. is_joined: it was ours until the agent embedded its terminal.
     """
@@ -95,7 +95,6 @@ class ToolCalls:
             elif call.phase is Phase.NEW:
                 told.append(ToolRequested(call.known.call))
             call.phase = Phase.ENDED if call.phase is Phase.REFUSED else Phase.STOPPED
-            call.request_id = None
         self._open.clear()
         self._screens.clear()
         return told
@@ -200,12 +199,9 @@ class ToolCalls:
             yield ToolOutput(call.known.id, text, awaits_input=awaits_input)
 
     def _answered(self, call_id: str) -> _Call | None:
-        """Return the call that waits for the user, which does so no longer."""
+        """Return a call that waits for the user."""
         call = self._open.get(call_id)
-        if call is None or call.request_id is None:
-            return None
-        call.request_id = None
-        return call
+        return call if call is not None and call.phase is Phase.ASKED else None
 
     def _begin(self, remote_id: str) -> _Call:
         known = KnownCall(self._ids.fresh(remote_id), self._folder, self._texts_read)
@@ -261,8 +257,7 @@ class ToolCalls:
             if outputs := call.known.outputs():
                 yield events.ToolFinished(call.known.call, outputs, failed)
             return
-        if call.request_id is not None:
-            call.request_id = None
+        if was is Phase.ASKED:
             yield events.ApprovalWithdrawn(call.known.call)
         call.phase = Phase.ENDED
         self._open.pop(call.known.id, None)
