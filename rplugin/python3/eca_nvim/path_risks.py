@@ -161,7 +161,8 @@ def _risks(
     if names & _RUN_PROGRAMS or _is_in_git_folder(real):
         yield PathRisk.GIT
     below = [name for path in (real, written) for name in _steps(_below(path, folders))]
-    at_home = [name for home in _homes() for name in _steps(_inside(real, home))]
+    homes = [home for home in _homes() if real.is_relative_to(home)]
+    at_home = [name for home in homes for name in _steps(real.relative_to(home).parts)]
     if any(map(_OF_EDITOR.fullmatch, [*below, *at_home])):
         yield PathRisk.EDITOR
     if any(map(_OF_SYSTEM.fullmatch, [*below, *at_home])) or _is_in(real, _linked_from_home()):
@@ -224,16 +225,12 @@ def may_be_project(folder: str) -> bool:
 
 
 def _homes() -> tuple[str, str]:
-    """Return the real home folders: that of the environment, and that of the system."""
-    return real_path(posixpath.expanduser("~")), real_path(_home_of_user())
-
-
-def _home_of_user() -> str:
-    """Return the home folder that the system knows, whatever the environment says."""
+    """Return the real home folders: that of the environment, and that which the system knows."""
     try:
-        return pwd.getpwuid(os.getuid()).pw_dir
+        known = pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:  # a user without an entry, as in containers
-        return "/"
+        known = "/"
+    return real_path(posixpath.expanduser("~")), real_path(known)
 
 
 def _plain(name: str) -> str:
@@ -243,11 +240,6 @@ def _plain(name: str) -> str:
 
 def _is_in(path: PurePosixPath, folders: Iterable[str]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
-
-
-def _inside(path: PurePosixPath, folder: str) -> Sequence[str]:
-    """Return the names of a path below a folder, none if it is not there."""
-    return path.relative_to(folder).parts if path.is_relative_to(folder) else ()
 
 
 def _below(path: PurePosixPath, folders: Sequence[str]) -> Sequence[str]:

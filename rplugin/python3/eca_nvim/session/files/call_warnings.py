@@ -96,9 +96,11 @@ DESTINATION_EXISTS = "there is a file already where this moves to"
 
 def disk_warnings(chat: Chat, call: ToolCall) -> list[str]:
     """Return the warnings about a call that is pending in a chat, one line each."""
-    warnings = _path_warnings(call, chat.settings)
-    destination = _destination_warning(call, chat.settings)
-    return [*warnings, *([destination] if destination else []), *_line_ends_warnings(call)]
+    settings, paths = chat.settings, moved(call)
+    warnings = _path_warnings(call, settings)
+    if paths is not None and os.path.lexists(paths[1]):
+        warnings.append(f"{DESTINATION_EXISTS}: {settings.relative(literal_name(paths[1]))}")
+    return [*warnings, *_line_ends_warnings(call)]
 
 
 def _path_warnings(call: ToolCall, settings: RenderSettings) -> list[str]:
@@ -117,13 +119,6 @@ def _path_warnings(call: ToolCall, settings: RenderSettings) -> list[str]:
 def _arrow(name: str, real: str, settings: RenderSettings) -> str:
     shown, target = (settings.relative(literal_name(path)) for path in (name, real))
     return shown if shown == target else f"{shown} → {target}"
-
-
-def _destination_warning(call: ToolCall, settings: RenderSettings) -> str | None:
-    paths = moved(call)
-    if paths is None or not os.path.lexists(paths[1]):
-        return None
-    return f"{DESTINATION_EXISTS}: {settings.relative(literal_name(paths[1]))}"
 
 
 def _line_ends_warnings(call: ToolCall) -> list[str]:
