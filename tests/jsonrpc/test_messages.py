@@ -4,18 +4,17 @@ import pytest
 
 from eca_nvim.jsonrpc import (
     ErrorResponse,
-    JsonCodec,
     Message,
     NotAMessage,
     Notification,
     Request,
     Response,
 )
-from eca_nvim.jsonrpc.messages import read_message, wire_form
+from eca_nvim.jsonrpc.messages import decode_json, encode_json, read_message, wire_form
 
 
 def read(text: str) -> Message:
-    return read_message(JsonCodec().decode(text.encode()))
+    return read_message(decode_json(text.encode()))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_messages_are_told_apart(text: str, message: Message) -> None:
 )
 def test_what_is_no_message_says_why(text: str) -> None:
     with pytest.raises(NotAMessage, match=r".+"):
-        read_message(JsonCodec().decode(text.encode("utf-8", "surrogateescape")))
+        read_message(decode_json(text.encode("utf-8", "surrogateescape")))
 
 
 @pytest.mark.parametrize(
@@ -89,8 +88,7 @@ def test_what_is_no_message_says_why(text: str) -> None:
     ],
 )
 def test_what_is_written_reads_the_same(message: Message) -> None:
-    codec = JsonCodec()
-    assert read_message(codec.decode(codec.encode(wire_form(message)))) == message
+    assert read_message(decode_json(encode_json(wire_form(message)))) == message
 
 
 def test_the_wire_form_has_only_what_is_there() -> None:
@@ -99,5 +97,5 @@ def test_the_wire_form_has_only_what_is_there() -> None:
 
 
 def test_odd_text_is_written_as_plain_ascii_on_one_line() -> None:
-    encoded = JsonCodec().encode({"text": "lone \udc80 surrogate\r\n\u2028"})
+    encoded = encode_json({"text": "lone \udc80 surrogate\r\n\u2028"})
     assert encoded == b'{"text":"lone \\udc80 surrogate\\r\\n\\u2028"}'

@@ -7,7 +7,7 @@ import pytest
 from msgspec import inspect
 
 from eca_nvim.agents.eca.older.forms import read_notification
-from eca_nvim.jsonrpc import JsonCodec, NotAMessage
+from eca_nvim.jsonrpc import NotAMessage, decode_json
 from eca_nvim.jsonrpc.messages import read_message
 from eca_nvim.protocol.base.types import LEAST_INT, MOST_INT, Wire
 from eca_nvim.protocol.eca.content import ContentReceived, UsageContent, UsageLimit
@@ -69,4 +69,4 @@ def test_a_larger_one_is_none(number: str) -> None:
 @pytest.mark.parametrize("number", TOO_LARGE)
 def test_it_is_no_id(number: str) -> None:
     with pytest.raises(NotAMessage):
-        read_message(JsonCodec().decode(b'{"method":"m","id":%b}' % number.encode()))
+        read_message(decode_json(b'{"method":"m","id":%b}' % number.encode()))

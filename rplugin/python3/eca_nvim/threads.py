@@ -43,11 +43,7 @@ async def run_in_thread(
         with suppress(RuntimeError):  # the loop is closed: nobody awaits the result
             loop.call_soon_threadsafe(settle, outcome)
 
-    started(_start(run))
-    return await done
-
-
-def _start(run: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=run, name="eca work", daemon=True)
     thread.start()
-    return thread
+    started(thread)
+    return await done

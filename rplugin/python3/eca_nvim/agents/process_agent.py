@@ -15,11 +15,12 @@ from typing import ClassVar, Final, Generic, Protocol, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
-from eca_nvim.jsonrpc import Envelope, JsonCodec, MessageId, NotAMessage, Request
+from eca_nvim.jsonrpc import Envelope, MessageId, NotAMessage, Request
 from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
@@ -34,22 +35,12 @@ from eca_nvim.transport import (
 )
 
 
-class RawCodec:
-    """Leaves `params` and `result` undecoded; writes ASCII, which can encode any text."""
-
-    def __init__(self) -> None:
-        self._plain = JsonCodec()
-
-    def decode(self, body: bytes) -> Envelope:
-        """Read the outermost object of a message. Raises NotAMessage."""
-        try:
-            return decode_body(body)
-        except ValueError as error:
-            raise NotAMessage(str(error)) from error
-
-    def encode(self, message: Mapping[str, object]) -> bytes:
-        """Write a JSON object as ASCII."""
-        return self._plain.encode(message)
+def decode_raw(body: bytes) -> Envelope:
+    """Read a message, with its `params` and `result` as raw bytes. Raises NotAMessage."""
+    try:
+        return Envelope(*astuple(decode_body(body)))
+    except ValueError as error:
+        raise NotAMessage(str(error)) from error
 
 
 FAILED = "the client failed to read the request"

@@ -16,11 +16,9 @@ from eca_nvim.jsonrpc.messages import (
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,
-    Codec,
+    Decode,
     Envelope,
     ErrorResponse,
-    JsonCodec,
-    JsonEnvelope,
     MalformedMessage,
     Message,
     MessageId,
@@ -28,6 +26,7 @@ from eca_nvim.jsonrpc.messages import (
     Notification,
     Request,
     Response,
+    decode_json,
 )
 from eca_nvim.jsonrpc.peer import (
     LANGUAGE_SERVER_CANCEL,

@@ -1,21 +1,14 @@
-"""Messages: the types of JSON-RPC 2.0 messages, from bytes and back.
+"""Messages: the types of JSON-RPC 2.0 messages, from bytes and back; frozen values.
 
-A layer with types of its own passes its own codec. If that leaves `params` and `result` as raw
-bytes, the layer can decode each message once, directly into its types.
-
-Rules kept here:
-- Messages are frozen values. The codec decides what `params` and `result` are: decoded JSON, or raw
-  bytes for a layer that decodes them once into its own types.
-- Reading is tolerant: a null id, an error without a code, and a response with neither result nor
-  error are accepted. Anything else becomes a `MalformedMessage`, which is a value, too.
-- An id is a string or an integer of 64 bits. Arrays of messages (batches) are not supported.
+A layer that passes its own reader of bytes may leave `params` and `result` as raw bytes, to decode
+each message once, directly into its types. Arrays of messages (batches) are not supported.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Final, NamedTuple, Protocol, TypeAlias, TypeGuard, assert_never
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias, TypeGuard, assert_never
 
 EXCERPT_BYTES: Final = 160
 """Most bytes of a malformed message that are quoted."""
@@ -92,32 +85,24 @@ class NotAMessage(ValueError):
     """Raised when bytes or an object cannot be read as a message; the text says why."""
 
 
-class Envelope(Protocol):
-    """The outermost object of a message, as a codec returns it; absent parts are None."""
+class Envelope(NamedTuple):
+    """The outermost object of a message; absent parts are None.
 
-    @property
-    def id(self) -> object:
-        """The id of a request or a response."""
+    params, result: in the form that the reader of bytes chooses. error: decoded JSON.
+    """
 
-    @property
-    def method(self) -> object:
-        """The method of a request or notification."""
-
-    @property
-    def params(self) -> object:
-        """The parameters, in the form that the codec chooses."""
-
-    @property
-    def result(self) -> object:
-        """The result, in the form that the codec chooses."""
-
-    @property
-    def error(self) -> object:
-        """The error, as decoded JSON."""
+    id: object
+    method: object
+    params: object
+    result: object
+    error: object
 
 
 def read_message(envelope: Envelope) -> Message:
-    """Return the message in an envelope. Raises NotAMessage."""
+    """Return the message in an envelope. Raises NotAMessage.
+
+    A null id, an error without a code, and an answer with neither result nor error are accepted.
+    """
     method, message_id = envelope.method, envelope.id
     if isinstance(method, str):
         if message_id is None:
@@ -175,43 +160,21 @@ def _wire_error(message: ErrorResponse) -> dict[str, object]:
     return error if message.data is None else {**error, "data": message.data}
 
 
-class Codec(Protocol):
-    """Reads and writes JSON."""
-
-    def decode(self, body: bytes) -> Envelope:
-        """Read the outermost object of a message.
-
-        Raises NotAMessage, and nothing else, for bytes that are not a JSON object.
-        """
-
-    def encode(self, message: Mapping[str, object]) -> bytes:
-        """Write a JSON object as UTF-8 without raw line feeds."""
+Decode: TypeAlias = Callable[[bytes], Envelope]
+"""Reads bytes. Raises NotAMessage, and nothing else, if they are not a JSON object."""
 
 
-class JsonEnvelope(NamedTuple):
-    """The outermost object of a message, with decoded parts."""
+def decode_json(body: bytes) -> Envelope:
+    """Read a message with the standard library's JSON. Raises NotAMessage."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise NotAMessage(f"not JSON: {error}") from error
+    if not isinstance(message, dict):
+        raise NotAMessage("not a JSON object")
+    return Envelope(*map(message.get, Envelope._fields))
 
-    id: object
-    method: object
-    params: object
-    result: object
-    error: object
 
-
-class JsonCodec:
-    """A codec with the standard library's JSON."""
-
-    def decode(self, body: bytes) -> JsonEnvelope:
-        """Read the outermost object of a message. Raises NotAMessage."""
-        try:
-            message = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise NotAMessage(f"not JSON: {error}") from error
-        if not isinstance(message, dict):
-            raise NotAMessage("not a JSON object")
-        get = message.get
-        return JsonEnvelope(get("id"), get("method"), get("params"), get("result"), get("error"))
-
-    def encode(self, message: Mapping[str, object]) -> bytes:
-        """Write a JSON object as ASCII."""
-        return json.dumps(message, separators=(",", ":")).encode()
+def encode_json(message: Mapping[str, object]) -> bytes:
+    """Write a JSON object as ASCII, which can encode any text, without raw line feeds."""
+    return json.dumps(message, separators=(",", ":")).encode()

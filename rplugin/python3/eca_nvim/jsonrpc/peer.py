@@ -17,9 +17,8 @@ from eca_nvim.jsonrpc.messages import (
     EXCERPT_BYTES,
     INVALID_REQUEST,
     PARSE_ERROR,
-    Codec,
+    Decode,
     ErrorResponse,
-    JsonCodec,
     MalformedMessage,
     Message,
     MessageId,
@@ -27,6 +26,8 @@ from eca_nvim.jsonrpc.messages import (
     Notification,
     Request,
     Response,
+    decode_json,
+    encode_json,
     read_message,
     wire_form,
 )
@@ -68,11 +69,11 @@ class Peer:
 
     def __init__(
         self,
-        codec: Codec | None = None,
+        decode: Decode = decode_json,
         framing: Framing | None = None,
         cancel: CancelForm = LANGUAGE_SERVER_CANCEL,
     ) -> None:
-        self._codec = codec or JsonCodec()
+        self._decode = decode
         self._framing = framing or ContentLengthFraming()
         self._cancel = cancel
         self._last_id = 0
@@ -133,7 +134,7 @@ class Peer:
 
     def _receive(self, body: bytes) -> Event:
         try:
-            message = read_message(self._codec.decode(body))
+            message = read_message(self._decode(body))
         except NotAMessage as fault:
             return MalformedMessage(str(fault), body[:EXCERPT_BYTES])
         match message:
@@ -150,7 +151,7 @@ class Peer:
         return message
 
     def _encode(self, message: Message) -> bytes:
-        return self._framing.encode(self._codec.encode(wire_form(message)))
+        return self._framing.encode(encode_json(wire_form(message)))
 
 
 def _close(open_ids: set[MessageId], request_id: MessageId) -> None:

@@ -14,6 +14,7 @@ Rules kept here:
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import logging
 import os
@@ -55,28 +56,13 @@ class Unanswered(Exception):
     """Raised when Neovim does not answer in time, because it waits for the user."""
 
 
-class _PendingAnswer:
-    """An answer that may not have arrived yet."""
-
-    __slots__ = ("arrived", "ok", "value")
-
-    def __init__(self) -> None:
-        self.arrived = anyio.Event()
-        self.ok = False
-        self.value: object = None
-
-    def fill(self, returned: CallReturned) -> None:
-        self.ok, self.value = returned.ok, returned.value
-        self.arrived.set()
-
-
 class EditorCalls:
     """Calls and subscriptions, by number."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._numbers = count(1)
-        self._pending: dict[int, _PendingAnswer] = {}
+        self._pending: dict[int, asyncio.Future[CallReturned]] = {}
         self._subscriptions: dict[int, Callable[[object], None]] = {}
 
     async def call(
@@ -86,25 +72,21 @@ class EditorCalls:
 
         seconds: how long to wait for the answer. Raises CallFailed, Unanswered.
         """
-        number, answer = next(self._numbers), _PendingAnswer()
-        self._pending[number] = answer
+        number, loop = next(self._numbers), asyncio.get_running_loop()
+        pending = self._pending[number] = loop.create_future()
         try:
-            self._send(number, name, arguments)
-            with anyio.move_on_after(seconds):
-                await answer.arrived.wait()
+            self._run(CALL, [number, name, arguments])
+            with anyio.fail_after(seconds):
+                answer = await pending
+        except TimeoutError as late:
+            raise Unanswered(f"{name}: no answer within {seconds} s") from late
+        except UNSENDABLE as fault:
+            raise CallFailed(f"{name}: cannot be sent, {fault}") from fault
         finally:
             del self._pending[number]
-        if not answer.arrived.is_set():
-            raise Unanswered(f"{name}: no answer within {seconds} s")
         if not answer.ok:
             raise CallFailed(f"{name}: {answer.value}")
         return answer.value
-
-    def _send(self, number: int, name: str, arguments: Mapping[str, object]) -> None:
-        try:
-            self._run(CALL, [number, name, arguments])
-        except UNSENDABLE as fault:
-            raise CallFailed(f"{name}: cannot be sent, {fault}") from fault
 
     def subscribe(self, name: str, listener: Callable[[object], None]) -> None:
         """Make a call that Neovim answers whenever its value changes."""
@@ -115,7 +97,8 @@ class EditorCalls:
     def returned(self, answer: CallReturned) -> None:
         """Handle an answer (intent `returned`); one that comes too late is dropped."""
         if (pending := self._pending.get(answer.call)) is not None:
-            pending.fill(answer)
+            if not pending.done():
+                pending.set_result(answer)
         elif (listener := self._subscriptions.get(answer.call)) is not None:
             if answer.ok:
                 listener(answer.value)

@@ -24,7 +24,7 @@ from eca_nvim.guardian import GRACE_S, MARK, PARTING_S, mark_of, marked
 from eca_nvim.jsonrpc import (
     LANGUAGE_SERVER_CANCEL,
     CancelForm,
-    Codec,
+    Decode,
     ErrorResponse,
     FaultReason,
     Framing,
@@ -36,6 +36,7 @@ from eca_nvim.jsonrpc import (
     Request,
     Response,
     UnexpectedAnswer,
+    decode_json,
 )
 from eca_nvim.spawn import child_environment, spawn
 from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, log_received, log_sent
@@ -228,7 +229,7 @@ async def open_connection(
     env: Mapping[str, str] | None = None,
     cwd: str | None = None,
     process: subprocess.Popen[bytes] | None = None,
-    codec: Codec | None = None,
+    decode: Decode = decode_json,
     framing: Framing | None = None,
     cancel: CancelForm = LANGUAGE_SERVER_CANCEL,
     on_stderr: Callable[[str], None] | None = None,
@@ -249,7 +250,7 @@ async def open_connection(
     if guard is not None:
         guard(process.pid)
     child = ChildProcess(process, on_stderr or _log_stderr, mark)
-    connection = Connection(child, Peer(codec, framing, cancel), handler)
+    connection = Connection(child, Peer(decode, framing, cancel), handler)
     fault: BaseException | None = None
     try:
         async with anyio.create_task_group() as tasks:

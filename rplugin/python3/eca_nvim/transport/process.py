@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from io import FileIO
 from typing import Final, NamedTuple, cast
@@ -198,7 +198,8 @@ class ChildProcess:
             self._tail.finish()
             self._exit = exit_of(self._popen.returncode, self._tail.lines)
             self._exited.set()
-            await self._end_session()
+            await end_left(self._sessions)
+            self._session_ended = True
 
     async def _end_pipes(self) -> None:
         self.stdin.abandon()
@@ -206,13 +207,6 @@ class ChildProcess:
         self._stderr.finish()
         for pipe in (self.stdin, self.stdout, self._stderr):
             await pipe.ended.wait()
-
-    async def _end_session(self) -> None:
-        """End the processes left running in its sessions."""
-        if left := signal_sessions(self._sessions, signal.SIGTERM):
-            await anyio.sleep(GRACE_S)
-            signal_sessions(left, signal.SIGKILL)
-        self._session_ended = True
 
     @property
     def _sessions(self) -> set[int]:
@@ -223,6 +217,13 @@ class ChildProcess:
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(GRACE_S)
         return self._popen.returncode is not None
+
+
+async def end_left(sessions: Set[int]) -> None:
+    """End the processes that are left running in some sessions."""
+    if left := signal_sessions(sessions, signal.SIGTERM):
+        await anyio.sleep(GRACE_S)
+        signal_sessions(left, signal.SIGKILL)
 
 
 async def wait_for_exit(popen: subprocess.Popen[bytes]) -> None:

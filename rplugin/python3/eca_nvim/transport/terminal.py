@@ -41,12 +41,11 @@ from eca_nvim.guardian import (
     marked,
     processes,
     signal_session,
-    signal_sessions,
     strays,
 )
 from eca_nvim.spawn import StartFailed, explained
 from eca_nvim.transport import terminal_child
-from eca_nvim.transport.process import Exit, exit_of, wait_for_exit
+from eca_nvim.transport.process import Exit, end_left, exit_of, wait_for_exit
 
 _LOCAL_FLAGS: Final = 3
 _AS_USUAL: Final = termios.ICANON | termios.ECHO
@@ -156,7 +155,8 @@ class Terminal:
             with anyio.CancelScope(shield=True):
                 await self._down_the_ladder()
                 self._finish()
-                await self._end_session()
+                await end_left(self.sessions)
+                self._session_ended = True
 
     def end(self) -> None:
         """Begin to end the command; the listener learns when it has ended."""
@@ -182,13 +182,6 @@ class Terminal:
             self._looking.cancel()
         os.close(self._descriptor)
         self._listener.ended(exit_of(self._popen.returncode))
-
-    async def _end_session(self) -> None:
-        """End the processes left running in its sessions."""
-        if left := signal_sessions(self.sessions, signal.SIGTERM):
-            await anyio.sleep(GRACE_S)
-            signal_sessions(left, signal.SIGKILL)
-        self._session_ended = True
 
     # --- output ---------------------------------------------------------------------------------
 

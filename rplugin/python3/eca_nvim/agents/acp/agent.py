@@ -22,7 +22,7 @@ from eca_nvim.agents.base import (
     Workspace,
 )
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.agents.process_agent import ProcessAgent, RawCodec
+from eca_nvim.agents.process_agent import ProcessAgent, decode_raw
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -170,7 +170,7 @@ class AcpAgent(ProcessAgent[Life]):
             env=self._options.environment,
             cwd=self._program.folder,
             process=self._options.process,
-            codec=RawCodec(),
+            decode=decode_raw,
             framing=LineFraming(),
             cancel=_CANCEL,
             guard=self._options.guard,

@@ -34,7 +34,7 @@ from eca_nvim.agents.eca.requests import Base, ServerRequests
 from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, RawCodec, events_of
+from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, decode_raw, events_of
 from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, events
@@ -237,7 +237,7 @@ class EcaAgent(ProcessAgent[_Life]):
             env=self._options.environment,
             cwd=folders[0] if folders else None,
             process=self._options.process,
-            codec=RawCodec(),
+            decode=decode_raw,
             guard=self._options.guard,
             on_stderr=self._options.on_stderr,
         )
