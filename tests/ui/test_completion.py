@@ -224,6 +224,14 @@ def test_the_editor_adds_what_it_knows(start_nvim: StartNeovim, workspace: Path)
     assert {it["type"] for it in prompt["contexts"]} >= {"file", "text"}
 
 
+def test_a_file_with_the_name_of_a_word_is_a_path(start_nvim: StartNeovim) -> None:
+    nvim = start(start_nvim)
+    nvim.keys("@dif")
+    answer(nvim, "@", "dif", item("diff"), item("./diff.txt"))
+    assert menu(nvim)[-2:] == ["./diff", "./diff.txt"]
+    nvim.wait_screen("./diff  ")
+
+
 def test_answers_are_not_completed(start_nvim: StartNeovim) -> None:
     nvim = start(start_nvim)
     nvim.keys("<Esc>")

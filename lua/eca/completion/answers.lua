@@ -182,8 +182,12 @@ function M.received(chat, trigger, query, items, final)
     store.answers = {}
   end
   for _, item in ipairs(items) do
-    local is_path = item.kind == 'file' or item.kind == 'folder'
-    item.text = is_path and tokens.escaped(item.text) or item.text
+    if item.kind == 'file' or item.kind == 'folder' then
+      local typed = item.text
+      item.text = tokens.escaped(typed)
+      local is_dotted = vim.startswith(item.text, './') and not vim.startswith(typed, './')
+      item.label = (is_dotted and './' or '') .. item.label
+    end
   end
   store.answers[query:gsub(' ', '\\ ')] = { items = items, final = final }
   for once, place in pairs(waiting) do
