@@ -196,6 +196,7 @@ OWN_NAMES = {
     "store.py": {"open", "read_bytes", "read_text", "write_bytes"},
     "mcp/tools.py": {"read_text"},  # by the editor
     "nvim/logs.py": {"open"},
+    "session/session.py": {"open"},  # of a fold
     "review/workspace.py": {"read_text"},  # the kernel's file about a process
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "server/find.py": {"read_bytes"},  # beside it

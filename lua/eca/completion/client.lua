@@ -39,10 +39,25 @@ local function line_at(buf, row)
   return vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
 end
 
+--- The input that a URI names. Neovim's own function for it would open any other file.
+---@param uri string
+---@return integer? buf
+local function input_of(uri)
+  for _, id in ipairs(buffers.ids()) do
+    local buf = assert(buffers.get(id)).input
+    if vim.api.nvim_buf_is_loaded(buf) and vim.uri_from_bufnr(buf) == uri then
+      return buf
+    end
+  end
+end
+
 ---@param params table
 ---@return eca.CompletionPlace?
 local function place_of(params)
-  local buf = vim.uri_to_bufnr(params.textDocument.uri)
+  local buf = input_of(params.textDocument.uri)
+  if not buf then
+    return nil
+  end
   local row, column = params.position.line, params.position.character
   local line = line_at(buf, row)
   local byte = vim.fn.byteidx(line, column, true)
