@@ -48,8 +48,9 @@ end
 vim.api.nvim_create_autocmd('OptionSet', {
   group = vim.api.nvim_create_augroup('eca.window.statusline', {}),
   pattern = { 'laststatus', 'statusline' },
-  callback = function()
-    if vim.v.option_type == 'global' then -- set by the user
+  callback = function(event)
+    local is_shown = event.match == 'laststatus' or vim.o.laststatus == 3
+    if vim.v.option_type == 'global' and is_shown then -- set by the user
       vim.tbl_map(M.set, vim.api.nvim_list_wins())
     end
   end,

@@ -256,8 +256,8 @@ end
 function M.refresh(id, times)
   for _, win in ipairs(vim.api.nvim_list_wins()) do
     local chat, kind = chats.of_buffer(vim.api.nvim_win_get_buf(win))
-    local shows_it = not times or kind == 'chat' or mirror.status(id).silent
-    if chat and (not id or chat.id == id) and shows_it then
+    local is_meant = chat and (not id or chat.id == id)
+    if is_meant and (not times or kind == 'chat' or mirror.status(id).silent) then
       M.refresh_window(win)
     end
   end
