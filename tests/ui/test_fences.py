@@ -217,3 +217,9 @@ def test_code_is_code_while_it_streams(start_nvim: StartNeovim) -> None:
     draw(nvim, ["append", CHAT, 1, "\n```\n**prose**"])
     screen = nvim.wait_screen(lambda screen: "**prose**" not in screen and "prose" in screen)
     assert "**code** two" in screen
+
+
+def test_there_is_no_code_to_yank_outside_of_a_chat(stage: Neovim) -> None:
+    stage.lua("vim.keymap.set('n', '<F5>', '<Plug>(EcaYankCode)')")
+    stage.keys("i```<CR>code<CR>```<Esc>k<F5>")
+    stage.wait_screen("no code block under the cursor")

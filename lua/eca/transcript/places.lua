@@ -105,13 +105,16 @@ end
 ---@field first integer row
 ---@field last integer
 
---- The blocks that overlap some rows and have a body, in order.
+--- The blocks that overlap some rows and have a body, in order; none if it is no transcript.
 ---@param buf integer
 ---@param top integer
 ---@param bottom integer
 ---@return eca.WrittenBlock[]
 function M.written_between(buf, top, bottom)
   local chain = M.chains[buf]
+  if not chain then
+    return {}
+  end
   local block, first = blocks.before(chain, top)
   block = block or chain.first
   local found = {} ---@type eca.WrittenBlock[]
