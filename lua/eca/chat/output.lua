@@ -17,9 +17,9 @@ local M = {}
 ---@field block integer
 ---@field title string
 ---@field lines string[]
----@field marks eca.Mark[]
+---@field marks? eca.Mark[]
 ---@field language? string
----@field row integer 0-based row for the cursor
+---@field row? integer 0-based row for the cursor, default: 0
 
 local last = 0
 
@@ -48,7 +48,7 @@ function M.show(output)
   to_code.enter()
   local win = others.open_win(write(output), true, { split = 'below' })
   vim.wo[win][0].winbar = '%#EcaWinbar# ' .. require('eca.ui.sanitize').statusline(output.title)
-  vim.api.nvim_win_set_cursor(win, { output.row + 1, 0 })
+  vim.api.nvim_win_set_cursor(win, { (output.row or 0) + 1, 0 })
   vim.cmd('normal! zz')
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = 0, nowait = true, desc = 'eca: close' })
 end

@@ -14,8 +14,8 @@ local M = {}
 ---@field chat string
 ---@field block integer
 ---@field kind string
----@field header eca.Segment[] empty: the block has no header
----@field depth integer
+---@field header? eca.Segment[] nil: the block has no header
+---@field depth? integer default: 0
 ---@field after? integer the block before it, whose nested blocks come first; nil: the last
 ---@field lost? eca.Segment[] its header if the host exits before the block is complete
 ---@field text? string the beginning of its body
@@ -34,7 +34,8 @@ local M = {}
 ---@return eca.Block
 local function make(chain, opening, anchor, previous)
   local block = { id = opening.block, chat = chain.chat, kind = opening.kind }
-  block.depth, block.headed, block.lost = opening.depth, #opening.header > 0, opening.lost
+  block.depth, block.lost = opening.depth or 0, opening.lost
+  block.headed = opening.header ~= nil and #opening.header > 0
   block.empty, block.held, block.closed = true, 0, opening.closed == true
   block.page = anchor and (anchor.kind == 'older' and chain.page or anchor.page)
   block.margin = blocks.margin(previous, block)
@@ -52,7 +53,7 @@ local function add_rows(rows, block, opening)
   end
   local offset = #rows
   local lines, held = blocks.take_lines(block, opening.text or '')
-  rows[offset + 1] = decoration.header_text(opening.header)
+  rows[offset + 1] = block.headed and decoration.header_text(opening.header) or ''
   if lines then
     lines[1] = block.headed and rows[offset + 1] or lines[1]
     for index, line in ipairs(lines) do

@@ -48,7 +48,7 @@ function M.note(fault)
     end
     if fault then
       draw({
-        op('open', { kind = 'note', header = {}, depth = 0 }),
+        op('open', { kind = 'note' }),
         op('body', { lines = { line }, marks = { { 0, 0, -1, 'EcaError' } } }),
         op('close'),
       })

@@ -2,7 +2,7 @@
 ---
 --- Rules kept here:
 --- - An op is a table: its name (`op`), and its fields as `eca_nvim/chat/vocabulary/ops.py` names
----   and explains them. A field without a value is absent.
+---   and explains them. A field without a value is absent, and one with a default that is empty.
 --- - What is needed once for many ops (scrolling, winbars) is done once, by `settle`.
 --- - Modules that only some ops need are loaded with the first such op.
 local answer_mode = require('eca.input.answer_mode')
@@ -217,7 +217,7 @@ end
 
 function draw.used(op)
   -- late: not before a turn
-  require('eca.state.used_files').set(op.chat, op.turn, op.files, op.dropped)
+  require('eca.state.used_files').set(op.chat, op.turn, op.files, op.dropped or {})
   files_changed = true
 end
 

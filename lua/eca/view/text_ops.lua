@@ -89,7 +89,8 @@ M.functions = {
     change_from(buf, op.block, transcript.append, op.block, op.text)
   end,
   body = function(buf, op)
-    change_from(buf, op.block, transcript.body, op.block, op.lines, op.marks, op.language)
+    local marks = op.marks or {}
+    change_from(buf, op.block, transcript.body, op.block, op.lines, marks, op.language)
   end,
   close = function(buf, op)
     transcript.close(buf, op.block)
