@@ -250,13 +250,17 @@ class EcaAgent(ProcessAgent[_Life]):
             if said:
                 emit(said)
 
+        def send(method: str, params: object) -> None:
+            with suppress(ConnectionClosed):  # its exit has been reported
+                connection.notify(method, params)
+
         def tell(chat_id: str, event: events.ChatEvent) -> None:
             emit([events.Addressed(chat_id, event)])
 
         dialect = Dialect(repo_map=self._options.repo_map, changed=self._announce)
         ids, turns, replays, mentions = ChatIds(), Turns(), Replays(), Mentions()
         draft = Draft(self._workspace.folders, tasks, hear)
-        translator = Translator(dialect, ids, draft, connection.notify, hear, tell, replays.has)
+        translator = Translator(dialect, ids, draft, send, hear, tell, replays.has)
         server = EcaServer(connection, translator)
         chat_options, readiness = ChatOptions(ids, turns, dialect), Readiness()
         logins, tool_servers = ProviderLogins(server), ToolServerLogins(server)

@@ -6,9 +6,9 @@ response omits: the id of a new chat or bookmark, and whether the change worked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import dropwhile
-from typing import Final, Literal
+from typing import Literal
 
 from eca_nvim.agents.archive import AgentRefused, ChatSummary, ChatUnknown, OpenedChat
 from eca_nvim.agents.base import Emit
@@ -31,13 +31,6 @@ from eca_nvim.protocol.eca import Failure
 from eca_nvim.protocol.eca import chats as eca
 from eca_nvim.protocol.eca.chat import ChatStatus
 from eca_nvim.protocol.eca.tools import JobKillParams
-
-_RUNNING: Final[Mapping[ChatStatus, bool]] = {
-    ChatStatus.IDLE: False,
-    ChatStatus.RUNNING: True,
-    ChatStatus.STOPPING: True,
-    ChatStatus.LOGIN: True,
-}
 
 
 class EcaArchive:
@@ -164,6 +157,7 @@ class EcaArchive:
         self._mentions.resumed(chat_id)
 
     def _summary(self, chat: eca.ChatSummary) -> ChatSummary:
+        is_known = chat.status is not ChatStatus.UNKNOWN
         return ChatSummary(
             id=self._server.ids.ours(chat.id),
             title=chat.title,
@@ -171,7 +165,7 @@ class EcaArchive:
             messages=chat.message_count,
             created_ms=chat.created_at,
             updated_ms=chat.updated_at,
-            running=_RUNNING.get(chat.status),
+            running=chat.status is not ChatStatus.IDLE if is_known else None,
         )
 
 

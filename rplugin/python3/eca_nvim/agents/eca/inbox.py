@@ -31,12 +31,7 @@ _T = TypeVar("_T")
 
 _JOB_STATES: Final = frozenset(turn_events.JobState)
 
-_LEVELS: Final[Mapping[lifecycle.NoticeLevel, str]] = {
-    lifecycle.NoticeLevel.ERROR: "error",
-    lifecycle.NoticeLevel.WARNING: "warn",
-    lifecycle.NoticeLevel.INFO: "info",
-    lifecycle.NoticeLevel.UNKNOWN: "info",
-}
+_LEVELS: Final = {lifecycle.NoticeLevel.ERROR: "error", lifecycle.NoticeLevel.WARNING: "warn"}
 
 _FINISHED: Final = content.ProgressState.FINISHED
 _COMPACTED: Final = ("Compacted chat", "Auto-compacted chat")
@@ -82,7 +77,7 @@ class Inbox:
             chat.ConfigUpdated: self._config,
             lifecycle.TaskProgress: self._progress,
             lifecycle.ShowMessage: lambda it: (
-                agent_events.MessageShown(_LEVELS[it.type], it.message),
+                agent_events.MessageShown(_LEVELS.get(it.type, "info"), it.message),
             ),
             tools.JobsUpdated: self._jobs,
             tools.ToolServerUpdated: self._tool_server,

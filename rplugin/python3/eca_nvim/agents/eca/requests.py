@@ -64,24 +64,17 @@ def _diagnostic(found: Diagnostic, base: Base) -> eca.Diagnostic:
         uri=uri_of(found.path),
         severity=_SEVERITIES.get(found.severity, "info"),
         source=found.source or _NO_SOURCE,
-        range=editor.Range(
-            start=editor.Position(
-                line=found.start_line + base, character=found.start_column + base
-            ),
-            end=editor.Position(line=found.end_line + base, character=found.end_column + base),
-        ),
+        range=_range(found, base),
         code=found.code,
         message=found.message + "\n",  # the server joins them without a separator
     )
 
 
-def _location(found: Location) -> eca.Location:
-    return eca.Location(
-        uri=uri_of(found.path),
-        range=editor.Range(
-            start=editor.Position(line=found.start_line, character=found.start_column),
-            end=editor.Position(line=found.end_line, character=found.end_column),
-        ),
+def _range(found: Diagnostic | Location, base: int = 0) -> editor.Range:
+    first, last = found.start_line + base, found.end_line + base
+    return editor.Range(
+        start=editor.Position(line=first, character=found.start_column + base),
+        end=editor.Position(line=last, character=found.end_column + base),
     )
 
 
@@ -202,7 +195,8 @@ class ServerRequests:
         found = await self._services.locations(kind, path, position.line, position.character)
         if isinstance(found, NoAnswer):
             return _UNANSWERED[found]
-        return eca.NavigationResult(status="success", locations=tuple(map(_location, found)))
+        locations = tuple(eca.Location(uri=uri_of(it.path), range=_range(it)) for it in found)
+        return eca.NavigationResult(status="success", locations=locations)
 
     def _respond(self, request_id: MessageId, result: Result | content.AnswerResult) -> None:
         with suppress(ConnectionClosed):

@@ -23,7 +23,6 @@ from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import (
     DecodeError,
-    Notification,
     Request,
     chat,
     chats,
@@ -73,6 +72,7 @@ class EcaServer:
         self.translator = translator
         self.dialect = translator.dialect
         self.ids = translator.ids
+        self.notify = translator.notify
 
     def read(self, method: str, params: object) -> Sequence[object]:
         """Read a notification: today's messages, maybe none; a malformed one is skipped."""
@@ -82,11 +82,6 @@ class EcaServer:
             logger.warning("skipped a message: %s", fault)
             return ()
         return self.translator.read(message)
-
-    def notify(self, message: Notification) -> None:
-        """Queue a notification; to a server that has ended it is dropped."""
-        with suppress(ConnectionClosed):
-            self.translator.notify(message)
 
     async def introduce(self, params: lifecycle.InitializeParams) -> chat.ConfigUpdated:
         """Send initialize and initialized; returns what the server says of its choices.
