@@ -74,6 +74,7 @@ class ChatOptions:
     def open_chat(self, chat_id: str) -> Sequence[agent_events.AgentEvent]:
         """Return the options of a chat that exists from now on, or is shown again."""
         chat = self._chat(chat_id)
+        # The first config/updated names none and the second some; one without a login has no more.
         lacks_models = self._models == () and not chat.is_open
         chat.is_open = True
         notices = [NoticeReceived(NO_MODEL, is_error=True)] if lacks_models else []

@@ -108,6 +108,7 @@ class Inbox:
                 event = self._read_message(chat_id, event)
         if chat_id in self._mentions.underway and received.role is content.Role.ASSISTANT:
             self._mentions.answered(chat_id)
+        # A broken config is reported in a content without a chat.
         return () if event is None else (Addressed(chat_id, event, received.parent_chat_id),)
 
     def _read_message(self, chat_id: str | None, message: events.TextReceived) -> ChatEvent:

@@ -141,6 +141,7 @@ class Outbox:
             self._server.notify(
                 chat.SelectedModelChanged(chat_id=chat_id, model=chosen.model, variant=variant)
             )
+        # At once, for the turn that runs; a call that waits already is not released by it.
         update = chats.ChatUpdateParams(chat_id=chat_id, trust=chosen.trust)
         if chosen.trust != sent.trust and self._server.dialect.may_know(update.method):
             self._tasks.start_soon(self._update_trust, update)

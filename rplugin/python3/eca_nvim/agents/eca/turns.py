@@ -41,6 +41,7 @@ class _State(Enum):
     LEAVING = auto()
 
 
+# After a stop no idle comes: "stopping", then the progress that is finished, then late rejections.
 _AFTER_STOP: Final = {
     _State.SENT: _State.STOPPING,
     _State.RUNNING: _State.STOPPING,

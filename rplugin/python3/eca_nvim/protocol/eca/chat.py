@@ -1,8 +1,4 @@
-"""Chat: to prompt, steer, stop and approve; its state, and the models, agents and variants.
-
-Rules kept here:
-- An update is partial: UNSET means unchanged, None means removed.
-"""
+"""Chat: to prompt, steer, stop and approve; its state, and the models, agents and variants."""
 
 from typing import ClassVar, Literal
 
@@ -49,7 +45,8 @@ class SelectedBehaviorChanged(Notification, frozen=True, kw_only=True):
 class ChatConfig(Wire, frozen=True, kw_only=True):
     """The available choices and the selection; the client must follow `select_*`.
 
-    An empty `variants` means that the model has none. The `default_*` are deprecated.
+    It is partial: UNSET means unchanged, None removed. Empty `variants` mean that the model has
+    none. The `default_*` are deprecated.
     `of_behaviors`, not on the wire: the server called its agents by their older name only.
     """
 

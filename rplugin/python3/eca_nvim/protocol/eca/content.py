@@ -1,8 +1,4 @@
-"""Content: chat/contentReceived and its kinds: texts, reasoning, hooks, usage; questions.
-
-Rules kept here:
-- This is the hot path, so the usual forms are decoded directly; `base/codec.py` handles the rest.
-"""
+"""Content: chat/contentReceived and its kinds: texts, reasoning, hooks, usage; questions."""
 
 from typing import ClassVar, TypeAlias
 

@@ -1,9 +1,4 @@
-"""Tool call: prepare, run, running, called or rejected, and details, one class per kind of call.
-
-Rules kept here:
-- For a tool the server does not know, and for a replayed call, most fields are null; only the
-  id is reliable.
-"""
+"""Tool call: prepare, run, running, called or rejected, and details, one class per kind of call."""
 
 from typing import Any, TypeAlias
 
@@ -119,7 +114,10 @@ Details: TypeAlias = (
 
 
 class ToolCall(Wire, frozen=True, kw_only=True):
-    """Fields of all these contents. `origin` is mcp, native, server or unknown."""
+    """Fields of all these contents. `origin` is mcp, native, server or unknown.
+
+    For a tool the server does not know, and for a replayed call, most are null.
+    """
 
     name: str | None = None
     server: str | None = None

@@ -1,9 +1,4 @@
-"""Tools: the server's own, those of MCP servers, which can be run and configured, and jobs.
-
-Rules kept here:
-- An update may be partial (after a change of agent: name, status and tools): UNSET means
-  unchanged, None means that there is none.
-"""
+"""Tools: the server's own, those of MCP servers, which can be run and configured, and jobs."""
 
 from typing import Any, ClassVar, Literal
 
@@ -48,7 +43,7 @@ class McpResource(Wire, frozen=True, kw_only=True):
 
 
 class ToolServer(Wire, frozen=True, kw_only=True):
-    """A tool server, by its name.
+    """A tool server, by its name, maybe in part: UNSET means unchanged, None that there is none.
 
     `type` is native or mcp; `status` is running, starting, stopped, failed, disabled or
     requires-auth. A process has `command` and `args`, a remote server has `url`. `instructions` are
