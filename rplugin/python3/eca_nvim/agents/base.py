@@ -201,7 +201,7 @@ class Agent(AgentCalls):
     ) -> None:
         """Answer a waiting tool call by a choice it was requested with; None rejects it.
 
-        shown: the call as the user saw it, which is all that he allows; None: he saw nothing.
+        shown: the call as the user saw it, which is all that they allow; None: they saw nothing.
         """
 
     async def login_ways(self) -> Sequence[LoginWay]:
@@ -215,7 +215,7 @@ class Agent(AgentCalls):
     async def logout(self, way_id: str | None = None) -> str | None:  # noqa: ARG002 - optional
         """Log out; `way_id`: of one that has several logins. Raises AgentRefused.
 
-        Returns why the user is, or may be, still logged in, in one line; None if he is not.
+        Returns why the user is, or may be, still logged in, in one line; None if they are not.
         """
         raise AgentLacks("this server cannot log out: use its own program for that")
 

@@ -250,7 +250,9 @@ class Update:
     # --- folds ----------------------------------------------------------------------------------
 
     def fold(self, block: Block, fold: Fold) -> None:
-        """Open or collapse a block and the blocks nested in it."""
+        """Open or collapse a block and those nested in it; what the user has folded stays so."""
+        if fold in AUTOMATIC_FOLDS and block.fold not in AUTOMATIC_FOLDS:
+            fold = block.fold
         was_open, is_open = block.is_open, fold in SHOWN_FOLDS
         block.fold = fold
         if not block.is_shown:
@@ -262,10 +264,6 @@ class Update:
             self._nested(block)
         elif isinstance(block, GroupBlock):
             self._members(block)
-
-    def auto_fold(self, block: Block, fold: Fold) -> None:
-        """Open or collapse a block unless the user has folded it; redraw header and body."""
-        self.fold(block, fold if block.fold in AUTOMATIC_FOLDS else block.fold)
 
     def _nested(self, anchor: ToolBlock) -> None:
         for lane in self.chat.lanes.values():

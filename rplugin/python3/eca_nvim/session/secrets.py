@@ -25,8 +25,6 @@ def without_typed(events: Sequence[AgentEvent], redactor: Redactor) -> Sequence[
 
     Only texts that are read are changed: what is asked about stays as it is.
     """
-    if not redactor.has_typed:
-        return events
     return [_without_typed(event, redactor) for event in join_text(events)]
 
 

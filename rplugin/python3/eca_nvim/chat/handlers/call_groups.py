@@ -186,7 +186,7 @@ def reveal(update: Update, lane: Lane) -> None:
     anchor = lane.anchor
     if anchor is not None and anchor.nested is not None:
         anchor.nested.waits = True
-        update.auto_fold(anchor, Fold.OPEN)
+        update.fold(anchor, Fold.OPEN)
 
 
 def conceal(update: Update, lane: Lane) -> None:
@@ -196,7 +196,7 @@ def conceal(update: Update, lane: Lane) -> None:
         return
     if not _waits(update, anchor):
         anchor.nested.waits = False
-        update.auto_fold(anchor, Fold.CLOSED)
+        update.fold(anchor, Fold.CLOSED)
 
 
 def renew_nested_requests(update: Update, anchor: ToolBlock) -> None:

@@ -146,7 +146,7 @@ def step(update: Update, block: ToolBlock, state: CallState) -> None:
             announce_request(update, block)
         else:  # also when the user has answered and the agent has not confirmed it yet
             resolve_request(update, block, _OUTCOMES.get(state, "withdrawn"))
-    update.auto_fold(block, _FOLDS.get(block.state, block.fold))
+    update.fold(block, _FOLDS.get(block.state, block.fold))
     if block.lane.anchor is not None:
         _show_in_anchor(update, block)
 

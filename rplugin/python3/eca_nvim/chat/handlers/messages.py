@@ -176,7 +176,7 @@ def hook_finished(update: Update, event: turn_events.HookFinished) -> None:
     """Show a hook's result; open it if the hook failed."""
     block = _hook(update, event.id, event.name)
     block.result = event
-    update.auto_fold(block, Fold.OPEN if hook_failed(block) else Fold.CLOSED)
+    update.fold(block, Fold.OPEN if hook_failed(block) else Fold.CLOSED)
 
 
 def _hook(update: Update, hook_id: str, name: str) -> HookBlock:

@@ -42,7 +42,7 @@ def question_asked(update: Update, event: events.QuestionAsked) -> None:
         update.add(block)
     else:
         block.question = question
-        update.auto_fold(block, Fold.OPEN)
+        update.fold(block, Fold.OPEN)
     request = update.chat.ask(block, update.now)
     reveal(update, update.lane)
     update.dirty |= Dirty.PENDING | Dirty.STATUS
@@ -132,7 +132,7 @@ def finish_question(update: Update, block: Block, state: QuestionState, answer: 
         update.chat.live.pop(block.id, None)
     block.request = None
     update.dirty |= Dirty.PENDING | Dirty.STATUS
-    update.auto_fold(block, Fold.CLOSED)
+    update.fold(block, Fold.CLOSED)
     conceal(update, block.lane)
 
 

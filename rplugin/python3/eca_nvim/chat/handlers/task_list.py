@@ -24,7 +24,7 @@ def update_task_list(
     before = chat.task_list_block
     if block is None or not details.tasks:
         if before is not None:  # its block stays, also when the agent clears the list
-            update.auto_fold(before, Fold.CLOSED)
+            update.fold(before, Fold.CLOSED)
         chat.task_list_block = None
     else:
         # The agent always sends its whole list, so a new one takes the place of the old one.
@@ -34,7 +34,7 @@ def update_task_list(
             if before.fold not in AUTOMATIC_FOLDS:
                 update.fold(block, before.fold)
         unfinished = details.done < len(details.tasks)
-        update.auto_fold(block, Fold.OPEN if unfinished else Fold.CLOSED)
+        update.fold(block, Fold.OPEN if unfinished else Fold.CLOSED)
     update.dirty |= Dirty.TASK_LIST
 
 
