@@ -7,9 +7,10 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from eca_nvim.chat.model.field_values import Named
 from eca_nvim.chat.model.form_progress import FormProgress
 from eca_nvim.chat.text.output import LiveOutput
-from eca_nvim.chat.text.safe_text import Cleaner, one_line
+from eca_nvim.chat.text.safe_text import Cleaner
 from eca_nvim.chat.vocabulary import call_details, events, requests, states, turn_events
 from eca_nvim.chat.vocabulary.effects import Effect
 from eca_nvim.chat.vocabulary.ops import (
@@ -78,20 +79,8 @@ class Question(Struct):
 
     def option(self, answer: str) -> str | None:
         """Return the option that an answer names by its label, or by its number (1-based)."""
-        labels = [label for label, _ in self.asked.options]
-        for label in labels:
-            if answer in (label, one_line(label)):
-                return label
-        typed = answer.strip()
-        for label in labels:
-            if typed.casefold() == one_line(label).casefold():
-                return label
-        numbers = [str(number) for number in range(1, len(labels) + 1)]
-        return labels[numbers.index(typed)] if typed in numbers else None
-
-    def offers(self, answer: str) -> bool:
-        """Return whether an answer names one of the options."""
-        return self.option(answer) is not None
+        labels = (label for label, _ in self.asked.options)
+        return Named([requests.Offer(label, label) for label in labels]).find(answer)
 
 
 class Lane(Struct, eq=False):

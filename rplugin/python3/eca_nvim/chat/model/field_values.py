@@ -149,14 +149,14 @@ def _yes_no(field: requests.FormField, typed: str) -> bool:
 
 
 def _one(field: requests.FormField, typed: str) -> str:
-    chosen = _Named(field.offers).find(typed)
+    chosen = Named(field.offers).find(typed)
     if chosen is None:
         raise Unfit(_no_offer(field, typed))
     return chosen
 
 
 def _several(field: requests.FormField, typed: str) -> tuple[str, ...]:
-    named = _Named(field.offers)
+    named = Named(field.offers)
     whole = named.find(typed)
     if whole is not None:
         return (whole,)
@@ -182,7 +182,7 @@ _READERS: Final[
 }
 
 
-class _Named:
+class Named:
     """Choices by what a user may call them: value, name or number (1-based), in this order."""
 
     def __init__(self, offers: Sequence[requests.Offer]) -> None:

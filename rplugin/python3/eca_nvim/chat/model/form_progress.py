@@ -93,7 +93,12 @@ class FormProgress(Struct):
                 self.typed = answer if isinstance(answer, str) and not asked.secret else ""
                 return False
             self.at += 1
-        return self.current is None and self._is_right()
+        if self.current is not None:
+            return False
+        wrong = form_fault(self.fields, self.content)  # of the whole form, asked again there
+        if wrong is not None:
+            self.at, self.fault = wrong
+        return wrong is None
 
     def _read(self, asked: FormField, answer: Answer) -> Value | None:
         if not isinstance(answer, str):
@@ -103,13 +108,6 @@ class FormProgress(Struct):
         if self.empty_answer is None and asked.required:
             raise Unfit(REQUIRED)
         return self.empty_answer
-
-    def _is_right(self) -> bool:
-        """Check the whole form; go to the first field that is wrong."""
-        wrong = form_fault(self.fields, self.content)
-        if wrong is not None:
-            self.at, self.fault = wrong
-        return wrong is None
 
     def back(self) -> None:
         """Ask the field before again."""

@@ -237,7 +237,7 @@ def _typed(chat: Chat, block_id: int, text: str | None) -> str | None:
     question = _question_of(chat, block_id)
     if question is None or text is None:
         return text
-    is_chosen = question.asks_consent or question.offers(text)
+    is_chosen = question.asks_consent or question.option(text) is not None
     return None if is_chosen or asks_secret(chat, block_id) else text
 
 
