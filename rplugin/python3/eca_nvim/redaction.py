@@ -69,7 +69,8 @@ class Redactor:
 
     def __init__(self) -> None:
         self._answers: list[str] = []
-        self._typed: set[str] = set()
+        self.typed: set[str] = set()
+        """The secrets that the user has typed; chats hide them, too."""
 
     def hide(self, text: str) -> None:
         """Register a text to be hidden, line by line; lines too short for a secret are not.
@@ -87,16 +88,11 @@ class Redactor:
         """Register a secret that the user has typed: it is hidden in chats as well."""
         self.hide(text)
         if len(secret := text.strip()) >= SHORTEST_SHOWN:
-            self._typed.add(secret)
-
-    @property
-    def has_typed(self) -> bool:
-        """Whether a secret was typed that is hidden in chats."""
-        return bool(self._typed)
+            self.typed.add(secret)
 
     def without_typed(self, text: str) -> str:
         """Return the text with `[hidden]` in the place of each secret that the user has typed."""
-        for secret in self._typed:
+        for secret in self.typed:
             text = text.replace(secret, HIDDEN)
         return text
 

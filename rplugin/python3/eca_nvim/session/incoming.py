@@ -92,7 +92,7 @@ class IncomingEvents:
 
     def receive(self, events: Sequence[agent_events.AgentEvent]) -> None:
         """Handle events in order; a fault in one of them never ends the agent's connection."""
-        if self._redactor.has_typed:
+        if self._redactor.typed:
             events = without_typed(events, self._redactor)
         with self._chats.batch():
             for _, run in groupby(join_text(events), _address):
