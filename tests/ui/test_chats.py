@@ -3,7 +3,8 @@
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.view import CHAT, RECORDER, View
+from tests.ui.staged import WITHOUT_HOST
+from tests.ui.view import CHAT, View
 
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.ops import BlockKind
@@ -13,7 +14,7 @@ IDLE, RUNNING, WAITING = ({"state": state} for state in ("idle", "running", "wai
 
 @pytest.fixture
 def view(start_nvim: StartNeovim) -> View:
-    view = View(start_nvim(init=RECORDER, columns=100, lines=24))
+    view = View(start_nvim(init=WITHOUT_HOST, columns=100, lines=24))
     view.open()
     return view
 
@@ -363,7 +364,7 @@ class TestAsking:
         view.nvim.wait_until("#require('eca.host').sent > 0")
         expected = {"chat": CHAT, "block": 7, "messages": True, "tools": False}
         view.nvim.wait_until(
-            "vim.iter(require('eca.host').sent):any(function(it) return it.name == 'rollback' end)"
+            "vim.iter(require('eca.host').sent):any(function(it) return it[1] == 'rollback' end)"
         )
         assert view.sent("rollback") == [expected]
 

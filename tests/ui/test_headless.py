@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.launch import REPOSITORY, neovim_binary
-from tests.ui.view import RECORDER
+from tests.ui.staged import WITHOUT_HOST
 
 SCENE = """
 local host = package.loaded['eca.host']
@@ -76,7 +76,7 @@ def run(
     nvim_version: str, home: Path, scene: str, prompt: str = "hello", **environment: str
 ) -> subprocess.CompletedProcess[str]:
     script = home / "scene.lua"
-    lua = RECORDER + SCENE.replace("SCENE", scene)
+    lua = WITHOUT_HOST + SCENE.replace("SCENE", scene)
     start = "vim.api.nvim_create_autocmd('VimEnter', { callback = function() START end })"
     body = lua + f"require('eca.commands.headless').run({prompt!r})"
     script.write_text(start.replace("START", body))

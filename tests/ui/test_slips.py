@@ -64,7 +64,7 @@ def told(view: View) -> Told:
 
 
 def everything_sent(view: View) -> list[str]:
-    code = "return vim.tbl_map(function(it) return it.name end, require('eca.host').sent)"
+    code = "return vim.tbl_map(function(it) return it[1] end, require('eca.host').sent)"
     names: list[str] = view.nvim.lua(code)
     return names
 

@@ -1,10 +1,11 @@
-"""The view without a host: the test sends ops, and intents are recorded."""
+"""A chat on a screen without a host (`staged`), drawn by the model's own ops."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
+from tests.ui.staged import WITHOUT_HOST, sent
 
 from eca_nvim.chat.render.status import option_rows
 from eca_nvim.chat.vocabulary import ops
@@ -18,26 +19,6 @@ from eca_nvim.chat.vocabulary.options import (
     SetOptions,
 )
 from eca_nvim.nvim.frame_sender import plain
-
-RECORDER = """
-local host = { sent = {} }
-function host.send(name, payload)
-  table.insert(host.sent, { name = name, payload = payload or {} })
-end
-function host.folders()
-  return { vim.fn.getcwd() }
-end
-function host.alive() end
-function host.send_options() end
-function host.listen() end
-function host.pid() end
-function host.settle() end
-function host.has_failed()
-  return false
-end
-package.loaded['eca.host'] = host
-require('eca.view')
-"""
 
 CHAT = "one"
 
@@ -58,17 +39,9 @@ class View:
         code = "for _, op in ipairs(...) do require('eca.view.ops').draw({ op }) end"
         self.nvim.lua(f"{code} require('eca.view.ops').settle()", wired)
 
-    def sent(self, name: str) -> list[Value]:
+    def sent(self, name: str) -> list[Mapping[str, Value]]:
         """Return the payloads of all intents of a name that were sent so far."""
-        code = """
-        local found = {}
-        for _, intent in ipairs(require('eca.host').sent) do
-          if intent.name == ... then table.insert(found, intent.payload) end
-        end
-        return found
-        """
-        found: list[Value] = self.nvim.lua(code, name)
-        return found
+        return sent(self.nvim, name)
 
     def buffer(self, chat: str = CHAT) -> int:
         """Return a chat's transcript buffer."""
@@ -112,7 +85,7 @@ def start_view(
     start_nvim: StartNeovim, *arguments: str, columns: int = 160, lines: int = 40, **more: Value
 ) -> View:
     """Start a Neovim without a host; nothing is open yet."""
-    init = RECORDER + more.pop("init", "")
+    init = WITHOUT_HOST + more.pop("init", "")
     return View(start_nvim(*arguments, init=init, columns=columns, lines=lines, **more))
 
 
