@@ -1,7 +1,7 @@
 """The worst text for each function that reads text of others: add new functions to WORST.
 
 A case makes an input of a given size in characters, the only argument of the function under test.
-`tests/test_linear.py` calls it with larger and larger inputs.
+`tests/test_linear.py` calls it with a small and a large input.
 """
 
 from __future__ import annotations
@@ -66,10 +66,11 @@ Data = TypeVar("Data")
 
 
 class Worst(NamedTuple):
-    """A function and its worst input, by size."""
+    """A function and its worst input, by size; `size`: what the work with it is counted for."""
 
     run: Callable[[Any], object]
     make: Callable[[int], Any]
+    size: int = 1_000
 
 
 def cleaned(chunks: Sequence[str]) -> str:
@@ -264,7 +265,7 @@ WORST: dict[str, Sequence[Worst]] = {
         *(Worst(lambda it: output.text_body(it, 200), make) for make in ESCAPES),
         Worst(lambda it: output.value_lines([it]), repeated("\\\n")),
         Worst(lambda it: output.value_lines([it]), repeated("\\")),
-        Worst(output.indented, nested),
+        Worst(output.indented, nested, size=5_000),
     ],
     "eca_nvim.chat.model.outside_paths": [
         Worst(placed, make) for make in (repeated("../"), repeated("/"), repeated("./", "/"))
@@ -326,7 +327,7 @@ WORST: dict[str, Sequence[Worst]] = {
         for make in (repeated(".", "https://"), repeated("."), repeated("https://"))
     ],
     "eca_nvim.session.completion.names": [
-        Worst(partial(found, query), as_bytes(make))
+        Worst(partial(found, query), as_bytes(make), size=10_000)
         for make in (repeated("a" * 900 + "\0"), repeated("a\0"), repeated("ab\n\0"))
         for query in ("a", "ab", "aab", "a" * 500 + "b")
     ],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import time
 import tracemalloc
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.support.growth import Work, is_linear
 
 from eca_nvim.agents.queries import FoundCommand
 from eca_nvim.chat.vocabulary.completion import Argument
@@ -122,25 +122,13 @@ def test_100_000_files_take_little_memory(large: Path) -> None:
     assert peak < 30_000_000
 
 
-def cost(work: Callable[[], object]) -> float:
-    """Return the least processor time of some runs, in seconds."""
-
-    def once() -> float:
-        began = time.thread_time()
-        work()
-        return time.thread_time() - began
-
-    return min(once() for _ in range(5))
-
-
 @pytest.mark.parametrize("query", ["c", "ca", "cache", "acbf", "9999", "zzz", "src/", "zz" * 20])
 def test_a_search_costs_no_more_than_the_names_are_more(query: str) -> None:
-    large, small = names_of(*many(LARGE)), names_of(*many(SMALL))
-
-    def search(names: Names) -> Callable[[], object]:
+    def searching(count: int) -> Work:
+        names = names_of(*many(count))
         return lambda: nearest(query, names.find(query, nothing))
 
-    assert cost(search(large)) < 30 * max(cost(search(small)), 0.0005)
+    assert is_linear(searching, 1_000)
 
 
 @pytest.mark.parametrize("query", ["c", "ca", "cache", "gateway/handler", "part9999", "drv"])

@@ -1,46 +1,68 @@
-"""Whether work grows with its amount alone: a lot of it is measured against many small pieces.
+"""Whether work grows with its amount alone, by counting: a lot of it against a tenth of that.
 
-Both are measured in one go and by the time of this process alone, so that neither a slow nor a busy
-machine counts; what looks too long is measured again before it is too long.
+Counted are the lines of Python that run and the bytes that they take, also for a moment: neither a
+slow nor a busy machine matters. Who copies the rest of a text for each of its lines is seen. What a
+search or a pattern only reads is not: `tests/test_patterns.py` judges each pattern.
 """
 
 import gc
-import time
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+import sys
+import tracemalloc
+from collections.abc import Callable
+from types import FrameType
+from typing import NamedTuple, TypeAlias
 
 Work: TypeAlias = Callable[[], object]
 Prepare: TypeAlias = Callable[[int], Work]
-"""Returns work of an amount; it is done once, and preparing it is not measured."""
+"""Returns work of an amount; it is done once, and preparing it is not counted."""
 
 STEP = 10
-MOST = 5
-"""How much longer work may take than `STEP` pieces with a tenth of its amount each: linear work
-takes 1 (2 where it leaves the processor's caches), quadratic work 10."""
-LEAST_S = 0.02
-"""What takes less is too short to be compared."""
-TRIES = 5
+MOST = 25
+"""How much more `STEP` times the amount may take: linear work takes up to 20, as tables double when
+they are full, and quadratic work 100."""
+
+
+class Cost(NamedTuple):
+    """What work takes."""
+
+    lines: int
+    bytes: int
 
 
 def is_linear(prepare: Prepare, few: int) -> bool:
-    """Return whether `STEP` times the amount `few` takes about `STEP` times as long."""
-    return any(growth(prepare, few) <= MOST for _ in range(TRIES))
+    """Return whether `STEP` times the amount `few` takes about `STEP` times as much."""
+    return growth(prepare, few) <= MOST
 
 
 def growth(prepare: Prepare, few: int) -> float:
-    """Return how much longer a lot of work takes than its pieces; 1 for linear work."""
-    long = seconds([prepare(STEP * few)])
-    return 1 if long < LEAST_S else long / seconds([prepare(few) for _ in range(STEP)])
+    """Return how many times more a lot of work takes than a tenth of it."""
+    prepare(few // 2)()  # do not count what is done once, nor find its results in a cache
+    little, much = cost(prepare(few)), cost(prepare(STEP * few))
+    return max(more / max(less, 1) for less, more in zip(little, much, strict=True))
 
 
-def seconds(works: Sequence[Work]) -> float:
-    """Measure how long this process takes for works, one after the other."""
+def cost(work: Work) -> Cost:
+    """Count what work takes."""
+    lines, taken, held = 0, 0, 0
+
+    def trace(_frame: FrameType, _event: str, _argument: object) -> object:
+        nonlocal lines, taken, held
+        now, most = tracemalloc.get_traced_memory()
+        lines, taken, held = lines + 1, taken + most - held, now
+        tracemalloc.reset_peak()
+        return trace
+
     gc.collect()
     gc.disable()  # garbage collection depends on what ran before
+    before = sys.gettrace()
+    tracemalloc.start()
     try:
-        start = time.process_time()
-        for work in works:
-            work()
-        return time.process_time() - start
+        held, _ = tracemalloc.get_traced_memory()
+        sys.settrace(trace)  # type: ignore[arg-type]  # it calls itself
+        work()
     finally:
+        sys.settrace(before)
+        taken += tracemalloc.get_traced_memory()[1] - held
+        tracemalloc.stop()
         gc.enable()
+    return Cost(lines, taken)

@@ -224,10 +224,8 @@ def test_trust_says_what_it_means_and_what_it_does_not(stage: Neovim) -> None:
 def test_a_selection_is_not_held_up_by_a_line(stage: Neovim) -> None:
     stage.input("v")
     stage.wait_for(lambda: stage.mode == "v", "visual mode")
-    began = stage.lua("return vim.uv.hrtime()")
     pending(stage, approval())
     stage.wait_screen(shown)
-    assert stage.lua("return vim.uv.hrtime()") - began < 2e9
     assert "approval needed" not in stage.screen
     stage.keys("<Esc>")
     stage.wait_screen("eca: approval needed: run ls t1")

@@ -1,4 +1,4 @@
-"""Reading text of others in Neovim takes at most time in proportion to its length."""
+"""Reading text of others in Neovim is work in proportion to its length."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
+from tests.support.growth import MOST
 from tests.support.launch import REPOSITORY
-
-MOST = 5
-"""How much longer one text may take than ten with a tenth of its length each."""
 
 WORST = {
     "agent_files.write": (
@@ -74,37 +72,48 @@ WORST = {
 }
 """Lua that reads `text`, and the pieces that its worst text is made of: add yours."""
 
-MEASURE = """
-local code, piece, size, most = ...
+COUNT = """
+local code, piece, size = ...
 local run = assert(loadstring('local text = ...\\n' .. code))
-local function seconds(length, times)
+local function cost(length)
   local text = piece:rep(math.floor(length / #piece)) .. 'a'
+  local steps = 0
   collectgarbage()
-  local start = os.clock()
-  for _ = 1, times do
-    run(text)
-  end
-  return os.clock() - start
+  collectgarbage('stop') -- what is taken is not given back, and so it is counted
+  local before = collectgarbage('count')
+  debug.sethook(function() steps = steps + 1 end, '', 100)
+  run(text)
+  debug.sethook()
+  local taken = collectgarbage('count') - before
+  collectgarbage('restart')
+  return steps, taken
 end
-local growth
-for _ = 1, 5 do
-  local long = seconds(10 * size, 1)
-  growth = long < 0.02 and 1 or long / seconds(size, 10)
-  if growth <= most then break end
-end
-return growth
+jit.off() -- compiled code calls no hook
+cost(size)
+local steps, taken = cost(size)
+local more_steps, more_taken = cost(10 * size)
+return math.max(more_steps / math.max(steps, 10), more_taken / math.max(taken, 10))
 """
-"""Measures as `tests/support/growth.py` does."""
+"""Counts as `tests/support/growth.py` does, by hundreds of instructions and by kilobytes."""
 
 
-def test_ten_times_the_text_takes_about_ten_times_as_long(nvim: Neovim) -> None:
-    slow = []
-    for name, (code, pieces) in WORST.items():
-        for piece in pieces:
-            growth = nvim.lua(MEASURE, code, piece, 10_000, MOST)
-            if growth > MOST:
-                slow.append(f"{name} {piece[:20]!r}: {growth:.1f} times as long")
-    assert not slow
+def test_ten_times_the_text_is_about_ten_times_the_work(nvim: Neovim) -> None:
+    found = {
+        f"{name} {piece[:20]!r}": growth(nvim, code, piece, 1_000)
+        for name, (code, pieces) in WORST.items()
+        for piece in pieces
+    }
+    assert not {case: more for case, more in found.items() if more > MOST}
+
+
+@pytest.mark.parametrize("work", ["text:sub(at)", "for _ = 1, #text do local _ = at end"])
+def test_work_that_grows_with_the_square_of_the_text_is_seen(nvim: Neovim, work: str) -> None:
+    assert growth(nvim, f"for at = 1, #text do {work} end", "a", 300) > MOST
+
+
+def growth(nvim: Neovim, code: str, piece: str, size: int) -> float:
+    """Return how many times more a lot of text takes than a tenth of it."""
+    return float(nvim.lua(COUNT, code, piece, size))
 
 
 CALL = re.compile(r":?\b(?:find|match|gmatch|gsub)\((?:[^'\n]*, *)?'((?:[^'\\\n]|\\.)*)'")
