@@ -10,7 +10,18 @@ import anyio.lowlevel
 import msgpack
 import pytest
 
-from eca_nvim.chat.vocabulary.ops import Answer, AppendText, CloseBlock, Notify, RemoveBlock, ViewOp
+from eca_nvim.chat.vocabulary.ops import (
+    Answer,
+    AppendText,
+    BlockKind,
+    CloseBlock,
+    Notify,
+    OpenBlock,
+    RemoveBlock,
+    SetPending,
+    ViewOp,
+    wire,
+)
 from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls
 from eca_nvim.nvim.frame_sender import FrameSender, plain, report_lost
 
@@ -91,3 +102,10 @@ async def test_what_cannot_be_asked_is_a_failed_call() -> None:
 
     with pytest.raises(CallFailed, match="cannot be sent"):
         await EditorCalls(run).call("locations", {"line": 2**64})
+
+
+def test_what_is_empty_is_sent_unless_that_is_its_default() -> None:
+    assert wire(SetPending([], ())) == {"op": "pending", "items": [], "gone": ()}
+    assert wire(SetPending([])) == {"op": "pending", "items": []}
+    block = OpenBlock("a", 0, BlockKind.NOTE)
+    assert wire(block) == {"op": "open", "chat": "a", "block": 0, "kind": BlockKind.NOTE}
