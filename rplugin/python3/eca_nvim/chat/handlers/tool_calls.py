@@ -139,7 +139,7 @@ def printed(update: Update, event: events.ToolOutput) -> None:
     if block.live is None or event.replaces:
         block.live = LiveOutput()
     block.live.feed(event.text)
-    block.awaits_input = event.awaits_input
+    block.live.awaits_input = event.awaits_input
     update.redraw(block, with_body=block.is_open)
 
 

@@ -217,10 +217,9 @@ class ToolBlock(Block, eq=False):
     user, if it is such a call. nested: the subagent it runs. earlier: an older call with the same
     id that had not ended when this one began. by_config: it was rejected by the agent's
     configuration, not by the user. so_far: what is known from arguments that are still written.
-    live: the end of what it prints; None once its whole output is known. awaits_input: it waits
-    for input that nobody can give.
-    choices: the answers that the agent offers while the call waits. request_id: of its last request
-    for approval. job: the command that it has started in the background.
+    live: the end of what it prints; None once its whole output is known. choices: the answers that
+    the agent offers while the call waits. request_id: of its last request for approval. job: the
+    command that it has started in the background.
     """
 
     call: call_details.ToolCall = field(default_factory=lambda: call_details.ToolCall(""))
@@ -229,7 +228,6 @@ class ToolBlock(Block, eq=False):
     so_far: call_details.KnownSoFar | None = None
     outputs: tuple[str, ...] = ()
     live: LiveOutput | None = None
-    awaits_input: bool = False
     started_ms: int | None = None
     total_ms: int | None = None
     replayed: bool = False

@@ -70,7 +70,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if block.live is not None and block.state not in ENDED_CALLS:
         last_line = truncate(one_line(block.live.last_line), TARGET_CELLS)
         segments += [(f" · {last_line}", "EcaMuted")] if last_line else []
-        segments += [(AWAITS_INPUT, "EcaWarning")] if block.awaits_input else []
+        segments += [(AWAITS_INPUT, "EcaWarning")] if block.live.awaits_input else []
     if paths_outside(block.call, settings.folders):
         segments.append((" outside the workspace", "EcaWarning"))
     if waits:

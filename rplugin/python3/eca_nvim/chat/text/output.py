@@ -24,11 +24,15 @@ LONG = 1 << 12
 
 
 class LiveOutput:
-    """Output that arrives in raw pieces, which may be cut anywhere."""
+    """Output that arrives in raw pieces, which may be cut anywhere.
 
-    __slots__ = ("_ended", "_kept", "_last", "_reader")
+    awaits_input: no more comes without input, which nobody can give.
+    """
+
+    __slots__ = ("_ended", "_kept", "_last", "_reader", "awaits_input")
 
     def __init__(self) -> None:
+        self.awaits_input = False
         self._reader = ColouredLines(COLUMNS)
         self._kept: deque[Line] = deque(maxlen=TAIL_LINES)
         self._ended = 0  # lines that have ended, also those that are not kept any more
