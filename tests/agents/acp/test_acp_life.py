@@ -278,7 +278,7 @@ async def test_nothing_stays_of_an_agent_that_stays(
 async def test_the_log_has_the_traffic_but_no_key(
     scripted_acp: PrepareScript, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG, "eca_nvim.transport.pending")
+    caplog.set_level(logging.DEBUG, "eca_nvim.transport.connection")
     server = scripted_acp(agent.handshake(), agent.session(), agent.turn(agent.text(KEY)))
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.say(f"my key is {KEY}")

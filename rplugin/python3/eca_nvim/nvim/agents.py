@@ -64,25 +64,25 @@ class Agents:
 
     def __call__(self, server: str) -> Candidate:
         """Use the server that is running already, or find one to start. Raises AgentFault."""
-        early = self._take_head_start(server)
-        found = self._find(server) if early is None else early.server
-        process = None if early is None else early.process
+        told = self.settings.servers.get(server, ServerOptions())
+        early, process = self._head_start, None
+        if early is not None and early.name == server:
+            self._head_start = None
+            found, process = early.server, early.process
+        else:
+            try:
+                found = find_server(server, self.settings.servers)
+            except BadServerOption as fault:
+                raise AgentFault(str(fault)) from fault
+        warnings: tuple[str, ...] = ()
+        if told.mcp and found.protocol != ACP:
+            remedy = "set mcpServers in the configuration of ECA"
+            warnings = (f"servers.{server}.mcp has no effect: {remedy}",)
         on_stderr = partial(log.info, "%s: stderr: %s", server)
         make = self._acp_agent if found.protocol == ACP else self._eca_agent
         agent = make(server, found, process, on_stderr)
-        told, warnings = self._told(server), self._warnings(server, found)
         idle = told.idle * SECONDS_PER_MINUTE
         return Candidate(agent, found.label, found.identity, found.folder, idle, warnings)
-
-    def _warnings(self, server: str, found: ServerCommand) -> tuple[str, ...]:
-        """Return a line about each option that has no effect."""
-        if found.protocol == ACP or not self._told(server).mcp:
-            return ()
-        return (f"servers.{server}.mcp has no effect: set mcpServers in the configuration of ECA",)
-
-    def _told(self, server: str) -> ServerOptions:
-        """Return what the user says of a server."""
-        return self.settings.servers.get(server, ServerOptions())
 
     def _eca_agent(
         self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
@@ -108,6 +108,7 @@ class Agents:
         from eca_nvim.agents.acp.memory import Memory  # noqa: PLC0415
         from eca_nvim.agents.acp.session_setup import McpOptions  # noqa: PLC0415
 
+        mcp = self.settings.servers.get(server, ServerOptions()).mcp
         if server not in self._kept:
             memory = Memory(self._kept_sessions(server))
             self._kept[server] = KeptOfChats(memory, self._projects)
@@ -119,9 +120,7 @@ class Agents:
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
             kept=self._kept[server],
-            mcp=McpOptions(
-                server, self._told(server).mcp, found.environment.get("PATH"), self._editor_server
-            ),
+            mcp=McpOptions(server, mcp, found.environment.get("PATH"), self._editor_server),
         )
         return AcpAgent(options, self._workspace, self._services)
 
@@ -130,16 +129,3 @@ class Agents:
         if self._editor_socket is None:
             self._editor_socket = EditorSocket(self._services, self._workspace.folders)
         return self._editor_socket.command()
-
-    def _take_head_start(self, server: str) -> HeadStart | None:
-        early = self._head_start
-        if early is None or early.name != server:
-            return None
-        self._head_start = None
-        return early
-
-    def _find(self, server: str) -> ServerCommand:
-        try:
-            return find_server(server, self.settings.servers)
-        except BadServerOption as fault:
-            raise AgentFault(str(fault)) from fault

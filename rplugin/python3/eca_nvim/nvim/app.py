@@ -49,7 +49,12 @@ class App:
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self._nvim = nvim
         self._loop: asyncio.AbstractEventLoop = nvim.loop
-        self._frames = FrameSender(self._send_frame, self._loop, self._not_drawn)
+        self._received = 0
+        self._frames = FrameSender(
+            lambda number, ops: self._run(APPLY, [number, ops, self._received]),
+            self._loop,
+            self._not_drawn,
+        )
         self._redactor = Redactor()
         self._calls = EditorCalls(self._run)
         self._editor = Editor(self._run, self._calls)
@@ -57,7 +62,6 @@ class App:
         self._agents: Agents | None = None
         self._session: Session | None = None
         self._task: asyncio.Task[None] | None = None
-        self._received = 0
 
     def receive(self, name: str, payload: Mapping[str, object]) -> None:
         """Parse and dispatch an intent; an empty Lua table may arrive as a list."""
@@ -157,9 +161,6 @@ class App:
             self._session.resend_pending()
         warn = (lambda *_: False) if self._session is None else self._session.warn
         report_lost(ops, warn, self._frames.push)
-
-    def _send_frame(self, number: int, ops: bytes) -> None:
-        self._run(APPLY, [number, ops, self._received])
 
     def _run(self, code: str, arguments: Sequence[object]) -> None:
         self._nvim.api.exec_lua(code, arguments, async_=True)

@@ -18,7 +18,7 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -154,12 +154,10 @@ def _known(name: str, environment: Mapping[str, str]) -> ServerCommand:
         protocol = KNOWN[name].protocol
         return ServerCommand((found, *arguments), found, environment, protocol=protocol)
     if name == ECA:
-        return _demo({**environment, DEMO_INSTEAD: " ".join(_there(environment.get("PATH")))})
+        path = environment.get("PATH")
+        there = [known for known, it in KNOWN.items() if find_program(it.command[0], path)]
+        return _demo({**environment, DEMO_INSTEAD: " ".join(there)})
     raise BadServerOption(f"there is no {program} on PATH: {KNOWN[name].remedy}")
-
-
-def _there(path: str | None) -> Iterator[str]:
-    return (name for name, it in KNOWN.items() if find_program(it.command[0], path))
 
 
 def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> ServerCommand:
@@ -172,17 +170,12 @@ def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> 
     if program.startswith("~/"):
         program = str(Path(program).expanduser())
     found = find_program(program, environment.get("PATH"))
+    if found is None and os.sep in program and is_file(program):
+        raise BadServerOption(f"{option}: {program!r} is not executable: allow it with chmod +x")
     if found is None:
-        raise BadServerOption(f"{option}: {_fault_of(program)}")
+        raise BadServerOption(f"{option}: {program!r} not found: correct its path")
     command = (found, *words[1:])
     return ServerCommand(command, program_name(command), environment)
-
-
-def _fault_of(program: str) -> str:
-    """Return why a program cannot be run, and the remedy."""
-    if os.sep in program and is_file(program):
-        return f"{program!r} is not executable: allow it with chmod +x"
-    return f"{program!r} not found: correct its path"
 
 
 def _demo(environment: Mapping[str, str], protocol: str = PROTOCOL) -> ServerCommand:

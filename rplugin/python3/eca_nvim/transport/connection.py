@@ -39,7 +39,7 @@ from eca_nvim.jsonrpc import (
     decode_json,
 )
 from eca_nvim.spawn import child_environment, spawn
-from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, log_received, log_sent
+from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
 from eca_nvim.transport.process import ChildProcess, Exit
 
 Incoming: TypeAlias = Request | Notification
@@ -148,12 +148,13 @@ class Connection:
 
         They are lost if the server has not read the messages before.
         """
-        self._process.stdin.write_now(b"".join(map(self._last_message, messages)))
-
-    def _last_message(self, message: Goodbye) -> bytes:
-        if message.is_request:
-            return self._peer.send_request(message.method, message.params)[1]
-        return self._peer.send_notification(message.method, message.params)
+        peer = self._peer
+        for it in messages:
+            if it.is_request:
+                _, data = peer.send_request(it.method, it.params)
+            else:
+                data = peer.send_notification(it.method, it.params)
+            self._process.stdin.write_now(data)
 
     def kill_now(self) -> None:
         """End the server without an event loop, at exit of the interpreter; at most 0.8 s."""
@@ -163,7 +164,10 @@ class Connection:
         """Read bytes of the server: pass its messages to the handler, and settle our requests."""
         batch: list[Incoming] = []
         events = self._peer.receive_bytes(data)
-        log_received(self.pid, events)
+        if logger.isEnabledFor(logging.DEBUG):
+            for event in events:
+                parts = " ".join(map(_logged, event))
+                logger.debug("%d -> %s %s", self.pid, type(event).__name__, parts)
         for event in events:
             match event:
                 case Notification() | Request():
@@ -202,7 +206,8 @@ class Connection:
         await self._process.close()
 
     def _put(self, data: bytes) -> None:
-        log_sent(self.pid, data)
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug("%d <- %s", self.pid, _logged(data))
         self._process.stdin.put(data)
 
     def _settle(self, answer: Response | ErrorResponse) -> None:
@@ -265,6 +270,19 @@ async def open_connection(
         fault = group if len(group.exceptions) > 1 else group.exceptions[0]
     if fault is not None:  # raised here, it keeps its cause and context
         raise fault
+
+
+def _logged(part: object) -> str:
+    """Return a part of a message as text, whole: redaction would not recognise a key that is cut.
+
+    Parts may be bytes, or objects that have bytes.
+    """
+    if part is None or isinstance(part, str | int | float | dict | list | tuple):
+        return str(part)
+    try:
+        return bytes(memoryview(part)).decode(errors="replace").strip()  # type: ignore[arg-type]
+    except TypeError:
+        return str(part)
 
 
 def _log_stderr(line: str) -> None:

@@ -1,18 +1,13 @@
-"""Pending: a request without a response, and its errors; messages in the log.
-
-Rules kept here:
-- A message is logged whole, because redaction would not recognise a key that is cut.
-"""
+"""Pending: a request without a response, and its errors."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 import anyio
 
-from eca_nvim.jsonrpc import REQUEST_CANCELLED, ErrorResponse, Event, Response
+from eca_nvim.jsonrpc import REQUEST_CANCELLED, ErrorResponse, Response
 from eca_nvim.transport.process import Exit
 
 GIVEN_UP: Final = "there was no answer"
@@ -100,30 +95,3 @@ class PendingRequest:
         self._settled.set()
         if self._on_answer is not None:
             self._on_answer(self)
-
-
-logger = logging.getLogger(__name__)
-
-
-def log_sent(process: int, data: bytes) -> None:
-    """Log a message to the process with this id."""
-    if logger.isEnabledFor(logging.DEBUG):
-        logger.debug("%d <- %s", process, _text(data))
-
-
-def log_received(process: int, events: Iterable[Event]) -> None:
-    """Log messages of the process with this id, in order."""
-    if logger.isEnabledFor(logging.DEBUG):
-        for event in events:
-            parts = " ".join(map(_text, event))
-            logger.debug("%d -> %s %s", process, type(event).__name__, parts)
-
-
-def _text(part: object) -> str:
-    """Return a part as text; codecs may leave parts as bytes, or as objects that have bytes."""
-    if part is None or isinstance(part, str | int | float | dict | list | tuple):
-        return str(part)
-    try:
-        return bytes(memoryview(part)).decode(errors="replace").strip()  # type: ignore[arg-type]
-    except TypeError:
-        return str(part)
