@@ -49,7 +49,12 @@ vim.defer_fn(function() vim.uv.hrtime, Waited = clock, true end, 100)
 """
 COUNT_STOPS = """
 Stops = 0
-require('eca').stop = function() Stops = Stops + 1 end
+local host = require('eca.host')
+local send = host.send
+host.send = function(name, ...)
+  Stops = Stops + (name == 'stop' and 1 or 0)
+  return send(name, ...)
+end
 """
 
 
