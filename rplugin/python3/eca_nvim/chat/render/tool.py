@@ -267,7 +267,9 @@ def _changes_body(
     diff = changes_body(changes, None if limit is None else settings.diff_lines)
     if block.state is CallState.FAILED:
         return joined(_output(block, limit), diff)
-    return joined(_remaining_arguments(block, settings, limit), diff)
+    if block.state is CallState.WAITING:
+        return joined(_remaining_arguments(block, settings, limit), diff)
+    return diff
 
 
 def _json_body(
