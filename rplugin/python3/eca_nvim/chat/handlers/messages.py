@@ -8,18 +8,7 @@ from typing import TypeAlias
 from msgspec.structs import asdict
 
 from eca_nvim.chat.handlers.prompt_queue import take_steers
-from eca_nvim.chat.model.blocks import (
-    Block,
-    FlagBlock,
-    Fold,
-    HookBlock,
-    ImageBlock,
-    LinkBlock,
-    NoteBlock,
-    PlainBlock,
-    ReasoningBlock,
-    TextBlock,
-)
+from eca_nvim.chat.model import blocks
 from eca_nvim.chat.model.chat import QueueKind
 from eca_nvim.chat.render.block import hook_failed
 from eca_nvim.chat.text.safe_text import clean
@@ -46,7 +35,7 @@ def _begin_text(update: Update, text: str) -> None:
     text = text.lstrip("\r\n")
     if not text:
         return
-    block = TextBlock(*update.place(), ops.BlockKind.ASSISTANT)
+    block = blocks.TextBlock(*update.place(), ops.BlockKind.ASSISTANT)
     if drawn := block.cleaner.feed(text):
         block.chunks.append(drawn)
     update.add(block)
@@ -82,9 +71,11 @@ def _confirms(update: Update, event: events.TextReceived) -> bool:
     return False
 
 
-def show_user(update: Update, text: str, content_id: str | None = None) -> TextBlock:
+def show_user(update: Update, text: str, content_id: str | None = None) -> blocks.TextBlock:
     """Add a block with a message of the user, and return it."""
-    block = TextBlock(*update.place(), ops.BlockKind.USER, complete=True, content_id=content_id)
+    block = blocks.TextBlock(
+        *update.place(), ops.BlockKind.USER, complete=True, content_id=content_id
+    )
     turn = update.chat.turn
     if not update.replays:  # a message from another client starts the next turn
         block.turn = turn.number + (turn.state is states.Turn.IDLE)
@@ -98,12 +89,14 @@ def note(update: Update, text: str, *, is_error: bool = False) -> None:
     """Add a system message unless it is empty; errors are plain text, the rest is Markdown."""
     if text := text.strip("\r\n"):
         kind = ops.BlockKind.NOTE if is_error else ops.BlockKind.SYSTEM
-        update.add(NoteBlock(*update.place(), kind, text=text, is_error=is_error))
+        update.add(blocks.NoteBlock(*update.place(), kind, text=text, is_error=is_error))
 
 
-def titled_text(update: Update, title: str, text: str, fold: Fold = Fold.CLOSED) -> None:
+def titled_text(
+    update: Update, title: str, text: str, fold: blocks.Fold = blocks.Fold.CLOSED
+) -> None:
     """Add a text below a title."""
-    update.add(PlainBlock(*update.place(), ops.BlockKind.NOTE, fold, name=title, text=text))
+    update.add(blocks.PlainBlock(*update.place(), ops.BlockKind.NOTE, fold, name=title, text=text))
 
 
 def notice_received(update: Update, event: events.NoticeReceived) -> None:
@@ -143,7 +136,7 @@ def reasoning_finished(update: Update, event: events.ReasoningFinished) -> None:
         finish_reasoning(update, block, event.total_ms)
 
 
-def finish_reasoning(update: Update, block: ReasoningBlock, total_ms: int | None) -> None:
+def finish_reasoning(update: Update, block: blocks.ReasoningBlock, total_ms: int | None) -> None:
     """Close a reasoning block; without `total_ms` its time is measured here."""
     update.chat.live.pop(block.id, None)
     block.total_ms = update.now - block.started_ms if total_ms is None else total_ms
@@ -151,13 +144,13 @@ def finish_reasoning(update: Update, block: ReasoningBlock, total_ms: int | None
     update.redraw(block)
 
 
-def _reasoning_block(update: Update, reasoning_id: str) -> ReasoningBlock:
+def _reasoning_block(update: Update, reasoning_id: str) -> blocks.ReasoningBlock:
     block = update.lane.reasoning.get(reasoning_id)
     if block is None:
-        block = ReasoningBlock(
+        block = blocks.ReasoningBlock(
             *update.place(),
             ops.BlockKind.REASONING,
-            Fold.CLOSED,
+            blocks.Fold.CLOSED,
             content_id=reasoning_id,
             started_ms=update.now,
         )
@@ -176,22 +169,22 @@ def hook_finished(update: Update, event: turn_events.HookFinished) -> None:
     """Show a hook's result; open it if the hook failed."""
     block = _hook(update, event.id, event.name)
     block.result = event
-    update.fold(block, Fold.OPEN if hook_failed(block) else Fold.CLOSED)
+    update.fold(block, blocks.Fold.OPEN if hook_failed(block) else blocks.Fold.CLOSED)
 
 
-def _hook(update: Update, hook_id: str, name: str) -> HookBlock:
+def _hook(update: Update, hook_id: str, name: str) -> blocks.HookBlock:
     block = update.lane.hooks.get(hook_id)
     if block is None or block.result is not None:
-        block = HookBlock(*update.place(), ops.BlockKind.HOOK, Fold.CLOSED, name=name)
+        block = blocks.HookBlock(*update.place(), ops.BlockKind.HOOK, blocks.Fold.CLOSED, name=name)
         update.lane.hooks[hook_id] = block
         update.add(block)
     return block
 
 
-_PLAIN: Mapping[type, tuple[type[Block], ops.BlockKind]] = {
-    turn_events.LinkReceived: (LinkBlock, ops.BlockKind.LINK),
-    turn_events.ImageReceived: (ImageBlock, ops.BlockKind.IMAGE),
-    events.FlagReceived: (FlagBlock, ops.BlockKind.FLAG),
+_PLAIN: Mapping[type, tuple[type[blocks.Block], ops.BlockKind]] = {
+    turn_events.LinkReceived: (blocks.LinkBlock, ops.BlockKind.LINK),
+    turn_events.ImageReceived: (blocks.ImageBlock, ops.BlockKind.IMAGE),
+    events.FlagReceived: (blocks.FlagBlock, ops.BlockKind.FLAG),
 }
 """Blocks that have the fields of their event."""
 
@@ -206,4 +199,4 @@ def plain_received(update: Update, event: PlainEvent) -> None:
 
 def unknown_received(update: Update, event: events.UnknownReceived) -> None:
     """Show content of an unknown kind as plain text."""
-    titled_text(update, event.kind, event.text, Fold.OPEN)
+    titled_text(update, event.kind, event.text, blocks.Fold.OPEN)

@@ -21,12 +21,7 @@ from eca_nvim.chat.handlers.task_list import update_task_list
 from eca_nvim.chat.handlers.used_files import call_ended
 from eca_nvim.chat.model.blocks import Fold, QuestionState, ToolBlock
 from eca_nvim.chat.model.calls import changed_paths, changed_places, may_change, moved
-from eca_nvim.chat.model.chat import (
-    OPEN_TO_CHANGE,
-    active_call,
-    is_compatible,
-    requested_call,
-)
+from eca_nvim.chat.model.chat import OPEN_TO_CHANGE, active_call, is_compatible, requested_call
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.output import LiveOutput
 from eca_nvim.chat.update import Update

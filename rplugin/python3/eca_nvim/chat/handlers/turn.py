@@ -13,14 +13,7 @@ from eca_nvim.chat.handlers.prompt_queue import OF_TURN, follow_up, requeue
 from eca_nvim.chat.handlers.questions import asks_itself, close_login_question, question_asked
 from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.used_files import prompt_sent
-from eca_nvim.chat.model.blocks import (
-    NoteBlock,
-    Question,
-    QuestionBlock,
-    QuestionState,
-    TextBlock,
-    ToolBlock,
-)
+from eca_nvim.chat.model import blocks
 from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import completion, effects, events, ops, turn_events
@@ -58,7 +51,7 @@ def ask_when_silent(update: Update) -> None:
         return
     # A tool that runs, a request that waits and a retry may take long. A stop must be confirmed
     # soon, whatever it interrupts.
-    works = any(isinstance(block, ToolBlock) and block.state in _WORKING for block in live)
+    works = any(isinstance(block, blocks.ToolBlock) and block.state in _WORKING for block in live)
     if turn.state not in _STOPS and (turn.retrying or chat.waiting or works):
         return
     waits = (min(first << number, LONGEST_MS) for number in range(turn.times_asked + 1))
@@ -159,9 +152,13 @@ def _step(update: Update, step: TurnStep) -> None:
 def _is_bare_login(update: Update) -> bool:
     """Return whether the agent has said nothing in a login: it may not know a word to cancel it."""
     match update.chat.root.blocks[-1:]:
-        case [TextBlock(kind=ops.BlockKind.USER)]:
+        case [blocks.TextBlock(kind=ops.BlockKind.USER)]:
             return True
-        case [QuestionBlock(question=Question(asked=events.QuestionAsked(question=asked)))]:
+        case [
+            blocks.QuestionBlock(
+                question=blocks.Question(asked=events.QuestionAsked(question=asked))
+            )
+        ]:
             return asked == SILENT_LOGIN
         case _:
             return False
@@ -173,12 +170,14 @@ def _login_question(update: Update) -> str | None:
     None if that is asked already, or if the agent has said nothing since its own question.
     """
     match update.chat.root.blocks[-1:]:
-        case [NoteBlock(text=text)]:
+        case [blocks.NoteBlock(text=text)]:
             return text.strip().splitlines()[-1]
-        case [TextBlock(kind=ops.BlockKind.USER)]:
+        case [blocks.TextBlock(kind=ops.BlockKind.USER)]:
             return SILENT_LOGIN
-        case [QuestionBlock(question=Question(asked=asked, state=state))] if asked.in_login:
-            return None if state is QuestionState.WAITING else asked.question
+        case [blocks.QuestionBlock(question=blocks.Question(asked=asked, state=state))] if (
+            asked.in_login
+        ):
+            return None if state is blocks.QuestionState.WAITING else asked.question
         case _:
             return None
 
@@ -218,7 +217,7 @@ def _is_unanswered(update: Update) -> bool:
     """Return whether the turn's prompt got no answer; a command may work silently."""
     turn = update.chat.turn
     match update.chat.root.blocks[-1:]:
-        case [TextBlock(kind=ops.BlockKind.USER, turn=number)]:
+        case [blocks.TextBlock(kind=ops.BlockKind.USER, turn=number)]:
             return number == turn.number and not turn.by_command
         case _:
             return False
@@ -227,9 +226,9 @@ def _is_unanswered(update: Update) -> bool:
 def _says_why_it_ended(update: Update) -> bool:
     """Return whether the last block says that the turn was stopped: a message, or a call."""
     match update.chat.root.blocks[-1:]:
-        case [NoteBlock()]:
+        case [blocks.NoteBlock()]:
             return True
-        case [ToolBlock(state=CallState.STOPPED | CallState.REJECTED)]:
+        case [blocks.ToolBlock(state=CallState.STOPPED | CallState.REJECTED)]:
             return True
         case _:
             return False
@@ -288,7 +287,7 @@ def login_waits(update: Update, _event: turn_events.LoginWaits) -> None:
     if wanted is None or asks_itself(update.chat):
         return
     match update.lane.blocks[-1]:
-        case NoteBlock(text=text) as said if text.strip() == wanted:
+        case blocks.NoteBlock(text=text) as said if text.strip() == wanted:
             update.remove(said)  # the question has all of it
     secret = wanted == SILENT_LOGIN or any(word in wanted.lower() for word in _SECRET_WORDS)
     question_asked(
@@ -339,11 +338,13 @@ def _remove_repeated_error(update: Update, reason: str) -> None:
     error that answers an earlier prompt stays.
     """
     match update.lane.blocks[-3:]:
-        case [TextBlock(kind=ops.BlockKind.USER), NoteBlock(), _]:
+        case [blocks.TextBlock(kind=ops.BlockKind.USER), blocks.NoteBlock(), _]:
             return
-        case [*_, NoteBlock(text=text) as fault, TextBlock(kind=ops.BlockKind.USER)] if (
-            text == reason
-        ):
+        case [
+            *_,
+            blocks.NoteBlock(text=text) as fault,
+            blocks.TextBlock(kind=ops.BlockKind.USER),
+        ] if text == reason:
             update.remove(fault)
 
 

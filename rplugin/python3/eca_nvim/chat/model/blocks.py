@@ -13,12 +13,7 @@ from eca_nvim.chat.text.output import LiveOutput
 from eca_nvim.chat.text.safe_text import Cleaner
 from eca_nvim.chat.vocabulary import call_details, events, requests, states, turn_events
 from eca_nvim.chat.vocabulary.effects import Effect
-from eca_nvim.chat.vocabulary.ops import (
-    DEFAULT_SERVER,
-    BlockKind,
-    Segment,
-    ViewOp,
-)
+from eca_nvim.chat.vocabulary.ops import DEFAULT_SERVER, BlockKind, Segment, ViewOp
 
 
 class Changes(Struct):

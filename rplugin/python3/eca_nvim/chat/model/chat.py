@@ -7,13 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from eca_nvim.chat.model.blocks import (
-    Block,
-    Lane,
-    OlderBlock,
-    TextBlock,
-    ToolBlock,
-)
+from eca_nvim.chat.model.blocks import Block, Lane, OlderBlock, TextBlock, ToolBlock
 from eca_nvim.chat.model.calls import may_change
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.used_files import UsedFiles

@@ -9,23 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.chat.model.blocks import (
-    Block,
-    FlagBlock,
-    Fold,
-    GroupBlock,
-    HookBlock,
-    ImageBlock,
-    LinkBlock,
-    NoteBlock,
-    OlderBlock,
-    PlainBlock,
-    QuestionBlock,
-    ReasoningBlock,
-    TextBlock,
-    ToolBlock,
-    open_question,
-)
+from eca_nvim.chat.model import blocks
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.question import question_body, question_header, stopped_question
@@ -39,14 +23,18 @@ CELLS = 80
 """Screen cells for all names together."""
 
 
-def add_to_header(group: GroupBlock, block: ToolBlock, settings: RenderSettings) -> None:
+def add_to_header(
+    group: blocks.GroupBlock, block: blocks.ToolBlock, settings: RenderSettings
+) -> None:
     """Add a call to the names in its group's header."""
     verb, target = verb_and_target(block, settings)
     group.names.setdefault(verb, {})[target] = None
     group.outside = group.outside or bool(paths_outside(block.call, settings.folders))
 
 
-def _group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
+def _group_header(
+    group: blocks.GroupBlock, settings: RenderSettings, _now: int
+) -> Sequence[ops.Segment]:
     """Return one line for all calls: by verb, each name once, in order."""
     segments: list[ops.Segment] = [(settings.icon("done"), "EcaToolDone")]
     for place, (verb, targets) in enumerate(group.names.items()):
@@ -61,7 +49,7 @@ def _group_header(group: GroupBlock, settings: RenderSettings, _now: int) -> Seq
     return segments
 
 
-def _group_body(group: GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
+def _group_body(group: blocks.GroupBlock, settings: RenderSettings, limit: int | None) -> Body:
     if limit is not None:
         return Body(())  # the calls are blocks of their own
     titles = [Body([call_title(it, settings)]) for it in group.members]
@@ -76,36 +64,38 @@ PREVIEW_LINES = 10
 _NOT_LOADED: Final = (("▴ older messages, not loaded: :Eca restart, then :Eca resume", "EcaMuted"),)
 
 
-def header(block: Block, settings: RenderSettings, now: int) -> Sequence[ops.Segment]:
+def header(block: blocks.Block, settings: RenderSettings, now: int) -> Sequence[ops.Segment]:
     """Return the header line; `now` (ms) is for elapsed times."""
     return _RENDERERS[type(block)].header(block, settings, now)
 
 
-def lost_header(block: Block, settings: RenderSettings) -> Sequence[ops.Segment] | None:
+def lost_header(block: blocks.Block, settings: RenderSettings) -> Sequence[ops.Segment] | None:
     """Return the header to show if the host exits now; None if the block has ended.
 
     The view stores it, because a host that has exited cannot say how the block ends.
     """
     match block:
-        case ReasoningBlock(total_ms=None):
+        case blocks.ReasoningBlock(total_ms=None):
             return _reasoning_header(replace(block, total_ms=0), settings, 0)
-        case ToolBlock() | QuestionBlock() if (question := open_question(block)) is not None:
+        case blocks.ToolBlock() | blocks.QuestionBlock() if (
+            question := blocks.open_question(block)
+        ) is not None:
             return stopped_question(question, settings)
-        case ToolBlock(question=None, state=state) if state in states.UNFINISHED_CALLS | {
+        case blocks.ToolBlock(question=None, state=state) if state in states.UNFINISHED_CALLS | {
             states.CallState.LEFT
         }:
             stopped = replace(block, state=states.CallState.STOPPED, nested=None)
             return tool_header(stopped, settings, 0)
-        case ToolBlock(job=turn_events.Job(state=turn_events.JobState.RUNNING) as job):
+        case blocks.ToolBlock(job=turn_events.Job(state=turn_events.JobState.RUNNING) as job):
             killed = replace(block, job=replace(job, state=turn_events.JobState.KILLED))
             return tool_header(killed, settings, 0)
-        case OlderBlock():
+        case blocks.OlderBlock():
             return _NOT_LOADED
         case _:
             return None
 
 
-def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINES) -> Body:
+def body(block: blocks.Block, settings: RenderSettings, limit: int | None = OUTPUT_LINES) -> Body:
     """Return the body: empty if the block is collapsed, a preview if it failed.
 
     limit: most lines of output, None for all.
@@ -113,7 +103,7 @@ def body(block: Block, settings: RenderSettings, limit: int | None = OUTPUT_LINE
     return _RENDERERS[type(block)].body(block, settings, limit) if block.is_open else Body(())
 
 
-def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body:
+def full_body(block: blocks.Block, settings: RenderSettings, limit: int | None) -> Body:
     """Return the body, even if the block is collapsed."""
     return _RENDERERS[type(block)].body(block, settings, limit)
 
@@ -121,7 +111,7 @@ def full_body(block: Block, settings: RenderSettings, limit: int | None) -> Body
 # --- the kinds of blocks ------------------------------------------------------------------------
 
 
-def _no_header(_block: Block, _settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
+def _no_header(_block: blocks.Block, _settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
     return ()
 
 
@@ -130,7 +120,7 @@ def _titled(
 ) -> Callable[[Any, RenderSettings, int], Sequence[ops.Segment]]:
     """Return the header of a block that has an icon, a title, and maybe something beside it."""
 
-    def render(block: Block, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
+    def render(block: blocks.Block, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
         title, beside = (truncate(one_line(text), TITLE_CELLS) for text in words(block))
         shown = (f"{settings.icon(icon)} {title}", group)
         return (shown, (f" {beside}", "EcaMuted")) if beside else (shown,)
@@ -138,37 +128,39 @@ def _titled(
     return render
 
 
-def _no_body(_block: Block, _settings: RenderSettings, _limit: int | None) -> Body:
+def _no_body(_block: blocks.Block, _settings: RenderSettings, _limit: int | None) -> Body:
     return Body(())
 
 
 def _streamed_body(
-    block: TextBlock | ReasoningBlock, _settings: RenderSettings, _limit: int | None
+    block: blocks.TextBlock | blocks.ReasoningBlock, _settings: RenderSettings, _limit: int | None
 ) -> Body:
     return Body(rows_of(block.text))
 
 
 def _reasoning_header(
-    block: ReasoningBlock, settings: RenderSettings, _now: int
+    block: blocks.ReasoningBlock, settings: RenderSettings, _now: int
 ) -> Sequence[ops.Segment]:
     icon = settings.icon("open" if block.is_open else "closed")
     return ((f"{icon} {reasoning_title(block)}", "EcaReasoning"),)
 
 
-def reasoning_title(block: ReasoningBlock) -> str:
+def reasoning_title(block: blocks.ReasoningBlock) -> str:
     """Return "thinking…", or "thought" with the time it took if known."""
     if block.total_ms is None:
         return "thinking…"
     return f"thought {duration(block.total_ms)}".rstrip()
 
 
-def _note_body(block: NoteBlock, _settings: RenderSettings, _limit: int | None) -> Body:
+def _note_body(block: blocks.NoteBlock, _settings: RenderSettings, _limit: int | None) -> Body:
     lines = [row for line in body_lines(block.text) for row in rows_of(line)]
     group = "EcaError" if block.is_error else "EcaNote"
     return Body(lines, tuple((row, 0, -1, group) for row in range(len(lines))))
 
 
-def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
+def _hook_header(
+    block: blocks.HookBlock, settings: RenderSettings, _now: int
+) -> Sequence[ops.Segment]:
     name = truncate(one_line(block.name), TITLE_CELLS)
     if block.result is None:
         return ((f"{settings.icon('hook')} {name} …", "EcaHook"),)
@@ -182,25 +174,27 @@ def _hook_header(block: HookBlock, settings: RenderSettings, _now: int) -> Seque
     return segments
 
 
-def hook_failed(block: HookBlock) -> bool:
+def hook_failed(block: blocks.HookBlock) -> bool:
     """Return whether a hook has failed."""
     return block.result is not None and bool(block.result.status or block.result.error)
 
 
-def _hook_body(block: HookBlock, _settings: RenderSettings, limit: int | None) -> Body:
+def _hook_body(block: blocks.HookBlock, _settings: RenderSettings, limit: int | None) -> Body:
     if block.result is None:
         return Body(())
-    shown = PREVIEW_LINES if block.fold is Fold.OPEN and limit is not None else limit
+    shown = PREVIEW_LINES if block.fold is blocks.Fold.OPEN and limit is not None else limit
     outputs = (("output", block.result.output), ("error", block.result.error))
     return table([(name, text_body(text, shown)) for name, text in outputs if text])
 
 
-def _image_words(block: ImageBlock) -> tuple[str, str]:
+def _image_words(block: blocks.ImageBlock) -> tuple[str, str]:
     kilobytes = max(1, len(block.base64) * 3 // 4 // 1024)
     return one_line(block.media_type) or "image", f"{kilobytes} KB"
 
 
-def _older_header(block: OlderBlock, _settings: RenderSettings, _now: int) -> Sequence[ops.Segment]:
+def _older_header(
+    block: blocks.OlderBlock, _settings: RenderSettings, _now: int
+) -> Sequence[ops.Segment]:
     if block.loading:
         return (("▴ older messages …", "EcaMuted"),)
     known = block.count is not None and block.total is not None
@@ -213,25 +207,25 @@ class _Renderer(Struct, frozen=True):
     body: Callable[[Any, RenderSettings, int | None], Body]
 
 
-_RENDERERS: Mapping[type[Block], _Renderer] = {
-    TextBlock: _Renderer(_no_header, _streamed_body),  # drawn by appending
-    ReasoningBlock: _Renderer(_reasoning_header, _streamed_body),
-    NoteBlock: _Renderer(_no_header, _note_body),
-    PlainBlock: _Renderer(
+_RENDERERS: Mapping[type[blocks.Block], _Renderer] = {
+    blocks.TextBlock: _Renderer(_no_header, _streamed_body),  # drawn by appending
+    blocks.ReasoningBlock: _Renderer(_reasoning_header, _streamed_body),
+    blocks.NoteBlock: _Renderer(_no_header, _note_body),
+    blocks.PlainBlock: _Renderer(
         _titled("unknown", "EcaMuted", lambda it: (it.name, "")),
         lambda it, _, limit: text_body(it.text, limit),
     ),
-    ToolBlock: _Renderer(tool_header, tool_body),
-    GroupBlock: _Renderer(_group_header, _group_body),
-    HookBlock: _Renderer(_hook_header, _hook_body),
-    QuestionBlock: _Renderer(
+    blocks.ToolBlock: _Renderer(tool_header, tool_body),
+    blocks.GroupBlock: _Renderer(_group_header, _group_body),
+    blocks.HookBlock: _Renderer(_hook_header, _hook_body),
+    blocks.QuestionBlock: _Renderer(
         lambda it, settings, _: question_header(it.question, settings),
         lambda it, _, limit: question_body(it.question, limit),
     ),
-    ImageBlock: _Renderer(_titled("image", "EcaImage", _image_words), _no_body),
-    LinkBlock: _Renderer(
+    blocks.ImageBlock: _Renderer(_titled("image", "EcaImage", _image_words), _no_body),
+    blocks.LinkBlock: _Renderer(
         _titled("link", "EcaLink", lambda it: (one_line(it.title) or "link", it.url)), _no_body
     ),
-    FlagBlock: _Renderer(_titled("flag", "EcaFlag", lambda it: (it.text, "")), _no_body),
-    OlderBlock: _Renderer(_older_header, _no_body),
+    blocks.FlagBlock: _Renderer(_titled("flag", "EcaFlag", lambda it: (it.text, "")), _no_body),
+    blocks.OlderBlock: _Renderer(_older_header, _no_body),
 }

@@ -10,12 +10,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.text.safe_text import (
-    IN_LINE,
-    clean,
-    unfinished_escape,
-    without_other_escapes,
-)
+from eca_nvim.chat.text.safe_text import IN_LINE, clean, unfinished_escape, without_other_escapes
 
 # Each of a terminal's eight colours has one group, bright or not. One of 256 colours or a true
 # colour becomes the nearest of the eight. Backgrounds, blinking and the like are ignored.
