@@ -1,13 +1,4 @@
-"""Spawn: starts a process with its environment, or says in one line why it cannot, and what to do.
-
-Neovim gives its child processes the address of its socket and the paths of its own files. A program
-with that address can press keys in the editor, so a tool could approve its own call.
-
-Rules kept here:
-- A process gets the user's variables, except those that lead to the running Neovim.
-- NVIM_APPNAME stays: the user sets it, and it only names a configuration.
-- Variables that the user adds (`server.env`) are set as they are.
-"""
+"""Spawn: starts a process with its environment, or says in a line why not, with a remedy."""
 
 from __future__ import annotations
 
@@ -22,11 +13,16 @@ from typing import Final
 
 _EDITORS: Final = frozenset({"NVIM", "VIM", "VIMRUNTIME", "MYVIMRC"})
 _PREFIXES: Final = ("NVIM_", "__NVIM")  # NVIM_LISTEN_ADDRESS, NVIM_LOG_FILE, and pynvim's own
-_USERS: Final = frozenset({"NVIM_APPNAME"})
+_USERS: Final = frozenset({"NVIM_APPNAME"})  # it only names a configuration
 
 
 def child_environment(added: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the whole environment of a process to start, with the variables `added` to it."""
+    """Return the whole environment of a process to start, with the variables `added` to it.
+
+    Without those that lead to the running Neovim, its socket and its own files: a program with that
+    address can press keys in the editor, so a tool could approve its own call. What the user adds
+    (`server.env`) is set as it is.
+    """
     kept = {name: value for name, value in os.environ.items() if not _leads_to_editor(name)}
     return {**kept, **(added or {})}
 

@@ -1,13 +1,8 @@
 """Store: one file a project with its prompts, drafts, choices and sessions; it survives Neovim.
 
-Rules kept here:
-- The file is MessagePack, readable by its owner alone. It is replaced as a whole, so a reader finds
-  the old content or the new, never half of one.
-- Several Neovims may write at once: each write merges our changes into what the others have
-  written. Of two changes to the same thing the later one wins.
-- A damaged file is renamed and reported once, never overwritten.
-- While another process holds the lock for too long, the write is tried again later; at exit the
-  drafts go to a file of their own, which the next Neovim reads (`lua/eca/host/draft_file.lua`).
+Several Neovims may write at once: each write merges our changes into what the others have written.
+Of two changes to the same thing the later one wins. The file is replaced as a whole, so a reader
+finds the old content or the new, never half of one.
 """
 
 from __future__ import annotations
@@ -199,6 +194,8 @@ class Store:
     def write(self, changed: StoreChanges, patience: float = 0.0) -> SavedState:
         """Merge changes into the file; returns the merged state.
 
+        If the lock is taken the caller tries again later; at exit the drafts go to a file of their
+        own, which the next Neovim reads (`lua/eca/host/draft_file.lua`).
         patience: seconds to wait for the lock. Raises Busy, StoreDamaged (the file is unchanged),
         OSError.
         """

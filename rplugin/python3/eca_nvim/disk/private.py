@@ -1,9 +1,6 @@
 """Private folders: folders for our own files, for as long as this process lives.
 
-Rules kept here:
-- Only the user has access to a folder (0700). Its process holds a lock on it.
-- A folder whose process was killed is removed by a later process: only if it has one of our names,
-  belongs to the user, has those permissions and is not locked. No link is followed.
+Only the user has access to one (0700), and its process holds a lock on it.
 """
 
 from __future__ import annotations
@@ -51,7 +48,11 @@ class PrivateFolder:
 
 
 def sweep() -> None:
-    """Remove the folders of processes that were killed; blocks. Never raises."""
+    """Remove the folders of processes that were killed; blocks. Never raises.
+
+    A folder has one of our names, belongs to the user, has our permissions and is not locked. No
+    link is followed.
+    """
     with suppress(OSError):
         above = Path(tempfile.gettempdir())
         for path in [path for path in above.iterdir() if path.name.startswith(KINDS)]:

@@ -1,14 +1,8 @@
 """Replacing: gives a file a new content, or removes it, without ever leaving it half written.
 
-Rules kept here:
-- The new content is written to a new file in the same folder, synced, and renamed to the file's
-  name. A failure or a kill at any moment leaves the old content or the new one.
-- A file with several hard links, or one whose owner we cannot give to a new file, is written in
-  place: its content is copied first. After a failure the content is restored; if that fails too,
-  the copy stays and `FileDamaged` names it.
-- No link is followed: each folder of the path is opened from the one above it.
-- Permissions, owner and extended attributes (including ACLs) stay as they are.
-- If somebody else writes the file meanwhile, their content stays and we raise.
+The new content is written to a new file in the same folder, synced, and renamed to the file's name.
+A failure or a kill at any moment leaves the old content or the new one, with the old permissions,
+owner and extended attributes. If somebody else writes the file meanwhile, their content stays.
 """
 
 from __future__ import annotations
@@ -84,7 +78,10 @@ def remove(place: str, folders: int = 0) -> None:
 
 @contextmanager
 def _folder(path: str, *, make: bool = False) -> Iterator[int]:
-    """Open a folder without following links; `make`: create missing folders. Raises OSError."""
+    """Open a folder, each from the one above it, so that no link is followed. Raises OSError.
+
+    make: create missing folders.
+    """
     current = os.open("/", _FOLDER)
     try:
         for name in Path(path).parts[1:]:
@@ -201,7 +198,11 @@ def _attributes(file: int) -> list[str]:
 
 
 def _write_in_place(file: int, folder: int, place: str, content: bytes) -> None:
-    """Overwrite a file. It is not truncated first: then its old content still fits on the disk."""
+    """Overwrite a file that has several hard links, or whose owner a new file cannot get.
+
+    Its content is copied first, and restored after a failure; if that fails too, the copy stays and
+    `FileDamaged` names it. It is not truncated first: then its old content still fits on the disk.
+    """
     name = Path(place).name
     found = _identity(folder, name)
     before = _read(file)

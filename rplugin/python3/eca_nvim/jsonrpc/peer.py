@@ -1,11 +1,7 @@
 """Peer: one side of a JSON-RPC connection: bytes in, events out; messages in, bytes out.
 
-- It does no I/O and has no callbacks. Its state is the ids of open requests, ours and theirs.
-- Our ids are positive integers from 1, because some servers never answer other ids.
-- Responses may arrive in any order. A response without an open request is an `UnexpectedAnswer`. A
-  cancelled request still gets its response.
-- An id names one open request: another one with it is malformed, as an answer would fit both.
-- No input raises an exception; misuse by our own side does.
+Its state is the ids of open requests, ours and theirs. No input raises an exception; misuse by our
+own side does.
 """
 
 from __future__ import annotations
@@ -94,7 +90,7 @@ class Peer:
 
     def send_request(self, method: str, params: object = None) -> tuple[int, bytes]:
         """Return a new id, and the bytes of a request with it."""
-        request_id = self._last_id + 1
+        request_id = self._last_id + 1  # from 1, as some servers never answer other ids
         encoded = self._encode(Request(request_id, method, params))
         self._last_id = request_id
         self._ours.add(request_id)
@@ -141,11 +137,11 @@ class Peer:
             case Notification():  # first, because every token is one
                 pass
             case Request():
-                if message.id in self._theirs:
+                if message.id in self._theirs:  # an answer would fit both
                     return MalformedMessage(SAME_ID, body[:EXCERPT_BYTES])
                 self._theirs.add(message.id)
             case Response() | ErrorResponse():
-                if message.id not in self._ours:
+                if message.id not in self._ours:  # a cancelled request still gets its answer
                     return UnexpectedAnswer(message)
                 self._ours.remove(message.id)
         return message

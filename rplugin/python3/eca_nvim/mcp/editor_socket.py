@@ -1,15 +1,7 @@
 """Editor socket: the MCP server `editor`, which bridges of agents connect to, and its protocol.
 
-Rules kept here:
-- Each request gets one response, but for one that the agent has cancelled. A batch (an array) gets
-  an error, as do methods that are not known.
-- What is wrong with a tool's arguments is a result with `isError`, so that the model reads it.
-- What the agent sends is bounded: the length of a message, and the calls at a time.
-- Only this user can connect: the socket is his (0600), in a private folder (0700), and the user of
-  each connection is asked of the system.
-- A host has one socket. It begins with the first agent that wants it and goes with the host; what a
-  killed host leaves is removed with its private folder (`disk/private`).
-- An agent that does not read its answers is not read either.
+A host has one socket. It begins with the first agent that wants it and goes with the host; what a
+killed host leaves is removed with its private folder (`disk/private`).
 """
 
 from __future__ import annotations
@@ -90,7 +82,7 @@ class Conversation:
                 self._answer(request_id, method, _table(params))
             case Notification("notifications/cancelled", params):
                 self._cancel(_table(params).get("requestId"))
-            case MalformedMessage() | FramingFault():
+            case MalformedMessage() | FramingFault():  # an array (a batch), too
                 logger.warning("refused %s", event)
                 self._send(self._peer.refuse(event))
             case Notification() | Response() | ErrorResponse() | UnexpectedAnswer():
@@ -121,7 +113,7 @@ class Conversation:
             text = await self._tools.call(params.get("name"), params.get("arguments"))
         except UnknownTool as fault:
             self._refuse(request_id, INVALID_PARAMS, str(fault))
-        except ToolFault as fault:
+        except ToolFault as fault:  # not an error of the protocol, so that the model reads it
             self._respond(request_id, _result(str(fault), is_error=True))
         except Exception:  # Neovim waits for the user, or a bug
             logger.exception("a tool failed")
@@ -205,7 +197,7 @@ class EditorSocket:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             listener.bind(str(path))
-            path.chmod(0o600)
+            path.chmod(0o600)  # the folder has 0700, and each connection is asked for its user
             listener.listen()
         except OSError:
             listener.close()
@@ -249,6 +241,7 @@ class _Connection(asyncio.Protocol):
         if self._conversation is not None:
             self._conversation.receive(data)
 
+    # An agent that does not read its answers is not read either.
     def pause_writing(self) -> None:
         self._transport.pause_reading()
 

@@ -1,12 +1,7 @@
 """The tools of the MCP server `editor`: what an agent may ask of Neovim, and the answers as text.
 
-Rules kept here:
-- All tools only read. They take the path of a file in the workspace, or of another that is open in
-  Neovim. A definition may be elsewhere, as in a library: of that file only the place is named.
-- Paths are absolute or relative to the workspace. Lines count from 1; a place in a line is given by
-  the symbol that stands there, or by a column from 1 in UTF-16 code units.
-- An answer has at most `MOST_LINES` lines, and says so.
-- What is wrong with a call is one line for the model (`ToolFault`).
+All only read. Paths are absolute or relative to the workspace, lines count from 1, and a place in a
+line is given by the symbol that stands there, or by a column from 1 in UTF-16 code units.
 """
 
 from __future__ import annotations
@@ -31,6 +26,7 @@ from eca_nvim.path_risks import is_inside, real_path
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, path_of, require_file
 
 MOST_LINES: Final = 200
+"""Lines of an answer, which says if there are more."""
 LONGEST_MESSAGE: Final = 500
 """Characters of a diagnostic's message that are sent."""
 LONGEST_NAME: Final = 100
@@ -183,7 +179,11 @@ class EditorTools:
         return _text(found, self._location, f"no {kind} found")
 
     async def _known(self, path: str) -> str:
-        """Return the real path of a file that may be asked about. Raises ToolFault, NotAFile."""
+        """Return the real path of a file of the workspace, or of another one open in Neovim.
+
+        A definition may be elsewhere, as in a library: of that only the place is named. Raises
+        ToolFault, NotAFile.
+        """
         is_uri = path.startswith("file:")
         real = real_path(path_of(path if is_uri else posixpath.join(*self._folders[:1], path)))
         if not is_inside(real, self._folders):

@@ -1,10 +1,6 @@
 """The host's application: connects Neovim's intents, the session, the frames and the log.
 
-Rules kept here:
-- The session runs as one task on pynvim's loop; handlers only queue intents for it.
-- No blocking call is ever made to Neovim: everything we send is a notification.
-- A failure here is our own fault: the traceback goes to the log, one line to the user.
-- However the host ends, the server ends too: it is asked to if possible, else the guardian ends it.
+However the host ends, the server ends too: it is asked to if possible, else the guardian ends it.
 """
 
 from __future__ import annotations
@@ -163,4 +159,5 @@ class App:
         report_lost(ops, warn, self._frames.push)
 
     def _run(self, code: str, arguments: Sequence[object]) -> None:
+        # A notification: nothing here may wait for Neovim, which waits for its user.
         self._nvim.api.exec_lua(code, arguments, async_=True)

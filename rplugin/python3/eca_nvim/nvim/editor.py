@@ -1,10 +1,4 @@
-"""The editor's services for agents: diagnostics, locations in code, files.
-
-Rules kept here:
-- In some states Neovim answers nothing: at the hit-enter and more prompts, with half a command
-  typed, while a program runs in the foreground. Therefore it sends us diagnostics whenever they
-  change, and we answer with the last ones.
-"""
+"""The editor's services for agents: diagnostics, locations in code, files."""
 
 from __future__ import annotations
 
@@ -39,7 +33,11 @@ class Editor(AgentFiles):
         self._known: dict[str, Sequence[Diagnostic]] = {}
 
     def watch(self) -> None:
-        """Subscribe to changes of diagnostics."""
+        """Subscribe to changes of diagnostics.
+
+        In some states Neovim answers nothing: at the hit-enter and more prompts, with half a
+        command typed, while a program runs in the foreground. Then the last ones are the answer.
+        """
         self._calls.subscribe("watch", self._diagnostics_changed)
 
     def _diagnostics_changed(self, value: object) -> None:

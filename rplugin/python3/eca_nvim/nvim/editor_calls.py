@@ -1,15 +1,7 @@
 """Editor calls: the host's questions to Neovim, and files that agents read and write through it.
 
-Rules kept here:
-- Lua code sent to Neovim is one of the constants here; all data travels as its arguments.
-- The answer to a call comes as the intent `returned` with the call's number. So nothing ever
-  blocks, and a failure in Neovim is an answer too.
-- An agent waits half a minute for an answer; every call times out before that.
-- A file that is loaded in Neovim is read with its unsaved changes, and written through its buffer
-  (`lua/eca/editor/agent_files.lua`). Any other is read and written on disk; no buffer is made.
-- On disk a file keeps its line ends, its encoding, its byte order mark and its permissions. A link
-  stays a link: the file that it leads to is written.
-- A refusal is one line for the model, and then nothing has changed.
+A file that is loaded in Neovim is read with its unsaved changes, and written through its buffer
+(`lua/eca/editor/agent_files.lua`). Any other is read and written on disk; no buffer is made.
 """
 
 from __future__ import annotations
@@ -35,12 +27,13 @@ from eca_nvim.paths import LARGEST_LOADED, NotAFile, open_regular, path_fault
 from eca_nvim.review.text_changes import is_latin1, text_of
 from eca_nvim.threads import run_in_thread
 
+# All Lua code that is sent to Neovim; data travels as arguments.
 ALIVE = "require('eca.host').alive()"
 APPLY = "require('eca.view.frames').receive(...)"
 CALL = "require('eca.view.editor_calls').call(...)"
 
 CALL_TIMEOUT = 25.0
-"""Seconds that a call waits for its answer."""
+"""Seconds that a call waits for its answer: an agent waits half a minute."""
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +50,10 @@ class Unanswered(Exception):
 
 
 class EditorCalls:
-    """Calls and subscriptions, by number."""
+    """Calls and subscriptions, by number, which their answers carry (intent `returned`).
+
+    So nothing blocks, and a failure in Neovim is an answer, too.
+    """
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -238,7 +234,7 @@ def _text(path: str, content: bytes) -> str:
 
 
 def _write(path: str, text: str, expected: str | None) -> None:
-    place = os.path.realpath(path)
+    place = os.path.realpath(path)  # a link stays a link: the file that it leads to is written
     try:
         before = _content(place)
     except FileNotFoundError:

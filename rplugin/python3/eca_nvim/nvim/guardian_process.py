@@ -1,10 +1,6 @@
-"""The host's side of its guardian (`eca_nvim/guardian.py`).
+"""The host's side of its guardian (`eca_nvim/guardian.py`), which ends shortly after the host.
 
-Rules kept here:
-- A host has one guardian, which ends shortly after the host.
-- It is started as early as possible: `launch` starts it before it imports anything large.
-- If the guardian is gone, or cannot be started, the host goes on, and kills its server when it
-  ends.
+If the guardian is gone, or cannot be started, the host goes on, and kills its server when it ends.
 """
 
 from __future__ import annotations
@@ -68,5 +64,8 @@ class Guardian:
 
 @cache
 def guardian() -> Guardian:
-    """Return the guardian of this process; the first call starts it."""
+    """Return the guardian of this process; the first call starts it.
+
+    `launch` calls it before it imports anything large.
+    """
     return Guardian()

@@ -1,17 +1,7 @@
 """Launch: starts our own host, as `python -I launch.py PACKAGE REMEDY`.
 
 PACKAGE is this package's folder. REMEDY says what helps if this Python is unfit: the caller chose
-it, and knows.
-
-Rules kept here:
-- A missing package is reported in one line on stderr, the remedy first, and by the exit status; the
-  editor shows that line at once. So this file runs on Python 3.7 and imports nothing of ours.
-- The line fits a screen of 80 columns with a usual path.
-- No garbage is collected before the first intent (`plugin`): imported modules are never garbage,
-  and examining them again and again takes a seventh of the start-up.
-- Any signal but SIGKILL ends the host in order: exit handlers save what the user typed.
-- It ends when they have run. Python's own shutdown would first wait for threads of libraries.
-- `-I` keeps the user's PYTHONPATH and site folders out; the package comes first on the path.
+it, and knows. This file runs on Python 3.7 and imports nothing of ours.
 """
 
 from __future__ import annotations
@@ -56,7 +46,7 @@ def check() -> None:
 def serve(package: str) -> None:
     """Serve Neovim over standard input and output until it closes them. Raises Unfit, Broken."""
     check()
-    sys.path.insert(0, str(Path(package).parent))
+    sys.path.insert(0, str(Path(package).parent))  # `-I` keeps the user's own paths out
     # Neovim gave us a session of our own: all processes in it must end with us.
     _load(package, "nvim.guardian_process").guardian().watch(os.getpid())
     _load(package, "nvim.head_start").head_start()
@@ -66,7 +56,7 @@ def serve(package: str) -> None:
         raise Unfit(f"{sys.executable} cannot import pynvim ({broken})") from broken
     _load(package, "nvim.plugin")
     sys.argv[:] = [package]  # pynvim loads every path among the arguments as a plugin
-    signal.signal(signal.SIGHUP, _terminate)
+    signal.signal(signal.SIGHUP, _terminate)  # exit handlers save what the user typed
     try:
         start_host()
     except EOFError:
@@ -92,12 +82,14 @@ def _load(package: str, name: str) -> ModuleType:
 
 def main(arguments: list[str]) -> int:
     """Run as a script; returns the exit status."""
+    # Imported modules are never garbage, and examining them again and again takes a seventh of the
+    # start-up; `plugin` enables it with the first intent.
     gc.disable()
     package, remedy = arguments
     try:
         serve(package)
     except Unfit as fault:
-        sys.stderr.write(f"{remedy}: {fault}\n")
+        sys.stderr.write(f"{remedy}: {fault}\n")  # the editor shows it: it fits 80 columns
         return CANNOT_START
     except Broken as fault:
         sys.stderr.write(f"{fault}\n")

@@ -1,10 +1,4 @@
-"""The remote plugin as pynvim's host sees it: one function, which receives all intents.
-
-Rules kept here:
-- Creating the plugin never fails (pynvim would drop its handlers for good) and costs nothing:
-  everything else is imported with the first intent.
-- No handler is synchronous: Neovim never waits for us.
-"""
+"""The remote plugin as pynvim's host sees it: one function, which receives all intents."""
 
 from __future__ import annotations
 
@@ -31,7 +25,11 @@ BROKEN = "require('eca.host').broken(...)"
 
 @pynvim.plugin
 class EcaPlugin:
-    """The plugin of one Neovim; pynvim creates it when the first intent arrives."""
+    """The plugin of one Neovim; pynvim creates it when the first intent arrives.
+
+    That never fails, else pynvim would drop its handlers for good, and costs nothing: everything
+    else is imported with the intent.
+    """
 
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self._nvim = nvim

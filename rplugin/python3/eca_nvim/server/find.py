@@ -1,14 +1,7 @@
 """Find: the program of a server: the user's own command, else what its name says (`known.json`).
 
 `eca` is the ECA server on PATH, else the demo agent, which says so; `claude`, `gemini` … are known.
-
-Rules kept here:
-- This saves typing and nothing else. An agent that is not in the list works as well, by its command
-  and `protocol = 'acp'`.
-- The list has one owner: `lua/eca/state/servers.lua` reads the same file.
-- A command that the user has set is used or refused, never replaced by another one.
-- The demo agent runs on our own Python and finds this package by its path: it need not be
-  installed. `-I` keeps the user's Python settings and the project's files out of it.
+An agent that is not listed works as well, by its command and `protocol = 'acp'`.
 """
 
 from __future__ import annotations
@@ -47,6 +40,7 @@ class KnownServer(NamedTuple):
 
 
 def _read() -> dict[str, KnownServer]:
+    # `lua/eca/state/servers.lua` reads the same file.
     listed = json.loads(Path(__file__).with_name("known.json").read_bytes())
     return {
         name: KnownServer(**{**it, "command": (*it["command"],)}) for name, it in listed.items()
@@ -180,6 +174,7 @@ def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> 
 
 def _demo(environment: Mapping[str, str], protocol: str = PROTOCOL) -> ServerCommand:
     flags = ("--acp",) if protocol == ACP else ()
+    # By its path, as it need not be installed; `-I` keeps the user's and the project's files out.
     command = (sys.executable, "-I", "-c", _RUN_DEMO, str(_PACKAGE_FOLDER), *flags)
     folder = environment.get(DEMO_FOLDER) or _new_demo_folder()
     variables = {**environment, DEMO_FOLDER: folder}

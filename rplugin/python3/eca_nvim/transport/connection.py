@@ -1,13 +1,8 @@
 """Connection: JSON-RPC with a child process, over its pipes.
 
-- Messages are sent in the order of the calls. `notify`, `respond` and `start_request` queue and
-  return: a server that does not read its input blocks nobody and loses nothing.
-- Requests and notifications of the server go to one handler, in order, all of one read together.
-  `on_answer` is called in order, too; a task that awaits a response continues after the whole read.
-- A malformed message is logged and skipped; one in another charset is answered with an error, as
-  the protocol demands.
-- When the server exits, all waiting requests raise ConnectionClosed. A server that closes its
-  standard input or output is closed, because it is no longer usable.
+A server that does not read its input blocks nobody and loses nothing: what is sent is queued, in
+the order of the calls. One that closes its standard input or output is closed, as it is not usable
+any more; then all waiting requests raise ConnectionClosed.
 """
 
 from __future__ import annotations
@@ -161,7 +156,11 @@ class Connection:
         self._process.kill_now()
 
     def receive(self, data: bytes) -> None:
-        """Read bytes of the server: pass its messages to the handler, and settle our requests."""
+        """Read bytes of the server: pass its messages to the handler, and settle our requests.
+
+        Messages of one read come together, in order. A task that awaits a response goes on after
+        the whole read; `on_answer` is called in order.
+        """
         batch: list[Incoming] = []
         events = self._peer.receive_bytes(data)
         if logger.isEnabledFor(logging.DEBUG):
@@ -177,7 +176,7 @@ class Connection:
                         self._handler(batch)
                         batch = []
                     self._settle(event)
-                case FramingFault(FaultReason.CHARSET):
+                case FramingFault(FaultReason.CHARSET):  # the protocol demands an answer
                     logger.warning("refused %s", event)
                     self._put(self._peer.refuse(event))
                 case UnexpectedAnswer() | MalformedMessage() | FramingFault():

@@ -1,14 +1,7 @@
 """Pipes: read from and write to a child process, and keep the end of what it printed.
 
-Rules kept here:
-- The bytes are UTF-8, and no character is cut, neither at the start, where bytes are
-  dropped, nor at the end, where more may come.
-- A pipe is read in pieces of up to the kernel's buffer size; messages may have any size.
-- The event loop reads directly: waking a task for every token would cost twice as much.
-- After a whole piece, whatever else is ready comes first: Neovim's keys and acknowledgements do not
-  wait until a fast server has finished.
-- Writers never wait: bytes are queued, and one task writes them completely and in order.
-- A pipe belongs to one task, its `run`, and is closed when that ends.
+A pipe belongs to one task, its `run`, and is closed when that ends. Writers never wait: bytes are
+queued, and one task writes them completely and in order.
 """
 
 from __future__ import annotations
@@ -32,7 +25,7 @@ _PIECE = 1 << 16
 
 
 class Printed:
-    """The last `limit` bytes that were printed."""
+    """The last `limit` bytes that were printed; no character is cut at their beginning."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -127,6 +120,7 @@ class ReadPipe:
             if not end.done():
                 loop.add_reader(self._file, read)
 
+        # Called by the loop itself: waking a task for every token would cost twice as much.
         def read() -> None:
             if end.done():
                 return
@@ -139,6 +133,7 @@ class ReadPipe:
                 return
             if data == b"":  # None: a spurious wake-up
                 end.set_result(None)
+            # Whatever else is ready comes first: Neovim's keys do not wait for a fast server.
             elif data and len(data) == _READ_BYTES:
                 loop.remove_reader(self._file)
                 loop.call_soon(listen)

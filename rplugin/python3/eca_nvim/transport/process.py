@@ -1,13 +1,7 @@
 """Process: a child process, from its start to the end of its session, with its last words.
 
-Rules kept here:
-- The process leads a session of its own. Signals go to the whole session, and processes that it
-  leaves running in the session are ended, too, also those that it ran in sessions of their own.
-- It is closed by a ladder: close its standard input, 150 ms or longer, SIGTERM, 150 ms, SIGKILL.
-  The layer that knows its protocol should ask it to exit before.
-- Its exit is a value, available only after all of its output has been read.
-- We always reap it; until then its id is not reused. No child watcher, no SIGCHLD handler and no
-  policy of the event loop is changed.
+Signals go to the whole session, and what it leaves running there, or ran in sessions of its own,
+is ended, too.
 """
 
 from __future__ import annotations
@@ -154,13 +148,13 @@ class ChildProcess:
         tasks.start_soon(self._stderr.run, self._tail.feed)
 
     async def wait(self) -> Exit:
-        """Wait for the exit of the process."""
+        """Wait for the exit of the process, until all of its output has been read."""
         await self._exited.wait()
         assert self._exit is not None
         return self._exit
 
     async def close(self, patience: float = GRACE_S) -> Exit:
-        """Go down the ladder until the process has exited.
+        """Close its input, then send SIGTERM and SIGKILL, until the process has exited.
 
         patience: seconds between the end of its input and SIGTERM. Takes at most that, `GRACE_S`
         and a little more.
@@ -192,8 +186,8 @@ class ChildProcess:
 
     async def _watch(self) -> None:
         with anyio.CancelScope(shield=True):
-            await wait_for_exit(self._popen)
-            self._popen.wait()
+            await wait_for_exit(self._popen)  # no child watcher or SIGCHLD handler is changed
+            self._popen.wait()  # its id is not reused before
             await self._end_pipes()
             self._tail.finish()
             self._exit = exit_of(self._popen.returncode, self._tail.lines)

@@ -1,9 +1,6 @@
 """Probe: starts a server, waits for its answer to initialize, and says what it is.
 
-Rules kept here:
-- Text of a server is safe and one line, without keys and passwords, and of bounded length.
-- The rows are out before the server is asked to end: nobody waits for that.
-- Nothing but initialize is sent: no session is opened, no model and no tool server is started.
+Nothing else is sent: no session is opened, no model and no tool server is started.
 """
 
 from __future__ import annotations
@@ -66,7 +63,7 @@ class Row(NamedTuple):
 
 
 def safe(text: str) -> str:
-    """Make a server's text fit for a row."""
+    """Make a server's text fit for a row: one line of bounded length, without keys."""
     return truncate(one_line(without_keys(text[: 4 * MOST_CELLS])), MOST_CELLS)
 
 
@@ -188,7 +185,7 @@ class Probe:
         try:
             async with self._connect(found, is_acp=is_acp) as connection:
                 self._report_part(await self._answer(found, connection, is_acp=is_acp))
-                if not is_acp:
+                if not is_acp:  # the rows are out: nobody waits for the end
                     await _shut_down(connection)
                 await connection.aclose(EXIT_S)
         except StartError as fault:
