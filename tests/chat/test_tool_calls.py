@@ -80,10 +80,11 @@ def test_the_users_toggle_wins_over_what_happens_by_itself() -> None:
     assert driver.view.lines[-1] == "✗ read src/calc.py"
 
 
-def test_a_prepared_call_without_follow_up_ends_with_the_turn_10() -> None:
+@pytest.mark.parametrize("written", ['{"pa', "\ud83d"])
+def test_a_prepared_call_without_follow_up_ends_with_the_turn_10(written: str) -> None:
     driver = Driver()
     driver.run()
-    driver.hear(ToolPreparing(call(), '{"pa'), ENDED)
+    driver.hear(ToolPreparing(call(), written), ENDED)
     assert driver.view.lines[-2] == "✗ read"
     driver.tick(1000)
     assert driver.chat.live == {}

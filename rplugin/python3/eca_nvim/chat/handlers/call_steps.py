@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-
-import msgspec
 
 from eca_nvim.chat.handlers.call_groups import conceal, reveal, show_activity
 from eca_nvim.chat.handlers.messages import finish_reasoning
@@ -53,8 +52,8 @@ def _is_incomplete(block: ToolBlock) -> bool:
     if block.state is not CallState.PREPARING or not block.arguments.size:
         return False
     try:
-        msgspec.json.decode(block.arguments.text)
-    except msgspec.DecodeError:
+        json.loads(block.arguments.text)  # which takes halves of surrogate pairs, too
+    except (ValueError, RecursionError):
         return True
     return False
 
