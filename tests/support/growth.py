@@ -20,6 +20,22 @@ STEP = 10
 MOST = 25
 """How much more `STEP` times the amount may take: linear work takes up to 20, as tables double when
 they are full, and quadratic work 100."""
+LUA_COST = """
+--- Run a function; return the hundreds of Lua's instructions and the kilobytes that it took.
+local function cost(run)
+  local steps = 0
+  jit.off() -- compiled code calls no hook
+  collectgarbage()
+  collectgarbage('stop') -- nothing is given back, and so all is counted
+  local before = collectgarbage('count')
+  debug.sethook(function() steps = steps + 1 end, '', 100)
+  run()
+  debug.sethook()
+  local taken = collectgarbage('count') - before
+  collectgarbage('restart')
+  return steps, taken
+end
+"""
 
 
 class Cost(NamedTuple):

@@ -1,5 +1,7 @@
 """Fences are found however their text arrives, and stay correct when rows move."""
 
+from collections.abc import Iterator
+
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
@@ -80,28 +82,23 @@ def test_fences_of_a_whole_text(stage: Neovim) -> None:
         assert fences(stage) == expected[name], name
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_fences_do_not_depend_on_how_the_text_is_cut(stage: Neovim, name: str) -> None:
-    text = TEXTS[name]
-    drawn(stage, *chat_text(text))
-    whole = fences(stage)
+def cuts(text: str) -> Iterator[list[str]]:
+    """Yield a text in three pieces, cut anywhere, and in its characters."""
     for first in range(1, len(text)):
         for second in (first, min(len(text) - 1, first + 3)):
-            pieces = [text[:first], text[first:second], text[second:]]
+            yield [text[:first], text[first:second], text[second:]]
+    yield [*text]
+
+
+def test_fences_do_not_depend_on_how_the_text_is_cut(stage: Neovim) -> None:
+    for text in TEXTS.values():
+        drawn(stage, ["clear", CHAT], *chat_text(text))
+        whole = fences(stage)
+        for pieces in cuts(text):
             appends = [["append", CHAT, 1, piece] for piece in pieces if piece]
             opened = ["open", CHAT, 1, "assistant", [], 0, None]
             drawn(stage, ["clear", CHAT], opened, *appends, ["close", CHAT, 1])
             assert fences(stage) == whole, pieces
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_fences_token_by_token(stage: Neovim, name: str) -> None:
-    drawn(stage, *chat_text(TEXTS[name]))
-    whole = fences(stage)
-    appends = [["append", CHAT, 1, character] for character in TEXTS[name]]
-    opened = ["open", CHAT, 1, "assistant", [], 0, None]
-    drawn(stage, ["clear", CHAT], opened, *appends, ["close", CHAT, 1])
-    assert fences(stage) == whole
 
 
 def test_open_fences_grow_with_their_text(stage: Neovim) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.editor import Neovim
-from tests.support.growth import MOST
+from tests.support.growth import LUA_COST, MOST
 from tests.support.launch import REPOSITORY
 
 WORST = {
@@ -53,6 +53,7 @@ WORST = {
         [
             *("*a ", "*a* ", "_a ", "~~a ", "*a **b _c ", "*_", "`a``b```c", "[a](", "[a](b)"),
             *("[", "](", "<https://a", "https://a.b ", "h", "\\*", ".", "(", "(" * 50 + ")"),
+            *("*", "_", "`", "<", "**a ", "\\", "~~"),
         ],
     ),
     "markdown.line": (
@@ -74,27 +75,16 @@ WORST = {
 
 COUNT = """
 local code, piece, size = ...
-local run = assert(loadstring('local text = ...\\n' .. code))
-local function cost(length)
+local read = assert(loadstring('local text = ...\\n' .. code))
+local function cost_of(length)
   local text = piece:rep(math.floor(length / #piece)) .. 'a'
-  local steps = 0
-  collectgarbage()
-  collectgarbage('stop') -- what is taken is not given back, and so it is counted
-  local before = collectgarbage('count')
-  debug.sethook(function() steps = steps + 1 end, '', 100)
-  run(text)
-  debug.sethook()
-  local taken = collectgarbage('count') - before
-  collectgarbage('restart')
-  return steps, taken
+  return cost(function() read(text) end)
 end
-jit.off() -- compiled code calls no hook
-cost(size)
-local steps, taken = cost(size)
-local more_steps, more_taken = cost(10 * size)
+cost_of(size)
+local steps, taken = cost_of(size)
+local more_steps, more_taken = cost_of(10 * size)
 return math.max(more_steps / math.max(steps, 10), more_taken / math.max(taken, 10))
 """
-"""Counts as `tests/support/growth.py` does, by hundreds of instructions and by kilobytes."""
 
 
 def test_ten_times_the_text_is_about_ten_times_the_work(nvim: Neovim) -> None:
@@ -113,7 +103,7 @@ def test_work_that_grows_with_the_square_of_the_text_is_seen(nvim: Neovim, work:
 
 def growth(nvim: Neovim, code: str, piece: str, size: int) -> float:
     """Return how many times more a lot of text takes than a tenth of it."""
-    return float(nvim.lua(COUNT, code, piece, size))
+    return float(nvim.lua(LUA_COST + COUNT, code, piece, size))
 
 
 CALL = re.compile(r":?\b(?:find|match|gmatch|gsub)\((?:[^'\n]*, *)?'((?:[^'\\\n]|\\.)*)'")

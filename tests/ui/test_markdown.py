@@ -239,25 +239,6 @@ def test_very_long_lines_stay_plain(stage: Neovim) -> None:
     assert stage.eval("v:errmsg") == ""
 
 
-@pytest.mark.parametrize("mark", ["*", "_", "`", "[", "<", "**a ", "\\", "~~", "*a **b "])
-def test_parsing_takes_time_in_proportion(nvim: Neovim, mark: str) -> None:
-    code = """
-    local line, times = require('eca.markdown.line'), {}
-    for _, count in ipairs({ 1, 8 }) do
-      local text, best = (...):rep(count * 400 / #...), math.huge
-      for _ = 1, 5 do
-        local start = os.clock()
-        line.parse(text)
-        best = math.min(best, os.clock() - start)
-      end
-      times[#times + 1] = best * 1e3
-    end
-    return times
-    """
-    short, long = nvim.lua(code, mark)
-    assert long < max(2.0, 24 * short)
-
-
 def test_hostile_marks_end_no_line_early(nvim: Neovim) -> None:
     """Regions lie in their line and never cut a character, whatever the line holds."""
     code = """

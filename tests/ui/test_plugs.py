@@ -42,12 +42,11 @@ def go(nvim: Neovim, mode: str) -> None:
     nvim.wait_until("vim.fn.line('.') == 1")  # a terminal puts the cursor there when it is drawn
 
 
-@pytest.mark.parametrize("mode", ["i", "x", "t"])
-@pytest.mark.parametrize("action", ACTIONS.split())
-def test_the_plugs_are_mapped_in_every_mode(stage: Neovim, action: str, mode: str) -> None:
-    mapped = stage.eval(f"maparg('<Plug>(Eca{action})', '{mode}')")
-    assert mapped == stage.eval(f"maparg('<Plug>(Eca{action})', 'n')")
-    assert "<Cmd>" in mapped
+def test_the_plugs_are_mapped_in_every_mode(stage: Neovim) -> None:
+    for action in ACTIONS.split():
+        modes = [stage.eval(f"maparg('<Plug>(Eca{action})', '{mode}')") for mode in "nixt"]
+        assert "<Cmd>" in modes[0], action
+        assert modes == modes[:1] * 4, action
 
 
 @pytest.mark.parametrize("mode", ["n", "i", "v", "s", "t"])

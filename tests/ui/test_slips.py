@@ -82,28 +82,26 @@ def test_an_argument_where_none_belongs_is_told_and_nothing_done(view: View, tol
     assert view.windows() == windows
 
 
-@pytest.mark.parametrize(
-    ("typed", "line"),
-    [
-        ("changes foo", "changes takes the number of a turn, not 'foo'"),
-        ("changes keep all", "changes takes the number of a turn, not 'keep all'"),
-        ("undo-turn last", "undo-turn takes the number of a turn, not 'last'"),
-        ("undo-turn 1.5", "undo-turn takes the number of a turn, not '1.5'"),
-        ("chats foo", "chats takes the number of a chat, not 'foo'"),
-        ("chats -1", "chats takes the number of a chat, not '-1'"),
-        ("unqueue foo", "unqueue takes the number of a queued prompt, not 'foo'"),
-        ("trust maybe", "trust takes 'on' or 'off', not 'maybe'"),
-        ("approve b", "no pending request with the id 'b'"),
-    ],
-)
-def test_an_argument_that_is_not_understood_does_nothing(
-    view: View, told: Told, typed: str, line: str
-) -> None:
+NOT_UNDERSTOOD = {
+    "changes foo": "changes takes the number of a turn, not 'foo'",
+    "changes keep all": "changes takes the number of a turn, not 'keep all'",
+    "undo-turn last": "undo-turn takes the number of a turn, not 'last'",
+    "undo-turn 1.5": "undo-turn takes the number of a turn, not '1.5'",
+    "chats foo": "chats takes the number of a chat, not 'foo'",
+    "chats -1": "chats takes the number of a chat, not '-1'",
+    "unqueue foo": "unqueue takes the number of a queued prompt, not 'foo'",
+    "trust maybe": "trust takes 'on' or 'off', not 'maybe'",
+    "approve b": "no pending request with the id 'b'",
+}
+
+
+def test_an_argument_that_is_not_understood_does_nothing(view: View, told: Told) -> None:
     item = {"chat": CHAT, "id": "a", "digest": "a", "block": 1, "kind": "approval", "title": "a"}
     item["choices"] = offered()
     view.draw(ops.SetPending([item]))
     before = everything_sent(view)
-    assert told(f":Eca {typed}<CR>") == f"eca: {line}"
+    for typed, line in NOT_UNDERSTOOD.items():
+        assert told(f":Eca {typed}<CR>") == f"eca: {line}"
     assert everything_sent(view) == before
 
 

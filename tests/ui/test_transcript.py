@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tests.chat.driver import call, said
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
+from tests.support.growth import LUA_COST
 from tests.support.screen import Value
 from tests.ui.view import CHAT, View, assistant, numbered, open_view, start_view, tool, user
 
@@ -279,27 +280,30 @@ def test_editing_in_a_locked_moment_changes_nothing(view: View) -> None:
 APPENDS = """
 local chat, buf, count = ...
 local draw = require('eca.view.ops').draw
-local started = os.clock()
-for index = 1, count do
-  local text = 'word ' .. index .. (index % 5 == 0 and '\\n' or '')
-  draw({ { op = 'append', chat = chat, block = 1, text = text } })
-end
-require('eca.view.ops').settle()
-return (os.clock() - started) * 1e3
+return { cost(function()
+  for index = 1, count do
+    local text = 'word ' .. index .. (index % 5 == 0 and '\\n' or '')
+    draw({ { op = 'append', chat = chat, block = 1, text = text } })
+  end
+  require('eca.view.ops').settle()
+end) }
 """
 
 
-def appends_ms(view: View) -> float:
-    """Take the best of some runs, in time of the processor: other work does not count."""
-    return min(float(view.nvim.lua(APPENDS, CHAT, view.buffer(), 500)) for _ in range(5))
+def cost_of_appends(view: View) -> tuple[float, float]:
+    """Return the instructions and the bytes, as `LUA_COST` counts them."""
+    steps, taken = view.nvim.lua(LUA_COST + APPENDS, CHAT, view.buffer(), 500)
+    return float(steps), float(taken)
 
 
 def test_appending_costs_the_same_in_a_long_chat(view: View) -> None:
     view.draw(*assistant(1, numbered(1, 1_000)))
-    short = appends_ms(view)
+    cost_of_appends(view)
+    steps, taken = cost_of_appends(view)
     view.draw(ops.AppendText(CHAT, 1, numbered(1, 99_000)))
     assert len(view.lines()) > 100_000
-    assert appends_ms(view) <= 3 * short
+    more_steps, more_taken = cost_of_appends(view)
+    assert (more_steps <= 2 * steps, more_taken <= 2 * taken) == (True, True)
 
 
 def test_a_chat_begins_in_a_locked_moment(view: View) -> None:
@@ -341,19 +345,19 @@ def test_finding_a_block_costs_the_same_in_a_long_chat(nvim: Neovim) -> None:
     """It is asked for with every redraw."""
     code = """
     local blocks = require('eca.transcript.blocks')
-    local function cost(count)
+    local function cost_of(count)
       local chain = blocks.new(vim.api.nvim_create_buf(false, true), 'c')
       vim.api.nvim_buf_set_lines(chain.buf, 0, -1, false, vim.split(('\\n'):rep(count), '\\n'))
       for row = 0, count do
         blocks.link(chain, { id = row }, chain.last, row)
       end
-      local start = os.clock()
-      for _ = 1, 2000 do
-        assert(blocks.before(chain, count).id == count)
-      end
-      return os.clock() - start
+      return (cost(function()
+        for _ = 1, 2000 do
+          assert(blocks.before(chain, count).id == count)
+        end
+      end))
     end
-    local short = math.max(cost(200), 0.005)
-    return cost(20000) / short
+    cost_of(200)
+    return cost_of(20000) / cost_of(200)
     """
-    assert nvim.lua(code) < 20
+    assert nvim.lua(LUA_COST + code) < 5
