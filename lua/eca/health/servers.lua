@@ -24,14 +24,6 @@ local STEP = 20 -- ms
 ---@field fault? string why there will be no more
 ---@field started integer ms
 
----@param probes eca.Probes
----@param line string
-local function read(probes, line)
-  local row = vim.json.decode(line)
-  vim.list_extend(probes.rows[row.name], row.rows)
-  probes.left[row.name] = not row.done or nil
-end
-
 --- Reads what is printed; the last line may be incomplete.
 ---@param probes eca.Probes
 ---@return fun(fault?: string, data?: string)
@@ -41,8 +33,9 @@ local function reader(probes)
     rest = rest .. (data or '')
     local lines = vim.split(rest, '\n', { plain = true })
     rest = table.remove(lines)
-    for _, line in ipairs(lines) do
-      read(probes, line)
+    for _, row in ipairs(vim.tbl_map(vim.json.decode, lines)) do
+      vim.list_extend(probes.rows[row.name], row.rows)
+      probes.left[row.name] = not row.done or nil
     end
   end
 end

@@ -1,11 +1,6 @@
 """Path risks: paths that lead out of the workspace, or to files that other programs obey.
 
-Rules kept here:
-- Links are followed, both of the path as written and of the path with `..` resolved: programs
-  differ in which of the two they use. Of a path that does not exist the existing folders count.
-- Nothing is opened. A path that no file can have is no risk.
-- A git folder is recognised by its name or its content: those of work trees, submodules and bare
-  repositories may have any name and be anywhere. git runs programs that are configured there.
+Nothing is opened. A path that no file can have is no risk.
 """
 
 from __future__ import annotations
@@ -141,7 +136,11 @@ def is_inside(path: str, folders: Iterable[str]) -> bool:
 
 
 def _real_paths(path: str) -> Iterator[tuple[str, str]]:
-    """Yield the real paths that a program may end up with, each with the path as written."""
+    """Yield the real paths that a program may end up with, each with the path as written.
+
+    Programs differ in whether they follow links before they resolve `..`. Of a path that does not
+    exist the existing folders count.
+    """
     for written in dict.fromkeys((posixpath.normpath(path), path)):
         try:
             if len(os.fsencode(written)) <= _LONGEST:
@@ -251,6 +250,7 @@ def _below(path: PurePosixPath, folders: Sequence[str]) -> Sequence[str]:
 def _is_in_git_folder(path: PurePosixPath) -> bool:
     """Return whether a path is in a folder that git takes for its own, or would once it is there.
 
+    Those of work trees, submodules and bare repositories may have any name and be anywhere.
     Any folder with three names is one: who writes the last of them has git run what he likes.
     """
     return any(

@@ -1,12 +1,7 @@
 """Paths and file URIs (RFC 8089) that come from a server, a model or a repository.
 
-Rules kept here:
-- URIs that we write are percent-encoded, because a server misreads a raw blank, `#` or `%`. A URI
-  that we read may be encoded or not, may name this machine, or may be a plain path.
-- A path is data: it must be absolute and not a URL. A refusal is one line.
-- Only regular files are opened: opening a pipe would block the host. Files that the system
-  generates while they are read (/proc, /sys) are not: they may be endless, or wait. A test checks
-  that no other module opens files by name.
+A path is data: it must be absolute and not a URL. A refusal is one line. A test checks that no
+other module opens files by name.
 """
 
 from __future__ import annotations
@@ -32,7 +27,10 @@ class NotAFile(ValueError):
 
 
 def uri_of(path: str) -> str:
-    """Return an absolute path as a file URI; bytes that are not UTF-8 survive (surrogateescape)."""
+    """Return an absolute path as a file URI; bytes that are not UTF-8 survive (surrogateescape).
+
+    It is percent-encoded, because a server misreads a raw blank, `#` or `%`.
+    """
     return f"{_SCHEME}://{quote(path, safe=_UNENCODED, errors='surrogateescape')}"
 
 
@@ -87,7 +85,11 @@ def require_file(path: str, most: int) -> None:
 
 
 def open_regular(path: str) -> BinaryIO:
-    """Open a regular file for reading; never blocks. Raises NotAFile, OSError, ValueError."""
+    """Open a regular file for reading; never blocks. Raises NotAFile, OSError, ValueError.
+
+    Opening a pipe would block the host. Files that the system generates while they are read (/proc,
+    /sys) may be endless, or wait.
+    """
     _require_regular(path, Path(path).stat())  # opening a device may have effects
     file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb")
     try:

@@ -1,13 +1,8 @@
-"""Framing: cuts a stream of bytes into messages, and frames messages for the wire.
+"""Framing: cuts a stream of bytes into messages, and frames messages for the wire; without I/O.
 
-- It does no I/O, and knows of JSON only that a message ends in a bracket.
-- Lengths are in bytes. Bytes may arrive in pieces of any size: the messages are the same, and the
-  cost is linear in the number of bytes.
-- A server's mistake is a value in the list, a `FramingFault`, never an exception. A message with
-  a wrong header is lost; the good message after it never is.
-- Reading is tolerant: header names in any case, lines that end in LF alone, and other fields than
-  Content-Length are accepted. Only a charset other than utf-8 is a fault. Writing is strict,
-  because servers are not tolerant.
+Bytes may arrive in pieces of any size, and the cost is linear in their number. A server's mistake
+is a value in the list, a `FramingFault`, never an exception: a message with a wrong header is lost,
+the good message after it never is.
 """
 
 from __future__ import annotations
@@ -25,6 +20,7 @@ EXCERPT_BYTES: Final = 160
 _MAX_HEADER_LINE: Final = 64 * 1024  # bytes; only the end of a longer line is searched
 _REACH: Final = 128  # bytes; a Content-Length field and its value are shorter
 _FIELD: Final = b"content-length"
+# Reading is tolerant of names in any case, lines that end in LF alone, and other fields.
 _VALUE: Final = re.compile(rb"[ \t]*:[ \t]*(\S*)[ \t]*\r?")
 _LENGTH: Final = re.compile(rb"\d{1,18}")
 _USUAL_HEADER: Final = re.compile(rb"Content-Length: (\d{1,18})\r\n\r\n")
@@ -107,6 +103,7 @@ class ContentLengthFraming:
 
     def encode(self, body: bytes) -> bytes:
         """Return the bytes of one message."""
+        # In the strict form: servers are not tolerant.
         return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
     def _take_header(self, found: list[Framed]) -> bool:

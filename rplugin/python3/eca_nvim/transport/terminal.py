@@ -1,20 +1,7 @@
 """Terminal: a command with a terminal of its own, whose output we read and which gets no input.
 
-No event says that a command waits for input, which it never gets here, and silence alone says
-nothing: a compiler is silent, too. What tells:
-- A program has set its terminal up for single keys or for a password, as editors and `sudo` do.
-- A process in the foreground sleeps in a read of its terminal, as the kernel shows in /proc.
-- Where the kernel does not show that: what was printed last is a line without an end, as a
-  question is.
-
-Rules kept here:
-- The command leads a session, which the terminal controls. Signals go to the whole session, and
-  what the command leaves running in it is ended, too, also what still prints from elsewhere.
-- It is ended by a ladder: SIGTERM, `GRACE_S`, SIGKILL.
-- The event loop reads. What came within `GATHER_S` is passed on together. Nothing waits between
-  that and the kernel, whose small buffer makes a command wait that prints faster than we read.
-- Its exit is a value, available only after all of its output was passed on.
-- Lines end with LF, as in a pipe: the agent reads them, too.
+The command leads a session, which the terminal controls. Signals go to the whole session, and what
+the command leaves running in it is ended, too, also what still prints from elsewhere.
 """
 
 from __future__ import annotations
@@ -56,7 +43,12 @@ _HIDDEN: Final = frozenset({"", "0"})
 
 
 def waits_for_input(terminal: int, *, in_line: bool) -> bool:
-    """Return whether a command that is silent waits for input.
+    """Return whether a command that is silent waits for input, which it never gets here.
+
+    No event says so, and silence alone says nothing: a compiler is silent, too. What tells is a
+    terminal that was set up for single keys or for a password, as editors and `sudo` do; a process
+    in the foreground that sleeps in a read of its terminal; and where the kernel does not show
+    that, a last line without an end, as a question is.
 
     terminal: the descriptor of our side. in_line: what was printed last was no whole line.
     """
@@ -186,7 +178,11 @@ class Terminal:
     # --- output ---------------------------------------------------------------------------------
 
     def _read(self) -> bool:
-        """Read what there is, to a limit; returns whether there was something."""
+        """Read what there is, to a limit; returns whether there was something.
+
+        The loop calls it: nothing waits between that and the kernel, whose small buffer makes a
+        command wait that prints faster than we read.
+        """
         before = self._size
         while self._size < MOST_AT_ONCE:
             try:
@@ -297,7 +293,7 @@ def _set_up(ours: int, theirs: int) -> None:
     os.set_blocking(ours, False)
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     attributes = termios.tcgetattr(theirs)
-    attributes[_OUTPUT_FLAGS] &= ~termios.ONLCR
+    attributes[_OUTPUT_FLAGS] &= ~termios.ONLCR  # lines end with LF: the agent reads them, too
     termios.tcsetattr(theirs, termios.TCSANOW, attributes)
 
 
