@@ -316,11 +316,20 @@ class Update:
         autocommand does not wait: its listeners must find the view up to date. Nothing of a chat
         that was forgotten changes: the view would open it again.
         """
-        if self.chat.forgotten:
+        chat, used = self.chat, self.chat.used
+        if chat.forgotten:
             return Changes()
         postpones = self.more_follow and not self.events
         if not postpones:
-            self._redraw_postponed()
+            if chat.stale:
+                self.draw_stale()
+            if chat.status_is_stale:
+                self.dirty |= Dirty.STATUS
+            if used.is_stale:
+                self.ops.append(set_used_files(chat))
+            if used.named or used.ended:
+                request = effects.FindFiles(chat.id, *used.take_named(), (*chat.settings.folders,))
+                self.tell(lambda it: it.find_files(request))
         if postpones and self.dirty is Dirty.STATUS:
             self.chat.status_is_stale = True
         elif self.dirty is not Dirty.NOTHING:
@@ -330,18 +339,6 @@ class Update:
         return Changes(
             self.ops, self.effects, pending_changed, self.chat.shows_time, self.chat.server_name
         )
-
-    def _redraw_postponed(self) -> None:
-        if self.chat.stale:
-            self.draw_stale()
-        if self.chat.status_is_stale:
-            self.dirty |= Dirty.STATUS
-        if self.chat.used.is_stale:
-            self.ops.append(set_used_files(self.chat))
-        if self.chat.used.named or self.chat.used.ended:
-            folders = tuple(self.chat.settings.folders)
-            request = effects.FindFiles(self.chat.id, *self.chat.used.take_named(), folders)
-            self.tell(lambda it: it.find_files(request))
 
     def _draw_dirty(self) -> None:
         if Dirty.QUEUE in self.dirty:
