@@ -61,7 +61,7 @@ def decide(
     if isinstance(block, ToolBlock) and block.state is states.CallState.WAITING and block.request:
         offered = _offered(block.choices, is_whole=block.request.is_whole)
         choice = next((each for each in offered if each.id == choice_id), None)
-        allows = choice is not None and choice.kind.allows
+        allows = choice is not None and choice.kind in requests.ALLOWING
         state = states.CallState.APPROVED if allows else states.CallState.REFUSED
         step(update, block, state)
         said = None if choice is None else choice.id
@@ -182,7 +182,7 @@ def _approval(chat: Chat, block: ToolBlock, request: requests.Request) -> dict[s
 
 def _offered(choices: Sequence[requests.Choice], *, is_whole: bool) -> Sequence[requests.Choice]:
     """Return the answers to a request: what cannot be read to its end cannot be allowed."""
-    return choices if is_whole else [it for it in choices if not it.kind.allows]
+    return choices if is_whole else [it for it in choices if it.kind not in requests.ALLOWING]
 
 
 def _choice(choice: requests.Choice) -> dict[str, object]:

@@ -19,10 +19,9 @@ class ChoiceKind(StrEnum):
     REJECT_ONCE = "reject_once"
     REJECT_ALWAYS = "reject_always"
 
-    @property
-    def allows(self) -> bool:
-        """Whether the call runs."""
-        return self in (ChoiceKind.ALLOW_ONCE, ChoiceKind.ALLOW_ALWAYS)
+
+ALLOWING = frozenset({ChoiceKind.ALLOW_ONCE, ChoiceKind.ALLOW_ALWAYS})
+"""Kinds of answers with which the call runs."""
 
 
 class Choice(Struct, frozen=True):

@@ -13,7 +13,7 @@ from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
 from eca_nvim.agents.acp.session import Session, SessionState, TurnState
 from eca_nvim.agents.base import KeptProjects
 from eca_nvim.chat.vocabulary.options import Unasked
-from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.requests import ALLOWING, Choice, ChoiceKind
 from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
 from eca_nvim.protocol.acp.tool_call import OptionKind, PermissionOption, RequestPermission
 
@@ -57,7 +57,7 @@ class Consents:
         folder = self._possible_project(act)
         options = (*self._options(act, folder, of_workspace=of_workspace),)
         choice = await self._ask(session, act, call_id, options)
-        if choice is None or not choice.kind.allows:
+        if choice is None or choice.kind not in ALLOWING:
             return False
         if folder is not None and choice.id == _PROJECT:
             self._kept_projects.keep_project(folder)

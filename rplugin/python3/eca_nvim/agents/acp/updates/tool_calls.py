@@ -19,7 +19,7 @@ from eca_nvim.agents.acp.updates.screens import Screen
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolOutput, ToolRequested, ToolRunning
-from eca_nvim.chat.vocabulary.requests import Choice
+from eca_nvim.chat.vocabulary.requests import ALLOWING, Choice
 from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, CallTerminal, ToolCallUpdate
 
 MOST_OPEN = 100
@@ -130,7 +130,7 @@ class ToolCalls:
     def decided(self, call_id: str, choice: Choice | None) -> ToolRunning | None:
         """Go on after the user's answer; None: there was none, as the turn is being stopped."""
         call = self._answered(call_id)
-        if call is not None and choice is not None and choice.kind.allows:
+        if call is not None and choice is not None and choice.kind in ALLOWING:
             return _runs(call)
         if call is not None:
             call.phase = Phase.TOLD if choice is None else Phase.REFUSED
