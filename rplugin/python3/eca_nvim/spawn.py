@@ -6,7 +6,8 @@ import errno
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import dropwhile
 from pathlib import Path, PurePath
 from typing import Final
@@ -46,18 +47,6 @@ class StartError(Exception):
     """Raised when a process cannot be started; the text is one line with a remedy."""
 
 
-class ExecutableMissing(StartError):
-    """Raised when the program does not exist."""
-
-
-class NotExecutable(StartError):
-    """Raised when the program exists, but this user or this machine cannot run it."""
-
-
-class StartFailed(StartError):
-    """Raised when a process cannot be started for any other reason."""
-
-
 def spawn(
     command: Sequence[str], env: Mapping[str, str], cwd: str | None
 ) -> subprocess.Popen[bytes]:
@@ -65,9 +54,7 @@ def spawn(
 
     `env` is its whole environment. Raises StartError.
     """
-    if not command:
-        raise StartFailed("the command is empty: name a program")
-    try:
+    with explaining(command, env, cwd):
         return subprocess.Popen(
             command,
             bufsize=0,
@@ -78,10 +65,19 @@ def spawn(
             cwd=cwd,
             start_new_session=True,
         )
+
+
+@contextmanager
+def explaining(command: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Iterator[None]:
+    """Raise StartError if a command is empty, or if what starts it fails."""
+    if not command or not command[0]:
+        raise StartError("the command is empty: name a program")
+    try:
+        yield
     except OSError as error:
         raise explained(error, command[0], env, cwd) from error
     except ValueError as error:
-        raise StartFailed(f"{command!r} is not a command, {error}: correct it") from error
+        raise StartError(f"{command!r} is not a command, {error}: correct it") from error
 
 
 def find_program(program: str, path: str | None) -> str | None:
@@ -124,25 +120,25 @@ def is_file(path: str) -> bool:
 def explained(error: OSError, program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
     """Return what was wrong when a program did not start."""
     if cwd is not None and error.filename == cwd:
-        return StartFailed(f"cannot enter {cwd!r}, {error.strerror}: start in another folder")
+        return StartError(f"cannot enter {cwd!r}, {error.strerror}: start in another folder")
     match error:
         case FileNotFoundError() | NotADirectoryError():
             return _not_found(program, env, cwd)
         case PermissionError():
-            return NotExecutable(f"{program!r} is not executable: allow it with chmod +x")
+            return StartError(f"{program!r} is not executable: allow it with chmod +x")
         case OSError(errno=errno.ENOEXEC):
-            return NotExecutable(
+            return StartError(
                 f"{program!r} is not built for this machine: install the build that is"
             )
         case _:
-            return StartFailed(f"{program!r} does not start: {error.strerror}")
+            return StartError(f"{program!r} does not start: {error.strerror}")
 
 
 def _not_found(program: str, env: Mapping[str, str], cwd: str | None) -> StartError:
     is_path = os.sep in program
     place = str(Path(cwd or ".", program)) if is_path else program
     if found := shutil.which(place, os.F_OK, env.get("PATH")):
-        return StartFailed(f"{found!r} needs an interpreter that is missing: see its first line")
+        return StartError(f"{found!r} needs an interpreter that is missing: see its first line")
     if is_path:
-        return ExecutableMissing(f"{program!r} does not exist: correct the path")
-    return ExecutableMissing(f"{program!r} is not on PATH: install it or give its whole path")
+        return StartError(f"{program!r} does not exist: correct the path")
+    return StartError(f"{program!r} is not on PATH: install it or give its whole path")

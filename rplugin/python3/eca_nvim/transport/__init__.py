@@ -3,7 +3,7 @@
 Rule: sending never waits, and the process ends together with all that it has started.
 """
 
-from eca_nvim.spawn import ExecutableMissing, NotExecutable, StartError, StartFailed
+from eca_nvim.spawn import StartError
 from eca_nvim.transport.connection import (
     Connection,
     Goodbye,

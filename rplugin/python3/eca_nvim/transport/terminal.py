@@ -30,7 +30,7 @@ from eca_nvim.guardian import (
     signal_session,
     strays,
 )
-from eca_nvim.spawn import StartFailed, explained
+from eca_nvim.spawn import explained, explaining
 from eca_nvim.transport import terminal_child
 from eca_nvim.transport.process import Exit, end_left, exit_of, wait_for_exit
 
@@ -301,10 +301,8 @@ def _spawn(
     command: Sequence[str], env: Mapping[str, str], cwd: str, terminal: int, faults: int
 ) -> subprocess.Popen[bytes]:
     """Start the process that becomes the command. Raises StartError."""
-    if not command or not command[0]:
-        raise StartFailed("the command is empty: name a program")
     child = [sys.executable, "-I", "-S", terminal_child.__file__, str(faults), *command]
-    try:
+    with explaining(command, env, cwd):
         return subprocess.Popen(
             child,
             stdin=terminal,
@@ -315,10 +313,6 @@ def _spawn(
             pass_fds=[faults],
             start_new_session=True,
         )
-    except OSError as error:
-        raise explained(error, command[0], env, cwd) from error
-    except ValueError as error:
-        raise StartFailed(f"{command!r} is not a command, {error}: correct it") from error
 
 
 async def _started(faults: int, command: Sequence[str], env: Mapping[str, str], cwd: str) -> None:
