@@ -173,7 +173,12 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
     if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
         return _output(block, FAILED_LINES)
     if block.call.changes:
-        return _changes_body(block, block.call.changes, settings, limit)
+        diff = changes_body(block.call.changes, None if limit is None else settings.diff_lines)
+        if block.state is CallState.FAILED:
+            return joined(_output(block, limit), diff)
+        if block.state is CallState.WAITING:
+            return joined(_remaining_arguments(block, settings, limit), diff)
+        return diff
     details = block.call.details
     render = _DETAILS.get(type(details), _plain_body)
     return render(block, details, settings, limit)
@@ -256,20 +261,6 @@ def _command(block: ToolBlock) -> list[str]:
         parts = block.call.details.parts
         return literal_lines("; ".join(" ".join((part.command, *part.arguments)) for part in parts))
     return literal_lines((block.call.summary or "").removeprefix("$ "))
-
-
-def _changes_body(
-    block: ToolBlock,
-    changes: tuple[call_details.FileChange, ...],
-    settings: RenderSettings,
-    limit: int | None,
-) -> Body:
-    diff = changes_body(changes, None if limit is None else settings.diff_lines)
-    if block.state is CallState.FAILED:
-        return joined(_output(block, limit), diff)
-    if block.state is CallState.WAITING:
-        return joined(_remaining_arguments(block, settings, limit), diff)
-    return diff
 
 
 def _json_body(
