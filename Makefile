@@ -22,7 +22,8 @@ endif
 chat: ## Open the chat, or send it something: make chat PROMPT="…" SERVER=acp-demo
 	@python3 -m scripts.chat
 
-test: lint types ## Check and test everything
+test: ## Check and test everything
+	@$(MAKE) --no-print-directory -j 2 lint types
 	$(PYTEST)
 
 lint: setup ## Check style, layers and formatting

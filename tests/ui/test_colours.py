@@ -63,27 +63,28 @@ def test_python_without_a_parser_by_its_syntax_file(stage: Neovim) -> None:
     assert stage.eval("len(getbufinfo({'buflisted': 1}))") <= 1
 
 
-@pytest.mark.parametrize(
-    ("word", "code", "shown", "group"),
-    [
-        ("py", "def x(): pass", "def", "Statement"),
-        ("Python", "def x(): pass", "def", "Statement"),
-        ("js", "const x = 'a'", "'a'", "String"),
-        ("ts", "let x: string", "string", "Type"),
-        ("yml", "key: value", "key", "Identifier"),
-        ("sh", "if true; then x; fi", "if", "Statement"),
-        ("c++", "class x {};", "class", "Type"),
-        ("rs", "fn main() {}", "fn", "Statement"),
-        ("diff", "+added line", "+added", "Added"),
-        ("vim", "let x = 1", "let", "Statement"),
-        ("c", "return 1;", "return", "Statement"),
-        ('lua title="x.lua"', "local x = 1", "local", "Statement"),
-        ("lua|let g:owned=1", "local x = 1", "local", "Statement"),
-    ],
-)
-def test_names_of_languages(stage: Neovim, word: str, code: str, shown: str, group: str) -> None:
-    draw(stage, *chat_text(f"```{word}\n{code}\n```"))
-    wait_group(stage, shown, group)
+LANGUAGES = [
+    ("py", "def x(): pass", "def", "Statement"),
+    ("Python", "def x(): pass", "def", "Statement"),
+    ("js", "const x = 'a'", "'a'", "String"),
+    ("ts", "let x: string", "string", "Type"),
+    ("yml", "key: value", "key", "Identifier"),
+    ("sh", "if true; then x; fi", "if", "Statement"),
+    ("c++", "class x {};", "class", "Type"),
+    ("rs", "fn main() {}", "fn", "Statement"),
+    ("diff", "+added line", "+added", "Added"),
+    ("vim", "let x = 1", "let", "Statement"),
+    ("c", "return 1;", "return", "Statement"),
+    ('lua title="x.lua"', "local x = 1", "local", "Statement"),
+    ("lua|let g:owned=1", "local x = 1", "local", "Statement"),
+]
+
+
+def test_names_of_languages(stage: Neovim) -> None:
+    for number, (word, code, shown, group) in enumerate(LANGUAGES):
+        draw(stage, ["clear", CHAT], *chat_text(f"language {number}\n```{word}\n{code}\n```"))
+        stage.wait_screen(f"language {number}")
+        wait_group(stage, shown, group)
     assert stage.eval("exists('g:owned')") == 0
 
 
