@@ -4,8 +4,6 @@ Rule: the plugin's class is imported only when it is accessed. pynvim's host loo
 demo agent, the tests and all other packages import this one without pynvim.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 PLUGIN = "EcaPlugin"

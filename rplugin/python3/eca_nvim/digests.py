@@ -1,7 +1,5 @@
 """Digests of names and texts."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 

@@ -24,8 +24,6 @@ Rules kept here:
   end of Neovim there is nothing, and tests hold us to that.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -3,8 +3,6 @@
 Nothing is opened. A path that no file can have is no risk.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import pwd

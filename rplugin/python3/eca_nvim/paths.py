@@ -4,8 +4,6 @@ A path is data: it must be absolute and not a URL. A refusal is one line. A test
 other module opens files by name.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import stat

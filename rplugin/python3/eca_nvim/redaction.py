@@ -6,8 +6,6 @@ Rules kept here:
 - In doubt a word is hidden. The name of a value stays, so that a reader knows what was there.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Final

@@ -1,7 +1,5 @@
 """Spawn: starts a process with its environment, or says in a line why not, with a remedy."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

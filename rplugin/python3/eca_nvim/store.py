@@ -5,8 +5,6 @@ Of two changes to the same thing the later one wins. The file is replaced as a w
 finds the old content or the new, never half of one.
 """
 
-from __future__ import annotations
-
 import fcntl
 import math
 import os

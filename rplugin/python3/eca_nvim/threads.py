@@ -7,8 +7,6 @@ Rules kept here:
 - Work that is not awaited any more goes on in its thread, and its result is dropped.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

@@ -8,8 +8,6 @@ Rules kept here:
 - Events that a call replays are returned by it, in order; they are never emitted as live events.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -4,8 +4,6 @@ A file or folder that is too large, or no text, is sent by its name: the model c
 tools. Only regular files are read, up to the last wanted line; no walk or line is unbounded.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import stat

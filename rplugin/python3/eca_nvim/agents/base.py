@@ -4,8 +4,6 @@ A call that only sends something queues it, in order, and returns at once. Only 
 and those of the archive wait.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from enum import StrEnum

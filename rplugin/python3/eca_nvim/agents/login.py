@@ -6,8 +6,6 @@ Rules kept here:
   Cancelling the call cancels the login.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import Protocol

@@ -3,8 +3,6 @@
 One object stands for one process. Messages to one that has exited are dropped: that is reported.
 """
 
-from __future__ import annotations
-
 import logging
 import subprocess
 from abc import abstractmethod

@@ -7,8 +7,6 @@ Rules kept here:
   answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 

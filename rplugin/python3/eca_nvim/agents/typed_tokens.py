@@ -4,8 +4,6 @@ Rule kept here: the user escapes the blanks of a path in a token. No agent knows
 so such a path is put in quotes, without the sign.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -3,8 +3,6 @@
 Handlers change the model first, then say what to redraw; only this file makes ops about blocks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import Flag, auto
 

@@ -1,7 +1,5 @@
 """Runs the demo agent on stdin and stdout until the client disconnects; `--acp`: speaks ACP."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

@@ -4,8 +4,6 @@ The engine speaks ECA. Each of its messages becomes what this protocol has for i
 a session/update, a call that needs approval a session/request_permission, a question a form.
 """
 
-from __future__ import annotations
-
 import asyncio
 import uuid
 from collections.abc import Iterator, Mapping

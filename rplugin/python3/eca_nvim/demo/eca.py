@@ -1,7 +1,5 @@
 """The demo agent as an ECA server: its messages, its chats, and what they said."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Scenes can be played in any order and repeatedly. The user may have moved, chang
 file meanwhile: a scene checks first (`need`), and one whose tool fails ends with its words.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Stdin and stdout as a JSON-RPC peer that serves one client; work of ours that crashes ends it."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Mapping

@@ -3,8 +3,6 @@
 Only the user has access to one (0700), and its process holds a lock on it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import tempfile

@@ -5,8 +5,6 @@ A failure or a kill at any moment leaves the old content or the new one, with th
 owner and extended attributes. If somebody else writes the file meanwhile, their content stays.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

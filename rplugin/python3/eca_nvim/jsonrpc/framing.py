@@ -5,8 +5,6 @@ is a value in the list, a `FramingFault`, never an exception: a message with a w
 the good message after it never is.
 """
 
-from __future__ import annotations
-
 import re
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, TypeAlias

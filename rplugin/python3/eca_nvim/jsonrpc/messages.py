@@ -4,8 +4,6 @@ A layer that passes its own reader of bytes may leave `params` and `result` as r
 each message once, directly into its types. Arrays of messages (batches) are not supported.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias, TypeGuard, assert_never

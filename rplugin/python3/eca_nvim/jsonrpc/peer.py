@@ -4,8 +4,6 @@ Its state is the ids of open requests, ours and theirs. No input raises an excep
 own side does.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple, TypeAlias
 
 from eca_nvim.jsonrpc.framing import ContentLengthFraming, Framing, FramingFault

@@ -8,8 +8,6 @@ Rules kept here:
 - It imports little: an agent may start it for each session.
 """
 
-from __future__ import annotations
-
 import _thread
 import os
 import socket

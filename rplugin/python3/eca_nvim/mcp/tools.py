@@ -4,8 +4,6 @@ All only read. Paths are absolute or relative to the workspace, lines count from
 line is given by the symbol that stands there, or by a column from 1 in UTF-16 code units.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property

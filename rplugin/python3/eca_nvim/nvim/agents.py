@@ -3,8 +3,6 @@
 Rule kept here: the modules of a protocol other than ECA's are imported when an agent needs them.
 """
 
-from __future__ import annotations
-
 import logging
 import subprocess
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The editor's services for agents: diagnostics, locations in code, files."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain

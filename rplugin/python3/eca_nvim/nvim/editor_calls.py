@@ -4,8 +4,6 @@ A file that is loaded in Neovim is read with its unsaved changes, and written th
 (`lua/eca/editor/agent_files.lua`). Any other is read and written on disk; no buffer is made.
 """
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 import logging

@@ -3,8 +3,6 @@
 Nothing is lost while no frames are taken; memory is limited by what there is to show.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import count, groupby

@@ -4,8 +4,6 @@ Nothing here waits for Neovim: a frame is a notification, and the next one is se
 acknowledgement of the last.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 If the guardian is gone, or cannot be started, the host goes on, and kills its server when it ends.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

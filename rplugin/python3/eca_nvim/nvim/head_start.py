@@ -5,8 +5,6 @@ If the server cannot be started here, nothing is said: the agent tries again and
 that is never used is ended by the guardian. What this file imports delays the server.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ PACKAGE is this package's folder. REMEDY says what helps if this Python is unfit
 it, and knows. This file runs on Python 3.7 and imports nothing of ours.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

@@ -1,7 +1,5 @@
 """The options that the host needs, from the table that comes with `attach`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain

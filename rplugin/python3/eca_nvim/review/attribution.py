@@ -21,8 +21,6 @@ Rules kept here:
   have ended by then.
 """
 
-from __future__ import annotations
-
 import os.path
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set

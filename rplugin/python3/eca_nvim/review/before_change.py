@@ -7,8 +7,6 @@ Rules kept here:
 - The lines of a hunk are expected at exactly the places that the diff names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from eca_nvim.chat.text.diffs import (

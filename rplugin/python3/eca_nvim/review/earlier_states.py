@@ -28,8 +28,6 @@ Rules kept here:
   state, until the turn is settled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import TypeAlias

@@ -9,8 +9,6 @@ Rules kept here:
 - Memory is limited: the oldest turns are forgotten first.
 """
 
-from __future__ import annotations
-
 import os.path
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

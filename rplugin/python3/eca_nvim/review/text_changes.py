@@ -7,8 +7,6 @@ Rules kept here:
   carriage return. Line numbers are 0-based here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -7,8 +7,6 @@ Rules kept here:
 - A workspace with more than `MOST_FILES` files is refused as a whole.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

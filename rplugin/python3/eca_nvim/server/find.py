@@ -4,8 +4,6 @@
 An agent that is not listed works as well, by its command and `protocol = 'acp'`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Background work: tasks, jobs and tool servers (MCP) of the agent, outside its chats."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final

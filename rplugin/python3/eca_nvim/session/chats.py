@@ -1,7 +1,5 @@
 """Chats: the chats of a session: applies events and intents to them, passes on what changed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

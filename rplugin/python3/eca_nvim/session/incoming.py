@@ -1,7 +1,5 @@
 """Incoming: the events of a server, each applied to its chat."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from itertools import dropwhile, groupby

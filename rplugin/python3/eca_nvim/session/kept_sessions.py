@@ -1,7 +1,5 @@
 """Kept sessions: which session of an agent each chat of the project is bound to."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from eca_nvim.digests import name_digest

@@ -1,7 +1,5 @@
 """Login: what needs a login of a server, and the one that runs."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Coroutine
 from functools import partial

@@ -3,8 +3,6 @@
 Each question is one of the chat, so it waits in the float and takes no focus.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn

@@ -1,7 +1,5 @@
 """Outgoing: what waits for the agent, in order."""
 
-from __future__ import annotations
-
 from msgspec import Struct, field
 
 from eca_nvim.chat.vocabulary.effects import Effect, Prompt

@@ -1,7 +1,5 @@
 """Persistence: saves prompts, drafts, choices and sessions, restored in the next Neovim."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Secrets: kept out of the log, and out of what a chat shows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Server: the agent's process as the user sees it: started, ready, asleep, ended, started again."""
 
-from __future__ import annotations
-
 import logging
 import math
 import time

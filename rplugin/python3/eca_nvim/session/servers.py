@@ -19,10 +19,8 @@ from eca_nvim.agents.base import Agent, AgentExit
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.approvals import is_still_approved
-from eca_nvim.chat.vocabulary import effects, ops, options, states, turn_events
+from eca_nvim.chat.vocabulary import effects, events, ops, options, requests, states, turn_events
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.events import AgentGone, ChatCleared, NoticeReceived
-from eca_nvim.chat.vocabulary.requests import Value
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
@@ -93,7 +91,7 @@ class NamedServer(effects.Outside):
         """Forget a chat that goes to another server, and take what is ours out of it."""
         self.forget(chat)
         self.trust.forget(chat)
-        self._chats.apply(chat, [options.OptionsChanged(()), ChatCleared(usage=True)])
+        self._chats.apply(chat, [options.OptionsChanged(()), events.ChatCleared(usage=True)])
         chat.trust = False
 
     # --- what chats ask for -----------------------------------------------------------------------
@@ -176,7 +174,7 @@ class NamedServer(effects.Outside):
         if agent := self.process.asking():
             agent.answer(question_id, text)
 
-    def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:
+    def answer_form(self, question_id: str, content: Mapping[str, requests.Value] | None) -> None:
         """Answer a form."""
         if agent := self.process.asking():
             agent.answer_form(question_id, content)
@@ -222,7 +220,7 @@ class NamedServer(effects.Outside):
         if not self.held.has(prompt):
             return
         chat = self._chats.get(prompt.chat_id)
-        self._chats.apply(chat, [NoticeReceived(line) for line in read.notices])
+        self._chats.apply(chat, [events.NoticeReceived(line) for line in read.notices])
         for held in self.held.take(prompt.chat_id):
             if held.prompt is prompt:
                 self.prompt(replace(prompt, contexts=read.contexts))
@@ -269,7 +267,7 @@ class NamedServer(effects.Outside):
         if last_words:
             line += f"\nIt last wrote: {one_line(self._servers.redactor.redact(last_words))}"
         for chat in self._chats.of(self.name):
-            self._chats.apply(chat, [NoticeReceived(line)])
+            self._chats.apply(chat, [events.NoticeReceived(line)])
 
     def is_at_rest(self) -> bool:
         """Return whether neither the user nor the agent waits for the other, nor a task runs."""
@@ -301,10 +299,10 @@ class NamedServer(effects.Outside):
             if chat.id in waiting or (is_asleep and not chat.has_turn):
                 continue
             if ending.expected and not chat.has_turn:
-                self._chats.apply(chat, [NoticeReceived(ending.reason)])
+                self._chats.apply(chat, [events.NoticeReceived(ending.reason)])
             else:
                 tail = () if ending.expected else ending.stderr_tail
-                self._chats.apply(chat, [AgentGone(ending.reason, tail)])
+                self._chats.apply(chat, [events.AgentGone(ending.reason, tail)])
         if not chats and not is_asleep:
             self._view.push([ops.Notify("error", ending.reason)])
 

@@ -4,8 +4,6 @@ One table says what each intent does; the half that a start does not need is loa
 such intent (`requests.handlers`). Those that wait for the editor or the agent get a task.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Trust: which chats run tools without asking, and the question asked when a server wants it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from uuid import uuid4
 

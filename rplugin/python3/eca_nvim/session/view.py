@@ -1,7 +1,5 @@
 """The view's interface, and the report of our own faults: a line for the user, a log entry."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ the order of the calls. One that closes its standard input or output is closed, 
 any more; then all waiting requests raise ConnectionClosed.
 """
 
-from __future__ import annotations
-
 import logging
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

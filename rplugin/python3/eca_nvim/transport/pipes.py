@@ -4,8 +4,6 @@ A pipe belongs to one task, its `run`, and is closed when that ends. Writers nev
 queued, and one task writes them completely and in order.
 """
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 import fcntl

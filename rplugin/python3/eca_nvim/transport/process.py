@@ -4,8 +4,6 @@ Signals go to the whole session, and what it leaves running there, or ran in ses
 is ended, too.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

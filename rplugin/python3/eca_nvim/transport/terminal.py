@@ -4,8 +4,6 @@ The command leads a session, which the terminal controls. Signals go to the whol
 the command leaves running in it is ended, too, also what still prints from elsewhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import math

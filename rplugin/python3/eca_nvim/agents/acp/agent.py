@@ -1,7 +1,5 @@
 """An ACP agent as an agent: its life cycle, from initialize to the exit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final
@@ -23,11 +21,9 @@ from eca_nvim.agents.base import (
 )
 from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, decode_raw
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary import call_details, effects, requests
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
-from eca_nvim.chat.vocabulary.requests import Value
 from eca_nvim.guardian import EXIT_S
 from eca_nvim.jsonrpc import CancelForm, LineFraming
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode, lifecycle
@@ -95,13 +91,13 @@ class AcpAgent(ProcessAgent[Life]):
             return None if removed else NO_FURTHER_FOLDERS
         return f"opens its next chat {'without' if removed else 'with'}"
 
-    def prompt(self, prompt: Prompt) -> None:
+    def prompt(self, prompt: effects.Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
         self._running.outbox.prompt(prompt)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Send a message to the running turn; SteerTaken follows if the agent takes it."""
-        self._running.outbox.steer(Prompt(chat_id, text, tuple(contexts)))
+        self._running.outbox.steer(effects.Prompt(chat_id, text, tuple(contexts)))
 
     def stop(self, chat_id: str) -> None:
         """Ask the agent to stop the running turn, and answer its requests."""
@@ -112,7 +108,11 @@ class AcpAgent(ProcessAgent[Life]):
         self._running.sessions.give_up(chat_id)
 
     def decide(
-        self, chat_id: str, call_id: str, choice_id: str | None, shown: ToolCall | None = None
+        self,
+        chat_id: str,
+        call_id: str,
+        choice_id: str | None,
+        shown: call_details.ToolCall | None = None,
     ) -> None:
         """Answer the request of a waiting tool call."""
         session = self._running.sessions.of_chat(chat_id)
@@ -122,11 +122,11 @@ class AcpAgent(ProcessAgent[Life]):
         """Cancel a form or a link that the chat has closed."""
         self._running.requests.elicitations.cancel_question(question_id)
 
-    def answer_form(self, question_id: str, content: Mapping[str, Value] | None) -> None:
+    def answer_form(self, question_id: str, content: Mapping[str, requests.Value] | None) -> None:
         """Answer a form, or consent to a link; None declines it."""
         self._running.requests.elicitations.answer_form(question_id, content)
 
-    def withhold(self, chat_id: str) -> Prompt | None:
+    def withhold(self, chat_id: str) -> effects.Prompt | None:
         """Return the prompt that waits for its session or for an option, and forget it."""
         return self._running.outbox.withhold(chat_id)
 

@@ -1,7 +1,5 @@
 """Archive: lists, loads, pages, renames, copies and deletes the sessions that an agent keeps."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Early messages: what an agent sends for a session before the answer that makes it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain

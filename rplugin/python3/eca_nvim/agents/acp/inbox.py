@@ -1,7 +1,5 @@
 """Inbox: turns what one session sends into events of its chat."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Introduction: the `initialize` request, what we say in it, and what an agent can do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 

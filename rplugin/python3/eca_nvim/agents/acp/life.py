@@ -1,7 +1,5 @@
 """Life: the parts of one agent process that share its connection, and its messages."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Link: one agent process as all parts use it: requests and their answers, events, its errors."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

@@ -4,8 +4,6 @@ What logs in is the agent itself (`authenticate`), a program in a terminal, or a
 user sets.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Memory: what is known of an agent's sessions beyond the life of its process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Options: what the user can set in a session, and which values let tools run unasked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 

@@ -1,7 +1,5 @@
 """Outbox: turns what the user does into messages to the agent; no call waits."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,11 +13,8 @@ from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.session import Session, Setting, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.chat.vocabulary.events import NoticeReceived, SteerTaken, TitleChanged
+from eca_nvim.chat.vocabulary import effects, events, states, turn_events
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
-from eca_nvim.chat.vocabulary.states import TurnEnd
-from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.jsonrpc import REQUEST_CANCELLED
 from eca_nvim.protocol.acp import encode, sessions
 from eca_nvim.protocol.acp.content import ContentBlock
@@ -28,15 +23,17 @@ from eca_nvim.protocol.acp.options import OptionsResult
 from eca_nvim.protocol.acp.sessions import SteerOutcome, StopReason
 from eca_nvim.transport import ConnectionClosed, RemoteError
 
-_ENDS: Final[Mapping[StopReason, TurnEnded]] = {
-    StopReason.CANCELLED: TurnEnded(TurnEnd.STOPPED),
-    StopReason.MAX_TOKENS: TurnEnded(
-        TurnEnd.LIMIT, "The answer reached the limit of tokens: your next prompt goes on."
+_ENDS: Final[Mapping[StopReason, turn_events.TurnEnded]] = {
+    StopReason.CANCELLED: turn_events.TurnEnded(states.TurnEnd.STOPPED),
+    StopReason.MAX_TOKENS: turn_events.TurnEnded(
+        states.TurnEnd.LIMIT, "The answer reached the limit of tokens: your next prompt goes on."
     ),
-    StopReason.MAX_TURN_REQUESTS: TurnEnded(
-        TurnEnd.LIMIT, "The turn reached the limit of requests: your next prompt goes on."
+    StopReason.MAX_TURN_REQUESTS: turn_events.TurnEnded(
+        states.TurnEnd.LIMIT, "The turn reached the limit of requests: your next prompt goes on."
     ),
-    StopReason.REFUSAL: TurnEnded(TurnEnd.DECLINED, "The agent refused to go on."),
+    StopReason.REFUSAL: turn_events.TurnEnded(
+        states.TurnEnd.DECLINED, "The agent refused to go on."
+    ),
 }
 """How turns end; for other reasons they are done."""
 
@@ -57,12 +54,12 @@ class Outbox:
         self.can_prompt = PromptCapabilities()
         """What prompts may contain; the agent says it when it is initialized."""
 
-    def prompt(self, prompt: Prompt) -> None:
+    def prompt(self, prompt: effects.Prompt) -> None:
         """Send a prompt (session/prompt) once the chat has its session."""
         self._sessions.of_chat(prompt.chat_id).next_prompt = prompt
         self._sessions.when_open(prompt.chat_id, self._send)
 
-    def steer(self, prompt: Prompt) -> None:
+    def steer(self, prompt: effects.Prompt) -> None:
         """Send a message to the running turn (_session/steering), after the prompt that began it.
 
         It cannot be withdrawn: one that the agent has not answered yet is not sent again.
@@ -74,7 +71,7 @@ class Outbox:
         session = self._sessions.of_chat(chat_id)
         if not session.is_open or session.next_prompt is not None:
             session.next_prompt = None
-            session.say(TurnEnded(TurnEnd.STOPPED))
+            session.say(turn_events.TurnEnded(states.TurnEnd.STOPPED))
             self._sessions.give_up(chat_id)
             return
         if session.turn is TurnState.RUNNING:
@@ -84,7 +81,7 @@ class Outbox:
             self._link.connection.notify(cancel.method, encode(cancel))  # each time the user asks
         self._requests.cancel(session)
 
-    def withhold(self, chat_id: str) -> Prompt | None:
+    def withhold(self, chat_id: str) -> effects.Prompt | None:
         """Return the prompt that waits for its session or for an option, and forget it."""
         session = self._sessions.of_chat(chat_id)
         prompt, session.next_prompt = session.next_prompt, None
@@ -105,23 +102,23 @@ class Outbox:
         if prompt is None:  # it was stopped
             return
         if fault is not None:
-            session.say(TurnEnded(TurnEnd.FAILED, fault))
+            session.say(turn_events.TurnEnded(states.TurnEnd.FAILED, fault))
             return
         title = one_line(prompt.text[:MOST_TITLE])
         if self._sessions.bind(session, title) and session.inbox.title is None:
-            session.say(TitleChanged(title))
+            session.say(events.TitleChanged(title))
         session.prompt_number += 1
         session.turn, session.past.is_told = TurnState.RUNNING, False
         params = sessions.PromptParams(session.id, self._written(session, prompt))
         self._link.send(params, partial(self._answered, session, session.prompt_number, prompt))
-        session.say(*session.inbox.turn_began(), TurnBegan())
+        session.say(*session.inbox.turn_began(), turn_events.TurnBegan())
 
-    def _written(self, session: Session, prompt: Prompt) -> tuple[ContentBlock, ...]:
+    def _written(self, session: Session, prompt: effects.Prompt) -> tuple[ContentBlock, ...]:
         blocks, notices = session.prompts.write(prompt, self.can_prompt)
-        session.say(*map(NoticeReceived, notices))
+        session.say(*map(events.NoticeReceived, notices))
         return blocks
 
-    def _steer(self, prompt: Prompt, session: Session, _fault: str | None) -> None:
+    def _steer(self, prompt: effects.Prompt, session: Session, _fault: str | None) -> None:
         if session.turn is not TurnState.RUNNING or prompt in session.steers:
             return
         session.steers.append(prompt)
@@ -130,7 +127,11 @@ class Outbox:
         self._link.send(params, partial(self._steered, session, session.prompt_number, prompt))
 
     def _steered(
-        self, session: Session, number: int, prompt: Prompt, answer: sessions.SteerResult | Refusal
+        self,
+        session: Session,
+        number: int,
+        prompt: effects.Prompt,
+        answer: sessions.SteerResult | Refusal,
     ) -> None:
         """Report a message that the agent has taken; the chat keeps any other."""
         session.steers.remove(prompt)
@@ -139,11 +140,11 @@ class Outbox:
             outcome = answer.outcome
         else:
             line = self._link.line("your prompt waits for the turn's end", answer)
-            session.say(NoticeReceived(line))
+            session.say(events.NoticeReceived(line))
         if outcome not in (SteerOutcome.INJECTED, SteerOutcome.STARTED_NEW_TURN):
             session.prompts = PromptWriter()  # the agent has taken none of the contexts
         elif number == session.prompt_number and session.turn is not TurnState.NONE:
-            session.say(SteerTaken(prompt.text))
+            session.say(events.SteerTaken(prompt.text))
         if not session.steers and session.when_steered is not None:
             then, session.when_steered = session.when_steered, None
             then()
@@ -152,7 +153,7 @@ class Outbox:
         self,
         session: Session,
         number: int,
-        prompt: Prompt,
+        prompt: effects.Prompt,
         answer: sessions.PromptResult | Refusal,
     ) -> None:
         if session.steers and session.turn is not TurnState.STOPPING:
@@ -167,16 +168,16 @@ class Outbox:
             self._requests.cancel(session)
             session.say(*session.inbox.turn_ended())
         if isinstance(answer, sessions.PromptResult):
-            session.say(_ENDS.get(answer.stop_reason, TurnEnded()))
+            session.say(_ENDS.get(answer.stop_reason, turn_events.TurnEnded()))
         elif needs_login(answer) and was is not TurnState.STOPPING:
             session.prompts = PromptWriter()  # the agent has taken none of the contexts
             self._sessions.unbind(session)
             session.want_login(prompt, self._link.line("", answer))
         elif isinstance(answer, RemoteError) and answer.code == REQUEST_CANCELLED:
-            session.say(TurnEnded(TurnEnd.STOPPED))
+            session.say(turn_events.TurnEnded(states.TurnEnd.STOPPED))
         else:
-            end = TurnEnd.STOPPED if was is TurnState.STOPPING else TurnEnd.FAILED
-            session.say(TurnEnded(end, self._link.line("the prompt failed", answer)))
+            end = states.TurnEnd.STOPPED if was is TurnState.STOPPING else states.TurnEnd.FAILED
+            session.say(turn_events.TurnEnded(end, self._link.line("the prompt failed", answer)))
 
     # --- options ----------------------------------------------------------------------------------
 

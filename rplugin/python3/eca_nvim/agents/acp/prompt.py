@@ -4,8 +4,6 @@ Text and links are sent, which every agent takes; contents of files and images o
 say that they take them. What cannot be read, or is too large, is a link.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Hashable, Sequence

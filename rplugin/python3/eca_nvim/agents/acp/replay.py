@@ -1,7 +1,5 @@
 """Replay: what was said in a session, read from the updates with which an agent loads it."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 from itertools import chain, islice

@@ -1,7 +1,5 @@
 """Session: one conversation with the agent, as the chat that shows it knows it."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress

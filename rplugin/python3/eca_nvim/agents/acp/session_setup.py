@@ -1,7 +1,5 @@
 """Session setup: the folder and the MCP servers that the agent gets with each session."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """Sessions: which session of the agent belongs to which chat, and how each is opened."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,9 +14,7 @@ from eca_nvim.agents.acp.session import Opening, Session, SessionState, Then
 from eca_nvim.agents.acp.session_setup import SessionSetup, Way
 from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
-from eca_nvim.protocol.acp import encode
-from eca_nvim.protocol.acp.lifecycle import AgentCapabilities
-from eca_nvim.protocol.acp.sessions import CloseSessionParams, NewSessionResult, OpenedSession
+from eca_nvim.protocol.acp import encode, lifecycle, sessions
 from eca_nvim.transport import Goodbye, Incoming, RemoteError
 
 SLOW: Final = (
@@ -84,7 +80,7 @@ class Sessions:
         self._can_close = False
         self._whole_prompts = False
 
-    def introduced(self, can: AgentCapabilities, *, whole_prompts: bool = False) -> None:
+    def introduced(self, can: lifecycle.AgentCapabilities, *, whole_prompts: bool = False) -> None:
         """Note what the agent can do; `whole_prompts`: as for `Replay`."""
         self._whole_prompts = whole_prompts
         self._can_close = can.session_capabilities.close is not None
@@ -189,7 +185,7 @@ class Sessions:
 
     def goodbyes(self) -> Sequence[Goodbye]:
         """Return the messages that close the open sessions."""
-        closing = map(CloseSessionParams, self.by_id if self._can_close else ())
+        closing = map(sessions.CloseSessionParams, self.by_id if self._can_close else ())
         return [Goodbye(it.method, encode(it), is_request=True) for it in closing]
 
     def bind(self, session: Session, title: str = "") -> bool:
@@ -283,13 +279,15 @@ class Sessions:
             partial(self._ended, session),
         )
 
-    def _answered(self, session: Session, way: Way, answer: OpenedSession | Refusal) -> None:
-        made = answer.session_id if isinstance(answer, NewSessionResult) else session.id
+    def _answered(
+        self, session: Session, way: Way, answer: sessions.OpenedSession | Refusal
+    ) -> None:
+        made = answer.session_id if isinstance(answer, sessions.NewSessionResult) else session.id
         if session.state is not SessionState.OPENING:  # its chat is gone
             self._awaited.discard(session)
-            if isinstance(answer, OpenedSession) and made not in self.by_id:
+            if isinstance(answer, sessions.OpenedSession) and made not in self.by_id:
                 self._close(made)
-        elif not isinstance(answer, OpenedSession):
+        elif not isinstance(answer, sessions.OpenedSession):
             self._failed(session, way, answer)
         elif self.by_id.get(made, session) is not session:
             self._refuse(session, TAKEN)  # else one chat would be asked about the other's calls
@@ -303,7 +301,7 @@ class Sessions:
             # No session will come for what is left; requests among it need their answers.
             self._receive(self._early.take_all())
 
-    def _copied(self, copy: Session, made: OpenedSession) -> None:
+    def _copied(self, copy: Session, made: sessions.OpenedSession) -> None:
         """Take a copy, and what the agent has replayed of it; else have it loaded."""
         self.by_id[copy.id] = copy
         copy.opening.copied = made
@@ -347,7 +345,7 @@ class Sessions:
 
     # --- how it ends ----------------------------------------------------------------------------
 
-    def _opened(self, session: Session, way: Way, made: OpenedSession) -> None:
+    def _opened(self, session: Session, way: Way, made: sessions.OpenedSession) -> None:
         past = session.past
         session.state = SessionState.OPEN
         self._awaited.discard(session)
@@ -379,7 +377,7 @@ class Sessions:
     def _close(self, session_id: str) -> None:
         """Close a session (session/close); nothing depends on the answer."""
         if self._can_close:
-            self._link.send(CloseSessionParams(session_id=session_id), lambda _: None)
+            self._link.send(sessions.CloseSessionParams(session_id=session_id), lambda _: None)
 
 
 def _show_refusal(session: Session, fault: str | None) -> None:

@@ -4,8 +4,6 @@
 `outbox` sends what the user does, `archive` requests its saved chats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final, Literal

@@ -4,8 +4,6 @@ The server replays a whole chat after a change. The replay is collected, and rea
 response omits: the id of a new chat or bookmark, and whether the change worked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import dropwhile
 from typing import Literal

@@ -5,8 +5,6 @@ still without any message, and the server names an unknown chat, it means that o
 prompts are, the id is ambiguous (`is_doubtful`). A response corrects a wrong guess.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 _SUBAGENT: Final = "subagent-"

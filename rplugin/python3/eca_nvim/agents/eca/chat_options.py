@@ -4,8 +4,6 @@ What was set for a chat stays, whatever defaults the server announces later. Wha
 for one chat, or reports with an answer, is of that chat; what it selects for all is forced.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeVar

@@ -1,7 +1,5 @@
 """Contents: turns ECA's contents of a chat, tool calls among them, into chat events."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final

@@ -3,8 +3,6 @@
 No server states its generation: each of its messages proves a minimum, so it never goes down.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum
 from typing import Final
@@ -12,13 +10,17 @@ from typing import Final
 from msgspec import UNSET
 
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
-from eca_nvim.protocol.eca import Unknown, chats, content
-from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated, PromptResult, PromptStatus
-from eca_nvim.protocol.eca.contexts import QueryCommandsParams, QueryContextParams
-from eca_nvim.protocol.eca.draft import FileChangeContent
-from eca_nvim.protocol.eca.lifecycle import InitializeResult, ShowMessage
-from eca_nvim.protocol.eca.tool_call import ToolCall
-from eca_nvim.protocol.eca.tools import ToolServerUpdated
+from eca_nvim.protocol.eca import (
+    Unknown,
+    chat,
+    chats,
+    content,
+    contexts,
+    draft,
+    lifecycle,
+    tool_call,
+    tools,
+)
 
 
 class Generation(IntEnum):
@@ -62,8 +64,8 @@ class Lack(Enum):
 
 _KNOWN_SINCE: Final[Mapping[str, Generation]] = {
     chats.ChatDeleteParams.method: Generation.BEHAVIORS,
-    QueryContextParams.method: Generation.BEHAVIORS,
-    QueryCommandsParams.method: Generation.BEHAVIORS,
+    contexts.QueryContextParams.method: Generation.BEHAVIORS,
+    contexts.QueryCommandsParams.method: Generation.BEHAVIORS,
 }
 """Requests that servers before today's know; they are sent no others."""
 _ABLE_SINCE: Final[Mapping[Ability, Generation]] = {
@@ -99,7 +101,7 @@ class Dialect:
         self.speaks_of_behaviors = False
         """Whether the server calls agents by their older name: those bring no model."""
 
-    def read_introduction(self, result: InitializeResult) -> None:
+    def read_introduction(self, result: lifecycle.InitializeResult) -> None:
         """Learn from the response to initialize."""
         if result.agents is not None:
             self.speaks_of_behaviors = True
@@ -111,19 +113,21 @@ class Dialect:
     def read(self, message: object) -> None:
         """Learn from a notification."""
         match message:
-            case ConfigUpdated(chat=config):
-                self._read_config(config or ChatConfig())
+            case chat.ConfigUpdated(chat=config):
+                self._read_config(config or chat.ChatConfig())
             case content.ContentReceived():
                 if (generation := _of_content(message)) > self.generation:
                     self._is_at_least(generation)
             case Unknown():
                 pass
-            case ToolServerUpdated() | ShowMessage():  # older servers sent these, too
+            case (
+                tools.ToolServerUpdated() | lifecycle.ShowMessage()
+            ):  # older servers sent these, too
                 self._is_at_least(Generation.BEHAVIORS)
             case _:
                 self._is_at_least(Generation.AGENTS)
 
-    def _read_config(self, config: ChatConfig) -> None:
+    def _read_config(self, config: chat.ChatConfig) -> None:
         self._is_at_least(Generation.BEHAVIORS)
         if config.of_behaviors:
             self.speaks_of_behaviors = True
@@ -131,9 +135,9 @@ class Dialect:
             self.speaks_of_behaviors = False
             self._is_at_least(Generation.AGENTS)
 
-    def read_answer(self, result: PromptResult) -> None:
+    def read_answer(self, result: chat.PromptResult) -> None:
         """Learn from the response to a prompt, which has no model in the first draft."""
-        if result.model is not None or result.status is PromptStatus.LOGIN:
+        if result.model is not None or result.status is chat.PromptStatus.LOGIN:
             self._is_at_least(Generation.BEHAVIORS)
         elif result.result_message is not None:
             self._is_at_least(Generation.DRAFT)
@@ -184,11 +188,11 @@ def _of_content(received: content.ContentReceived) -> Generation:
     match received.content:
         case _ if received.is_complete is not None:  # a piece of an answer, whatever its kind
             return Generation.DRAFT
-        case FileChangeContent():
+        case draft.FileChangeContent():
             return Generation.DRAFT
         case content.TextContent() | content.UnknownContent():
             return Generation.UNKNOWN
-        case ToolCall(server=str()) | content.MetadataContent():
+        case tool_call.ToolCall(server=str()) | content.MetadataContent():
             return Generation.SERVERS
         case _:
             return Generation.BEHAVIORS

@@ -4,8 +4,6 @@ Every one becomes events, or a line in the debug log if this client does not use
 partial: None in an event means unchanged.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar

@@ -1,7 +1,5 @@
 """Introduction: the `initialize` request, and when the server is ready."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final

@@ -4,8 +4,6 @@ Only ECA's own tools are known by name: a tool of another server may have the sa
 come from a model: any key may be missing or of any type.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -9,8 +9,6 @@ Rules kept here:
   in (providers/updated), or the MCP server as running (tool/serverUpdated).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, TypeVar
 

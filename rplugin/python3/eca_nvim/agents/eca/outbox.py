@@ -3,8 +3,6 @@
 Messages are queued in the order of the calls; no call waits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Final

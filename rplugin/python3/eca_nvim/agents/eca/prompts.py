@@ -6,8 +6,6 @@ message itself names are always read with the message; so are texts, images and 
 reads pages; the model can, given the address.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, TypeAlias, assert_never

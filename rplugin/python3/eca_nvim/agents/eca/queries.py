@@ -4,8 +4,6 @@ A query always has its text: without one the server fails. It hides contexts tha
 added; ours lists none, because a prompt may name a file twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 

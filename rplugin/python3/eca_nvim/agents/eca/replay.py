@@ -3,8 +3,6 @@
 The server replays a chat with the same messages as live ones, and then responds to the request.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

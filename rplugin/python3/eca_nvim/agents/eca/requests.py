@@ -7,8 +7,6 @@ references are 1-based in both directions. Characters are UTF-16 code units.
 Every request gets exactly one response, if necessary an error, because a tool waits for it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

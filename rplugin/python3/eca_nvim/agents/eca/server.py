@@ -4,8 +4,6 @@ Older servers are reached through `older/`. A request that a server does not kno
 the feature is missing, and the error says so in the user's terms.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Turns: merges the server's reports about a turn into one beginning and one end."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """Call groups: calls shown together: neighbours that read or search, and those of a subagent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from eca_nvim.chat.model.blocks import Block, Fold, GroupBlock, Lane, Nested, ToolBlock

@@ -1,7 +1,5 @@
 """Call steps: moves tool calls from state to state, checks answers, ends what is still live."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 
@@ -12,8 +10,7 @@ from eca_nvim.chat.model.blocks import Fold, Lane, ReasoningBlock, ToolBlock, op
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.safe_text import clean
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary import ops
-from eca_nvim.chat.vocabulary.states import CALL_STEPS, ENDED_CALLS, CallState, TurnEnd
+from eca_nvim.chat.vocabulary import ops, states
 
 INCOMPLETE = (
     "The model did not complete this call: its arguments are not valid JSON. Nothing was run. "
@@ -22,7 +19,10 @@ INCOMPLETE = (
 
 
 def settle(
-    update: Update, only: Lane | None = None, end: TurnEnd = TurnEnd.GONE, since: int = 0
+    update: Update,
+    only: Lane | None = None,
+    end: states.TurnEnd = states.TurnEnd.GONE,
+    since: int = 0,
 ) -> None:
     """End every live block and every unfinished text, of one lane or of all.
 
@@ -31,13 +31,15 @@ def settle(
     """
     for block in list(update.chat.live.values()):
         question = open_question(block)
-        outlives = question is not None and not question.asked.of_turn and end is not TurnEnd.GONE
+        outlives = (
+            question is not None and not question.asked.of_turn and end is not states.TurnEnd.GONE
+        )
         if block.id <= since or outlives or only not in (None, block.lane):
             continue
         dismiss(update, block)
         if isinstance(block, ToolBlock):
             state = _end_of(block, end)
-            if state is CallState.FAILED:
+            if state is states.CallState.FAILED:
                 block.outputs = (INCOMPLETE,)
             step(update, block, state)
         elif isinstance(block, ReasoningBlock):
@@ -49,7 +51,7 @@ def settle(
 
 def _is_incomplete(block: ToolBlock) -> bool:
     """Return whether the model began to write the arguments of a call, but they are not JSON."""
-    if block.state is not CallState.PREPARING or not block.arguments.size:
+    if block.state is not states.CallState.PREPARING or not block.arguments.size:
         return False
     try:
         json.loads(block.arguments.text)  # which takes halves of surrogate pairs, too
@@ -58,26 +60,26 @@ def _is_incomplete(block: ToolBlock) -> bool:
     return False
 
 
-def _end_of(block: ToolBlock, end: TurnEnd) -> CallState:
+def _end_of(block: ToolBlock, end: states.TurnEnd) -> states.CallState:
     match block.state:
-        case CallState.REFUSED:
-            return CallState.REJECTED
-        case CallState.PREPARING if end is TurnEnd.DONE:
-            return CallState.FAILED if _is_incomplete(block) else CallState.UNREPORTED
-        case CallState.APPROVED | CallState.RUNNING if end is TurnEnd.DONE:
-            return CallState.UNREPORTED
-        case CallState.APPROVED | CallState.RUNNING if end is not TurnEnd.GONE:
-            return CallState.LEFT
+        case states.CallState.REFUSED:
+            return states.CallState.REJECTED
+        case states.CallState.PREPARING if end is states.TurnEnd.DONE:
+            return states.CallState.FAILED if _is_incomplete(block) else states.CallState.UNREPORTED
+        case states.CallState.APPROVED | states.CallState.RUNNING if end is states.TurnEnd.DONE:
+            return states.CallState.UNREPORTED
+        case states.CallState.APPROVED | states.CallState.RUNNING if end is not states.TurnEnd.GONE:
+            return states.CallState.LEFT
         case _:
-            return CallState.STOPPED
+            return states.CallState.STOPPED
 
 
 def stop_left(update: Update) -> None:
     """Call stopped what went on after its turn: the agent's process has ended, and all its own."""
     for lane in update.chat.lanes.values():
         for block in lane.calls.values():
-            if block.state is CallState.LEFT:
-                step(update, block, CallState.STOPPED)
+            if block.state is states.CallState.LEFT:
+                step(update, block, states.CallState.STOPPED)
                 update.redraw(block)
 
 
@@ -85,8 +87,8 @@ def settle_pending(update: Update) -> None:
     """End the requests that wait for the user; running calls may still finish."""
     for block in update.chat.waiting:
         dismiss(update, block)
-        if isinstance(block, ToolBlock) and block.state is CallState.WAITING:
-            step(update, block, CallState.STOPPED)
+        if isinstance(block, ToolBlock) and block.state is states.CallState.WAITING:
+            step(update, block, states.CallState.STOPPED)
 
 
 CHANGED = "this request has changed since you saw it, look again"
@@ -114,32 +116,34 @@ def check_answer(update: Update, block_id: int, digest: str, typed: str | None =
     return False
 
 
-_FOLDS: Mapping[CallState, Fold] = {
-    **dict.fromkeys(ENDED_CALLS, Fold.CLOSED),
-    CallState.WAITING: Fold.OPEN,
-    CallState.FAILED: Fold.OPEN,
+_FOLDS: Mapping[states.CallState, Fold] = {
+    **dict.fromkeys(states.ENDED_CALLS, Fold.CLOSED),
+    states.CallState.WAITING: Fold.OPEN,
+    states.CallState.FAILED: Fold.OPEN,
 }
-_OUTCOMES: Mapping[CallState, str] = {
-    **dict.fromkeys((CallState.APPROVED, CallState.RUNNING, *ENDED_CALLS), "approved"),
-    **dict.fromkeys((CallState.REFUSED, CallState.REJECTED), "rejected"),
-    CallState.STOPPED: "stopped",
+_OUTCOMES: Mapping[states.CallState, str] = {
+    **dict.fromkeys(
+        (states.CallState.APPROVED, states.CallState.RUNNING, *states.ENDED_CALLS), "approved"
+    ),
+    **dict.fromkeys((states.CallState.REFUSED, states.CallState.REJECTED), "rejected"),
+    states.CallState.STOPPED: "stopped",
 }
 
 
-def step(update: Update, block: ToolBlock, state: CallState) -> None:
+def step(update: Update, block: ToolBlock, state: states.CallState) -> None:
     """Move a call to a state if the transition is legal, else leave its state as it is.
 
     Every change of a call's state goes through here. Header and body are redrawn either way,
     because the event may have brought new details.
     """
     chat = update.chat
-    if state in CALL_STEPS[block.state]:  # else the event comes too late
+    if state in states.CALL_STEPS[block.state]:  # else the event comes too late
         block.state = state
-        if state in ENDED_CALLS:
+        if state in states.ENDED_CALLS:
             chat.live.pop(block.id, None)
         else:
             chat.live[block.id] = block
-        if state is CallState.WAITING:
+        if state is states.CallState.WAITING:
             chat.ask(block, update.now)
             update.dirty |= Dirty.STATUS
             announce_request(update, block)
@@ -152,11 +156,11 @@ def step(update: Update, block: ToolBlock, state: CallState) -> None:
 
 def _show_in_anchor(update: Update, block: ToolBlock) -> None:
     """Show in the call that runs a subagent what this call of the subagent does."""
-    if block.state is CallState.WAITING:
+    if block.state is states.CallState.WAITING:
         reveal(update, block.lane)
     else:
         conceal(update, block.lane)
-    if block.state not in ENDED_CALLS:
+    if block.state not in states.ENDED_CALLS:
         show_activity(update, block.lane, lambda: call_title(block, update.chat.settings))
 
 

@@ -1,7 +1,5 @@
 """Chat state: events about a whole chat: title, options, progress, usage, commands, cleared."""
 
-from __future__ import annotations
-
 from eca_nvim.chat.handlers.call_groups import show_progress, store_usage
 from eca_nvim.chat.handlers.call_steps import settle
 from eca_nvim.chat.handlers.messages import note

@@ -1,7 +1,5 @@
 """Messages: texts of the user, the model and the system; reasoning, hooks, links, images, flags."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeAlias
 

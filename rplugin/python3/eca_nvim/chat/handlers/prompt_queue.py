@@ -3,8 +3,6 @@
 Nothing the user wrote is dropped, and every prompt gets a turn of its own: they are never joined.
 """
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Mapping, Set
 from itertools import combinations

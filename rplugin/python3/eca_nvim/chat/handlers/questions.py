@@ -3,8 +3,6 @@
 A question and the tool call that asks it are one block.
 """
 
-from __future__ import annotations
-
 from eca_nvim.chat.handlers.call_groups import conceal, reveal
 from eca_nvim.chat.model.blocks import (
     Block,

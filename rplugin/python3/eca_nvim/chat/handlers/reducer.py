@@ -1,7 +1,5 @@
 """Reducer: finds the handler for an event of the agent, and lets time (ms) pass."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task list: the agent's tasks, as one block where they changed last."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

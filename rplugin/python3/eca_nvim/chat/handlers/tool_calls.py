@@ -3,8 +3,6 @@
 Any event may be the first about a call, and may come after its end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import astuple, replace
@@ -32,9 +30,9 @@ from eca_nvim.chat.vocabulary import (
     ops,
     options,
     requests,
+    states,
     turn_events,
 )
-from eca_nvim.chat.vocabulary.states import CALL_STEPS, ENDED_CALLS, CallState, Turn
 
 SHOWN_ARGUMENTS = 4000
 """An open body shows growing arguments up to this many characters, then only once complete."""
@@ -51,10 +49,10 @@ def preparing(update: Update, event: events.ToolPreparing) -> None:
     """Append a piece of the arguments that the model is writing."""
     block = update.lane.calls.get(event.call.id)
     # After its turn the model writes no call, so what comes then is too late.
-    writes = update.replays or update.chat.turn.state in (Turn.SENDING, Turn.RUNNING)
-    if block is not None and block.state in ENDED_CALLS and writes:
+    writes = update.replays or update.chat.turn.state in (states.Turn.SENDING, states.Turn.RUNNING)
+    if block is not None and block.state in states.ENDED_CALLS and writes:
         block = None
-    if block is not None and block.state is not CallState.PREPARING:
+    if block is not None and block.state is not states.CallState.PREPARING:
         return
     block = _block_of(update, block, event.call)
     block.arguments.feed(event.arguments_text)
@@ -70,19 +68,22 @@ def requested(update: Update, event: events.ToolRequested) -> None:
     if block is not None and block.state not in OPEN_TO_CHANGE and not _asks_again(block, event):
         return
     waited = None
-    if block is not None and block.state is CallState.WAITING:
+    if block is not None and block.state is states.CallState.WAITING:
         waited = (block.call, block.choices)
     trusted = _trusted_choice(update, event) if waited is None else None
     waits = event.needs_approval and trusted is None
-    state = CallState.WAITING if waits else CallState.APPROVED
+    state = states.CallState.WAITING if waits else states.CallState.APPROVED
     block = _block_of(update, block, event.call, asks=event.needs_approval)
     block.choices, block.request_id = event.choices, event.request_id
     step(update, block, state)
-    if trusted is not None and block.state is CallState.APPROVED:
+    if trusted is not None and block.state is states.CallState.APPROVED:
         home = update.chat.id
         allowed = effects.Decision(block.lane.chat_id, block.call, trusted.id, True, home, block.id)
         update.tell(lambda it: it.decide(allowed))
-    if block.state is CallState.WAITING and waited not in (None, (block.call, block.choices)):
+    if block.state is states.CallState.WAITING and waited not in (
+        None,
+        (block.call, block.choices),
+    ):
         announce_request(update, block)
     if not block.replayed:
         _show_place(update, block, done=False)
@@ -95,7 +96,7 @@ def _trusted_choice(update: Update, event: events.ToolRequested) -> requests.Cho
     """
     chat = update.chat
     is_ours = chat.trust and options.first_of(chat.options, options.TRUST) is None
-    if not is_ours or not event.needs_approval or chat.turn.state is Turn.STOPPING:
+    if not is_ours or not event.needs_approval or chat.turn.state is states.Turn.STOPPING:
         return None
     once = (it for it in event.choices if it.kind is requests.ChoiceKind.ALLOW_ONCE)
     return next(once, None)
@@ -111,25 +112,28 @@ def running(update: Update, event: events.ToolRunning) -> None:
     block = _open_call(update, event.call)
     if block is None:
         return
-    is_undecided = block.state in (CallState.WAITING, CallState.REFUSED) and not event.is_approved
+    is_undecided = (
+        block.state in (states.CallState.WAITING, states.CallState.REFUSED)
+        and not event.is_approved
+    )
     if not is_undecided and block.started_ms is None:
         block.started_ms = update.now
-    step(update, block, block.state if is_undecided else CallState.RUNNING)
+    step(update, block, block.state if is_undecided else states.CallState.RUNNING)
 
 
 def withdrawn(update: Update, event: events.ApprovalWithdrawn) -> None:
     """Let a call wait no longer; it goes on as before it was asked about."""
     block = update.lane.calls.get(event.call.id)
-    if block is not None and block.state is CallState.WAITING:
+    if block is not None and block.state is states.CallState.WAITING:
         resolve_request(update, block, "withdrawn")
         began = block.started_ms is not None
-        step(update, block, CallState.RUNNING if began else CallState.PREPARING)
+        step(update, block, states.CallState.RUNNING if began else states.CallState.PREPARING)
 
 
 def printed(update: Update, event: events.ToolOutput) -> None:
     """Add to what a call prints, and show its end."""
     block = _open_call(update, call_details.ToolCall(event.call_id))
-    if block is None or block.state in ENDED_CALLS:
+    if block is None or block.state in states.ENDED_CALLS:
         return
     if block.live is None or event.replaces:
         block.live = LiveOutput()
@@ -172,7 +176,7 @@ def finished(update: Update, event: events.ToolFinished) -> None:
         block.question = replayed_question(event.dialogue)
     step(update, block, _outcome(update, block, event))
     call_ended(update, block)
-    if block.state in (CallState.DONE, CallState.STOPPED):
+    if block.state in (states.CallState.DONE, states.CallState.STOPPED):
         update_task_list(update, event.call.details, block)
         if not block.replayed:
             join_neighbours(update, block)
@@ -188,18 +192,18 @@ def _store_late_outputs(update: Update, event: events.ToolFinished) -> None:
         update.redraw(block, with_body=block.is_open)
 
 
-def _outcome(update: Update, block: ToolBlock, event: events.ToolFinished) -> CallState:
+def _outcome(update: Update, block: ToolBlock, event: events.ToolFinished) -> states.CallState:
     """Return how a call ended: what ends while its turn is being stopped was cut short by that."""
     question = block.question
     if question is not None and question.state is QuestionState.DISMISSED:
-        return CallState.REJECTED
+        return states.CallState.REJECTED
     if event.failed:
-        return CallState.FAILED
-    return CallState.STOPPED if _is_stopping(update) else CallState.DONE
+        return states.CallState.FAILED
+    return states.CallState.STOPPED if _is_stopping(update) else states.CallState.DONE
 
 
 def _is_stopping(update: Update) -> bool:
-    return update.chat.turn.state is Turn.STOPPING and not update.replays
+    return update.chat.turn.state is states.Turn.STOPPING and not update.replays
 
 
 def rejected(update: Update, event: events.ToolRejected) -> None:
@@ -207,17 +211,19 @@ def rejected(update: Update, event: events.ToolRejected) -> None:
     block = _open_call(update, event.call)
     if block is None:
         return
-    was_cut = event.reason == events.CUT or block.state is CallState.LEFT or _is_stopping(update)
-    stopped = was_cut and block.state is not CallState.REFUSED
+    was_cut = (
+        event.reason == events.CUT or block.state is states.CallState.LEFT or _is_stopping(update)
+    )
+    stopped = was_cut and block.state is not states.CallState.REFUSED
     dismiss_for_call(update, block)
     block.by_config = event.reason == events.BY_CONFIG
-    step(update, block, CallState.STOPPED if stopped else CallState.REJECTED)
+    step(update, block, states.CallState.STOPPED if stopped else states.CallState.REJECTED)
 
 
 def _open_call(update: Update, call: call_details.ToolCall) -> ToolBlock | None:
     """Return the block of a call that runs or has just ended; None if the event is too late."""
     block = active_call(update.lane, call)
-    if block is not None and not CALL_STEPS[block.state]:
+    if block is not None and not states.CALL_STEPS[block.state]:
         return None
     return _block_of(update, block, call)
 
@@ -244,7 +250,7 @@ def _new_block(update: Update, call: call_details.ToolCall) -> ToolBlock:
     block = ToolBlock(*update.place(), _kind(call), Fold.CLOSED, call=call)
     block.replayed = update.replays
     earlier = lane.calls.get(call.id)
-    if earlier is not None and earlier.state not in ENDED_CALLS:
+    if earlier is not None and earlier.state not in states.ENDED_CALLS:
         block.earlier = earlier
     lane.calls[call.id] = block
     update.chat.live[block.id] = block

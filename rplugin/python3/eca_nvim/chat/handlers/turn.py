@@ -3,8 +3,6 @@
 Every end leaves the chat idle, and is announced once with its reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from eca_nvim.chat.handlers.call_steps import settle, settle_pending
@@ -16,22 +14,14 @@ from eca_nvim.chat.handlers.used_files import prompt_sent
 from eca_nvim.chat.model import blocks
 from eca_nvim.chat.model.chat import QueueKind, RunningTurn
 from eca_nvim.chat.update import Dirty, Update
-from eca_nvim.chat.vocabulary import completion, effects, events, ops, turn_events
+from eca_nvim.chat.vocabulary import completion, effects, events, ops, states, turn_events
 from eca_nvim.chat.vocabulary.contexts import Context
-from eca_nvim.chat.vocabulary.states import (
-    LOGIN_TURNS,
-    CallState,
-    Turn,
-    TurnEnd,
-    TurnStep,
-    next_turn,
-)
 
-PATIENCE_MS: Mapping[Turn, int] = {
-    Turn.SENDING: 30_000,
-    Turn.RUNNING: 30_000,
-    Turn.STOPPING: 5_000,
-    Turn.LEAVING: 5_000,
+PATIENCE_MS: Mapping[states.Turn, int] = {
+    states.Turn.SENDING: 30_000,
+    states.Turn.RUNNING: 30_000,
+    states.Turn.STOPPING: 5_000,
+    states.Turn.LEAVING: 5_000,
 }
 """Milliseconds of silence before we ask the agent; doubled each time."""
 LONGEST_MS = 300_000
@@ -39,8 +29,8 @@ LONGEST_MS = 300_000
 STOPPED = "The server did not confirm the stop; the turn is ended here."
 IDLE = "The server reports this chat as idle but did not report the turn's end: it ends here."
 
-_STOPS = frozenset({Turn.STOPPING, Turn.LEAVING})
-_WORKING = frozenset({CallState.APPROVED, CallState.RUNNING})
+_STOPS = frozenset({states.Turn.STOPPING, states.Turn.LEAVING})
+_WORKING = frozenset({states.CallState.APPROVED, states.CallState.RUNNING})
 
 
 def ask_when_silent(update: Update) -> None:
@@ -64,7 +54,7 @@ def ask_when_silent(update: Update) -> None:
 def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:
     """End the turn we asked about, unless the agent has sent something since."""
     turn = update.chat.turn
-    if turn.state is Turn.IDLE or (turn.number, turn.times_asked) != (
+    if turn.state is states.Turn.IDLE or (turn.number, turn.times_asked) != (
         event.number,
         event.times_asked,
     ):
@@ -73,7 +63,7 @@ def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:
     if not stops and not event.is_idle:
         return  # an agent that does not mention the chat may still work
     note(update, STOPPED if stops else IDLE, is_error=not stops)
-    end(update, TurnEnd.STOPPED if stops else TurnEnd.FAILED)
+    end(update, states.TurnEnd.STOPPED if stops else states.TurnEnd.FAILED)
 
 
 LOG_END = "the last lines of the server's log"
@@ -89,10 +79,10 @@ _SECRET_WORDS = ("key", "token", "code", "password", "secret")
 # --- steps --------------------------------------------------------------------------------------
 
 
-def begin(update: Update, step: TurnStep) -> None:
+def begin(update: Update, step: states.TurnStep) -> None:
     """Start a turn, because we sent a prompt or the agent began on its own."""
     chat, before = update.chat, update.chat.turn
-    state = next_turn(before.state, step)
+    state = states.next_turn(before.state, step)
     chat.turn = RunningTurn(state, update.now, before.number + 1, last_activity_ms=update.now)
     chat.used.begin_turn(chat.turn.number)
     update.dirty |= Dirty.STATUS
@@ -103,7 +93,7 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     """Start a turn with a prompt: show it at once and send it to the agent."""
     chat = update.chat
     update.lane = chat.root
-    begin(update, TurnStep.SEND)
+    begin(update, states.TurnStep.SEND)
     chat.turn.by_command = completion.is_command(text)
     chat.unconfirmed.append(show_user(update, text))
     update.tell(lambda it: it.prompt(effects.Prompt(chat.id, text, contexts)))
@@ -113,16 +103,16 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
 def stop(update: Update) -> None:
     """Ask the agent to end the turn; requests that wait for the user end at once."""
     match update.chat.turn.state:
-        case Turn.IDLE:
+        case states.Turn.IDLE:
             pass
-        case Turn.LOGIN if _is_bare_login(update):
+        case states.Turn.LOGIN if _is_bare_login(update):
             update.tell(lambda it: it.stop(update.chat.id))
-            end(update, TurnEnd.STOPPED)
-        case Turn.LOGIN:
+            end(update, states.TurnEnd.STOPPED)
+        case states.Turn.LOGIN:
             update.chat.turn.note_activity(update.now)
-            _step(update, TurnStep.STOP)
+            _step(update, states.TurnStep.STOP)
             _cancel_login(update)
-        case Turn.LEAVING:
+        case states.Turn.LEAVING:
             _cancel_login(update)
         case _:
             update.tell(lambda it: it.stop(update.chat.id))
@@ -138,14 +128,14 @@ def stop_for_reason(update: Update) -> None:
 
 def _mark_stopping(update: Update) -> None:
     turn = update.chat.turn
-    if turn.state in (Turn.SENDING, Turn.RUNNING):
-        _step(update, TurnStep.STOP)
+    if turn.state in (states.Turn.SENDING, states.Turn.RUNNING):
+        _step(update, states.TurnStep.STOP)
         settle_pending(update)
 
 
-def _step(update: Update, step: TurnStep) -> None:
+def _step(update: Update, step: states.TurnStep) -> None:
     turn = update.chat.turn
-    turn.state = next_turn(turn.state, step)
+    turn.state = states.next_turn(turn.state, step)
     update.dirty |= Dirty.STATUS
 
 
@@ -190,20 +180,20 @@ def _cancel_login(update: Update) -> None:
         update.tell(lambda it: it.answer_login(update.chat.id, None))
 
 
-def end(update: Update, reason: TurnEnd) -> None:
+def end(update: Update, reason: states.TurnEnd) -> None:
     """End the turn, close its live blocks, and send the prompt that should follow."""
     chat = update.chat
-    was_login = chat.turn.state in LOGIN_TURNS
-    chat.turn.state = next_turn(chat.turn.state, TurnStep.END)
+    was_login = chat.turn.state in states.LOGIN_TURNS
+    chat.turn.state = states.next_turn(chat.turn.state, states.TurnStep.END)
     chat.turn.activity, chat.turn.retrying = None, False
     chat.unconfirmed.clear()
     update.dirty |= Dirty.STATUS
     settle(update, end=reason)
     if not chat.turn.sent_tasks:
         drop_task_list(update)
-    if reason is TurnEnd.DONE and _is_unanswered(update):
+    if reason is states.TurnEnd.DONE and _is_unanswered(update):
         note(update, NO_ANSWER)
-    elif reason is TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
+    elif reason is states.TurnEnd.STOPPED and not was_login and not _says_why_it_ended(update):
         note(update, STOPPED_HERE)
     ended = {"reason": reason.value, "command": chat.turn.by_command}
     update.emit("EcaTurnFinished", ended)
@@ -228,7 +218,7 @@ def _says_why_it_ended(update: Update) -> bool:
     match update.chat.root.blocks[-1:]:
         case [blocks.NoteBlock()]:
             return True
-        case [blocks.ToolBlock(state=CallState.STOPPED | CallState.REJECTED)]:
+        case [blocks.ToolBlock(state=states.CallState.STOPPED | states.CallState.REJECTED)]:
             return True
         case _:
             return False
@@ -240,19 +230,19 @@ def _says_why_it_ended(update: Update) -> bool:
 def turn_began(update: Update, _event: turn_events.TurnBegan) -> None:
     """Note that the agent works."""
     match update.chat.turn.state:
-        case Turn.IDLE:
-            begin(update, TurnStep.START)
-        case Turn.LOGIN:
+        case states.Turn.IDLE:
+            begin(update, states.TurnStep.START)
+        case states.Turn.LOGIN:
             close_login_question(update)
-            _step(update, TurnStep.START)
-        case Turn.SENDING:
-            _step(update, TurnStep.START)
-        case Turn.LEAVING:  # the login had already ended
-            _step(update, TurnStep.START)
+            _step(update, states.TurnStep.START)
+        case states.Turn.SENDING:
+            _step(update, states.TurnStep.START)
+        case states.Turn.LEAVING:  # the login had already ended
+            _step(update, states.TurnStep.START)
             update.tell(lambda it: it.stop(update.chat.id))
-        case Turn.STOPPING:  # our stop arrived before the turn began: send it again
+        case states.Turn.STOPPING:  # our stop arrived before the turn began: send it again
             update.tell(lambda it: it.stop(update.chat.id))
-        case Turn.RUNNING:
+        case states.Turn.RUNNING:
             pass
 
 
@@ -263,27 +253,27 @@ def turn_stopping(update: Update, _event: turn_events.TurnStopping) -> None:
 
 def stop_refused(update: Update, event: turn_events.StopRefused) -> None:
     """Note that the turn goes on although the user wants to stop it."""
-    if update.chat.turn.state is Turn.STOPPING:
-        _step(update, TurnStep.START)
+    if update.chat.turn.state is states.Turn.STOPPING:
+        _step(update, states.TurnStep.START)
     note(update, event.message)
 
 
 def login_began(update: Update, _event: turn_events.LoginBegan) -> None:
     """Turn the chat's turn into a login."""
     was = update.chat.turn.state
-    if was is Turn.IDLE:
-        begin(update, TurnStep.LOGIN)
+    if was is states.Turn.IDLE:
+        begin(update, states.TurnStep.LOGIN)
     else:
-        _step(update, TurnStep.LOGIN)
+        _step(update, states.TurnStep.LOGIN)
     update.chat.unconfirmed.clear()
     requeue(update, OF_TURN)
-    if was is Turn.STOPPING:  # our stop arrived before the login began
+    if was is states.Turn.STOPPING:  # our stop arrived before the login began
         _cancel_login(update)
 
 
 def login_waits(update: Update, _event: turn_events.LoginWaits) -> None:
     """Ask for what a login waits for, unless the agent has a question of its own."""
-    wanted = _login_question(update) if update.chat.turn.state is Turn.LOGIN else None
+    wanted = _login_question(update) if update.chat.turn.state is states.Turn.LOGIN else None
     if wanted is None or asks_itself(update.chat):
         return
     match update.lane.blocks[-1]:
@@ -299,21 +289,21 @@ def turn_ended(update: Update, event: turn_events.TurnEnded) -> None:
     """End the turn and show the agent's reason; a subagent's end settles only its own lane."""
     turn = update.chat.turn
     if update.lane is not update.chat.root:
-        is_done = turn.state is Turn.RUNNING
-        settle(update, update.lane, TurnEnd.DONE if is_done else TurnEnd.STOPPED)
-    elif turn.state is not Turn.IDLE:
+        is_done = turn.state is states.Turn.RUNNING
+        settle(update, update.lane, states.TurnEnd.DONE if is_done else states.TurnEnd.STOPPED)
+    elif turn.state is not states.Turn.IDLE:
         if event.message:
-            note(update, event.message, is_error=event.end is TurnEnd.FAILED)
+            note(update, event.message, is_error=event.end is states.TurnEnd.FAILED)
         end(update, _reason(turn, event.end))
 
 
-def _reason(turn: RunningTurn, reported: TurnEnd) -> TurnEnd:
+def _reason(turn: RunningTurn, reported: states.TurnEnd) -> states.TurnEnd:
     """Return why a turn ended: what the user did counts more than a plain end the agent reports."""
-    if reported not in (TurnEnd.DONE, TurnEnd.STOPPED):
+    if reported not in (states.TurnEnd.DONE, states.TurnEnd.STOPPED):
         return reported
-    if turn.state in (Turn.STOPPING, Turn.LEAVING):
-        return TurnEnd.STOPPED
-    return reported if turn.expected_end is TurnEnd.DONE else turn.expected_end
+    if turn.state in (states.Turn.STOPPING, states.Turn.LEAVING):
+        return states.TurnEnd.STOPPED
+    return reported if turn.expected_end is states.TurnEnd.DONE else turn.expected_end
 
 
 def agent_gone(update: Update, event: events.AgentGone) -> None:
@@ -356,8 +346,8 @@ def chat_deleted(update: Update, _event: events.ChatDeleted) -> None:
 
 
 def _end_everything(update: Update) -> None:
-    if update.chat.turn.state is Turn.IDLE:
+    if update.chat.turn.state is states.Turn.IDLE:
         settle(update)
     else:
-        end(update, TurnEnd.GONE)
+        end(update, states.TurnEnd.GONE)
     update.effects.clear()  # the agent is gone or has no such chat

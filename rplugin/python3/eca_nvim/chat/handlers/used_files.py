@@ -3,8 +3,6 @@
 The calls of a subagent count for the chat that it works in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 

@@ -3,8 +3,6 @@
 Paths come from a model, and a command is data: it is cut into words, never run or expanded.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice

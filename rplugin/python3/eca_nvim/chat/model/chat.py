@@ -1,7 +1,5 @@
 """Chat: the state of a conversation, and how chats, turns and calls are found."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
@@ -12,10 +10,17 @@ from eca_nvim.chat.model.calls import may_change
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.model.used_files import UsedFiles
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary import call_details, completion, events, ops, requests, turn_events
+from eca_nvim.chat.vocabulary import (
+    call_details,
+    completion,
+    events,
+    ops,
+    requests,
+    states,
+    turn_events,
+)
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability, ChatOption, OptionValue
-from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState, History, Turn, TurnEnd
 
 
 class QueueKind(StrEnum):
@@ -63,10 +68,10 @@ class RunningTurn(Struct):
     agent has sent its task list since the turn began.
     """
 
-    state: Turn = Turn.IDLE
+    state: states.Turn = states.Turn.IDLE
     started_ms: int = 0
     number: int = 0
-    expected_end: TurnEnd = TurnEnd.DONE
+    expected_end: states.TurnEnd = states.TurnEnd.DONE
     by_command: bool = False
     last_activity_ms: int = 0
     times_asked: int = 0
@@ -111,7 +116,7 @@ class Chat(Struct, eq=False):
     server: str = "stopped"
     server_ms: int = 0
     turn: RunningTurn = field(default_factory=RunningTurn)
-    history: History = History.SETTLED
+    history: states.History = states.History.SETTLED
     usage: turn_events.UsageReported | None = None
     used: UsedFiles = field(default_factory=UsedFiles)
     task_list_block: ToolBlock | None = None
@@ -157,7 +162,7 @@ class Chat(Struct, eq=False):
     @property
     def has_turn(self) -> bool:
         """Whether a turn or a login runs, or will run when the history has changed."""
-        return self.turn.state is not Turn.IDLE or self.awaits_history
+        return self.turn.state is not states.Turn.IDLE or self.awaits_history
 
     @property
     def shows_time(self) -> bool:
@@ -214,7 +219,9 @@ def owner(chats: Mapping[str, Chat], chat_id: str) -> str:
 
 PROMPT_CELLS = 60
 
-_NEVER_RAN = frozenset({CallState.PREPARING, CallState.WAITING, CallState.REJECTED})
+_NEVER_RAN = frozenset(
+    {states.CallState.PREPARING, states.CallState.WAITING, states.CallState.REJECTED}
+)
 
 
 class PastTurn(Struct):
@@ -249,9 +256,9 @@ def _calls(chat: Chat, block: Block) -> Iterator[ToolBlock]:
                 yield from (it for it in lane.blocks if isinstance(it, ToolBlock))
 
 
-OPEN_TO_CHANGE = frozenset({CallState.PREPARING, CallState.WAITING})
+OPEN_TO_CHANGE = frozenset({states.CallState.PREPARING, states.CallState.WAITING})
 """States in which the agent may still change a call, because nobody has approved it yet."""
-_INACTIVE = ENDED_CALLS | {CallState.WAITING}
+_INACTIVE = states.ENDED_CALLS | {states.CallState.WAITING}
 
 
 # An id names a call within one lane only. Some providers restart their ids in every turn, and two
@@ -263,7 +270,7 @@ def requested_call(lane: Lane, event: events.ToolRequested) -> ToolBlock | None:
     An agent whose requests have ids does not use the id of an open call again.
     """
     block = lane.calls.get(event.call.id)
-    if block is None or block.state in ENDED_CALLS:
+    if block is None or block.state in states.ENDED_CALLS:
         return None
     is_open = block.state in OPEN_TO_CHANGE or event.request_id is not None
     return block if is_open or is_compatible(block.call, event.call) else None

@@ -1,7 +1,5 @@
 """Display settings: the user's settings for how blocks look."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 

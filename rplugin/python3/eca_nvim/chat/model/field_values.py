@@ -3,8 +3,6 @@
 A fault is one clean line that says what would fit; it never repeats a secret.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from itertools import islice

@@ -1,7 +1,5 @@
 """Form progress: the answers to a form so far, and the field that is asked now."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 

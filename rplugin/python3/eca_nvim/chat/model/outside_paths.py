@@ -3,8 +3,6 @@
 Nothing is looked up on disk (`path_risks` follows links), and only what a call says is examined.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote

@@ -3,8 +3,6 @@
 Heat says how much a file matters now. Each use adds 1, each turn of the chat halves it.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator

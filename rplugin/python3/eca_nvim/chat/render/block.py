@@ -1,7 +1,5 @@
 """Block: the header line and the body of each kind of block, and of a group of calls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, Final

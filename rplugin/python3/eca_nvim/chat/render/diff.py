@@ -3,8 +3,6 @@
 Marks are byte columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby, islice, pairwise, takewhile

@@ -1,7 +1,5 @@
 """Panel rows: the floats of `:Eca usage` and `:Eca files`."""
 
-from __future__ import annotations
-
 import math
 import string
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 It is known from the calls, never read from what is drawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from eca_nvim.chat.model.blocks import Block, GroupBlock, ToolBlock

@@ -1,7 +1,5 @@
 """Render question: shows a question, its options and the answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Final

@@ -1,7 +1,5 @@
 """Status: what the winbar and `require('eca').status()` show of a chat, and its options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 All words come from an agent: each is made safe, and long names are cut in their middle.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Any value of a call may be missing at any time; known values are shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Any

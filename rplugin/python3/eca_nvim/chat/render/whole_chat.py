@@ -1,7 +1,5 @@
 """Whole chat: a chat as Markdown, with collapsed bodies and uncut."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """ANSI: turns the colours of a program's output into highlight groups."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby

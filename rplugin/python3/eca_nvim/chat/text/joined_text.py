@@ -3,8 +3,6 @@
 Every token passes through here; joining saves the work per event further on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 

@@ -3,8 +3,6 @@
 Time per line and memory are bounded, however much was printed before.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import deque

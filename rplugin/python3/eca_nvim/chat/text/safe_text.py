@@ -1,7 +1,5 @@
 """Text from outside, made safe to draw: nothing acts on the terminal, and nothing is invisible."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Final

@@ -1,7 +1,5 @@
 """Text differences: where two texts differ, the diff between them, its added and removed lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TypeAlias

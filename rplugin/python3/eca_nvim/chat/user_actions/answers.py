@@ -3,8 +3,6 @@
 Each text is cut to what a float can show; the block in the chat has all of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

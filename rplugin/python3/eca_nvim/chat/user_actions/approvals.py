@@ -1,7 +1,5 @@
 """Approvals: the requests that wait for the user, and how they are answered; trust."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Folding: opens and collapses blocks, opens links, redraws."""
 
-from __future__ import annotations
-
 from eca_nvim.chat.model.blocks import Block, Changes, Fold, Lane, LinkBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line

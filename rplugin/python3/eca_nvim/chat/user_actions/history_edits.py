@@ -4,8 +4,6 @@ The agent goes first. Then the same change is made to the shown blocks, instead 
 the reader's position and blocks that no agent replays stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TypeAlias
 

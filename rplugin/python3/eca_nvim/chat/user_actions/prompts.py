@@ -1,7 +1,5 @@
 """Prompts: sends prompts, queues them and takes them back."""
 
-from __future__ import annotations
-
 from eca_nvim.chat.handlers.messages import note
 from eca_nvim.chat.handlers.prompt_queue import OF_HISTORY, enqueue, requeue, take
 from eca_nvim.chat.handlers.turn import end, start_prompt, stop

@@ -3,8 +3,6 @@
 All text is searched, also if it is collapsed or cut. Rows are of a block's whole text, 0-based.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Agent events: what an agent reports about itself. A value that it omits is None: unchanged."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from eca_nvim.chat.vocabulary import bases, turn_events

@@ -1,7 +1,5 @@
 """The bases of what the parts tell each other; each theme has its own messages in one file."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

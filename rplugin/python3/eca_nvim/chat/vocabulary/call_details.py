@@ -3,8 +3,6 @@
 A value that the agent omits is None.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import Enum, StrEnum, auto
 from typing import Any, TypeAlias

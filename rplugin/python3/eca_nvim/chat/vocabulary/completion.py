@@ -4,8 +4,6 @@ A query is the text after the trigger, and a path in an item is one as a user kn
 alone knows how they are written in a token.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum

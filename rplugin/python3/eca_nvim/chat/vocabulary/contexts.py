@@ -4,8 +4,6 @@ Paths are absolute, lines 1-based and inclusive, columns 1-based in UTF-16 code 
 how the prompt refers to a context; None if that belongs to every prompt of the chat.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import TypeAlias

@@ -4,8 +4,6 @@ An effect is a call that the session makes once it has shown the ops, in order: 
 What may have to wait is a value. Ids are the agent's: a subagent's call has the subagent's chat id.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias

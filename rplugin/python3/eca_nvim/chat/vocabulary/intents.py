@@ -5,8 +5,6 @@ Lua creates chat ids (UUIDs), so that the user can write to a chat before the ho
 was shown (op `pending`): it is not sent if the request has changed since.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 

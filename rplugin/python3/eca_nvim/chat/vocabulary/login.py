@@ -3,8 +3,6 @@
 What a login asks is a question in a chat, so no intent here has a secret.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from eca_nvim.chat.vocabulary import bases

@@ -4,8 +4,6 @@
 Text in ops is clean: no carriage return, no NUL; a header or a line has no line break.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, TypeAlias

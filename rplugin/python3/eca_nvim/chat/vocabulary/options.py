@@ -3,8 +3,6 @@
 Names are shown, values are sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from enum import IntEnum, StrEnum
 from typing import Any, Final, TypeAlias

@@ -1,7 +1,5 @@
 """Intents that ask: saved chats and their history, a chat's text, files that tools changed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 

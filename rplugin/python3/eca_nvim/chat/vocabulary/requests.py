@@ -1,7 +1,5 @@
 """Requests to the user: the answers and fields of one, and the digest of what was shown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import blake2b

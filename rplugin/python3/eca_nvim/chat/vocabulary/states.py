@@ -1,7 +1,5 @@
 """States: the states of a turn, of a history and of a tool call, and the legal transitions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """Turn events: what an agent reports about a turn, usage, hooks, links, images and jobs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias

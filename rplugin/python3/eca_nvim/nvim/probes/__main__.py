@@ -8,8 +8,6 @@ Rules kept here:
 - This process leads a session, and its guardian ends all that it has started if it is killed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -3,8 +3,6 @@
 Nothing else is sent: no session is opened, no model and no tool server is started.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from msgspec import field
 
-from eca_nvim.protocol.acp.content import ContentBlock, NamedValue
-from eca_nvim.protocol.acp.options import ConfigOption, Models, Modes
+from eca_nvim.protocol.acp import content, options
 from eca_nvim.protocol.base.types import Notification, OpenEnum, Request, Wire
 
 
@@ -26,7 +25,7 @@ class McpStdio(Wire, frozen=True):
     name: str
     command: str
     args: tuple[str, ...]
-    env: tuple[NamedValue, ...]
+    env: tuple[content.NamedValue, ...]
 
 
 class McpRemote(Wire, frozen=True):
@@ -35,7 +34,7 @@ class McpRemote(Wire, frozen=True):
     type: Literal["http", "sse"]
     name: str
     url: str
-    headers: tuple[NamedValue, ...]
+    headers: tuple[content.NamedValue, ...]
 
 
 class StopReason(OpenEnum):
@@ -60,7 +59,7 @@ class PromptParams(Request[PromptResult], frozen=True):
 
     method: ClassVar[str] = "session/prompt"
     session_id: str
-    prompt: tuple[ContentBlock, ...]
+    prompt: tuple[content.ContentBlock, ...]
 
 
 class CancelTurn(Notification, frozen=True):
@@ -98,16 +97,16 @@ class SteerParams(Request[SteerResult], frozen=True):
 
     method: ClassVar[str] = "_session/steering"
     session_id: str
-    prompt: tuple[ContentBlock, ...]
+    prompt: tuple[content.ContentBlock, ...]
     meta: dict[str, Any] = field(name="_meta")
 
 
 class OpenedSession(Wire, frozen=True, kw_only=True):
     """A session that can be prompted, with its options, or its modes and models."""
 
-    config_options: tuple[ConfigOption, ...] | None = None
-    modes: Modes | None = None
-    models: Models | None = None
+    config_options: tuple[options.ConfigOption, ...] | None = None
+    modes: options.Modes | None = None
+    models: options.Models | None = None
 
 
 class NewSessionResult(OpenedSession, frozen=True, kw_only=True):

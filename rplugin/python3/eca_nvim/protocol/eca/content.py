@@ -3,14 +3,7 @@
 from typing import ClassVar, TypeAlias
 
 from eca_nvim.protocol.base.types import Int, Notification, OpenEnum, Request, UnknownPart, Wire
-from eca_nvim.protocol.eca.draft import CodeBlock, FileChangeContent, Generated
-from eca_nvim.protocol.eca.tool_call import (
-    ToolCalled,
-    ToolCallPrepare,
-    ToolCallRejected,
-    ToolCallRun,
-    ToolCallRunning,
-)
+from eca_nvim.protocol.eca import draft, tool_call
 
 
 class ReasonStarted(Wire, frozen=True, kw_only=True, tag_field="type", tag="reasonStarted"):
@@ -150,7 +143,7 @@ class TextContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="text")
 
     text: str = ""
     content_id: str | None = None
-    code_blocks: tuple[CodeBlock, ...] = ()
+    code_blocks: tuple[draft.CodeBlock, ...] = ()
 
 
 class UrlContent(Wire, frozen=True, kw_only=True, tag_field="type", tag="url"):
@@ -202,14 +195,14 @@ Content: TypeAlias = (
     | ReasonFinished
     | HookStarted
     | HookFinished
-    | ToolCallPrepare
-    | ToolCallRun
-    | ToolCallRunning
-    | ToolCalled
-    | ToolCallRejected
+    | tool_call.ToolCallPrepare
+    | tool_call.ToolCallRun
+    | tool_call.ToolCallRunning
+    | tool_call.ToolCalled
+    | tool_call.ToolCallRejected
     | MetadataContent
     | FlagContent
-    | FileChangeContent
+    | draft.FileChangeContent
     | UnknownContent
 )
 
@@ -228,4 +221,4 @@ class ContentReceived(Notification, frozen=True, kw_only=True):
     role: Role = Role.ASSISTANT
     content: Content
     is_complete: bool | None = None
-    metadata: Generated | None = None
+    metadata: draft.Generated | None = None

@@ -3,8 +3,6 @@
 What only the editor knows, such as `@cursor`, it offers by itself; it also ranks what is here.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence

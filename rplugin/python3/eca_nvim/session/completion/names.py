@@ -3,8 +3,6 @@
 A name is a relative path; that of a folder ends in `/`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -3,8 +3,6 @@
 These functions block for some milliseconds: they run in a thread.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import stat

@@ -8,8 +8,6 @@ Rules kept here:
   Only paths that the call shows are looked up.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import os.path

@@ -8,8 +8,6 @@ Rules kept here:
 - The pending request is stored with the two texts, so that an answer is for what they show.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Protocol, TypeAlias

@@ -12,8 +12,6 @@ Rules kept here:
   submodules, and nothing is fetched or written.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

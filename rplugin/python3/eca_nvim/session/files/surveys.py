@@ -7,8 +7,6 @@ Rules kept here:
 - A workspace that is too large or too slow to read is not tried again for a while.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

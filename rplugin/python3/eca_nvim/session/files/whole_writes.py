@@ -8,8 +8,6 @@ Rules kept here:
   its line numbers. If it is there more than once, nobody knows which one is meant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias

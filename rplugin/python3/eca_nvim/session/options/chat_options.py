@@ -4,8 +4,6 @@ Options belong to the chat: whenever the agent opens it again, they are set agai
 prompt (`wanted` says which).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 

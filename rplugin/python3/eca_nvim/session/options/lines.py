@@ -3,8 +3,6 @@
 Rule: names of options and values are the agent's text: each line is one clean line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 

@@ -3,8 +3,6 @@
 A value that asks less than the one the agent came back with is offered, not set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Final, TypeAlias

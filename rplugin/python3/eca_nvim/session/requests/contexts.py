@@ -1,7 +1,5 @@
 """Contexts: checks what the user or another plugin wants to send with a prompt."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

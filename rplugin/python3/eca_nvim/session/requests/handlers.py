@@ -1,7 +1,5 @@
 """Handlers: what each request of the user does; loaded with the first one. Logins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 The agent changes the history first, then the view. All functions raise AgentRefused.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary

@@ -1,7 +1,5 @@
 """Images: the clipboard's and the agent's, written to files."""
 
-from __future__ import annotations
-
 import binascii
 import logging
 import time

@@ -4,8 +4,6 @@ The user's pattern may backtrack for ever: here it blocks nothing else, and an a
 after the host. It is run by its path and imports only the standard library.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """Review: answers requests about the files that tools changed, and undoes changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any

@@ -1,7 +1,5 @@
 """The chats that the agent keeps: listed, resumed, paged, renamed, cleared and deleted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Search: finds a pattern in a chat in another process, and answers from a chat's blocks."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Templates: lists them, says what one needs, and makes the prompt of one; nothing is sent here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial

@@ -3,8 +3,6 @@ r"""Expansion: puts values in the place of a template's variables.
 `\{{` stands for two braces; an unknown variable, or an open one, is a fault that names its line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias

@@ -3,8 +3,6 @@
 It is data, and a tiny subset of YAML: one word, a colon, and text on the same line.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -3,8 +3,6 @@
 The user sees them as calls of the agent, so that they are reviewed and undone like these.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence

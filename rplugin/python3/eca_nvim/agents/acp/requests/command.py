@@ -1,7 +1,5 @@
 """Command: one that an agent runs in a terminal of ours, as the agent and the chat learn of it."""
 
-from __future__ import annotations
-
 import codecs
 import signal
 from shlex import quote

@@ -1,7 +1,5 @@
 """Consents: asks the user before we do for an agent what no permission of the chat covers."""
 
-from __future__ import annotations
-
 import logging
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +10,10 @@ from eca_nvim.agents.acp.requests.grants import scope_of_act
 from eca_nvim.agents.acp.requests.permissions import MOST_ASKED, Permissions
 from eca_nvim.agents.acp.session import Session, SessionState, TurnState
 from eca_nvim.agents.base import KeptProjects
+from eca_nvim.chat.vocabulary import requests
 from eca_nvim.chat.vocabulary.options import Unasked
-from eca_nvim.chat.vocabulary.requests import ALLOWING, Choice, ChoiceKind
 from eca_nvim.path_risks import is_inside, is_project, may_be_project, path_risks, real_path
-from eca_nvim.protocol.acp.tool_call import OptionKind, PermissionOption, RequestPermission
+from eca_nvim.protocol.acp import tool_call
 
 _ALWAYS: Final[Mapping[ActKind, str]] = {
     ActKind.READ: "read this file",
@@ -57,11 +55,11 @@ class Consents:
         folder = self._possible_project(act)
         options = (*self._options(act, folder, of_workspace=of_workspace),)
         choice = await self._ask(session, act, call_id, options)
-        if choice is None or choice.kind not in ALLOWING:
+        if choice is None or choice.kind not in requests.ALLOWING:
             return False
         if folder is not None and choice.id == _PROJECT:
             self._kept_projects.keep_project(folder)
-        elif choice.kind is ChoiceKind.ALLOW_ALWAYS:
+        elif choice.kind is requests.ChoiceKind.ALLOW_ALWAYS:
             self._granted.allow_always(session, scope_of_act(act, is_of_workspace=of_workspace))
         return True
 
@@ -97,20 +95,20 @@ class Consents:
 
     def _options(
         self, act: Act, folder: str | None, *, of_workspace: bool
-    ) -> Iterator[PermissionOption]:
+    ) -> Iterator[tool_call.PermissionOption]:
         """Yield the answers to our own question; `folder`: one that may become a project."""
-        yield PermissionOption("once", "Allow once", OptionKind.ALLOW_ONCE)
+        yield tool_call.PermissionOption("once", "Allow once", tool_call.OptionKind.ALLOW_ONCE)
         always = _ALWAYS_OF_WORKSPACE if of_workspace else _ALWAYS[act.kind]
         is_write = act.kind is ActKind.WRITE
         if not (is_write and path_risks(act.subject, self._folders)):  # programs obey such a file
             name = f"Always in this chat: {always}"
-            yield PermissionOption("always", name, OptionKind.ALLOW_ALWAYS)
+            yield tool_call.PermissionOption("always", name, tool_call.OptionKind.ALLOW_ALWAYS)
         if folder is not None:
             home = posixpath.expanduser("~")
             shown = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
             name = f"Treat {shown} as a project: read its files unasked, from now on"
-            yield PermissionOption(_PROJECT, name, OptionKind.ALLOW_ALWAYS)
-        yield PermissionOption("reject", "Reject", OptionKind.REJECT_ONCE)
+            yield tool_call.PermissionOption(_PROJECT, name, tool_call.OptionKind.ALLOW_ALWAYS)
+        yield tool_call.PermissionOption("reject", "Reject", tool_call.OptionKind.REJECT_ONCE)
 
     def _is_of_workspace(self, act: Act) -> bool:
         """Return whether an act writes an ordinary file: in the workspace, obeyed by no program."""
@@ -138,13 +136,17 @@ class Consents:
         return next(map(real_path, found), None)
 
     async def _ask(
-        self, session: Session, act: Act, call_id: str, options: tuple[PermissionOption, ...]
-    ) -> Choice | None:
+        self,
+        session: Session,
+        act: Act,
+        call_id: str,
+        options: tuple[tool_call.PermissionOption, ...],
+    ) -> requests.Choice | None:
         """Ask until the answer is to a question that shows the act.
 
         The agent may change its call while we ask about it. The user sees the call as it is then.
         """
-        asked = RequestPermission(session.id, act.call(call_id), options)
+        asked = tool_call.RequestPermission(session.id, act.call(call_id), options)
         reads = act.subject if act.kind is ActKind.READ else None
         while True:
             question = self.permissions.ask(session, asked, reads=reads)

@@ -1,7 +1,5 @@
 """Requests: what the agent asks us, and who answers it: each exactly once, because agents wait."""
 
-from __future__ import annotations
-
 import logging
 from contextlib import suppress
 
@@ -15,10 +13,15 @@ from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import EditorServices
 from eca_nvim.agents.process_agent import FAILED
 from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
-from eca_nvim.protocol.acp import DecodeError, Unknown, client_requests, decode_agent_request
-from eca_nvim.protocol.acp.elicitation import CreateElicitation
-from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS
-from eca_nvim.protocol.acp.tool_call import RequestPermission
+from eca_nvim.protocol.acp import (
+    DecodeError,
+    Unknown,
+    client_requests,
+    decode_agent_request,
+    elicitation,
+    lifecycle,
+    tool_call,
+)
 from eca_nvim.transport import Guard
 
 logger = logging.getLogger(__name__)
@@ -48,7 +51,7 @@ class AgentRequests:
             asked = decode_agent_request(request.method, request.params)
         except (DecodeError, RecursionError) as fault:
             logger.warning("refused a request: %s", fault)
-            self._link.refuse(request.id, INVALID_PARAMS, str(fault))
+            self._link.refuse(request.id, lifecycle.INVALID_PARAMS, str(fault))
             return
         if isinstance(asked, Unknown):
             logger.debug("refused %s: it is not known here", asked.method)
@@ -58,13 +61,13 @@ class AgentRequests:
         if session is None and asked.session_id is not None:
             if not self._sessions.keep_early(asked.session_id, request):
                 unknown = f"there is no session {asked.session_id}"
-                self._link.refuse(request.id, INVALID_PARAMS, unknown)
+                self._link.refuse(request.id, lifecycle.INVALID_PARAMS, unknown)
             return
-        if isinstance(asked, CreateElicitation):
+        if isinstance(asked, elicitation.CreateElicitation):
             self.elicitations.start(request.id, session, asked)
             return
         assert session is not None  # only an elicitation may be about none, as a login is
-        if isinstance(asked, RequestPermission):
+        if isinstance(asked, tool_call.RequestPermission):
             self.permissions.start(request.id, session, asked)
         elif isinstance(asked, client_requests.ReadTextFile | client_requests.WriteTextFile):
             self.files.start(request.id, session, asked)

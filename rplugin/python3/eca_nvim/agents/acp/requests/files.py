@@ -4,8 +4,6 @@ Each write is a part of a call that names the file: of the agent's, else of one 
 reviewed and undone like all changes, and counted once.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -30,8 +28,7 @@ from eca_nvim.digests import text_digest
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.paths import LARGEST_LOADED, path_of, require_file
-from eca_nvim.protocol.acp.client_requests import Done, FileText, ReadTextFile, WriteTextFile
-from eca_nvim.protocol.acp.lifecycle import RESOURCE_NOT_FOUND
+from eca_nvim.protocol.acp import client_requests, lifecycle
 from eca_nvim.protocol.base.types import Wire
 
 MOST_OPEN: Final = 1000
@@ -52,7 +49,7 @@ _TOO_MANY: Final = "too many requests wait"
 logger = logging.getLogger(__name__)
 
 
-_Asked: TypeAlias = ReadTextFile | WriteTextFile
+_Asked: TypeAlias = client_requests.ReadTextFile | client_requests.WriteTextFile
 
 
 class _Cancelled(FileRefused):
@@ -110,7 +107,9 @@ class Files:
         try:
             self._link.respond(request_id, await self._done(open_, asked))
         except FileMissing as fault:
-            self._link.refuse(request_id, RESOURCE_NOT_FOUND, f"Resource not found: {fault}")
+            self._link.refuse(
+                request_id, lifecycle.RESOURCE_NOT_FOUND, f"Resource not found: {fault}"
+            )
         except _Cancelled as fault:
             self._link.refuse(request_id, REQUEST_CANCELLED, str(fault))
         except _TooMuch as fault:
@@ -129,14 +128,14 @@ class Files:
         # It is resolved once: what the user is asked about, what is read or written, and what can
         # be undone is that file.
         path = _place(asked.path)
-        if isinstance(asked, ReadTextFile):
+        if isinstance(asked, client_requests.ReadTextFile):
             text = await self._text(open_, path, asked.line)
-            return FileText(_lines(text, asked.line, asked.limit))
+            return client_requests.FileText(_lines(text, asked.line, asked.limit))
         _require_writable(path, asked.content)
         with self._held(asked.content):
             async with self._writing.setdefault(path, anyio.Lock()):
                 await self._write(open_, path, asked.content)
-        return Done()
+        return client_requests.Done()
 
     async def _text(self, open_: _Open, path: str, line: int | None) -> str:
         async with self._allowed(open_, read_file(path, line)) as name:

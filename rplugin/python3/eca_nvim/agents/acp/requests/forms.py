@@ -3,8 +3,6 @@
 Each request becomes one question in a chat; the chat asks its fields and checks the answers.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count

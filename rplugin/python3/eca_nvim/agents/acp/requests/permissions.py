@@ -1,7 +1,5 @@
 """Permissions: requests to let a call run, of the agent or our own about what it wants of us."""
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from itertools import count

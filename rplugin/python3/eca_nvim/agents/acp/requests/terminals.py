@@ -1,7 +1,5 @@
 """Terminals: commands that an agent runs with terminals of ours (terminal/*)."""
 
-from __future__ import annotations
-
 import logging
 import posixpath
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ A diff has the whole old and new text of a file, or those of a part of it. Which
 where the part is, only the file tells: the session looks there, so no hunk is made here.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

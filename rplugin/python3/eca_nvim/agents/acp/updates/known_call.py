@@ -1,7 +1,5 @@
 """Known call: what an agent has said about a call so far, and what that means."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice

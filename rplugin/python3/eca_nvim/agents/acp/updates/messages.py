@@ -1,7 +1,5 @@
 """Messages: a session's messages and thoughts as events; contents, compactions, and ids."""
 
-from __future__ import annotations
-
 import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,8 +9,7 @@ from urllib.parse import unquote
 
 from eca_nvim.agents.acp.prompt import typed_text
 from eca_nvim.chat.text.output import as_line
-from eca_nvim.chat.vocabulary import events, turn_events
-from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall, ToolKind
+from eca_nvim.chat.vocabulary import call_details, events, turn_events
 from eca_nvim.chat.vocabulary.events import ChatEvent, Role, TextReceived
 from eca_nvim.paths import NotAFile, path_of
 from eca_nvim.protocol.acp import content, updates
@@ -118,7 +115,7 @@ class Compactions:
 
     def __init__(self, ids: CallIds) -> None:
         self._ids = ids
-        self._calls: dict[str, ToolCall] = {}
+        self._calls: dict[str, call_details.ToolCall] = {}
 
     def updated(self, update: updates.Compaction) -> Sequence[ChatEvent]:
         """Read how far a compaction is."""
@@ -141,10 +138,10 @@ class Compactions:
         """Read the next piece of a summary."""
         return [events.ToolOutput(self._call(chunk.compaction_id).id, block_text(chunk.content))]
 
-    def _call(self, compaction_id: str) -> ToolCall:
+    def _call(self, compaction_id: str) -> call_details.ToolCall:
         if compaction_id not in self._calls:
             call_id = self._ids.fresh(f"compaction {compaction_id}")
-            call = ToolCall(call_id, kind=ToolKind.THINK, verb="compact")
+            call = call_details.ToolCall(call_id, kind=call_details.ToolKind.THINK, verb="compact")
             self._calls[compaction_id] = call
         return self._calls[compaction_id]
 
@@ -243,4 +240,4 @@ def _is_empty(block: content.ContentBlock) -> bool:
 def _event(block: content.ContentBlock, role: Role) -> Iterator[ChatEvent]:
     yield _shown(block, role)
     if (path := named_file(block)) is not None:
-        yield FileNamed(path)
+        yield call_details.FileNamed(path)

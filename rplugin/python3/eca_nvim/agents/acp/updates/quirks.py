@@ -4,8 +4,6 @@ Each is seen with the version beside it, the last one that does it. `make agents
 ones and says if one can do without. A quirk works for every agent: it means nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

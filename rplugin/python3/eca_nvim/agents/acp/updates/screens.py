@@ -1,7 +1,5 @@
 """Screens: what terminals of ours print, and which call of a session shows each of them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from uuid import uuid4
 

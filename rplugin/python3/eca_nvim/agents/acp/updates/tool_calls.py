@@ -4,8 +4,6 @@ Any message may be the first about a call: an update, a request for permission, 
 costs the same however many there were.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, auto
 from itertools import islice
@@ -20,7 +18,7 @@ from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolOutput, ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.requests import ALLOWING, Choice
-from eca_nvim.protocol.acp.tool_call import CallMeta, CallStatus, CallTerminal, ToolCallUpdate
+from eca_nvim.protocol.acp import tool_call
 
 MOST_OPEN = 100
 """Calls that have not ended which are looked at, at most."""
@@ -48,7 +46,7 @@ _OVER = frozenset({Phase.ENDED, Phase.STOPPED})
 _NEVER_ASKED_AGAIN = _OVER | {Phase.REFUSED}
 _MAY_BEGIN = frozenset({Phase.NEW, Phase.TOLD})
 _MAY_DO = _MAY_BEGIN | {Phase.RUNNING}
-_ENDS = frozenset({CallStatus.COMPLETED, CallStatus.FAILED})
+_ENDS = frozenset({tool_call.CallStatus.COMPLETED, tool_call.CallStatus.FAILED})
 
 
 class _Call(Struct, eq=False):
@@ -99,7 +97,7 @@ class ToolCalls:
         self._screens.clear()
         return told
 
-    def updated(self, update: ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
+    def updated(self, update: tool_call.ToolCallUpdate, *, announces: bool) -> Sequence[ChatEvent]:
         """Read a message about a call; `announces`: it may begin one."""
         call = self._calls.get(update.tool_call_id)
         if call is None and not announces and _is_empty(update):
@@ -115,7 +113,7 @@ class ToolCalls:
         return [*self._read(call, update, is_first=is_first)]
 
     def requested(
-        self, request_id: str, update: ToolCallUpdate, choices: tuple[Choice, ...]
+        self, request_id: str, update: tool_call.ToolCallUpdate, choices: tuple[Choice, ...]
     ) -> ToolRequested:
         """Read a request for permission; returns what asks the user."""
         call = self._calls.get(update.tool_call_id)
@@ -208,7 +206,7 @@ class ToolCalls:
         call = self._calls[remote_id] = self._open[known.id] = _Call(known, remote_id, self._turn)
         return call
 
-    def _join(self, update: ToolCallUpdate) -> _Call | None:
+    def _join(self, update: tool_call.ToolCallUpdate) -> _Call | None:
         """Return the call of ours whose terminal a new call of the agent embeds; it is that now.
 
         What it ran stays as it was shown, whatever the agent says.
@@ -221,13 +219,15 @@ class ToolCalls:
         screen.own_call = None  # the agent ends it from now on
         return call
 
-    def _embedded(self, update: ToolCallUpdate) -> Iterator[Screen]:
+    def _embedded(self, update: tool_call.ToolCallUpdate) -> Iterator[Screen]:
         """Yield the terminals of ours in the content of a call."""
         for part in update.content or ():
-            if isinstance(part, CallTerminal) and part.terminal_id in self._screens:
+            if isinstance(part, tool_call.CallTerminal) and part.terminal_id in self._screens:
                 yield self._screens[part.terminal_id]
 
-    def _read(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
+    def _read(
+        self, call: _Call, update: tool_call.ToolCallUpdate, *, is_first: bool
+    ) -> Iterator[ChatEvent]:
         if call.is_joined:
             update = replace(update, title=None, name=None, kind=None, raw_input=None)
         if call.phase in _MAY_BEGIN and (update.status in _ENDS or _says_it_runs(update)):
@@ -239,7 +239,7 @@ class ToolCalls:
             yield from self._end(call, update, is_first=is_first)
         elif call.phase is Phase.ASKED:
             # It does not run before the answer, whatever the agent says: many say it too early.
-            call.began = call.began or update.status is CallStatus.IN_PROGRESS
+            call.began = call.began or update.status is tool_call.CallStatus.IN_PROGRESS
             if is_new:
                 yield _asks(call)
         elif call.phase is Phase.RUNNING or _says_it_runs(update) or embedded:
@@ -251,8 +251,10 @@ class ToolCalls:
         elif call.phase is Phase.NEW:
             yield from _prepare(call, is_new=is_new)
 
-    def _end(self, call: _Call, update: ToolCallUpdate, *, is_first: bool) -> Iterator[ChatEvent]:
-        failed, was = update.status is CallStatus.FAILED, call.phase
+    def _end(
+        self, call: _Call, update: tool_call.ToolCallUpdate, *, is_first: bool
+    ) -> Iterator[ChatEvent]:
+        failed, was = update.status is tool_call.CallStatus.FAILED, call.phase
         if was is Phase.ENDED:
             if outputs := call.known.outputs():
                 yield events.ToolFinished(call.known.call, outputs, failed)
@@ -279,15 +281,15 @@ def _named(known: KnownCall) -> Iterator[ChatEvent]:
     return (FileNamed(path) for path in known.named if path not in own)
 
 
-def _is_empty(update: ToolCallUpdate) -> bool:
+def _is_empty(update: tool_call.ToolCallUpdate) -> bool:
     """Return whether a message says nothing that is used, as one with only `_meta` does."""
     said = (update.title, update.name, update.kind, update.status, update.raw_input)
     return all(it is None for it in said) and not (update.content or update.locations)
 
 
-def _says_it_runs(update: ToolCallUpdate) -> bool:
+def _says_it_runs(update: tool_call.ToolCallUpdate) -> bool:
     prints = update.meta is not None and (update.meta.output or update.meta.output_delta)
-    return update.status is CallStatus.IN_PROGRESS or bool(prints)
+    return update.status is tool_call.CallStatus.IN_PROGRESS or bool(prints)
 
 
 def _asks(call: _Call) -> ToolRequested:
@@ -317,7 +319,7 @@ def _printed_so_far(call: _Call, screens: Sequence[Screen]) -> Iterator[ChatEven
             yield ToolOutput(call.known.id, text)
 
 
-def _printed(call: _Call, meta: CallMeta | None) -> Iterator[ChatEvent]:
+def _printed(call: _Call, meta: tool_call.CallMeta | None) -> Iterator[ChatEvent]:
     """Yield what a call has printed since the last message."""
     text, before = call.known.text, call.printed
     if call.phase is Phase.RUNNING and text != before:
@@ -330,7 +332,7 @@ def _printed(call: _Call, meta: CallMeta | None) -> Iterator[ChatEvent]:
         yield ToolOutput(call.known.id, piece)
 
 
-def _pieces(meta: CallMeta | None) -> Iterator[str]:
+def _pieces(meta: tool_call.CallMeta | None) -> Iterator[str]:
     """Yield what the agent's own terminal has printed, and how it ended if that was not well."""
     if meta is None:
         return

@@ -5,8 +5,6 @@ whether to ask the user first. Here such a proposal becomes a tool call of today
 make the change. A change that does not fit is an error; it is never made in part.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Forms of older servers: their JSON is read as today's, and prompts are written in theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar, cast
 

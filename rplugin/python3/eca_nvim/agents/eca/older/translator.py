@@ -5,8 +5,6 @@ form in the server's protocol is not sent, and a line in the chat says so once. 
 each time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -18,14 +16,21 @@ from eca_nvim.agents.eca.older.draft import Draft, Hear, shown
 from eca_nvim.agents.eca.older.forms import needs, older_prompt
 from eca_nvim.agents.eca.prompts import SelectedPrompt
 from eca_nvim.chat.vocabulary import events, turn_events
-from eca_nvim.protocol.eca import Notification, Request, Unknown, chat, content, encode
+from eca_nvim.protocol.eca import (
+    Notification,
+    Request,
+    Unknown,
+    chat,
+    content,
+    encode,
+    lifecycle,
+    messages,
+    tools,
+)
 from eca_nvim.protocol.eca import contexts as eca_contexts
 from eca_nvim.protocol.eca.draft import FileChangeContent
-from eca_nvim.protocol.eca.lifecycle import InitializeResult
-from eca_nvim.protocol.eca.messages import ServerNotification
-from eca_nvim.protocol.eca.tools import JobsUpdated
 
-Message: TypeAlias = ServerNotification | Unknown
+Message: TypeAlias = messages.ServerNotification | Unknown
 Send = Callable[[str, Mapping[str, Any] | None], None]
 Tell = Callable[[str, events.ChatEvent], None]
 
@@ -65,7 +70,7 @@ class Translator:
 
     # --- what the server sends -------------------------------------------------------------------
 
-    def introduction(self, result: InitializeResult) -> chat.ConfigUpdated:
+    def introduction(self, result: lifecycle.InitializeResult) -> chat.ConfigUpdated:
         """Return what older servers say of their choices in the response to initialize."""
         self.dialect.read_introduction(result)
         return chat.ConfigUpdated(
@@ -130,12 +135,12 @@ class Translator:
     def _without_chat(self, message: Message) -> object:
         """Return a message that names no chat by `chatId`, with our ids in it."""
         match message:
-            case JobsUpdated(jobs=jobs):
+            case tools.JobsUpdated(jobs=jobs):
                 ours = [
                     it if it.chat_id is None else replace(it, chat_id=self.ids.ours(it.chat_id))
                     for it in jobs
                 ]
-                return JobsUpdated(jobs=tuple(ours))
+                return tools.JobsUpdated(jobs=tuple(ours))
             case Unknown(method, {"chatId": str(theirs), **rest}):
                 return Unknown(method, {"chatId": self.ids.ours(theirs), **rest})
             case content.ContentReceived(content=FileChangeContent()):
