@@ -21,7 +21,12 @@ function host.folders()
   return { vim.fn.getcwd() }
 end
 local function nothing() end
-package.loaded['eca.host.log'] = { write = function(text) table.insert(host.logged, text) end }
+local log = require('eca.host.log')
+local write = log.write
+function log.write(text, level)
+  table.insert(host.logged, text)
+  write(text, level)
+end
 package.loaded['eca.host'] = setmetatable(host, { __index = function() return nothing end })
 require('eca.view')
 """

@@ -33,9 +33,10 @@ def test_nothing_is_loaded_or_started_until_it_is_used(start_nvim: StartNeovim) 
     assert not nvim.child.descendants()
     nvim.lua(STARTS)
     nvim.keys(":EcaChat<CR>")
-    assert "eca.host" in nvim.lua("return _G.before_host")
-    assert "eca.window" not in nvim.lua("return _G.before_host")
-    rooms = {name.split(".")[1] for name in nvim.lua(LOADED) if "." in name}
+    loaded = nvim.lua("return _G.before_host")
+    assert "eca.host" in loaded
+    assert "eca.window" not in loaded
+    rooms = {name.split(".")[1] for name in loaded if "." in name}
     assert not rooms & {"actions", "diff", "panels", "review"}
 
 
