@@ -127,6 +127,14 @@ def test_every_file_that_a_docstring_names_exists() -> None:
         assert set(re.findall(r"\b[a-z_]+\.py\b", words)) <= here, path
 
 
+def test_every_station_of_a_chunk_is_a_file() -> None:
+    host, _, neovim = documents.section("## The way of a chunk", documents.PARTS).partition("──")
+    for way, home, ending in ((host, PACKAGE, ".py"), (neovim, HOME, ".lua")):
+        stations = re.findall(r"\b[a-z_]+(?:/[a-z_]+)+\b", way)
+        assert len(stations) > 5
+        assert [it for it in stations if not (home / f"{it}{ending}").exists()] == []
+
+
 def test_the_picture_has_the_floors() -> None:
     picture = documents.PARTS.read_text(encoding="utf-8").split("```")[1]
     rooms = re.findall(r"(?m)^ \d  ([a-z ]+?)(?:  .*)?$", picture)
