@@ -42,11 +42,18 @@ def test_what_comes_and_goes_leaves_no_trace(start_nvim: StartNeovim, layout: st
 def test_what_the_user_gave_is_kept(start_nvim: StartNeovim, layout: str) -> None:
     view = open_view(start_nvim, "README.md", settings={"layout": layout})
     view.nvim.keys(":botright copen<CR>:cclose<CR>:EcaChat<CR>")
+    settle(view)
     for keys, rows in ("<C-w>+", 5), ("<C-w>+", 6), (":resize 10<CR>", 10), ("<C-w>-", 9):
         view.nvim.keys(keys)
         wait_rows(view, rows)
     view.nvim.keys(":botright copen<CR>:cclose<CR>")
     wait_rows(view, 9)
+
+
+def settle(view: View) -> None:
+    """Wait until what was scheduled has run: sizes that Neovim changed are set back then."""
+    view.nvim.lua("vim.schedule(function() vim.g.settled = true end)")
+    view.nvim.wait_for(lambda: view.nvim.eval("get(g:, 'settled')"), "what is scheduled to run")
 
 
 def test_the_line_between_the_windows_is_the_users(start_nvim: StartNeovim) -> None:

@@ -190,7 +190,7 @@ class ChildProcess:
             self._tail.finish()
             self._exit = exit_of(self._popen.returncode, self._tail.lines)
             self._exited.set()
-            await end_left(self._sessions)
+            await end_left(self._sessions, GRACE_S)
             self._session_ended = True
 
     async def _end_pipes(self) -> None:
@@ -211,10 +211,10 @@ class ChildProcess:
         return self._popen.returncode is not None
 
 
-async def end_left(sessions: Set[int]) -> None:
-    """End the processes that are left running in some sessions."""
+async def end_left(sessions: Set[int], grace: float) -> None:
+    """End the processes that are left running in some sessions; grace: seconds before SIGKILL."""
     if left := signal_sessions(sessions, signal.SIGTERM):
-        await anyio.sleep(GRACE_S)
+        await anyio.sleep(grace)
         signal_sessions(left, signal.SIGKILL)
 
 

@@ -145,7 +145,7 @@ class Terminal:
             with anyio.CancelScope(shield=True):
                 await self._down_the_ladder()
                 self._finish()
-                await end_left(self.sessions)
+                await end_left(self.sessions, GRACE_S)
                 self._session_ended = True
 
     def end(self) -> None:
