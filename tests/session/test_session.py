@@ -1,6 +1,5 @@
 """The user's intents and the agent's events, and their effects."""
 
-import base64
 import time
 from pathlib import Path
 
@@ -34,7 +33,6 @@ from eca_nvim.chat.vocabulary.ops import (
     Emit,
     Notify,
     OpenBlock,
-    OpenExternal,
     SetPending,
     SetStatus,
     SetWork,
@@ -42,13 +40,12 @@ from eca_nvim.chat.vocabulary.ops import (
 )
 from eca_nvim.chat.vocabulary.query_intents import ChangeFolder, RequestTranscript
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
-from eca_nvim.chat.vocabulary.turn_events import ImageReceived, TurnBegan, TurnEnded
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
 from eca_nvim.session import chats
 
 pytestmark = pytest.mark.anyio
 
 CHANGE = FileChange("/w/a.txt", "@@ -1,1 +1,1 @@\n-old\n+new", 1, 1)
-PNG = base64.b64encode(b"\x89PNG data").decode()
 
 
 def call(
@@ -292,37 +289,6 @@ async def test_who_listens_finds_everything_in_place(rig: Rig) -> None:
     agent.say("a", ToolRequested(call(), needs_approval=True))
     kinds = [type(op) for op in rig.view.ops[before:]]
     assert kinds.index(SetStatus) < kinds.index(SetPending) < kinds.index(Emit)
-
-
-async def test_an_image_becomes_a_private_file_that_ends_with_the_host(rig: Rig) -> None:
-    agent = await rig.ready()
-    agent.say("a", ImageReceived("image/png", PNG))
-    rig.do(intents.ActOnBlock("a", rig.view.of(OpenBlock)[-1].block))
-    await rig.view.until(lambda: rig.view.of(OpenExternal))
-    assert_private(Path(rig.view.of(OpenExternal)[0].target))
-    agent.say("a", ImageReceived("image/png", "!"))
-    rig.do(intents.ActOnBlock("a", rig.view.of(OpenBlock)[-1].block))
-    await rig.view.until(lambda: "cannot open the image: it is not base64" in rig.lines())
-    rig.session.kill()
-    assert_gone(Path(rig.view.of(OpenExternal)[0].target))
-
-
-def assert_gone(path: Path) -> None:
-    assert not path.parent.exists()
-
-
-def assert_private(path: Path) -> None:
-    assert (path.read_bytes(), path.suffix) == (b"\x89PNG data", ".png")
-    assert path.parent.stat().st_mode & 0o077 == 0
-
-
-async def test_an_image_that_is_more_than_pixels_is_not_opened(rig: Rig) -> None:
-    agent = await rig.ready()
-    agent.say("a", ImageReceived("image/svg+xml", PNG))
-    rig.do(intents.ActOnBlock("a", rig.view.of(OpenBlock)[-1].block))
-    await rig.view.until(rig.lines)
-    assert rig.view.of(OpenExternal) == []
-    assert rig.lines() == ["cannot open the image: images of type 'image/svg+xml' are not opened"]
 
 
 async def test_time_is_shown_while_a_server_starts_or_a_turn_runs_and_only_then(

@@ -290,3 +290,14 @@ def test_a_subagents_approval_bubbles_up(
     [approval] = approvals
     assert approval["params"] == {"chatId": "subagent-1", "toolCallId": "inner"}
     assert prompts(server) == ["go"]
+
+
+def test_malformed_arguments_leave_no_call_running(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    server = scripted_server(handshake(), turn(tool("Prepare", argumentsText='{"pat')))
+    nvim = start_chat(start_nvim, server)
+    say(nvim, "go")
+    wait_idle(nvim)
+    wait_line(nvim, "✗ grep")
+    assert "not valid JSON" in lines_of(nvim)[-1]

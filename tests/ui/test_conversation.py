@@ -380,17 +380,6 @@ def test_the_reason_of_a_rejection_is_the_next_prompt(
     nvim.wait_for(lambda: prompts(server) == ["go", "use ripgrep"], "the reason")
 
 
-def test_malformed_arguments_leave_no_call_running(
-    start_nvim: StartNeovim, scripted_server: PrepareScript
-) -> None:
-    server = scripted_server(handshake(), turn(tool("Prepare", argumentsText='{"pat')))
-    nvim = start_chat(start_nvim, server)
-    say(nvim, "go")
-    wait_idle(nvim)
-    wait_line(nvim, "✗ grep")
-    assert "not valid JSON" in lines_of(nvim)[-1]
-
-
 def test_a_deleted_chat_keeps_its_text(
     start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:

@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - It is pure, like `inline.lua`. Columns are 0-based bytes, the end is exclusive.
 --- - What carries meaning is drawn over its sign in as many cells, and not concealed: the user and
----   his plugins set 'conceallevel', so it decides about markers only.
+---   their plugins set 'conceallevel', so it decides about markers only.
 local inline = require('eca.markdown.inline')
 
 local M = {}

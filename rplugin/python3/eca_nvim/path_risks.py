@@ -101,7 +101,7 @@ _OF_ANY_AGENT: Final = _names(*chain(*OF_AGENTS.values()), *_OF_TOOL_SERVERS)
 
 
 class PathRisk(Enum):
-    """Why a path needs the user's attention, in words for him."""
+    """Why a path needs the user's attention, in words for them."""
 
     OUTSIDE = "outside the workspace by a link"
     LINK = "another file or folder by a link"
@@ -249,7 +249,7 @@ def _is_in_git_folder(path: PurePosixPath) -> bool:
     """Return whether a path is in a folder that git takes for its own, or would once it is there.
 
     Those of work trees, submodules and bare repositories may have any name and be anywhere.
-    Any folder with three names is one: who writes the last of them has git run what he likes.
+    Any folder with three names is one: who writes the last of them has git run anything.
     """
     return any(
         all(mark == name or os.path.lexists(folder / mark) for mark in _IN_GIT_FOLDERS)

@@ -45,7 +45,7 @@ NO_ANSWER: Final = "the editor does not answer now: try again later"
 BUSY: Final = "too many calls at a time: wait for some answers"
 SERVER: Final = {"name": "editor", "title": "The user's Neovim", "version": "1"}
 INSTRUCTIONS: Final = (
-    "What the user's editor knows of the code, with his unsaved changes, which are not on disk. "
+    "What the user's editor knows of the code, with unsaved changes, which are not on disk. "
     "Lines and columns count from 1."
 )
 

@@ -110,7 +110,7 @@ class Ledger:
     def _written(self, chat_id: str, place: str, unsaved: bytes | None) -> None:
         """Note what a file was before its first write in a call: with the user's unsaved changes.
 
-        To restore what was on disk would lose what he has typed.
+        To restore what was on disk would lose what they have typed.
         """
         for (open_chat, _), opened in self._open.items():
             before = opened.tracked.before

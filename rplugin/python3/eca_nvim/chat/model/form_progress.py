@@ -17,7 +17,7 @@ from eca_nvim.chat.text.safe_text import HIDDEN
 from eca_nvim.chat.vocabulary.requests import FormField, Value
 
 Answer: TypeAlias = str | Sequence[int]
-"""What the user typed, or the numbers of the choices that he picked (1-based)."""
+"""What the user typed, or the numbers of the choices that they picked (1-based)."""
 
 ACCEPTED = "accepted"
 """What is shown of a form that was sent without an answer."""

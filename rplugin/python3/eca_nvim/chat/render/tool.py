@@ -221,7 +221,7 @@ def _note(block: ToolBlock, settings: RenderSettings, limit: int | None) -> Body
 def _output(block: ToolBlock, limit: int | None) -> Body:
     """Return the whole output of a call, or the end of what it printed so far.
 
-    What a call prints while it waits for the user is not part of what he approves.
+    What a call prints while it waits for the user is not part of what they approve.
     """
     if block.live is not None and block.state is not CallState.WAITING:
         return tail_body(*block.live.tail(limit))
