@@ -28,8 +28,8 @@ function M.yank(text, kind, name)
   return yanked
 end
 
---- The register that the user has named. That of the clipboard, which 'clipboard' names for them, is
---- not meant: this is no yank, and the clipboard's program may hang.
+--- The register that the user has named. That of the clipboard, which 'clipboard' names for them,
+--- is not meant: this is no yank, and the clipboard's program may hang.
 ---@return string
 function M.own()
   local options = vim.opt.clipboard:get()
