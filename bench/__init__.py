@@ -3,9 +3,8 @@
 What is compared
     *ours*   the plugin as users have it: Python host, Markdown colours, conceal, scrolling.
     *floor*  `lua/floor.lua`: plain Lua in Neovim that parses the bytes of the same server and
-             appends the text to a scratch buffer, without colours, in a window of the same size.
-             For streamed text it appends the text of each message. For tool calls, a replay or
-             one large message at once it appends the text that ours shows, once per read.
+             appends to a scratch buffer, once per read, without colours, in a window of the same
+             size: the text of the messages, and one line for each tool call.
     Both get the same bytes from a server in another process (`server.py`), which prepares all of
     them before it sends the first, and both have a user interface attached whose user types ten
     keys per second into another window.
@@ -37,5 +36,5 @@ Figures
     prompt ready        from `:EcaChat` to the moment at which a prompt would be sent at once. The
                         server is ready at once, or after 60 ms, which are subtracted. The floor
                         is a remote plugin with one function in a host that Neovim starts itself:
-                        from the first call to the answer.
+                        from the first call to the answer. Neovim's caches are empty.
 """

@@ -24,14 +24,25 @@ class Unmeasurable(Exception):
 
 
 class Editor:
-    """One Neovim process and its screen."""
+    """One Neovim process and its screen. `environment`: variables besides those of the tests."""
 
-    def __init__(self, version: str, home: Path, settings: Mapping[str, Value]) -> None:
+    def __init__(
+        self,
+        version: str,
+        home: Path,
+        settings: Mapping[str, Value],
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.project = cwd = home / "project"
         cwd.mkdir(parents=True)
         self.screen = ScreenWatch()
         launch = Launch(
-            version, home, cwd, marker=str(home), columns=COLUMNS, lines=LINES, settings=settings
+            *(version, home, cwd),
+            marker=str(home),
+            columns=COLUMNS,
+            lines=LINES,
+            settings=settings,
+            environment=environment or {},
         )
         self.child = Child(launch, self._notified)
         options = {"rgb": True, "ext_linegrid": True}

@@ -85,7 +85,8 @@ def _open(version: str, *arguments: str) -> tuple[float, float]:
 @contextmanager
 def _editor(version: str, settings: Mapping[str, Value]) -> Iterator[Editor]:
     with tempfile.TemporaryDirectory(prefix="eca-bench-") as folder:
-        editor = Editor(version, Path(folder) / "home", settings)
+        home = Path(folder) / "home"
+        editor = Editor(version, home, settings, {"XDG_CACHE_HOME": str(home / "cache")})
         try:
             yield editor
         finally:

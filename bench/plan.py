@@ -41,11 +41,6 @@ class Turn:
         """The least time that the server takes."""
         return len(self.messages) / self.rate if self.rate else 0.0
 
-    @property
-    def contents(self) -> int:
-        """The number of contents up to the mark."""
-        return len(self.messages) + (1 if self.is_replay else 3)
-
 
 @dataclass(frozen=True)
 class Plan:

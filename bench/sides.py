@@ -144,15 +144,10 @@ class Ours(Side):
 
 
 class Floor(Side):
-    """Plain Lua, in a window of the same size as ours.
+    """Plain Lua, in a window of the same size as ours. protocol: that of the server."""
 
-    given: the text to show for the measured turn; None for the text of the contents. protocol: that
-    of the server.
-    """
-
-    def __init__(self, size: WindowSize, given: str | None = None, protocol: str = "eca") -> None:
+    def __init__(self, size: WindowSize, protocol: str) -> None:
         self._size = size
-        self._given = given
         self._protocol = protocol
         self._command: list[str] = []
 
@@ -167,9 +162,7 @@ class Floor(Side):
         editor.request("nvim_command", "startinsert")
 
     def make_ready(self, editor: Editor, turn: Turn) -> None:
-        """Pass the text."""
-        if self._given is not None:
-            editor.run_file(FLOOR, "give", "\n" + self._given, turn.contents)
+        """Do nothing: it shows whatever comes."""
 
     def ask(self, editor: Editor, turn: Turn) -> None:
         """Send the request."""

@@ -1,10 +1,8 @@
 --- The floor: the least that a client of this server in Neovim has to do, in plain Lua.
 ---
---- It cuts the job's output into messages, decodes them, appends their text to a scratch buffer and
---- scrolls to the end. No blocks, no colours, no conceal, no second process.
----
---- If the text shown differs from the text sent, as for tool calls, it gets that text, and appends
---- a share of it after each read: as much as the read had of the contents.
+--- It cuts the job's output into messages, decodes them, appends the text of each read to a scratch
+--- buffer at once, and scrolls to the end. A tool call is one line. No blocks, no colours, no
+--- conceal, no second process.
 local M = {}
 
 local request = 0
@@ -12,14 +10,7 @@ local unread = {} ---@type string[] what has not arrived whole
 local missing = 0 -- bytes until it may have
 local job, buf, win ---@type integer, integer, integer
 local is_acp = false -- one message a line, as in the Agent Client Protocol
-
----@class bench.Given
----@field text string what is shown in the end
----@field contents integer how many there are
----@field shown integer bytes
----@field received integer contents
-
-local given ---@type bench.Given?
+local texts = {} ---@type string[] of the messages of this read
 
 ---@param method string
 ---@param params table
@@ -35,9 +26,13 @@ local function send(method, params, expects_answer)
   vim.fn.chansend(job, framed)
 end
 
----@param text string
-local function append(text)
-  local lines = text:find('\n', 1, true) and vim.split(text, '\n', { plain = true }) or { text }
+--- Append what the messages of a read say.
+local function append()
+  if #texts == 0 then
+    return
+  end
+  local lines = vim.split(table.concat(texts), '\n', { plain = true })
+  texts = {}
   local last = vim.api.nvim_buf_line_count(buf) - 1
   vim.api.nvim_buf_set_text(buf, last, -1, last, -1, lines)
   vim.api.nvim_win_set_cursor(win, { last + #lines, 0 })
@@ -46,23 +41,14 @@ end
 ---@param message table
 local function handle(message)
   if message.method == 'session/update' then
-    append(message.params.update.content.text)
-  elseif message.method ~= 'chat/contentReceived' then
-    return
-  elseif given then
-    given.received = given.received + 1
-  elseif message.params.content.type == 'text' then
-    append(message.params.content.text)
-  end
-end
-
---- Append whole lines of the text given, as many as there were contents.
-local function append_share()
-  local share = math.floor(#given.text * math.min(1, given.received / given.contents))
-  local last = given.text:find('\n', share, true) or #given.text
-  if last > given.shown then
-    append(given.text:sub(given.shown + 1, last))
-    given.shown = last
+    texts[#texts + 1] = message.params.update.content.text
+  elseif message.method == 'chat/contentReceived' then
+    local content = message.params.content
+    if content.type == 'text' then
+      texts[#texts + 1] = content.text
+    elseif content.type == 'toolCalled' then
+      texts[#texts + 1] = ('\n%s %s\n'):format(content.name, content.summary)
+    end
   end
 end
 
@@ -114,9 +100,7 @@ local function take(piece)
   for index = #unread, 2, -1 do
     unread[index] = nil
   end
-  if given then
-    append_share()
-  end
+  append()
 end
 
 --- Show a scratch buffer beside the current window and connect it to a server.
@@ -139,13 +123,6 @@ function M.open(command, width, height, protocol)
   })
   send('initialize', { processId = vim.fn.getpid(), capabilities = vim.empty_dict() }, true)
   send(is_acp and 'session/new' or 'initialized', vim.empty_dict(), is_acp)
-end
-
---- From now on, append this text and not that of the contents.
----@param text string
----@param contents integer how many contents it comes with
-function M.give(text, contents)
-  given = { text = text, contents = contents, shown = 0, received = 0 }
 end
 
 --- Send a prompt, or open a chat of another day.
