@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,12 @@ def test_it_makes_a_working_environment(user: User, plugin: Path) -> None:
     assert_chat_works(nvim)
     command = nvim.lua("return (require('eca.host.python').find())")
     assert Path(command) == plugin / ".venv" / "bin" / "python"
+
+
+def test_no_chat_waits_until_the_plugin_is_compiled(plugin: Path) -> None:
+    package = plugin / "rplugin" / "python3" / "eca_nvim"
+    modules = [module for module in package.rglob("*.py") if module.name != "__main__.py"]
+    assert [it for it in modules if not Path(cache_from_source(it)).exists()] == []
 
 
 def test_nothing_is_left_to_complain_about(user: User, plugin: Path) -> None:
