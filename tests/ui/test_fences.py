@@ -27,7 +27,7 @@ FENCES = """
 local fences, buf = require('eca.markdown.fences'), ...
 local found, last = {}, vim.api.nvim_buf_line_count(buf)
 local written = require('eca.transcript.places').written_between(buf, 0, last)
-for _, place in ipairs(fences.of_blocks(written, 0, last)) do
+for _, place in ipairs(fences.of_blocks(buf, written, 0, last)) do
   local fence = place.fence
   local closed, finished = fence.closed == true, fence.last ~= nil
   table.insert(found, { place.first, place.last, fence.language, closed, finished })

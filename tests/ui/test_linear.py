@@ -42,7 +42,7 @@ WORST = {
             "transcript.open(buf, { block })\n"
             "transcript.append(buf, 1, text)\n"
             "transcript.close(buf, 1)\n"
-            "transcript.lock(buf)"
+            "require('eca.markdown.fences').at(buf, 0)"
         ),
         ["`", " ", "~~~", "```\n", "|", "|a|\n|-|\n", "|" * 99 + "\n", "`" * 99 + "\n"],
     ),

@@ -183,7 +183,8 @@ def test_rules(stage: Neovim, rule: str) -> None:
 
 
 def test_tables(stage: Neovim) -> None:
-    screen = show(stage, "| name | size |\n|------|-----:|\n| `a` | **12** |")
+    show(stage, "| name | size |\n|------|-----:|\n| `a` | **12** |")
+    screen = stage.wait_screen("a    │   12 │")
     assert "NonText" in groups(screen, "│ name")
     assert "NonText" in groups(screen, "├──────┼──────┤")
     assert "String" in groups(screen, "a    │   12 │")

@@ -61,14 +61,14 @@ local function survey(buf, top, bottom)
       screen.prose[row] = true
     end
   end
-  tables.request(buf, written, top, bottom)
-  for _, place in ipairs(fences.of_blocks(written, top, bottom)) do
+  for _, place in ipairs(fences.of_blocks(buf, written, top, bottom)) do
     if place.fence.bare then
       colours.request(buf, place, top, bottom)
     else
       note_fence(buf, place, top, bottom)
     end
   end
+  tables.request(buf, written, top, bottom)
   return next(screen.prose) ~= nil or next(screen.code) ~= nil
 end
 

@@ -5,10 +5,7 @@
 ---   row and is not yanked.
 --- - Only visible text counts: hidden markers have no width. A table that would be wider than its
 ---   window stays as it is, because wrapped rows have no columns.
---- - `fences.lua` reports rows as they are read. A table is read again once, when it comes on the
----   screen. One near the end of the text may be there with the next frame, so it is aligned before
----   that is drawn.
---- - Like a fence, a table belongs to its block, and its rows are counted from the block's first.
+--- - `fences.lua` finds the tables of what is drawn. Each is aligned once, as soon as it is drawn.
 local blocks = require('eca.transcript.blocks')
 local markdown_line = require('eca.markdown.line')
 local places = require('eca.transcript.places')
@@ -17,37 +14,24 @@ local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.tables')
 
-local SHORTEST = 2
 local LONGEST = 500 -- rows
 local WIDEST = 2000 -- bytes of a row: a longer one does not fit into any window
 local MOST_SIGNS = 30 -- cells of signs, numbers and folds left of the text, at most
-
----@class eca.markdown.Table
----@field first integer row in its block
----@field rows integer
 
 ---@class eca.markdown.Cell
 ---@field last integer 0-based byte column of the bar after it
 ---@field first integer 0-based byte column after the bar before it
 ---@field width integer cells on the screen
 
-local fresh = {} ---@type table<integer, true> buffers in which a table has ended since `settle`
-
 --- The columns of the bars between cells.
 ---@param line string
 ---@return integer[] columns 0-based
 local function bars(line)
-  local found, from = {}, 1
-  while true do
-    local at = line:find('|', from, true)
-    if not at then
-      return found
-    end
-    if line:sub(at - 1, at - 1) ~= '\\' then
-      found[#found + 1] = at - 1
-    end
-    from = at + 1
+  local found = {} ---@type integer[]
+  for at in line:gmatch('()|') do
+    found[#found + 1] = line:sub(at - 1, at - 1) ~= '\\' and at - 1 or nil
   end
+  return found
 end
 
 --- The width of a text in cells. Plain ASCII, the most frequent case, is checked first, because
@@ -183,8 +167,8 @@ end
 ---@param first integer
 ---@param count integer rows
 local function align(buf, first, count)
-  local lines = vim.api.nvim_buf_get_lines(buf, first, first + count, false)
-  if count < SHORTEST or count > LONGEST or not is_ruler(lines[2]) then
+  local lines = vim.api.nvim_buf_get_lines(buf, first, first + math.min(count, LONGEST + 1), false)
+  if not lines[2] or #lines > LONGEST or not is_ruler(lines[2]) then
     return
   end
   local rows = {} ---@type eca.markdown.Cell[][]
@@ -211,92 +195,28 @@ local function align(buf, first, count)
   end
 end
 
---- Called when rows of a table were read.
----@param block eca.Block
----@param row integer the first, in the block
----@param count integer
-function M.rows_read(block, row, count)
-  local current = block.open_table or { first = row, rows = 0 }
-  current.rows = current.rows + count
-  block.open_table = current
-end
-
---- Called when another line was read, or nothing more follows: the table before is complete.
----@param buf integer
----@param block eca.Block
-function M.ended(buf, block)
-  local current = block.open_table
-  block.open_table = nil
-  if current and current.rows >= SHORTEST and current.rows <= LONGEST then
-    block.tables = block.tables or {}
-    table.insert(block.tables, current)
-    fresh[buf] = true
-  end
-end
-
----@class eca.markdown.PlacedTable
----@field block eca.Block
----@field table eca.markdown.Table
-
---- Remove and return the unaligned tables among some rows.
----@param written eca.WrittenBlock[]
----@param top integer
----@param bottom integer
----@return eca.markdown.PlacedTable[]
-local function take_unaligned(written, top, bottom)
-  local found = {} ---@type eca.markdown.PlacedTable[]
-  for _, each in ipairs(written) do
-    local rest = {} ---@type eca.markdown.Table[]
-    for _, it in ipairs(each.block.tables or {}) do
-      local first = each.first + it.first
-      local is_there = first <= bottom and first + it.rows > top
-      found[#found + 1] = is_there and { block = each.block, table = it } or nil
-      rest[#rest + 1] = not is_there and it or nil
-    end
-    each.block.tables = #rest > 0 and rest or nil
-  end
-  return found
-end
-
---- Align complete tables at their current places.
----@param buf integer
----@param found eca.markdown.PlacedTable[]
-local function align_all(buf, found)
-  local chain = places.chains[buf]
-  for _, it in ipairs(chain and found or {}) do
-    local row = blocks.first_row(chain, it.block)
-    if row then
-      align(buf, row + it.table.first, it.table.rows)
-    end
-  end
-end
-
---- Called when text was added: aligns the tables that have ended so close to the end that a window
---- will show them next.
----@param buf integer
-function M.settle(buf)
-  if fresh[buf] then
-    fresh[buf] = nil
-    local last, rows = vim.api.nvim_buf_line_count(buf) - 1, 0
-    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-      rows = math.max(rows, vim.api.nvim_win_get_height(win))
-    end
-    local top = math.max(0, last - rows)
-    align_all(buf, take_unaligned(places.written_between(buf, top, last), top, last))
-  end
-end
-
---- Align the tables among some visible rows, as soon as the screen is drawn.
+--- Align the tables among some visible rows, each once, as soon as the screen is drawn: until then
+--- the buffer cannot be changed.
 ---@param buf integer
 ---@param written eca.WrittenBlock[]
 ---@param top integer
 ---@param bottom integer
 function M.request(buf, written, top, bottom)
-  local found = take_unaligned(written, top, bottom)
-  if #found > 0 then
-    vim.schedule(function()
-      align_all(buf, found)
-    end)
+  for _, each in ipairs(written) do
+    local block, reading = each.block, each.block.reading
+    for index = reading and #reading.tables or 0, 1, -1 do
+      local it = reading.tables[index]
+      local first = each.first + it.first
+      if first <= bottom and first + it.rows > top then
+        table.remove(reading.tables, index)
+        vim.schedule(function()
+          local chain = places.chains[buf]
+          if chain and chain.blocks[block.id] == block and block.reading == reading then
+            align(buf, blocks.first_row(chain, block) + it.first, it.rows)
+          end
+        end)
+      end
+    end
   end
 end
 

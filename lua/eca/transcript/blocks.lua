@@ -34,9 +34,7 @@ M.PROSE = { assistant = true, reasoning = true, system = true }
 ---@field closed boolean
 ---@field lost? eca.Segment[] its header if the host exits before the block is complete
 ---@field page? integer the page of older messages that it belongs to
----@field fences? eca.markdown.Fence[]
----@field open_table? eca.markdown.Table whose last row was read last
----@field tables? eca.markdown.Table[] complete and not aligned yet
+---@field reading? eca.markdown.Reading what its drawn rows have been found to be
 ---@field previous? eca.Block
 ---@field next? eca.Block
 

@@ -12,7 +12,6 @@ local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
 local places = require('eca.transcript.places')
-local tables = require('eca.markdown.tables')
 local unbroken = require('eca.markdown.unbroken')
 require('eca.markdown') -- highlights the rows being drawn
 
@@ -61,7 +60,6 @@ end
 --- Make a transcript read-only again, after all ops of a frame.
 ---@param buf integer
 function M.lock(buf)
-  tables.settle(buf)
   vim.bo[buf].modifiable = false
 end
 
@@ -141,8 +139,6 @@ function M.append(buf, id, text)
   block.empty, block.held = false, held
   if block.kind == 'user' then
     decoration.user(buf, first_new, row + #lines - 1)
-  elseif blocks.PROSE[block.kind] then
-    fences.text_appended(chain, block, row, lines)
   end
 end
 
@@ -183,12 +179,6 @@ function M.body(buf, id, lines, marks, language)
   local is_prose = blocks.PROSE[block.kind]
   local is_code = CODE[language] and block.headed and not is_prose and not block.empty
   fences.body_replaced(block, #lines, is_code and language or nil)
-  if is_prose and not block.empty then
-    fences.text_appended(chain, block, first, lines)
-    if block.closed then
-      M.close(buf, id)
-    end
-  end
 end
 
 --- Called when a block gets no more text.
@@ -198,8 +188,8 @@ function M.close(buf, id)
   local chain = chains[buf]
   local block = known(chain, id)
   block.closed = true
-  if blocks.PROSE[block.kind] and not block.empty then
-    fences.block_closed(chain, block)
+  if block.reading then -- it is on a screen: what stands at its end is complete now
+    vim.api.nvim__redraw({ buf = buf, valid = false })
   end
 end
 

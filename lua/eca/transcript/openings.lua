@@ -6,7 +6,6 @@
 --- - Rows are 0-based, last rows inclusive.
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
-local fences = require('eca.markdown.fences')
 
 local M = {}
 
@@ -95,8 +94,6 @@ local function decorate(chain, new, row)
   end
   if lines and block.kind == 'user' then
     decoration.user(buf, row, row + #lines - 1)
-  elseif lines and blocks.PROSE[block.kind] then
-    fences.text_written(buf, block, lines)
   end
 end
 
