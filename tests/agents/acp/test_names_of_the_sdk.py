@@ -65,11 +65,6 @@ SAME: dict[type[Wire], str] = {
     options.OptionsResult: "SetSessionConfigOptionResponse",
     tool_call.PermissionOption: "PermissionOption",
     elicitation.EnumOption: "EnumOption",
-    elicitation.StringField: "ElicitationStringPropertySchema",
-    elicitation.NumberField: "ElicitationNumberPropertySchema",
-    elicitation.IntegerField: "ElicitationIntegerPropertySchema",
-    elicitation.BooleanField: "ElicitationBooleanPropertySchema",
-    elicitation.ArrayField: "ElicitationMultiSelectPropertySchema",
     elicitation.FormSchema: "ElicitationSchema",
     tool_call.RequestPermission: "RequestPermissionRequest",
     client_requests.CreateTerminal: "CreateTerminalRequest",
@@ -89,6 +84,8 @@ SAME: dict[type[Wire], str] = {
     sessions.McpRemote: "HttpMcpServer",
     content.NamedValue: "EnvVariable",
 }
+FIELDS = ("String", "Number", "Integer", "Boolean", "MultiSelect")
+"""The types of fields of a form: one struct of ours has the members of all."""
 NEWER: frozenset[type[Wire]] = frozenset(
     {updates.Notice, updates.Compaction, updates.CompactionChunk, updates.UnknownUpdate}
 )
@@ -143,6 +140,14 @@ def test_members_have_the_names_of_the_protocol(ours: type[Wire]) -> None:
     assert names - theirs(SAME[ours]) <= OLDER
     if info.tag_field is not None:
         assert _words(SAME[ours], str(info.tag_field)) == {info.tag}
+
+
+def test_a_field_of_a_form_has_the_members_of_all_types() -> None:
+    info = inspect.type_info(elicitation.Field)
+    assert isinstance(info, inspect.StructType)
+    names = {field.encode_name for field in info.fields}
+    all_of_theirs = (theirs(f"Elicitation{kind}PropertySchema") for kind in FIELDS)
+    assert names == set.union(*all_of_theirs)
 
 
 @pytest.mark.parametrize("ours", VALUES, ids=lambda kind: kind.__name__)

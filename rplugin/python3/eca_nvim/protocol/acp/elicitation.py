@@ -3,11 +3,11 @@
 A form has fields that a JSON Schema describes; a link is to be opened by the user.
 """
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from msgspec import field
 
-from eca_nvim.protocol.base.types import Int, Notification, Request, UnknownPart, Wire
+from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
 
 FORM, URL = "form", "url"
 """The modes that are known here."""
@@ -33,48 +33,6 @@ class FieldMeta(Wire, frozen=True):
     codex: CodexMeta | None = None
 
 
-class _Field(Wire, frozen=True, kw_only=True):
-    """What any field may have."""
-
-    title: str | None = None
-    description: str | None = None
-    meta: FieldMeta | None = field(default=None, name="_meta")
-
-
-class StringField(_Field, frozen=True, kw_only=True, tag_field="type", tag="string"):
-    """A text, or one of the choices in `enum` or `one_of`."""
-
-    min_length: Int | None = None
-    max_length: Int | None = None
-    pattern: str | None = None
-    format: str | None = None
-    default: str | None = None
-    enum: tuple[str, ...] | None = None
-    one_of: tuple[EnumOption, ...] | None = None
-
-
-class NumberField(_Field, frozen=True, kw_only=True, tag_field="type", tag="number"):
-    """A number."""
-
-    minimum: float | None = None
-    maximum: float | None = None
-    default: float | None = None
-
-
-class IntegerField(_Field, frozen=True, kw_only=True, tag_field="type", tag="integer"):
-    """A whole number."""
-
-    minimum: Int | None = None
-    maximum: Int | None = None
-    default: Int | None = None
-
-
-class BooleanField(_Field, frozen=True, kw_only=True, tag_field="type", tag="boolean"):
-    """Yes or no."""
-
-    default: bool | None = None
-
-
 class Items(Wire, frozen=True):
     """The choices of an array: plain in `enum`, with titles in `any_of`."""
 
@@ -82,22 +40,29 @@ class Items(Wire, frozen=True):
     any_of: tuple[EnumOption, ...] | None = None
 
 
-class ArrayField(_Field, frozen=True, kw_only=True, tag_field="type", tag="array"):
-    """Any number of choices."""
+class Field(Wire, frozen=True, kw_only=True):
+    """A field of any type, with the members of all of them.
 
+    `type`: string, number, integer, boolean or array, or a list of types. A string has choices in
+    `enum` or `one_of`, an array in `items`.
+    """
+
+    type: Any = None
+    title: str | None = None
+    description: str | None = None
+    default: str | bool | Int | float | tuple[str, ...] | None = None
+    min_length: Int | None = None
+    max_length: Int | None = None
+    pattern: str | None = None
+    format: str | None = None
+    enum: tuple[str, ...] | None = None
+    one_of: tuple[EnumOption, ...] | None = None
+    minimum: Int | float | None = None
+    maximum: Int | float | None = None
     items: Items = Items()
     min_items: Int | None = None
     max_items: Int | None = None
-    default: tuple[str, ...] | None = None
-
-
-class UnknownField(UnknownPart, frozen=True, kw_only=True, tag_field="type", tag=""):
-    """A field of a type that this client does not know."""
-
-
-Field: TypeAlias = (
-    StringField | NumberField | IntegerField | BooleanField | ArrayField | UnknownField
-)
+    meta: FieldMeta | None = field(default=None, name="_meta")
 
 
 class FormSchema(Wire, frozen=True):

@@ -6,7 +6,7 @@ Each request becomes one question in a chat; the chat asks its fields and checks
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 from uuid import uuid4
 
 from msgspec import Struct
@@ -27,18 +27,18 @@ MOST_CHARACTERS: Final = 4_000_000
 _MOST_TITLE: Final = 1000
 _SECRET: Final = "password"  # noqa: S105 - the name of a format
 _FORMATS: Final[Mapping[str, requests.TextFormat]] = {it.value: it for it in requests.TextFormat}
+_KINDS: Final[Mapping[str, FieldKind]] = {
+    "string": FieldKind.TEXT,
+    "number": FieldKind.NUMBER,
+    "integer": FieldKind.WHOLE,
+    "boolean": FieldKind.YES_NO,
+    "array": FieldKind.SEVERAL,
+}
+"""By the type of a field in the schema."""
 
 MOST_OPEN: Final = 50
 MOST_LINK: Final = 4000
 _NOT_ASKED: Final = "The agent asks for something that cannot be asked here, it was declined"
-
-_KnownField: TypeAlias = (
-    elicitation.StringField
-    | elicitation.NumberField
-    | elicitation.IntegerField
-    | elicitation.BooleanField
-    | elicitation.ArrayField
-)
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +58,7 @@ def read_form(schema: elicitation.FormSchema) -> tuple[tuple[FormField, ...], Se
     for name, described in schema.properties.items():
         required = name in (schema.required or ())
         quoted = f"'{one_line(name)[:40]}'"
-        known = _string_like(described)
-        field = None if known is None else _field(name, known)
+        field = _field(name, described)
         if field is not None:
             fields.append(replace(field, required=required))
         elif required:
@@ -79,34 +78,37 @@ def _characters(field: FormField) -> int:
     return sum(map(len, texts)) + offers
 
 
-def _field(name: str, described: _KnownField) -> FormField | None:
-    """Return a field; None for an array without choices."""
-    title = (described.title or name)[:_MOST_TITLE]
-    about = described.description or ""
-    field = FormField(name=name, kind=FieldKind.TEXT, title=title, description=about)
-    match described:
-        case elicitation.StringField():
+def _field(name: str, described: elicitation.Field) -> FormField | None:
+    """Return a field; None for a type that is not known, and for an array without choices."""
+    kind = _KINDS.get(str(described.type))
+    if described.type is None or (isinstance(described.type, list) and "string" in described.type):
+        kind = FieldKind.TEXT
+    if kind is None:
+        return None
+    field = FormField(
+        name=name,
+        kind=kind,
+        title=(described.title or name)[:_MOST_TITLE],
+        description=described.description or "",
+    )
+    match kind:
+        case FieldKind.TEXT:
             field = _of_text(field, described)
-        case elicitation.IntegerField() | elicitation.NumberField():
-            is_whole = isinstance(described, elicitation.IntegerField)
-            kind = FieldKind.WHOLE if is_whole else FieldKind.NUMBER
-            field = replace(field, kind=kind, least=described.minimum, most=described.maximum)
-        case elicitation.BooleanField():
-            field = replace(field, kind=FieldKind.YES_NO)
-        case elicitation.ArrayField():
+        case FieldKind.WHOLE | FieldKind.NUMBER:
+            field = replace(field, least=described.minimum, most=described.maximum)
+        case FieldKind.SEVERAL:
             offers = _offers(described.items.any_of, described.items.enum)
             if not offers:
                 return None
             least, most = described.min_items or None, described.max_items
-            kind = FieldKind.SEVERAL
-            field = replace(field, kind=kind, offers=offers, least=least, most=most)
+            field = replace(field, offers=offers, least=least, most=most)
     default = described.default
     # A default that does not fit its own field is none.
     is_usable = default not in (None, ()) and fault_of(field, default) is None
     return replace(field, default=default) if is_usable else field
 
 
-def _of_text(field: FormField, described: elicitation.StringField) -> FormField:
+def _of_text(field: FormField, described: elicitation.Field) -> FormField:
     offers = _offers(described.one_of, described.enum)
     if offers:
         return replace(field, kind=FieldKind.ONE, offers=offers)
@@ -118,20 +120,6 @@ def _of_text(field: FormField, described: elicitation.StringField) -> FormField:
         format=_FORMATS.get(described.format or ""),
         pattern=described.pattern or "",
         secret=described.format == _SECRET or bool(codex and codex.is_secret),
-    )
-
-
-def _string_like(described: elicitation.Field) -> _KnownField | None:
-    """Read a field whose type is not known as a text, if it can be a string."""
-    if not isinstance(described, elicitation.UnknownField):
-        return described
-    wire = described.fields
-    kind, title, about = wire.get("type"), wire.get("title"), wire.get("description")
-    if kind is not None and not (isinstance(kind, list) and "string" in kind):
-        return None
-    return elicitation.StringField(
-        title=title if isinstance(title, str) else None,
-        description=about if isinstance(about, str) else None,
     )
 
 
