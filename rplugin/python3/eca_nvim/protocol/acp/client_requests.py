@@ -1,7 +1,5 @@
 """Client requests: files (fs/*) and terminals (terminal/*) of the client."""
 
-from typing import ClassVar
-
 from eca_nvim.protocol.acp.content import NamedValue
 from eca_nvim.protocol.base.types import Int, Request, Wire
 
@@ -19,7 +17,7 @@ class FileText(Wire, frozen=True):
 class ReadTextFile(Request[FileText], frozen=True):
     """Read a file. line: the first one, 1-based; limit: how many lines."""
 
-    method: ClassVar[str] = "fs/read_text_file"
+    method = "fs/read_text_file"
     session_id: str
     path: str
     line: Int | None = None
@@ -29,7 +27,7 @@ class ReadTextFile(Request[FileText], frozen=True):
 class WriteTextFile(Request[Done], frozen=True):
     """Give a file a new text; it is made if it is missing."""
 
-    method: ClassVar[str] = "fs/write_text_file"
+    method = "fs/write_text_file"
     session_id: str
     path: str
     content: str
@@ -48,7 +46,7 @@ class CreateTerminal(Request[TerminalCreated], frozen=True):
     ones.
     """
 
-    method: ClassVar[str] = "terminal/create"
+    method = "terminal/create"
     session_id: str
     command: str
     args: tuple[str, ...] = ()
@@ -80,22 +78,22 @@ class _OfTerminal(Wire, frozen=True):
 class ReadOutput(_OfTerminal, Request[OutputSoFar], frozen=True):
     """Return the output at once."""
 
-    method: ClassVar[str] = "terminal/output"
+    method = "terminal/output"
 
 
 class WaitForExit(_OfTerminal, Request[ExitStatus], frozen=True):
     """Answer when the command has ended."""
 
-    method: ClassVar[str] = "terminal/wait_for_exit"
+    method = "terminal/wait_for_exit"
 
 
 class KillTerminal(_OfTerminal, Request[Done], frozen=True):
     """End the command; its output can still be read."""
 
-    method: ClassVar[str] = "terminal/kill"
+    method = "terminal/kill"
 
 
 class ReleaseTerminal(_OfTerminal, Request[Done], frozen=True):
     """End the command if it runs, and forget its id."""
 
-    method: ClassVar[str] = "terminal/release"
+    method = "terminal/release"

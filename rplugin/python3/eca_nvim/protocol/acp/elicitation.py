@@ -3,7 +3,7 @@
 A form has fields that a JSON Schema describes; a link is to be opened by the user.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec import field
 
@@ -87,7 +87,7 @@ class CreateElicitation(Request[ElicitationResult], frozen=True, kw_only=True):
     session_id: None if it is about one of our requests outside of a session, as a login is.
     """
 
-    method: ClassVar[str] = "elicitation/create"
+    method = "elicitation/create"
     message: str = ""
     mode: str = FORM
     session_id: str | None = None
@@ -99,5 +99,5 @@ class CreateElicitation(Request[ElicitationResult], frozen=True, kw_only=True):
 class ElicitationCompleted(Notification, frozen=True):
     """What the user was to do behind a link has been done."""
 
-    method: ClassVar[str] = "elicitation/complete"
+    method = "elicitation/complete"
     elicitation_id: str

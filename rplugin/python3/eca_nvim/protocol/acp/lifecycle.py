@@ -1,6 +1,6 @@
 """Lifecycle: initialize, login and logout, and `$/cancel_request`, which either side may send."""
 
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from msgspec import field
 
@@ -11,14 +11,14 @@ from eca_nvim.protocol.base.types import Int, Notification, Request, Wire
 class AuthenticateParams(Request[None], frozen=True):
     """Log in by a way of the agent, which it does by itself."""
 
-    method: ClassVar[str] = "authenticate"
+    method = "authenticate"
     method_id: str
 
 
 class LogoutParams(Request[None], frozen=True):
     """Log out, for agents with the capability."""
 
-    method: ClassVar[str] = "logout"
+    method = "logout"
 
 
 VERSION: Final = 1
@@ -142,7 +142,7 @@ class InitializeResult(Wire, frozen=True):
 class InitializeParams(Request[InitializeResult], frozen=True):
     """The first request: who we are and what we can do."""
 
-    method: ClassVar[str] = "initialize"
+    method = "initialize"
     protocol_version: Int
     client_info: Implementation
     client_capabilities: dict[str, Any]
@@ -151,5 +151,5 @@ class InitializeParams(Request[InitializeResult], frozen=True):
 class CancelRequest(Notification, frozen=True):
     """The other side no longer needs the answer to a request."""
 
-    method: ClassVar[str] = "$/cancel_request"
+    method = "$/cancel_request"
     request_id: Int | str

@@ -1,7 +1,5 @@
 """Options: what can be set in a session: options, or the modes and models of older agents."""
 
-from typing import ClassVar
-
 from eca_nvim.protocol.base.types import Request, Wire
 
 BOOLEAN = "boolean"
@@ -68,7 +66,7 @@ class Models(Wire, frozen=True):
 class SetMode(Request[None], frozen=True):
     """Set the mode."""
 
-    method: ClassVar[str] = "session/set_mode"
+    method = "session/set_mode"
     session_id: str
     mode_id: str
 
@@ -76,7 +74,7 @@ class SetMode(Request[None], frozen=True):
 class SetModel(Request[None], frozen=True):
     """Set the model; only for agents that list models instead of options."""
 
-    method: ClassVar[str] = "session/set_model"
+    method = "session/set_model"
     session_id: str
     model_id: str
 
@@ -90,7 +88,7 @@ class OptionsResult(Wire, frozen=True):
 class SetConfigOption(Request[OptionsResult], frozen=True):
     """Set an option; `type` is `boolean` for a value that is one."""
 
-    method: ClassVar[str] = "session/set_config_option"
+    method = "session/set_config_option"
     session_id: str
     config_id: str
     value: str | bool

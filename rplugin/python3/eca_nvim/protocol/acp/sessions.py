@@ -4,7 +4,7 @@ A session works in the absolute folder `cwd`, and in `additional_directories` if
 capability, with the tools of `mcp_servers`.
 """
 
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import field
 
@@ -57,7 +57,7 @@ class PromptResult(Wire, frozen=True):
 class PromptParams(Request[PromptResult], frozen=True):
     """A prompt of the user; the answer comes at the end of the turn."""
 
-    method: ClassVar[str] = "session/prompt"
+    method = "session/prompt"
     session_id: str
     prompt: tuple[content.ContentBlock, ...]
 
@@ -65,7 +65,7 @@ class PromptParams(Request[PromptResult], frozen=True):
 class CancelTurn(Notification, frozen=True):
     """Stop the turn; the answer to its prompt follows."""
 
-    method: ClassVar[str] = "session/cancel"
+    method = "session/cancel"
     session_id: str
 
 
@@ -95,7 +95,7 @@ class SteerParams(Request[SteerResult], frozen=True):
     Beyond the protocol: agents announce it in their answer to initialize (`_meta.steering`).
     """
 
-    method: ClassVar[str] = "_session/steering"
+    method = "_session/steering"
     session_id: str
     prompt: tuple[content.ContentBlock, ...]
     meta: dict[str, Any] = field(name="_meta")
@@ -126,34 +126,34 @@ class _Workplace(Wire, frozen=True, kw_only=True):
 class NewSessionParams(_Workplace, Request[NewSessionResult], frozen=True, kw_only=True):
     """Make a session."""
 
-    method: ClassVar[str] = "session/new"
+    method = "session/new"
 
 
 class LoadSessionParams(_Workplace, Request[OpenedSession], frozen=True, kw_only=True):
     """Open a session again; the agent replays it as updates before it answers."""
 
-    method: ClassVar[str] = "session/load"
+    method = "session/load"
     session_id: str
 
 
 class ResumeSessionParams(_Workplace, Request[OpenedSession], frozen=True, kw_only=True):
     """Open a session again, without a replay."""
 
-    method: ClassVar[str] = "session/resume"
+    method = "session/resume"
     session_id: str
 
 
 class ForkSessionParams(_Workplace, Request[NewSessionResult], frozen=True, kw_only=True):
     """Copy a session; some agents replay the copy before they answer."""
 
-    method: ClassVar[str] = "session/fork"
+    method = "session/fork"
     session_id: str
 
 
 class CloseSessionParams(Request[None], frozen=True):
     """Close a session, for agents with the capability."""
 
-    method: ClassVar[str] = "session/close"
+    method = "session/close"
     session_id: str
 
 
@@ -176,7 +176,7 @@ class ListSessionsResult(Wire, frozen=True):
 class ListSessionsParams(Request[ListSessionsResult], frozen=True):
     """List the saved sessions of a folder, a page at a time."""
 
-    method: ClassVar[str] = "session/list"
+    method = "session/list"
     cwd: str
     cursor: str | None = None
 
@@ -184,7 +184,7 @@ class ListSessionsParams(Request[ListSessionsResult], frozen=True):
 class DeleteSessionParams(Request[None], frozen=True):
     """Delete a saved session."""
 
-    method: ClassVar[str] = "session/delete"
+    method = "session/delete"
     session_id: str
 
 
@@ -197,6 +197,6 @@ class TitleResult(Wire, frozen=True):
 class SetTitleParams(Request[TitleResult], frozen=True):
     """Rename a session; of the protocol's next version, as Codex knows it."""
 
-    method: ClassVar[str] = "session/set_title"
+    method = "session/set_title"
     session_id: str
     title: str

@@ -1,6 +1,6 @@
 """Tool call: as updates and requests for permission (session/request_permission) describe it."""
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -147,7 +147,7 @@ class PermissionResult(Wire, frozen=True):
 class RequestPermission(Request[PermissionResult], frozen=True):
     """Ask whether a tool call may run; `tool_call` may hold no more than the call's id."""
 
-    method: ClassVar[str] = "session/request_permission"
+    method = "session/request_permission"
     session_id: str
     tool_call: ToolCallUpdate
     options: tuple[PermissionOption, ...] = ()

@@ -3,7 +3,7 @@
 Rule: this is the hot path, so the usual forms are decoded directly; `base/codec.py` has the rest.
 """
 
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -183,6 +183,6 @@ SessionUpdate: TypeAlias = (
 class SessionUpdated(Notification, frozen=True):
     """Something happened in a session."""
 
-    method: ClassVar[str] = "session/update"
+    method = "session/update"
     session_id: str
     update: SessionUpdate

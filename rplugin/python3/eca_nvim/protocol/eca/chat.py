@@ -1,6 +1,6 @@
 """Chat: to prompt, steer, stop and approve; its state, and the models, agents and variants."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -15,8 +15,7 @@ class SelectedModelChanged(Notification, frozen=True, kw_only=True):
     Lost for a chat that was never prompted; without `chat_id` it applies to every chat.
     """
 
-    method: ClassVar[str] = "chat/selectedModelChanged"
-
+    method = "chat/selectedModelChanged"
     chat_id: str | None = None
     model: str
     variant: str | None = None
@@ -28,8 +27,7 @@ class SelectedAgentChanged(Notification, frozen=True, kw_only=True):
     Lost for a chat that was never prompted; without `chat_id` it applies to every chat.
     """
 
-    method: ClassVar[str] = "chat/selectedAgentChanged"
-
+    method = "chat/selectedAgentChanged"
     chat_id: str | None = None
     agent: str
 
@@ -37,8 +35,7 @@ class SelectedAgentChanged(Notification, frozen=True, kw_only=True):
 class SelectedBehaviorChanged(Notification, frozen=True, kw_only=True):
     """`SelectedAgentChanged` for older servers; today's accept either, so send only one."""
 
-    method: ClassVar[str] = "chat/selectedBehaviorChanged"
-
+    method = "chat/selectedBehaviorChanged"
     behavior: str
 
 
@@ -66,8 +63,7 @@ class ChatConfig(Wire, frozen=True, kw_only=True):
 class ConfigUpdated(Notification, frozen=True, kw_only=True):
     """The config, the models or a selection changed; without `chat_id` for every chat."""
 
-    method: ClassVar[str] = "config/updated"
-
+    method = "config/updated"
     chat_id: str | None = None
     chat: ChatConfig | None = None
 
@@ -102,8 +98,7 @@ class PromptParams(Request[PromptResult], frozen=True, kw_only=True):
     all calls that would ask; None means unchanged. `context` is for servers of the first draft.
     """
 
-    method: ClassVar[str] = "chat/prompt"
-
+    method = "chat/prompt"
     chat_id: str | None = None
     message: str
     model: str | None = None
@@ -117,16 +112,14 @@ class PromptParams(Request[PromptResult], frozen=True, kw_only=True):
 class PromptStop(Notification, frozen=True, kw_only=True):
     """Stop the turn. It ends with progress finished; status idle is not sent."""
 
-    method: ClassVar[str] = "chat/promptStop"
-
+    method = "chat/promptStop"
     chat_id: str
 
 
 class PromptSteer(Notification, frozen=True, kw_only=True):
     """Send a message to the model before its next request; dropped if there is none."""
 
-    method: ClassVar[str] = "chat/promptSteer"
-
+    method = "chat/promptSteer"
     chat_id: str
     message: str
 
@@ -134,16 +127,14 @@ class PromptSteer(Notification, frozen=True, kw_only=True):
 class PromptSteerRemove(Notification, frozen=True, kw_only=True):
     """Withdraw the steers that the model has not read yet."""
 
-    method: ClassVar[str] = "chat/promptSteerRemove"
-
+    method = "chat/promptSteerRemove"
     chat_id: str
 
 
 class ToolCallApprove(Notification, frozen=True, kw_only=True):
     """Approve a waiting call; `save` remembers it for the session, in every chat."""
 
-    method: ClassVar[str] = "chat/toolCallApprove"
-
+    method = "chat/toolCallApprove"
     chat_id: str
     tool_call_id: str
     save: Literal["session"] | None = None
@@ -152,8 +143,7 @@ class ToolCallApprove(Notification, frozen=True, kw_only=True):
 class ToolCallReject(Notification, frozen=True, kw_only=True):
     """Reject a waiting call, which ends the turn."""
 
-    method: ClassVar[str] = "chat/toolCallReject"
-
+    method = "chat/toolCallReject"
     chat_id: str
     tool_call_id: str
 
@@ -171,8 +161,7 @@ class ChatStatus(OpenEnum):
 class StatusChanged(Notification, frozen=True, kw_only=True):
     """A chat's state changed; also sent for subagents' chats, without their parent."""
 
-    method: ClassVar[str] = "chat/statusChanged"
-
+    method = "chat/statusChanged"
     chat_id: str
     status: ChatStatus = ChatStatus.UNKNOWN
 
@@ -180,8 +169,7 @@ class StatusChanged(Notification, frozen=True, kw_only=True):
 class ChatOpened(Notification, frozen=True, kw_only=True):
     """A chat exists now, or is about to be replayed; may repeat for a known chat."""
 
-    method: ClassVar[str] = "chat/opened"
-
+    method = "chat/opened"
     chat_id: str
     title: str | None = None
 
@@ -189,8 +177,7 @@ class ChatOpened(Notification, frozen=True, kw_only=True):
 class ChatCleared(Notification, frozen=True, kw_only=True):
     """A chat was cleared; the id may be None, or that of a chat unknown to this client."""
 
-    method: ClassVar[str] = "chat/cleared"
-
+    method = "chat/cleared"
     chat_id: str | None = None
     messages: bool | None = None
 
@@ -198,6 +185,5 @@ class ChatCleared(Notification, frozen=True, kw_only=True):
 class ChatDeleted(Notification, frozen=True, kw_only=True):
     """A chat was deleted; the id may be None, or that of a chat unknown to this client."""
 
-    method: ClassVar[str] = "chat/deleted"
-
+    method = "chat/deleted"
     chat_id: str | None = None

@@ -1,6 +1,6 @@
 """Saved chats: to list, open, read, change and fork them."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from eca_nvim.protocol.base.types import Int, Request, Wire
 from eca_nvim.protocol.eca import chat, content, lifecycle
@@ -28,8 +28,7 @@ class ChatListResult(Wire, frozen=True, kw_only=True):
 class ChatListParams(Request[ChatListResult], frozen=True, kw_only=True):
     """List the chats of this workspace; without a limit all of them."""
 
-    method: ClassVar[str] = "chat/list"
-
+    method = "chat/list"
     limit: Int | None = None
     sort_by: Literal["updatedAt", "createdAt"] | None = None
 
@@ -68,8 +67,7 @@ class ChatOpenResult(Wire, frozen=True, kw_only=True):
 class ChatOpenParams(Request[ChatOpenResult], frozen=True, kw_only=True):
     """Replay a chat: cleared, opened, its contents. The cursors are those of `HistoryMeta`."""
 
-    method: ClassVar[str] = "chat/open"
-
+    method = "chat/open"
     chat_id: str
     limit: Int | None = None
     before: str | None = None
@@ -87,8 +85,7 @@ class ChatHistoryResult(Wire, frozen=True, kw_only=True):
 class ChatHistoryParams(Request[ChatHistoryResult], frozen=True, kw_only=True):
     """Fetch a page of a chat; a cursor may be the word "lastCompaction"."""
 
-    method: ClassVar[str] = "chat/history"
-
+    method = "chat/history"
     chat_id: str
     limit: Int | None = None
     before: str | None = None
@@ -98,8 +95,7 @@ class ChatHistoryParams(Request[ChatHistoryResult], frozen=True, kw_only=True):
 class ChatUpdateParams(Request[None], frozen=True, kw_only=True):
     """Rename a chat, or set its trust, which does not release a call that waits already."""
 
-    method: ClassVar[str] = "chat/update"
-
+    method = "chat/update"
     chat_id: str
     title: str | None = None
     trust: bool | None = None
@@ -108,8 +104,7 @@ class ChatUpdateParams(Request[None], frozen=True, kw_only=True):
 class ChatRollbackParams(Request[None], frozen=True, kw_only=True):
     """Undo a chat from the user message `content_id` on, including that message."""
 
-    method: ClassVar[str] = "chat/rollback"
-
+    method = "chat/rollback"
     chat_id: str
     content_id: str
     include: tuple[Literal["messages", "tools"], ...]
@@ -118,8 +113,7 @@ class ChatRollbackParams(Request[None], frozen=True, kw_only=True):
 class ChatForkParams(Request[None], frozen=True, kw_only=True):
     """Copy a chat's messages, up to and including `content_id`, to a new chat."""
 
-    method: ClassVar[str] = "chat/fork"
-
+    method = "chat/fork"
     chat_id: str
     content_id: str
 
@@ -127,8 +121,7 @@ class ChatForkParams(Request[None], frozen=True, kw_only=True):
 class ChatAddFlagParams(Request[None], frozen=True, kw_only=True):
     """Add a bookmark after a message, tool call or reasoning, by its id."""
 
-    method: ClassVar[str] = "chat/addFlag"
-
+    method = "chat/addFlag"
     chat_id: str
     content_id: str
     text: str
@@ -137,8 +130,7 @@ class ChatAddFlagParams(Request[None], frozen=True, kw_only=True):
 class ChatRemoveFlagParams(Request[None], frozen=True, kw_only=True):
     """Remove a bookmark; `content_id` is the bookmark's own id."""
 
-    method: ClassVar[str] = "chat/removeFlag"
-
+    method = "chat/removeFlag"
     chat_id: str
     content_id: str
 
@@ -146,8 +138,7 @@ class ChatRemoveFlagParams(Request[None], frozen=True, kw_only=True):
 class ChatClearParams(Request[None], frozen=True, kw_only=True):
     """Remove a chat's messages and keep the chat."""
 
-    method: ClassVar[str] = "chat/clear"
-
+    method = "chat/clear"
     chat_id: str
     messages: bool | None = None
 
@@ -155,6 +146,5 @@ class ChatClearParams(Request[None], frozen=True, kw_only=True):
 class ChatDeleteParams(Request[None], frozen=True, kw_only=True):
     """Delete a chat; its running turn ends without further messages."""
 
-    method: ClassVar[str] = "chat/delete"
-
+    method = "chat/delete"
     chat_id: str | None = None

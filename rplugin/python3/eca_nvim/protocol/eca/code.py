@@ -1,6 +1,6 @@
 """Code: completion, rewriting, and inline chats."""
 
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from eca_nvim.protocol.base.types import Int, Notification, Request, UnknownPart, Wire
 from eca_nvim.protocol.eca import chat, editor, lifecycle
@@ -28,8 +28,7 @@ class CompletionParams(Request[CompletionResult], frozen=True, kw_only=True):
     A position outside the text is an internal error.
     """
 
-    method: ClassVar[str] = "completion/inline"
-
+    method = "completion/inline"
     doc_text: str
     doc_version: Int
     position: editor.Position
@@ -49,8 +48,7 @@ class RewriteParams(Request[RewriteResult], frozen=True, kw_only=True):
     The lines of `range` are 1-based.
     """
 
-    method: ClassVar[str] = "rewrite/prompt"
-
+    method = "rewrite/prompt"
     id: str
     text: str
     prompt: str
@@ -108,8 +106,7 @@ RewriteContent: TypeAlias = (
 class RewriteContentReceived(Notification, frozen=True, kw_only=True):
     """A piece of a rewritten text."""
 
-    method: ClassVar[str] = "rewrite/contentReceived"
-
+    method = "rewrite/contentReceived"
     rewrite_id: str
     content: RewriteContent
 
@@ -121,8 +118,7 @@ class InlinePromptParams(Request[chat.PromptResult], frozen=True, kw_only=True):
     which is not replayed. The server's `chatInline` config replaces values that are None.
     """
 
-    method: ClassVar[str] = "chat/inlinePrompt"
-
+    method = "chat/inlinePrompt"
     chat_id: str
     source_chat_id: str | None = None
     message: str

@@ -1,6 +1,6 @@
 """Content: chat/contentReceived and its kinds: texts, reasoning, hooks, usage; questions."""
 
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from eca_nvim.protocol.base.types import Int, Notification, OpenEnum, Request, UnknownPart, Wire
 from eca_nvim.protocol.eca import draft, tool_call
@@ -108,8 +108,7 @@ class AskQuestion(Request[AnswerResult], frozen=True, kw_only=True):
     `tool_call_id` is the call that asks; `request_id` is the server's own id (not documented).
     """
 
-    method: ClassVar[str] = "chat/askQuestion"
-
+    method = "chat/askQuestion"
     chat_id: str | None = None
     question: str = ""
     options: tuple[QuestionOption, ...] | None = None
@@ -214,8 +213,7 @@ class ContentReceived(Notification, frozen=True, kw_only=True):
     first draft, `is_complete` marks the end of an answer and `metadata` has its tokens.
     """
 
-    method: ClassVar[str] = "chat/contentReceived"
-
+    method = "chat/contentReceived"
     chat_id: str | None = None
     parent_chat_id: str | None = None
     role: Role = Role.ASSISTANT

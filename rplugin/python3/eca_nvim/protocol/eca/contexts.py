@@ -3,7 +3,7 @@
 Lines and characters are 1-based.
 """
 
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from eca_nvim.protocol.base.types import OpenEnum, Request, UnknownPart, Wire
 from eca_nvim.protocol.eca.editor import LinesRange, Range
@@ -96,8 +96,7 @@ class QueryContextResult(Wire, frozen=True, kw_only=True):
 class QueryContextParams(Request[QueryContextResult], frozen=True, kw_only=True):
     """Find contexts to add; "" matches all; `contexts` are those the user has added already."""
 
-    method: ClassVar[str] = "chat/queryContext"
-
+    method = "chat/queryContext"
     chat_id: str | None = None
     query: str
     contexts: tuple[Context, ...]
@@ -113,8 +112,7 @@ class QueryFilesResult(Wire, frozen=True, kw_only=True):
 class QueryFilesParams(Request[QueryFilesResult], frozen=True, kw_only=True):
     """Find files; "" matches all."""
 
-    method: ClassVar[str] = "chat/queryFiles"
-
+    method = "chat/queryFiles"
     chat_id: str | None = None
     query: str
 
@@ -156,7 +154,6 @@ class QueryCommandsResult(Wire, frozen=True, kw_only=True):
 class QueryCommandsParams(Request[QueryCommandsResult], frozen=True, kw_only=True):
     """Find commands; "" matches all."""
 
-    method: ClassVar[str] = "chat/queryCommands"
-
+    method = "chat/queryCommands"
     chat_id: str | None = None
     query: str

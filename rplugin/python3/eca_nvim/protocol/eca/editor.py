@@ -4,7 +4,7 @@ Each message defines whether its lines and characters are 0-based or 1-based. Ch
 UTF-16 code units wherever the protocol defines them.
 """
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from eca_nvim.protocol.base.types import Int, Request, Wire
 
@@ -61,8 +61,7 @@ class GetDiagnostics(Request[DiagnosticsResult], frozen=True, kw_only=True):
     The server waits 30 s for the response.
     """
 
-    method: ClassVar[str] = "editor/getDiagnostics"
-
+    method = "editor/getDiagnostics"
     uri: str | None = None
 
 
@@ -88,8 +87,7 @@ class NavigationResult(Wire, frozen=True, kw_only=True):
 class GetDefinition(Request[NavigationResult], frozen=True, kw_only=True):
     """Get the definition of the symbol at a position, counted as in `Location`."""
 
-    method: ClassVar[str] = "editor/getDefinition"
-
+    method = "editor/getDefinition"
     uri: str
     position: Position
 
@@ -97,8 +95,7 @@ class GetDefinition(Request[NavigationResult], frozen=True, kw_only=True):
 class GetReferences(Request[NavigationResult], frozen=True, kw_only=True):
     """Get the references to the symbol at a position, counted as in `Location`."""
 
-    method: ClassVar[str] = "editor/getReferences"
-
+    method = "editor/getReferences"
     uri: str
     position: Position
     include_declaration: bool = True

@@ -1,6 +1,6 @@
 """Lifecycle: a connection is opened and closed; start-up tasks, messages to the user, failures."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -73,8 +73,7 @@ class InitializeResult(Wire, frozen=True, kw_only=True):
 class InitializeParams(Request[InitializeResult], frozen=True, kw_only=True):
     """The first request. The server exits with the process `process_id`, if not null."""
 
-    method: ClassVar[str] = "initialize"
-
+    method = "initialize"
     process_id: Int | None
     client_info: ClientInfo | None = None
     initialization_options: InitializationOptions | None = None
@@ -85,21 +84,21 @@ class InitializeParams(Request[InitializeResult], frozen=True, kw_only=True):
 class Initialized(Notification, frozen=True):
     """The client is ready; the server starts to load models and tools."""
 
-    method: ClassVar[str] = "initialized"
+    method = "initialized"
 
 
 class Shutdown(Request[None], frozen=True):
     """Ask the server to save its state; it runs until `exit`."""
 
-    method: ClassVar[str] = "shutdown"
-    without_params: ClassVar[bool] = True
+    method = "shutdown"
+    without_params = True
 
 
 class Exit(Notification, frozen=True):
     """End the server's process."""
 
-    method: ClassVar[str] = "exit"
-    without_params: ClassVar[bool] = True
+    method = "exit"
+    without_params = True
 
 
 class FoldersEvent(Wire, frozen=True, kw_only=True):
@@ -112,8 +111,7 @@ class FoldersEvent(Wire, frozen=True, kw_only=True):
 class DidChangeWorkspaceFolders(Notification, frozen=True, kw_only=True):
     """The workspace folders changed (not documented, but supported by today's server)."""
 
-    method: ClassVar[str] = "workspace/didChangeWorkspaceFolders"
-
+    method = "workspace/didChangeWorkspaceFolders"
     event: FoldersEvent
 
 
@@ -128,8 +126,7 @@ class ProgressKind(OpenEnum):
 class TaskProgress(Notification, frozen=True, kw_only=True):
     """A task of the server's start-up began or ended."""
 
-    method: ClassVar[str] = "$/progress"
-
+    method = "$/progress"
     type: ProgressKind = ProgressKind.UNKNOWN
     task_id: str
     title: str | None = None
@@ -147,8 +144,7 @@ class NoticeLevel(OpenEnum):
 class ShowMessage(Notification, frozen=True, kw_only=True):
     """A message for the user."""
 
-    method: ClassVar[str] = "$/showMessage"
-
+    method = "$/showMessage"
     type: NoticeLevel = NoticeLevel.UNKNOWN
     message: str = ""
 
@@ -156,8 +152,7 @@ class ShowMessage(Notification, frozen=True, kw_only=True):
 class CancelRequest(Notification, frozen=True, kw_only=True):
     """Cancel a request by its JSON-RPC id; the server answers it with error -32800."""
 
-    method: ClassVar[str] = "$/cancelRequest"
-
+    method = "$/cancelRequest"
     id: Int | str
 
 

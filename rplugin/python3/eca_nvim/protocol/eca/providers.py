@@ -1,6 +1,6 @@
 """Providers: the companies and programs that offer models, and logging in to one step by step."""
 
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -76,7 +76,7 @@ class Provider(Wire, frozen=True, kw_only=True):
 class ProvidersUpdated(Provider, Notification, frozen=True, kw_only=True):
     """A provider's login or models changed; contains the whole provider."""
 
-    method: ClassVar[str] = "providers/updated"
+    method = "providers/updated"
 
 
 class ProvidersListResult(Wire, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class ProvidersListResult(Wire, frozen=True, kw_only=True):
 class ProvidersListParams(Request[ProvidersListResult], frozen=True):
     """List all providers."""
 
-    method: ClassVar[str] = "providers/list"
+    method = "providers/list"
 
 
 class InputField(Wire, frozen=True, kw_only=True):
@@ -143,8 +143,7 @@ LoginAction: TypeAlias = (
 class ProvidersLoginParams(Request[LoginAction], frozen=True, kw_only=True):
     """Start to log in; without a `login_method` the response may be `ChooseMethod`."""
 
-    method: ClassVar[str] = "providers/login"
-
+    method = "providers/login"
     provider: str
     login_method: str | None = msgspec.field(name="method", default=None)
 
@@ -152,8 +151,7 @@ class ProvidersLoginParams(Request[LoginAction], frozen=True, kw_only=True):
 class ProvidersLoginInputParams(Request[LoginAction], frozen=True, kw_only=True):
     """Send what the user typed, by the keys of the fields."""
 
-    method: ClassVar[str] = "providers/loginInput"
-
+    method = "providers/loginInput"
     provider: str
     data: dict[str, str]
 
@@ -161,6 +159,5 @@ class ProvidersLoginInputParams(Request[LoginAction], frozen=True, kw_only=True)
 class ProvidersLogoutParams(Request[None], frozen=True, kw_only=True):
     """Forget the credentials of a provider."""
 
-    method: ClassVar[str] = "providers/logout"
-
+    method = "providers/logout"
     provider: str

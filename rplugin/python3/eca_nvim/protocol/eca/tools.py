@@ -1,6 +1,6 @@
 """Tools: the server's own, those of MCP servers, which can be run and configured, and jobs."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -67,14 +67,13 @@ class ToolServer(Wire, frozen=True, kw_only=True):
 class ToolServerUpdated(ToolServer, Notification, frozen=True, kw_only=True):
     """A tool server was added or changed."""
 
-    method: ClassVar[str] = "tool/serverUpdated"
+    method = "tool/serverUpdated"
 
 
 class ToolServerRemoved(Notification, frozen=True, kw_only=True):
     """A tool server was removed from the config."""
 
-    method: ClassVar[str] = "tool/serverRemoved"
-
+    method = "tool/serverRemoved"
     name: str
 
 
@@ -87,37 +86,37 @@ class OfMcpServer(Notification, frozen=True, kw_only=True):
 class McpStart(OfMcpServer, frozen=True):
     """Start it."""
 
-    method: ClassVar[str] = "mcp/startServer"
+    method = "mcp/startServer"
 
 
 class McpStop(OfMcpServer, frozen=True):
     """Stop it."""
 
-    method: ClassVar[str] = "mcp/stopServer"
+    method = "mcp/stopServer"
 
 
 class McpConnect(OfMcpServer, frozen=True):
     """Authorize one that requires it; the server opens the browser."""
 
-    method: ClassVar[str] = "mcp/connectServer"
+    method = "mcp/connectServer"
 
 
 class McpLogout(OfMcpServer, frozen=True):
     """Forget its credentials and restart it."""
 
-    method: ClassVar[str] = "mcp/logoutServer"
+    method = "mcp/logoutServer"
 
 
 class McpEnable(OfMcpServer, frozen=True):
     """Enable it in the config and start it."""
 
-    method: ClassVar[str] = "mcp/enableServer"
+    method = "mcp/enableServer"
 
 
 class McpDisable(OfMcpServer, frozen=True):
     """Disable it in the config and stop it."""
 
-    method: ClassVar[str] = "mcp/disableServer"
+    method = "mcp/disableServer"
 
 
 class McpAddResult(Wire, frozen=True, kw_only=True):
@@ -134,8 +133,7 @@ class McpAddParams(Request[McpAddResult], frozen=True, kw_only=True):
     `oauth_port`. `scope` "workspace" needs the folder's `workspace_uri`.
     """
 
-    method: ClassVar[str] = "mcp/addServer"
-
+    method = "mcp/addServer"
     name: str
     command: str | None = None
     args: tuple[str, ...] | None = None
@@ -154,8 +152,7 @@ class McpAddParams(Request[McpAddResult], frozen=True, kw_only=True):
 class McpUpdateParams(Request[None], frozen=True, kw_only=True):
     """Change an MCP server's command or URL in the config, and restart it."""
 
-    method: ClassVar[str] = "mcp/updateServer"
-
+    method = "mcp/updateServer"
     name: str
     command: str | None = None
     args: tuple[str, ...] | None = None
@@ -173,8 +170,7 @@ class McpRemoveResult(Wire, frozen=True, kw_only=True):
 class McpRemoveParams(Request[McpRemoveResult], frozen=True, kw_only=True):
     """Remove an MCP server from the config."""
 
-    method: ClassVar[str] = "mcp/removeServer"
-
+    method = "mcp/removeServer"
     name: str
 
 
@@ -207,13 +203,13 @@ class Jobs(Wire, frozen=True, kw_only=True):
 class JobsUpdated(Jobs, Notification, frozen=True, kw_only=True):
     """The jobs changed."""
 
-    method: ClassVar[str] = "jobs/updated"
+    method = "jobs/updated"
 
 
 class JobsListParams(Request[Jobs], frozen=True):
     """List the jobs of all chats."""
 
-    method: ClassVar[str] = "jobs/list"
+    method = "jobs/list"
 
 
 class JobKillResult(Wire, frozen=True, kw_only=True):
@@ -225,8 +221,7 @@ class JobKillResult(Wire, frozen=True, kw_only=True):
 class JobKillParams(Request[JobKillResult], frozen=True, kw_only=True):
     """Kill a job."""
 
-    method: ClassVar[str] = "jobs/kill"
-
+    method = "jobs/kill"
     job_id: str
 
 
@@ -248,6 +243,5 @@ class JobOutputResult(Wire, frozen=True, kw_only=True):
 class JobOutputParams(Request[JobOutputResult], frozen=True, kw_only=True):
     """Read a job's output; the model can still read the same output."""
 
-    method: ClassVar[str] = "jobs/readOutput"
-
+    method = "jobs/readOutput"
     job_id: str
