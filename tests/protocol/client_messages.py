@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from eca_nvim.protocol.eca import (
+    by_method,
     chat,
     chats,
     code,
@@ -12,7 +13,6 @@ from eca_nvim.protocol.eca import (
     providers,
     tools,
 )
-from eca_nvim.protocol.eca.messages import by_method
 
 ClientNotification: TypeAlias = (
     lifecycle.Initialized

@@ -8,8 +8,7 @@ from tests.protocol.client_messages import (
 )
 
 from eca_nvim.protocol.base.types import result_type
-from eca_nvim.protocol.eca import Notification, Request
-from eca_nvim.protocol.eca.messages import SERVER_NOTIFICATIONS, SERVER_REQUESTS
+from eca_nvim.protocol.eca import SERVER_NOTIFICATIONS, SERVER_REQUESTS, Notification, Request
 
 # Today's protocol by hand: group, then "->" client to server, "<-" server to client, "r" request.
 METHODS = """

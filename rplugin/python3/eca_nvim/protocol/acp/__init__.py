@@ -5,12 +5,11 @@ type of its answer; what any protocol's messages share is in `protocol/base`. Me
 here uses, `_meta` above all, have no field: they are skipped unread.
 """
 
-from collections.abc import Mapping
-from typing import TypeAlias, cast, get_args
+from typing import TypeAlias, cast
 
 from eca_nvim.protocol.acp import client_requests, elicitation, lifecycle, tool_call, updates
 from eca_nvim.protocol.base.codec import DecodeError, decode_as, decode_result, encode
-from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart
+from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart, by_method
 
 AgentNotification: TypeAlias = (
     updates.SessionUpdated | lifecycle.CancelRequest | elicitation.ElicitationCompleted
@@ -30,10 +29,8 @@ AgentRequest: TypeAlias = (
     | TerminalRequest
 )
 
-AGENT_NOTIFICATIONS: Mapping[str, type] = {
-    kind.method: kind for kind in get_args(AgentNotification)
-}
-AGENT_REQUESTS: Mapping[str, type] = {kind.method: kind for kind in get_args(AgentRequest)}
+AGENT_NOTIFICATIONS = by_method(AgentNotification)
+AGENT_REQUESTS = by_method(AgentRequest)
 
 
 def decode_notification(method: str, params: object = None) -> AgentNotification | Unknown:

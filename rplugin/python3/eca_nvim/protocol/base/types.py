@@ -6,6 +6,7 @@ null has a default; a whole number is an `Int`, never a bare int.
 """
 
 import enum
+from collections.abc import Mapping
 from typing import (
     Annotated,
     Any,
@@ -81,3 +82,8 @@ def result_type(request: type[Request[ResultT_co]]) -> type[ResultT_co]:
     bases = request.__dict__["__orig_bases__"]
     [answer] = [get_args(base)[0] for base in bases if get_origin(base) is Request]
     return cast(type[ResultT_co], answer)
+
+
+def by_method(messages: object) -> Mapping[str, type]:
+    """Return the types of a union by the method of each."""
+    return {kind.method: kind for kind in get_args(messages)}

@@ -7,10 +7,19 @@ from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.prompts import SelectedPrompt, wire_contexts
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.protocol.base.codec import decode_as, decode_result, plain
-from eca_nvim.protocol.eca import Request, Unknown, chat, chats, content, contexts, draft
+from eca_nvim.protocol.eca import (
+    SERVER_NOTIFICATIONS,
+    Request,
+    ServerNotification,
+    Unknown,
+    chat,
+    chats,
+    content,
+    contexts,
+    draft,
+)
 from eca_nvim.protocol.eca.contexts import McpResourceContext, RepoMapContext
 from eca_nvim.protocol.eca.editor import Position
-from eca_nvim.protocol.eca.messages import SERVER_NOTIFICATIONS, ServerNotification
 
 Json = dict[str, Any]
 ResultT = TypeVar("ResultT")

@@ -19,18 +19,18 @@ from eca_nvim.chat.vocabulary import events, turn_events
 from eca_nvim.protocol.eca import (
     Notification,
     Request,
+    ServerNotification,
     Unknown,
     chat,
     content,
     encode,
     lifecycle,
-    messages,
     tools,
 )
 from eca_nvim.protocol.eca import contexts as eca_contexts
 from eca_nvim.protocol.eca.draft import FileChangeContent
 
-Message: TypeAlias = messages.ServerNotification | Unknown
+Message: TypeAlias = ServerNotification | Unknown
 Send = Callable[[str, Mapping[str, Any] | None], None]
 Tell = Callable[[str, events.ChatEvent], None]
 
