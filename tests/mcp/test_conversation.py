@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,21 +19,27 @@ from eca_nvim.mcp.tools import EditorTools
 pytestmark = pytest.mark.anyio
 
 
-class Client:
+class Client(asyncio.Transport):
     """Sends messages, and keeps the answers."""
 
-    def __init__(self, editor: FakeEditor) -> None:
+    def __init__(self, editor: FakeEditor, connected: socket.socket) -> None:
+        super().__init__({"socket": connected})
         self.answers: list[Any] = []
         self._arrived = anyio.Event()
-        self.conversation = Conversation(EditorTools(editor, ("/w",)), self._received)
+        self.conversation = Conversation(EditorTools(editor, ("/w",)), set())
+        self.conversation.connection_made(self)
 
-    def _received(self, data: bytes) -> None:
-        assert data.endswith(b"\n")
-        self.answers += map(json.loads, data.splitlines())
+    def is_closing(self) -> bool:
+        return False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        text = bytes(data)
+        assert text.endswith(b"\n")
+        self.answers += map(json.loads, text.splitlines())
         self._arrived.set()
 
     def send(self, message: object) -> None:
-        self.conversation.receive(json.dumps(message).encode() + b"\n")
+        self.conversation.data_received(json.dumps(message).encode() + b"\n")
 
     def request(self, request_id: object, method: str, **params: object) -> None:
         self.send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
@@ -60,9 +68,11 @@ def editor() -> FakeEditor:
 
 @pytest.fixture
 def client(editor: FakeEditor) -> Iterator[Client]:
-    client = Client(editor)
-    yield client
-    client.conversation.close()
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        client = Client(editor, ours)
+        yield client
+        client.conversation.connection_lost(None)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +114,8 @@ async def test_what_is_not_known_is_refused(client: Client) -> None:
     client.request(2, "resources/list")
     client.call(3, "write_file", path="a")
     client.send([{"jsonrpc": "2.0", "id": 4, "method": "ping"}])
-    client.conversation.receive(b"{nonsense\n")
-    client.conversation.receive(b"x" * (LONGEST_REQUEST + 1) + b"\n")
+    client.conversation.data_received(b"{nonsense\n")
+    client.conversation.data_received(b"x" * (LONGEST_REQUEST + 1) + b"\n")
     client.send({"jsonrpc": "2.0", "id": 9, "result": {}})
     client.notify("notifications/unknown")
     await client.until(lambda: 3 in client.answered)
@@ -163,7 +173,7 @@ async def test_calls_at_a_time_are_bounded_and_end_with_the_connection(
     assert (busy["id"], busy["result"]["isError"]) == (MOST_CALLS, True)
     assert busy["result"]["content"][0]["text"] == editor_socket.BUSY
     await anyio.wait_all_tasks_blocked()
-    client.conversation.close()
+    client.conversation.connection_lost(None)
     editor.gate.set()
     await anyio.wait_all_tasks_blocked()
     assert len(client.answers) == 1

@@ -4,14 +4,13 @@ A host has one socket. It begins with the first agent that wants it and goes wit
 killed host leaves is removed with its private folder (`disk/private`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias, assert_never
 
@@ -34,6 +33,11 @@ from eca_nvim.jsonrpc import (
 from eca_nvim.mcp import bridge
 from eca_nvim.mcp.tools import EditorTools, ToolFault, UnknownTool
 
+KIND: Final = "eca-mcp-"
+"""The prefix of the folder's name."""
+NAME: Final = "editor"
+MOST_OPEN: Final = 100
+"""Connections at a time: each takes a file descriptor of the host."""
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Versions of the protocol that are spoken, the latest first."""
 INVALID_PARAMS: Final = -32602
@@ -54,22 +58,45 @@ Params: TypeAlias = Mapping[str, Any]
 logger = logging.getLogger(__name__)
 
 
-class Conversation:
-    """Our side of a connection; `send` is called with bytes for the agent."""
+class Conversation(asyncio.Protocol):
+    """The connection to one bridge; it is among `all_open` as long as it is open."""
 
-    def __init__(self, tools: EditorTools, send: Callable[[bytes], None]) -> None:
+    def __init__(self, tools: EditorTools, all_open: set[asyncio.Transport]) -> None:
         self._tools = tools
-        self._send = send
+        self._all_open = all_open
+        self._transport: asyncio.Transport
         self._peer = Peer(framing=LineFraming(LONGEST_REQUEST))
         self._calls: dict[MessageId, asyncio.Task[None]] = {}
 
-    def receive(self, data: bytes) -> None:
-        """Read bytes of the agent; answer at once, or in a task of the running loop."""
-        for event in self._peer.receive_bytes(data):
-            self._read(event)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Refuse another user, and one connection too many."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._all_open.add(transport)
+        if bridge.peer_user(transport.get_extra_info("socket")) != os.geteuid():
+            logger.warning("refused a connection of another user")
+            transport.abort()
+        elif len(self._all_open) > MOST_OPEN:
+            logger.warning("refused a connection: %s are open", MOST_OPEN)
+            transport.abort()
 
-    def close(self) -> None:
+    def data_received(self, data: bytes) -> None:
+        """Read bytes of the agent; answer at once, or in a task of the running loop."""
+        if not self._transport.is_closing():  # else it was refused
+            for event in self._peer.receive_bytes(data):
+                self._read(event)
+
+    def pause_writing(self) -> None:
+        """Do not read an agent that does not read its answers."""
+        self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """Read it again."""
+        self._transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - of the protocol
         """Stop all calls, because nobody waits for them."""
+        self._all_open.discard(self._transport)
         for call in self._calls.values():
             call.cancel()
         self._calls.clear()
@@ -84,7 +111,7 @@ class Conversation:
                 self._cancel(_table(params).get("requestId"))
             case MalformedMessage() | FramingFault():  # an array (a batch), too
                 logger.warning("refused %s", event)
-                self._send(self._peer.refuse(event))
+                self._transport.write(self._peer.refuse(event))
             case Notification() | Response() | ErrorResponse() | UnexpectedAnswer():
                 logger.debug("skipped %s", event)
             case _:
@@ -130,10 +157,10 @@ class Conversation:
             self._peer.drop(request_id)
 
     def _respond(self, request_id: MessageId, result: Params) -> None:
-        self._send(self._peer.respond(request_id, result))
+        self._transport.write(self._peer.respond(request_id, result))
 
     def _refuse(self, request_id: MessageId, code: int, message: str) -> None:
-        self._send(self._peer.respond_error(request_id, code, message))
+        self._transport.write(self._peer.respond_error(request_id, code, message))
 
 
 def _introduction(params: Params) -> Params:
@@ -156,13 +183,6 @@ def _result(text: str, *, is_error: bool = False) -> Params:
 
 def _table(params: object) -> Params:
     return params if isinstance(params, Mapping) else {}
-
-
-KIND: Final = "eca-mcp-"
-"""The prefix of the folder's name."""
-NAME: Final = "editor"
-MOST_OPEN: Final = 100
-"""Connections at a time: each takes a file descriptor of the host."""
 
 
 class EditorSocket:
@@ -202,53 +222,10 @@ class EditorSocket:
         except OSError:
             listener.close()
             raise
+        conversation = partial(Conversation, self._tools, self._open)
         loop = asyncio.get_running_loop()
-        return loop.create_task(loop.create_unix_server(self._connection, sock=listener))
+        return loop.create_task(loop.create_unix_server(conversation, sock=listener))
 
     def _stop_listening(self) -> None:
         if self._listener is not None:
             self._listener.add_done_callback(lambda done: done.result().close())
-
-    def _connection(self) -> _Connection:
-        return _Connection(self._tools, self._open)
-
-
-class _Connection(asyncio.Protocol):
-    """The connection to one bridge; it is among `all_open` as long as it is open."""
-
-    def __init__(self, tools: EditorTools, all_open: set[asyncio.Transport]) -> None:
-        self._tools = tools
-        self._all_open = all_open
-        self._transport: asyncio.Transport
-        self._conversation: Conversation | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._all_open.add(transport)
-        connected = transport.get_extra_info("socket")
-        if bridge.peer_user(connected) != os.geteuid():
-            logger.warning("refused a connection of another user")
-            transport.abort()
-            return
-        if len(self._all_open) > MOST_OPEN:
-            logger.warning("refused a connection: %s are open", MOST_OPEN)
-            transport.abort()
-            return
-        self._conversation = Conversation(self._tools, transport.write)
-
-    def data_received(self, data: bytes) -> None:
-        if self._conversation is not None:
-            self._conversation.receive(data)
-
-    # An agent that does not read its answers is not read either.
-    def pause_writing(self) -> None:
-        self._transport.pause_reading()
-
-    def resume_writing(self) -> None:
-        self._transport.resume_reading()
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - of the protocol
-        self._all_open.discard(self._transport)
-        if self._conversation is not None:
-            self._conversation.close()
