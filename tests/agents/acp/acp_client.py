@@ -8,10 +8,9 @@ from types import MappingProxyType
 import anyio
 from tests.agents.client import TIMEOUT, AgentClient, FakeEditor, Projects
 
-from eca_nvim.agents.acp.agent import AcpAgent
-from eca_nvim.agents.acp.life import AcpOptions, KeptOfChats
+from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions, KeptOfChats
 from eca_nvim.agents.acp.memory import Memory
-from eca_nvim.agents.acp.session_setup import McpOptions
+from eca_nvim.agents.acp.setup import McpOptions
 from eca_nvim.agents.base import EditorServices, Workspace
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Role, TextReceived

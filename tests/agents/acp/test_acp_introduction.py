@@ -7,7 +7,7 @@ from msgspec.inspect import StructType
 from msgspec.structs import fields
 from tests.support.on_the_wire import on_the_wire
 
-from eca_nvim.agents.acp import introduction
+from eca_nvim.agents.acp.setup import introduction
 from eca_nvim.protocol.acp import AGENT_NOTIFICATIONS, AGENT_REQUESTS
 from eca_nvim.protocol.acp.tool_call import CallMeta
 from eca_nvim.protocol.acp.updates import SessionUpdate
@@ -32,7 +32,7 @@ PROMISED = {
 
 
 def test_we_announce_what_we_read_and_nothing_else() -> None:
-    sent = on_the_wire(introduction.introduction())
+    sent = on_the_wire(introduction())
     assert sent is not None
     assert sent["protocolVersion"] == 1
     assert sent["clientInfo"]["name"] == "eca-nvim"

@@ -14,7 +14,7 @@ from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.session_turns import BOUND, OLD, opens, refuses
 from tests.support import acp_script as agent
 
-from eca_nvim.agents.acp.session_setup import McpOptions
+from eca_nvim.agents.acp.setup import McpOptions
 from eca_nvim.agents.base import NO_FURTHER_FOLDERS
 from eca_nvim.chat.vocabulary.agent_events import MessageShown
 from eca_nvim.protocol.acp.sessions import McpCapabilities

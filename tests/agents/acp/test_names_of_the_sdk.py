@@ -11,8 +11,7 @@ from msgspec import inspect
 from tests.support.acp_agent import MODELS
 from tests.support.on_the_wire import on_the_wire
 
-from eca_nvim.agents.acp.introduction import introduction
-from eca_nvim.agents.acp.session_setup import SessionSetup, Way
+from eca_nvim.agents.acp.setup import SessionSetup, Way, introduction
 from eca_nvim.protocol.acp import (
     AGENT_NOTIFICATIONS,
     AGENT_REQUESTS,

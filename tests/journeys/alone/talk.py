@@ -13,7 +13,7 @@ from typing import Any, Self, TypeAlias
 from tests.journeys.agents import RealAgent
 from tests.journeys.script import scripted
 
-from eca_nvim.agents.acp.introduction import introduction
+from eca_nvim.agents.acp.setup import introduction
 from eca_nvim.protocol.acp import encode
 
 Table: TypeAlias = dict[str, Any]

@@ -19,7 +19,7 @@ from eca_nvim.server.find import ACP, BadServerOption, ServerCommand, ServerOpti
 from eca_nvim.session import Candidate, KeptSessions
 
 if TYPE_CHECKING:
-    from eca_nvim.agents.acp.life import KeptOfChats
+    from eca_nvim.agents.acp.agent import KeptOfChats
 
 Process: TypeAlias = subprocess.Popen[bytes]
 OnStderr: TypeAlias = Callable[[str], None]
@@ -101,10 +101,9 @@ class Agents:
     def _acp_agent(
         self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
     ) -> Agent:
-        from eca_nvim.agents.acp.agent import AcpAgent  # noqa: PLC0415
-        from eca_nvim.agents.acp.life import AcpOptions, KeptOfChats  # noqa: PLC0415
+        from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions, KeptOfChats  # noqa: PLC0415
         from eca_nvim.agents.acp.memory import Memory  # noqa: PLC0415
-        from eca_nvim.agents.acp.session_setup import McpOptions  # noqa: PLC0415
+        from eca_nvim.agents.acp.setup import McpOptions  # noqa: PLC0415
 
         mcp = self.settings.servers.get(server, ServerOptions()).mcp
         if server not in self._kept:

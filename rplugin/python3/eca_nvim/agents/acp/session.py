@@ -14,7 +14,7 @@ from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.replay import Replay, is_said
-from eca_nvim.agents.acp.session_setup import Way
+from eca_nvim.agents.acp.setup import Way
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.vocabulary import events, login
 from eca_nvim.chat.vocabulary.effects import Prompt

@@ -11,7 +11,7 @@ from eca_nvim.agents.acp.link import GONE, Link, Refusal, needs_login
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.replay import Replay
 from eca_nvim.agents.acp.session import Opening, Session, SessionState, Then
-from eca_nvim.agents.acp.session_setup import SessionSetup, Way
+from eca_nvim.agents.acp.setup import SessionSetup, Way
 from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
 from eca_nvim.protocol.acp import encode, lifecycle, sessions

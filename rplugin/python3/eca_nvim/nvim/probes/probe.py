@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, Protocol
 
 import anyio
 
-from eca_nvim.agents.acp.introduction import introduction as acp_introduction
-from eca_nvim.agents.acp.session_setup import EDITOR, McpOptions
+from eca_nvim.agents.acp.setup import EDITOR, McpOptions
+from eca_nvim.agents.acp.setup import introduction as acp_introduction
 from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.introduction import introduction as eca_introduction
 from eca_nvim.chat.text.safe_text import one_line, truncate

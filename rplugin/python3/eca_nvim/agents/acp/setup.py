@@ -1,19 +1,56 @@
-"""Session setup: the folder and the MCP servers that the agent gets with each session."""
+"""Setup: what we say to an agent when it starts and with each session, and what it can do."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from enum import Enum, auto
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
 from eca_nvim.agents.acp.link import one_line
+from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.path_risks import Folders
-from eca_nvim.protocol.acp import Request, encode, sessions
+from eca_nvim.protocol.acp import Request, encode, lifecycle, sessions
 from eca_nvim.protocol.acp.content import NamedValue
 from eca_nvim.protocol.acp.sessions import McpCapabilities, McpRemote, McpStdio
 from eca_nvim.spawn import find_program
+
+CAPABILITIES: Final[Mapping[str, Any]] = {
+    "fs": {"readTextFile": True, "writeTextFile": True},
+    "terminal": True,
+    "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+    "elicitation": {"form": {}, "url": {}},
+    "auth": {"terminal": True},
+    # The first is the older form of `auth.terminal`.
+    "_meta": {"terminal-auth": True, "terminal_output": True},
+}
+"""Only what this client really does: for anything else an agent would wait for ever."""
+
+_CLIENT: Final = lifecycle.Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
+
+
+def introduction() -> lifecycle.InitializeParams:
+    """Build the initialize request."""
+    return lifecycle.InitializeParams(lifecycle.VERSION, _CLIENT, dict(CAPABILITIES))
+
+
+def abilities_of(result: lifecycle.InitializeResult) -> Iterator[Ability]:
+    """Yield what an agent can do, as it introduces itself."""
+    can = result.agent_capabilities
+    of_sessions = can.session_capabilities
+    offered = {
+        # One that loads sessions has a list of those that this client remembers.
+        Ability.LIST: of_sessions.list is not None or can.load_session,
+        Ability.DELETE: of_sessions.delete is not None,
+        Ability.RENAME: of_sessions.title is not None,
+        Ability.FORK: of_sessions.fork is not None,
+        Ability.STEER: result.meta.steering.supported,
+        Ability.LOGIN: bool(result.auth_methods),
+        Ability.LOGOUT: can.auth.logout is not None,
+    }
+    yield from (ability for ability, is_offered in offered.items() if is_offered)
+
 
 EDITOR: Final = "editor"
 """The name of our own server, which the option names with `true`."""
@@ -102,10 +139,10 @@ def _named(table: object) -> tuple[NamedValue, ...]:
 class Way(Enum):
     """A request that opens a session."""
 
-    NEW = auto()
-    RESUME = auto()
-    LOAD = auto()
-    FORK = auto()
+    NEW = sessions.NewSessionParams
+    RESUME = sessions.ResumeSessionParams
+    LOAD = sessions.LoadSessionParams
+    FORK = sessions.ForkSessionParams
 
 
 class SessionSetup(Struct):
@@ -122,17 +159,8 @@ class SessionSetup(Struct):
     def request(self, way: Way, session_id: str) -> Request[sessions.OpenedSession]:
         """Return the request that opens a session; `session_id`: of one that is not new."""
         added = (self.folders.added or None) if self.takes_folders else None
-        place: dict[str, Any] = {
-            "cwd": self.cwd,
-            "mcp_servers": self.mcp_servers,
-            "additional_directories": added,
-        }
-        match way:
-            case Way.NEW:
-                return sessions.NewSessionParams(**place)
-            case Way.LOAD:
-                return sessions.LoadSessionParams(session_id=session_id, **place)
-            case Way.RESUME:
-                return sessions.ResumeSessionParams(session_id=session_id, **place)
-            case Way.FORK:
-                return sessions.ForkSessionParams(session_id=session_id, **place)
+        old = {} if way is Way.NEW else {"session_id": session_id}
+        request: Request[sessions.OpenedSession] = way.value(
+            cwd=self.cwd, mcp_servers=self.mcp_servers, additional_directories=added, **old
+        )
+        return request
