@@ -85,7 +85,7 @@ CODE = "```python\nprint(1)\n```\n\n```lua\nx = 1\n```\n[this](https://example.o
 
 def test_lists_and_questions_that_fail_are_one_line(view: View) -> None:
     nvim = view.nvim
-    nvim.lua("require('eca.ui.choose').one({ 1 }, { prompt = 'x' }, function(it) chosen = it end)")
+    nvim.lua("require('eca.ui.choose').one('x', { 1 }, tostring, function(it) chosen = it end)")
     nvim.lua("require('eca.ui.choose').line({ prompt = 'x' }, function(it) answer = { it } end)")
     nvim.wait_until("answer and chosen == nil")
     nvim.lua("vim.wait(0)")

@@ -96,8 +96,7 @@ function M.choose()
   elseif number > 0 then
     return decide.choose_named(item, tostring(number))
   end
-  local options = { prompt = item.title, format_item = decide.listed }
-  choose.one(item.choices or {}, options, function(choice)
+  choose.one(item.title, item.choices or {}, decide.listed, function(choice)
     decide.choose(item, choice)
   end)
 end

@@ -93,14 +93,10 @@ function M.choose()
   if #all == 0 then
     return notify.info('no contexts')
   end
-  local options = {
-    prompt = 'Sent with each prompt; choose one to remove',
-    format_item = function(source)
-      local origin = source.entry and '' or (source.item.token and '  in the prompt' or '  always')
-      return sanitize.line(contexts.label(source.item)) .. origin
-    end,
-  }
-  choose.one(all, options, function(source)
+  choose.one('Sent with each prompt; choose one to remove', all, function(source)
+    local origin = source.entry and '' or (source.item.token and '  in the prompt' or '  always')
+    return sanitize.line(contexts.label(source.item)) .. origin
+  end, function(source)
     if source.entry then
       eca.remove_context(source.entry, chat)
     elseif source.item.token then

@@ -73,18 +73,14 @@ function M.resume()
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
       notify.info('the server is ready: :Eca resume lists its chats')
     else
-      local options = {
-        prompt = 'Resume',
-        format_item = function(chat)
-          local changed, facts = chat.updated or chat.created, {} ---@type integer?, string[]
-          facts[#facts + 1] = changed and attention.age(math.floor(changed / 1000))
-          facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
-          facts[#facts + 1] = chat.open and 'open' or nil
-          facts[#facts + 1] = chat.model
-          return display_width.list_row(chat.title or 'No title', TITLE, facts)
-        end,
-      }
-      choose.one(saved, options, resume)
+      choose.one('Resume', saved, function(chat)
+        local changed, facts = chat.updated or chat.created, {} ---@type integer?, string[]
+        facts[#facts + 1] = changed and attention.age(math.floor(changed / 1000))
+        facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
+        facts[#facts + 1] = chat.open and 'open' or nil
+        facts[#facts + 1] = chat.model
+        return display_width.list_row(chat.title or 'No title', TITLE, facts)
+      end, resume)
     end
   end)
 end
@@ -139,13 +135,9 @@ local function at_choice(prompt, kind, go_on)
     if #found == 0 then
       return notify.info('nothing to choose from yet')
     end
-    local options = {
-      prompt = prompt,
-      format_item = function(moment)
-        return ('%s %s'):format(SIGNS[moment.kind], moment.title)
-      end,
-    }
-    choose.one(found, options, function(moment)
+    choose.one(prompt, found, function(moment)
+      return ('%s %s'):format(SIGNS[moment.kind], moment.title)
+    end, function(moment)
       go_on(id, moment)
     end)
   end)
@@ -173,13 +165,9 @@ local INCLUDED = {
 ---@param moment eca.Moment
 local function roll_back_to(chat, moment)
   local title = display_width.cut(moment.title, TITLE)
-  local options = {
-    prompt = ('Roll back to before "%s"'):format(title),
-    format_item = function(item)
-      return item.text
-    end,
-  }
-  choose.one(INCLUDED, options, function(item)
+  choose.one(('Roll back to before "%s"'):format(title), INCLUDED, function(item)
+    return item.text
+  end, function(item)
     if item.tools then
       undo.roll_back(chat, moment.block, item.messages)
     else

@@ -65,7 +65,7 @@ function M.pick()
   if #ids == 0 then
     return notify.info('no chat yet')
   end
-  choose.one(ids, { prompt = 'Chats', format_item = describe }, function(id)
+  choose.one('Chats', ids, describe, function(id)
     eca.open({ chat = id })
   end)
 end

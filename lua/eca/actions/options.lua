@@ -137,14 +137,10 @@ end
 ---@param title string
 ---@param chat string
 local function ask(option, title, chat)
-  local options = {
-    prompt = title,
-    format_item = function(offer)
-      local mark = offer.value == option.value and '● ' or '  '
-      return row(mark .. (offer.group and offer.group .. ': ' or '') .. offer.name, offer)
-    end,
-  }
-  choose.one(offers_of(option), options, function(offer)
+  choose.one(title, offers_of(option), function(offer)
+    local mark = offer.value == option.value and '● ' or '  '
+    return row(mark .. (offer.group and offer.group .. ': ' or '') .. offer.name, offer)
+  end, function(offer)
     send(chat, option.id, offer.value)
   end)
 end
@@ -215,13 +211,9 @@ local function choose_option(chat, others)
   if #others == 0 then
     return notify.info('this chat has no other options')
   end
-  local options = {
-    prompt = 'Options',
-    format_item = function(option)
-      return row(('%s: %s'):format(option.name, option.shown), option)
-    end,
-  }
-  choose.one(others, options, function(option)
+  choose.one('Options', others, function(option)
+    return row(('%s: %s'):format(option.name, option.shown), option)
+  end, function(option)
     change(option, chat)
   end)
 end

@@ -61,18 +61,14 @@ function M.prompts()
   if #prompts == 0 then
     return notify.info('no prompts sent in this project yet')
   end
-  local options = {
-    prompt = 'Prompts',
-    format_item = function(prompt)
-      local lines = vim.iter(vim.split(prompt, '\n', { plain = true })):map(scan.trim)
-      return lines
-        :filter(function(line)
-          return line ~= ''
-        end)
-        :join(' ⏎ ')
-    end,
-  }
-  choose.one(prompts, options, function(prompt)
+  choose.one('Prompts', prompts, function(prompt)
+    local lines = vim.iter(vim.split(prompt, '\n', { plain = true })):map(scan.trim)
+    return lines
+      :filter(function(line)
+        return line ~= ''
+      end)
+      :join(' ⏎ ')
+  end, function(prompt)
     field.put_back(chats.ensure(eca.open()).input, prompt)
   end)
 end

@@ -53,15 +53,11 @@ local function ask()
   for _, name in ipairs(servers.names()) do
     table.insert(servers.how_to_install(name) and missing or there, name)
   end
-  local options = {
-    prompt = 'Choose the server',
-    format_item = function(name)
-      local install = servers.how_to_install(name)
-      local how = install and ('%-10s install: %s'):format(name, install) or name
-      return (name == answering and '● ' or '  ') .. how
-    end,
-  }
-  choose.one(vim.list_extend(there, missing), options, take)
+  choose.one('Choose the server', vim.list_extend(there, missing), function(name)
+    local install = servers.how_to_install(name)
+    local how = install and ('%-10s install: %s'):format(name, install) or name
+    return (name == answering and '● ' or '  ') .. how
+  end, take)
 end
 
 --- Choose the server of chats to come; without a name, ask for one.
@@ -172,14 +168,10 @@ end
 ---@param chat string
 ---@param ways eca.LoginWay[]
 local function pick(intent, chat, ways)
-  local options = {
-    prompt = intent == 'log_in' and 'Log in' or 'Log out',
-    format_item = function(way)
-      local about = way.about ~= '' and ('  ' .. way.about) or ''
-      return display_width.cut(sanitize.line(way.name .. about), vim.o.columns - MARGIN)
-    end,
-  }
-  choose.one(ways, options, function(way)
+  choose.one(intent == 'log_in' and 'Log in' or 'Log out', ways, function(way)
+    local about = way.about ~= '' and ('  ' .. way.about) or ''
+    return display_width.cut(sanitize.line(way.name .. about), vim.o.columns - MARGIN)
+  end, function(way)
     send(intent, chat, way.id)
   end)
 end

@@ -212,15 +212,11 @@ function M.choose(options)
     if not worked or not return_window.may_focus(asked, 'the list of templates') then
       return
     end
-    local shown = {
-      prompt = 'Templates',
-      format_item = function(template)
-        local source = template.source ~= 'built in' and ('  (%s)'):format(template.source) or ''
-        local description = template.description ~= '' and '  ' .. template.description or ''
-        return sanitize.line(template.name .. description .. source)
-      end,
-    }
-    choose.one(templates.all(), shown, function(template)
+    choose.one('Templates', templates.all(), function(template)
+      local source = template.source ~= 'built in' and ('  (%s)'):format(template.source) or ''
+      local description = template.description ~= '' and '  ' .. template.description or ''
+      return sanitize.line(template.name .. description .. source)
+    end, function(template)
       M.use(template.name, '', options)
     end)
   end)

@@ -284,13 +284,9 @@ function M.open(item)
   if item.freeform ~= false then
     choices[#choices + 1] = OWN_WORDS
   end
-  local options = {
-    prompt = item.title,
-    format_item = function(option)
-      return option[1]
-    end,
-  }
-  choose.one(choices, options, function(option)
+  choose.one(item.title, choices, function(option)
+    return option[1]
+  end, function(option)
     if option == OWN_WORDS then
       answer_mode.write(item)
     else

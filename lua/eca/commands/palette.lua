@@ -184,13 +184,9 @@ local function offer(rows, lines)
     shown, rest = vim.list_slice(rows, 1, room - 1), vim.list_slice(rows, room)
     shown[#shown + 1] = MORE
   end
-  local options = {
-    prompt = 'eca',
-    format_item = function(row)
-      return lines[row]
-    end,
-  }
-  choose.one(shown, options, function(row)
+  choose.one('eca', shown, function(row)
+    return lines[row]
+  end, function(row)
     if row == MORE then
       vim.schedule(function() -- clear the first list before the second is shown
         vim.cmd.redraw()

@@ -55,8 +55,8 @@ local ACTS = { [KEEP] = keep, [TAKE] = conflicts.take, [DIFF] = compare }
 ---@param buf integer
 local function ask(buf)
   local name = paths.short(vim.api.nvim_buf_get_name(buf))
-  local options = { prompt = ('%s changed on disk and in its buffer'):format(name) }
-  choose.one({ KEEP, TAKE, DIFF }, options, function(choice)
+  local prompt = ('%s changed on disk and in its buffer'):format(name)
+  choose.one(prompt, { KEEP, TAKE, DIFF }, tostring, function(choice)
     if vim.api.nvim_buf_is_loaded(buf) then
       ACTS[choice](buf)
     end
@@ -75,13 +75,9 @@ function M.choose()
     end
     return
   end
-  local options = {
-    prompt = 'Changed on disk and in a buffer',
-    format_item = function(buf)
-      return paths.short(vim.api.nvim_buf_get_name(buf))
-    end,
-  }
-  choose.one(buffers, options, function(buf)
+  choose.one('Changed on disk and in a buffer', buffers, function(buf)
+    return paths.short(vim.api.nvim_buf_get_name(buf))
+  end, function(buf)
     vim.schedule(function() -- clear the first question before the second is shown
       vim.cmd.redraw()
       ask(buf)

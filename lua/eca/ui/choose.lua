@@ -9,11 +9,12 @@ local M = {}
 --- Ask for one of some items. Both <C-c> and <Esc> choose nothing. If a plugin that shows the list
 --- fails, a message says so, and nothing is chosen.
 ---@generic T
+---@param prompt string
 ---@param items T[]
----@param options { prompt: string, format_item?: fun(item: T): string }
+---@param words fun(item: T): string how an item is listed
 ---@param on_choice fun(item: T) not called if nothing is chosen
-function M.one(items, options, on_choice)
-  local chosen = false
+function M.one(prompt, items, words, on_choice)
+  local chosen, options = false, { prompt = prompt, format_item = words }
   local shown, fault = pcall(vim.ui.select, items, options, function(item)
     chosen = true
     if item ~= nil then
@@ -37,7 +38,7 @@ end
 ---@param prompt string
 ---@param go_on fun()
 function M.sure(verb, prompt, go_on)
-  M.one({ verb, 'Keep' }, { prompt = prompt }, function(choice)
+  M.one(prompt, { verb, 'Keep' }, tostring, function(choice)
     if choice == verb then
       go_on()
     end
