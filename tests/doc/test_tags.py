@@ -43,15 +43,8 @@ def test_subcommands(nvim: Neovim) -> None:
 
 
 def test_mappings(nvim: Neovim) -> None:
-    mapped = nvim.lua(
-        "require('eca.keymaps.plugs').define() local found = {} "
-        "for _, mode in ipairs({ 'n', 'i', 'x' }) do "
-        "  for _, map in ipairs(vim.api.nvim_get_keymap(mode)) do found[map.lhs] = true end "
-        "end "
-        "return vim.tbl_keys(found)"
-    )
-    ours = {lhs for lhs in mapped if lhs.startswith("<Plug>(Eca")}
-    assert documents.things(r"(<Plug>\(Eca\w+\))") == ours
+    actions = nvim.lua("return vim.tbl_keys(require('eca.keymaps.actions'))")
+    assert documents.things(r"<Plug>\(Eca(\w+)\)") == set(actions)
 
 
 def test_options(nvim: Neovim) -> None:

@@ -180,7 +180,7 @@ class TestOlder:
     def test_enter_loads_it(self, paged: View) -> None:
         paged.nvim.keys("<CR>")
         assert paged.sent("older") == [{"chat": CHAT}]
-        paged.nvim.keys(":lua require('eca.keymaps.plugs').run('Older')<CR>")
+        paged.nvim.keys(":lua require('eca.keymaps').run('Older')<CR>")
         assert len(paged.sent("older")) == 2
 
     def test_what_is_read_stays_in_its_place(self, paged: View) -> None:

@@ -120,7 +120,7 @@ def test_the_chat_itself_is_no_context(stage: Neovim, workspace: Path) -> None:
         stage.keys(":Eca add!<CR>")
         assert on_line(stage) == []
         stage.keys("<C-w>h")
-    stage.keys("<C-w>l:lua require('eca.keymaps.plugs').run('AddContext')<CR>")
+    stage.keys("<C-w>l:lua require('eca.keymaps').run('AddContext')<CR>")
     assert on_line(stage) == ["@code.txt"]
 
 

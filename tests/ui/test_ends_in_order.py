@@ -46,7 +46,7 @@ package.loaded['eca.host.intents'] = setmetatable({}, {
   end,
 })
 _G.known = { intents = vim.tbl_keys(intents), subcommands = {} }
-local plugs, by_action = require('eca.keymaps.plugs'), {}
+local keymaps, by_action = require('eca.keymaps'), {}
 for name, subcommand in pairs(require('eca.commands').subcommands) do
   table.insert(_G.known.subcommands, name)
   by_action[subcommand.action or ''] = name
@@ -56,8 +56,8 @@ for name, subcommand in pairs(require('eca.commands').subcommands) do
     return run(...)
   end
 end
-local run_action = plugs.run
-plugs.run = function(action, ...)
+local run_action = keymaps.run
+keymaps.run = function(action, ...)
   _G.used.subcommands[by_action[action] or ''] = true
   return run_action(action, ...)
 end

@@ -10,7 +10,7 @@ local chats = require('eca.chat.buffers')
 local checks = require('eca.commands.checks')
 local eca = require('eca')
 local log = require('eca.host.log')
-local plugs = require('eca.keymaps.plugs')
+local keymaps = require('eca.keymaps')
 local scan = require('eca.text.scan')
 
 local M = {}
@@ -345,8 +345,8 @@ function M.run(call)
   local argument = number or (rest ~= '' and rest or nil)
   bang = call.bang and found.bang ~= nil
   if found.action and not (found.run and (argument or bang)) then
-    plugs.run(found.action, argument, bang)
-  elseif plugs.is_able(M.needs(found)) then
+    keymaps.run(found.action, argument, bang)
+  elseif keymaps.is_able(M.needs(found)) then
     found.run(argument, call.bang, call)
   end
 end

@@ -1,7 +1,8 @@
---- Maps the default keys in our own buffers.
+--- Runs actions by their <Plug>s, and maps the default keys in our own buffers.
 ---
 --- Rules kept here:
---- - Each action is `<Plug>(Eca{name})`, mapped in `plugs.lua`; keys are mapped to that.
+--- - Each action is `<Plug>(Eca{name})`; keys are mapped to that. One mapping is all of them: it runs
+---   the action whose name follows it, which is never typed into a buffer.
 --- - Keys are mapped only in our own buffers, only if the user has not mapped the <Plug>, and only
 ---   if the option `keymaps` is not false.
 --- - A key that answers a request does so only on its block. Elsewhere in the transcript it goes to
@@ -14,9 +15,49 @@
 local actions = require('eca.keymaps.actions')
 local config = require('eca.config')
 local keys = require('eca.ui.keys')
-local plugs = require('eca.keymaps.plugs')
 
 local M = {}
+
+--- Can the server of the current chat do something? A message says what it cannot do.
+---@param ability? eca.Ability
+---@return boolean
+function M.is_able(ability)
+  local chat = ability and require('eca.window').current_chat()
+  local fault = ability and require('eca.state.abilities').fault(chat, ability)
+  if fault then
+    require('eca.ui.notify').warn(fault)
+  end
+  return not fault
+end
+
+--- Run an action. Called by the <Plug>s, and by `:Eca`.
+---@param name string
+---@param argument? string|integer of its subcommand
+---@param bang? boolean
+function M.run(name, argument, bang)
+  local found = actions[name]
+  require('eca.view') -- joins the host with what draws
+  if M.is_able(found.needs) then
+    local with, count = vim.list_slice(found.with), #found.with
+    with[count + 1], with[count + 2] = argument, bang
+    require('eca.actions.' .. found.at)[found.call](unpack(with, 1, count + 2))
+  end
+end
+
+--- Read the rest of a <Plug>'s name, and run its action. Called by the mapping of `<Plug>(Eca`.
+function M.plug()
+  local name = ''
+  repeat
+    local key = vim.fn.getcharstr()
+    name = name .. key
+  until key == ')' or not key:find('%a')
+  name = name:sub(1, -2)
+  if actions[name] then
+    M.run(name)
+  else
+    require('eca.ui.notify').warn(('unknown action <Plug>(Eca%s)'):format(name))
+  end
+end
 
 local namespace = vim.api.nvim_create_namespace('eca.keymaps.interrupt')
 
@@ -126,12 +167,11 @@ end
 ---@param buf integer
 ---@param kind 'chat'|'input'|'changes'
 function M.attach(buf, kind)
-  plugs.define()
   if not config.get().keymaps then
     return
   end
   watch_interrupt(keys.plug('Stop'), function()
-    plugs.run('Stop')
+    M.run('Stop')
   end)
   local by_user = { n = is_mapped(buf, 'n', '<Plug>(Eca'), i = is_mapped(buf, 'i', '<Plug>(Eca') }
   for name, found in pairs(actions) do
