@@ -1,8 +1,8 @@
 --- Runs actions by their <Plug>s, and maps the default keys in our own buffers.
 ---
 --- Rules kept here:
---- - Each action is `<Plug>(Eca{name})`; keys are mapped to that. One mapping is all of them: it runs
----   the action whose name follows it, which is never typed into a buffer.
+--- - Each action is `<Plug>(Eca{name})`; keys are mapped to that. One mapping is all of them: it
+---   runs the action whose name follows it, which is never typed into a buffer.
 --- - Keys are mapped only in our own buffers, only if the user has not mapped the <Plug>, and only
 ---   if the option `keymaps` is not false.
 --- - A key that answers a request does so only on its block. Elsewhere in the transcript it goes to
