@@ -5,7 +5,6 @@ Only the user has access to one (0700), and its process holds a lock on it.
 
 import fcntl
 import os
-import tempfile
 import weakref
 from contextlib import suppress
 from pathlib import Path
@@ -51,8 +50,10 @@ def sweep() -> None:
     A folder has one of our names, belongs to the user, has our permissions and is not locked. No
     link is followed.
     """
+    from tempfile import gettempdir  # noqa: PLC0415 - 4 ms of the start
+
     with suppress(OSError):
-        above = Path(tempfile.gettempdir())
+        above = Path(gettempdir())
         for path in [path for path in above.iterdir() if path.name.startswith(KINDS)]:
             with suppress(OSError):  # it is another user's, or still in use
                 _sweep(path)
@@ -60,8 +61,10 @@ def sweep() -> None:
 
 def _made(kind: str) -> tuple[Path, int]:
     """Create a folder and lock it; try again if another process sweeps it before it is locked."""
+    from tempfile import mkdtemp  # noqa: PLC0415 - 4 ms of the start
+
     while True:
-        path = Path(tempfile.mkdtemp(prefix=kind))
+        path = Path(mkdtemp(prefix=kind))
         with suppress(FileNotFoundError):
             lock = os.open(path, _OPEN)
             with suppress(OSError):  # if nothing can be locked here, nothing is swept

@@ -8,7 +8,6 @@ owner and extended attributes. If somebody else writes the file meanwhile, their
 import errno
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -229,12 +228,14 @@ def _remove_copy(copy: str) -> None:
 
 def _copy(folder: int, place: str, content: bytes) -> str:
     """Write a copy into the same folder, else into that of temporary files; returns its path."""
+    from tempfile import mkstemp  # noqa: PLC0415 - 4 ms of the start
+
     above, name = os.path.split(place)
     beside = f"{name[:50]}.eca-copy-{os.urandom(4).hex()}"
     try:
         file, path = os.open(beside, _NEW, _PRIVATE, dir_fd=folder), f"{above}/{beside}"
     except OSError:
-        file, path = tempfile.mkstemp(prefix="eca-copy-")
+        file, path = mkstemp(prefix="eca-copy-")
     try:
         _write(file, content)
         os.fsync(file)

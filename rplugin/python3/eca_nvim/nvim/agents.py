@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from eca_nvim.agents.base import Agent, AgentFault, EditorServices, KeptProjects, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
-from eca_nvim.mcp.editor_socket import EditorSocket
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.head_start import HeadStart
 from eca_nvim.nvim.settings import Settings
@@ -20,6 +19,7 @@ from eca_nvim.session import Candidate, KeptSessions
 
 if TYPE_CHECKING:
     from eca_nvim.agents.acp.agent import KeptOfChats
+    from eca_nvim.mcp.editor_socket import EditorSocket
 
 Process: TypeAlias = subprocess.Popen[bytes]
 OnStderr: TypeAlias = Callable[[str], None]
@@ -123,6 +123,8 @@ class Agents:
 
     def _editor_server(self) -> Sequence[str]:
         """Return the command of our own MCP server, which listens then. Raises OSError."""
+        from eca_nvim.mcp.editor_socket import EditorSocket  # noqa: PLC0415
+
         if self._editor_socket is None:
             self._editor_socket = EditorSocket(self._services, self._workspace.folders)
         return self._editor_socket.command()

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
-from unidiff import PatchSet, UnidiffParseError
 
 from eca_nvim.chat.vocabulary.call_details import FileChange
 
@@ -101,6 +100,8 @@ def _read(diff: str) -> PatchedFile:
 
     Other lines must not reach unidiff, because its patterns for git headers backtrack.
     """
+    from unidiff import PatchSet, UnidiffParseError  # noqa: PLC0415 - no diff is in a first chat
+
     for line in diff.split("\n"):
         if line and not line.startswith(_DIFF_PREFIXES):
             raise MalformedDiff(f"not a line of a hunk: {line[:200]}")
