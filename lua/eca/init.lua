@@ -120,7 +120,7 @@ end
 ---@return eca.Pending[], string fault one line, for when there is none
 local function candidates(kind, opts)
   local found, of_agent = {}, {} ---@type eca.Pending[], eca.Pending[]
-  for _, item in ipairs(require('eca.state.expected').pending(opts.chat)) do
+  for _, item in ipairs(require('eca.chat.expected').pending(opts.chat)) do
     if item.kind == kind and (not opts.id or item.id == opts.id) then
       found[#found + 1] = item
     elseif item.kind == kind and item.call == opts.id then
@@ -244,14 +244,14 @@ function M.pending()
         return { id = choice.id, name = choice.name, kind = choice.kind }
       end, item.choices)
     return public
-  end, require('eca.state.expected').pending())
+  end, require('eca.chat.expected').pending())
 end
 
 --- Add a context to the current chat. If it is refused, a message of one line says why.
 ---@param item eca.Context
 function M.add_context(item)
   local id = M.current()
-  require('eca.context.line').add(id, item, function(fault)
+  require('eca.context').add(id, item, function(fault)
     if fault then
       require('eca.ui.notify').warn('context not added: ' .. fault)
     end
@@ -266,7 +266,7 @@ end
 ---@return boolean removed false: there is none
 function M.remove_context(what, chat)
   local id = chat or M.current()
-  local removed = require('eca.context.line').remove(id, what)
+  local removed = require('eca.context').remove(id, what)
   require('eca.window.winbar').refresh(id)
   return removed
 end
@@ -290,7 +290,7 @@ end
 --- The chats of this session, oldest first.
 ---@return eca.PublicChat[]
 function M.chats()
-  local chats, expected = require('eca.chat.buffers'), require('eca.state.expected')
+  local chats, expected = require('eca.chat.buffers'), require('eca.chat.expected')
   return vim.tbl_map(function(id)
     local status = expected.status(id)
     local chat = { id = id, title = status.title, state = status.state }
@@ -310,7 +310,7 @@ end
 --- The status of the current chat.
 ---@return eca.Status
 function M.status()
-  return require('eca.state.expected').status(require('eca.window').current_chat())
+  return require('eca.chat.expected').status(require('eca.window').current_chat())
 end
 
 --- A short, escaped text for a statusline: state, number of pending requests, model, and TRUST, or

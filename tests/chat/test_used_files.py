@@ -251,7 +251,6 @@ class TestOps:
         driver.hear(read("1"), read("2", "/etc/hosts"), read("3"))
         ops = driver.view.used
         assert [[it["path"] for it in op.files] for op in ops] == [
-            [],
             ["/workspace/b"],
             ["/etc/hosts"],
             ["/workspace/b"],

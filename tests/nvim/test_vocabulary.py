@@ -14,6 +14,6 @@ def test_both_sides_know_the_same_intents(nvim: Neovim) -> None:
 
 def test_both_sides_know_the_same_ops(nvim: Neovim) -> None:
     ours = [str(kind.__struct_config__.tag) for kind in kinds(ViewOp)]
-    code = "return vim.tbl_keys(require('eca.view.%s').functions)"
-    drawn = [*nvim.lua(code % "ops"), *nvim.lua(code % "text_ops"), "open"]
+    code = "return vim.tbl_keys(require('eca.view.ops').%s)"
+    drawn = [*nvim.lua(code % "functions"), *nvim.lua(code % "text_functions")]
     assert sorted(drawn) == sorted(ours)

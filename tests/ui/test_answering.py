@@ -170,7 +170,7 @@ def test_a_secret_takes_no_key_from_a_prompt_that_is_typed(stage: Neovim) -> Non
     assert wait_sent(stage, "prompt")[0]["text"] == "my words"
     stage.lua("require('eca.config').get().approval.guard = 1e9")
     ask(stage, field("2", secret=True))
-    stage.wait_until(f"require('eca.state.input_mode').secret('{CHAT}').digest == '2'")
+    stage.wait_until(f"require('eca.state.mirror').secret('{CHAT}').digest == '2'")
     stage.keys("ityping on")
     assert stage.buffer_lines() == ["typing on"]
     assert stage.mode == "i"

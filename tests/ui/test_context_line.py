@@ -24,7 +24,7 @@ REMOVE = "return require('eca').remove_context(...)"
 
 def on_line(nvim: Neovim) -> list[str]:
     """Return what stands on the context line, as it is written."""
-    labels: list[str] = nvim.lua("return require('eca.context.line').labels(...)", CHAT)
+    labels: list[str] = nvim.lua("return require('eca.context').labels(...)", CHAT)
     return labels
 
 
@@ -186,7 +186,7 @@ def test_what_is_no_context_is_told_and_taken_off(talk: tuple[Neovim, ScriptedSe
         nvim.lua(ADD, item)
         nvim.wait_until("vim.fn.execute('messages'):find([=[context not added: ]=], 1, true)")
         nvim.wait_until(f"vim.fn.execute('messages'):find([=[{fault}]=], 1, true)")
-        assert nvim.lua("return require('eca.context.line').labels(...)", chat) == []
+        assert nvim.lua("return require('eca.context').labels(...)", chat) == []
         nvim.command("messages clear")
 
 

@@ -217,7 +217,7 @@ def test_what_cannot_steer_is_sent_next(nvim: Neovim, server: ScriptedServer) ->
     wait_line(nvim, "I wait.")
     say(nvim, "stream")
     nvim.wait_screen("this server cannot be steered: your prompt is queued")
-    queue = "return require('eca.state.mirror').queue(require('eca').current())"
+    queue = "return require('eca.state.mirror').chat(require('eca').current()).queue"
     assert nvim.lua(queue) == [["queue", "stream"]]
     nvim.keys("<C-c>")
     wait_line(nvim, "One, two, three.")

@@ -40,8 +40,8 @@ WORST = {
             "vim.bo[buf].modifiable = true\n"
             "local block = { block = 1, kind = 'assistant', depth = 0, header = {} }\n"
             "transcript.open(buf, { block })\n"
-            "transcript.append(buf, 1, text)\n"
-            "transcript.close(buf, 1)\n"
+            "transcript.append(buf, { block = 1, text = text })\n"
+            "transcript.close(buf, { block = 1 })\n"
             "require('eca.markdown.fences').at(buf, 0)"
         ),
         ["`", " ", "~~~", "```\n", "|", "|a|\n|-|\n", "|" * 99 + "\n", "`" * 99 + "\n"],

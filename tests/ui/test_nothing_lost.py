@@ -219,7 +219,7 @@ def test_what_waited_for_a_host_that_ends_comes_back_in_order(start_again: Start
     say(nvim, "the first")
     wait_line(nvim, "the first")
     nvim.keys("ione<M-CR>two<M-CR><Esc>")
-    nvim.wait_until("#require('eca.state.mirror').queue(require('eca').status().chat) == 2")
+    nvim.wait_until("#require('eca.state.mirror').chat(require('eca').status().chat).queue == 2")
     host = send_unheard(nvim)
     os.kill(host, signal.SIGKILL)
     shows(nvim, f"one\ntwo\n{WORDS}")

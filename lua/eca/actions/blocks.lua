@@ -189,7 +189,7 @@ end
 --- Go to the agent's task list, and open it.
 function M.tasks()
   local chat = windows.current_chat()
-  local plan = chat and mirror.plan(chat)
+  local plan = chat and mirror.chat(chat).plan
   if not chat or not plan then
     notify.info('no task list yet')
     return

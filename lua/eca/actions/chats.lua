@@ -23,7 +23,7 @@ end
 --- Show what fills the context window of the chat, and its cost, in a float. The host words it.
 function M.usage()
   local chat = windows.current_chat()
-  local rows = chat and require('eca.state.mirror').usage(chat) or {}
+  local rows = require('eca.state.mirror').chat(chat).usage
   if #rows == 0 then
     return require('eca.ui.notify').info('usage of this chat is not known yet')
   end

@@ -8,7 +8,6 @@ local here = require('eca.context.here')
 local notify = require('eca.ui.notify')
 local places = require('eca.context.places')
 local requests = require('eca.host.requests')
-local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -95,7 +94,7 @@ function M.choose()
   end
   choose.one('Sent with each prompt; choose one to remove', all, function(source)
     local origin = source.entry and '' or (source.item.token and '  in the prompt' or '  always')
-    return sanitize.line(contexts.label(source.item)) .. origin
+    return contexts.label(source.item) .. origin
   end, function(source)
     if source.entry then
       eca.remove_context(source.entry, chat)

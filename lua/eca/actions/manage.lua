@@ -27,17 +27,10 @@ end
 
 ---@param id string
 ---@return string
-local function title_of(id)
-  return mirror.status(id).title or 'New chat'
-end
-
----@param id string
----@return string
 local function describe(id)
-  local found, since = attention.of(id), attention.since(id)
-  local number = chats.get(id).number
-  local title = ('chat %d %s %s'):format(number, found.sign, title_of(id))
-  local age = since and attention.age(since)
+  local found, chat = attention.of(id), assert(chats.get(id))
+  local title = ('chat %d %s %s'):format(chat.number, found.sign, mirror.title(id))
+  local age = chat.changed and attention.age(chat.changed)
   return display_width.list_row(title, TITLE, { found.word, age })
 end
 
@@ -52,7 +45,7 @@ local function sorted()
   table.sort(ids, function(left, right)
     local one, other = attention.of(left).rank, attention.of(right).rank
     if one == other then -- the later one first
-      one, other = attention.since(right) or 0, attention.since(left) or 0
+      one, other = chats.get(right).changed or 0, chats.get(left).changed or 0
     end
     return one < other or one == other and place[left] < place[right]
   end)
@@ -123,7 +116,7 @@ local function finish(verb, id, sure, jobs)
   if sure then
     return go_on()
   end
-  local prompt = ('%s "%s" for good?'):format(verb, title_of(id))
+  local prompt = ('%s "%s" for good?'):format(verb, mirror.title(id))
   if jobs and jobs[1] then
     prompt = ('%s It ends %s.'):format(prompt, servers.describe_jobs(jobs))
   end

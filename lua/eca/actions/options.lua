@@ -35,7 +35,7 @@ local TOGGLED = { { value = true, name = 'on' }, { value = false, name = 'off' }
 ---@param chat? string
 ---@return eca.Option?
 local function option_of(what, chat)
-  return vim.iter(mirror.options(chat)):find(function(option)
+  return vim.iter(mirror.chat(chat).options):find(function(option)
     return option.command == what
   end)
 end
@@ -46,7 +46,7 @@ end
 function M.others(chat)
   return vim.tbl_filter(function(option)
     return option.command == nil
-  end, mirror.options(chat or windows.current_chat()))
+  end, mirror.chat(chat or windows.current_chat()).options)
 end
 
 --- The values that an option can have; none if there is nothing to choose from.

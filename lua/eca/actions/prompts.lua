@@ -63,7 +63,7 @@ end
 ---@param drop? boolean
 function M.take_back(index, drop)
   local id = windows.current_chat()
-  local queued = id and #mirror.queue(id) or 0
+  local queued = id and #mirror.chat(id).queue or 0
   index = index or queued
   if index < 1 or index > queued then
     notify.info(queued > 0 and 'no queued prompt with this number' or 'no queued prompt')

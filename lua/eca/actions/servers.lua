@@ -37,7 +37,7 @@ end
 ---@param name string
 local function take(name)
   servers.choose(name)
-  require('eca.state.expected').publish()
+  require('eca.chat.expected').publish()
   local chat = windows.current_chat()
   if chat then
     host.send('open_chat', { chat = chat, server = name })

@@ -12,7 +12,6 @@ local eca = require('eca')
 local field = require('eca.input.field')
 local here = require('eca.context.here')
 local input = require('eca.input')
-local input_mode = require('eca.state.input_mode')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
 local requests = require('eca.host.requests')
@@ -230,7 +229,7 @@ end
 ---@return boolean is_template
 function M.submit(chat, draft, queue, on_command)
   local name, rest = draft:match('^/(%S+)%s*(.*)$')
-  local is_prompt = queue or not input_mode.question(chat.id)
+  local is_prompt = queue or not chat.question
   if not name or not is_prompt or not vim.list_contains(templates.names(), name) then
     return false
   end

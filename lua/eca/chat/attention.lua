@@ -1,12 +1,5 @@
---- Which chats need the user's attention: what each is doing, since when, and what is unseen.
----
---- Rules kept here:
---- - A chat that finished while no window showed it is unseen until one does.
---- - Times are seconds since the epoch, by this machine's clock.
+--- Which chats need the user's attention: what each is doing, and what is unseen.
 local M = {}
-
-local changed = {} ---@type table<string, integer> when the state changed, by chat
-local unseen = {} ---@type table<string, true>
 
 ---@class eca.Attention
 ---@field word string
@@ -24,40 +17,12 @@ local KINDS = {
   idle = { word = 'idle', sign = ' ', group = 'EcaWinbarDim', rank = 4 },
 }
 
---- Record that a chat's state has changed.
----@param id string
----@param now eca.TurnState
-function M.record(id, now)
-  local chat = require('eca.chat.buffers').get(id)
-  local is_shown = chat and #vim.fn.win_findbuf(chat.buf) > 0 -- in any tab page
-  changed[id] = os.time()
-  unseen[id] = now == 'idle' and not is_shown or nil
-end
-
---- Called when a chat is shown: it is not unseen any more.
----@param id string
-function M.seen(id)
-  unseen[id] = nil
-end
-
---- Called when a chat is gone.
----@param id string
-function M.forget(id)
-  changed[id], unseen[id] = nil, nil
-end
-
 --- The attention that a chat needs.
 ---@param id string
 ---@return eca.Attention
 function M.of(id)
-  return KINDS[unseen[id] and 'finished' or require('eca.state.mirror').turn(id)]
-end
-
---- When the state of a chat last changed; nil if it never did.
----@param id string
----@return integer? seconds
-function M.since(id)
-  return changed[id]
+  local chat = require('eca.chat.buffers').get(id)
+  return KINDS[chat and chat.unseen and 'finished' or require('eca.state.mirror').turn(id)]
 end
 
 --- How long ago a time was: `5s`, `3m`, `2h`, `4d`.

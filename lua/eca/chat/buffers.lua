@@ -16,6 +16,10 @@ local M = {}
 ---@field number integer in this Neovim, from 1
 ---@field buf integer the transcript
 ---@field input integer the input's buffer
+---@field changed? integer seconds since the epoch, when its state changed
+---@field unseen? boolean it has finished while no window showed it
+---@field question? eca.Pending that its input answers now, instead of taking prompts
+---@field draft_before? string what was in the input before that
 
 ---@alias eca.ChatBuffer 'chat'|'input'
 
@@ -155,10 +159,11 @@ function M.numbered(number)
   end
 end
 
---- Remember the chat that the user works with.
+--- Called when the user works with a chat: nothing of it is unseen.
 ---@param id string
 function M.use(id)
   latest = id
+  chats[id].unseen = nil
 end
 
 --- The chat the user last worked with.

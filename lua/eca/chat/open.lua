@@ -32,7 +32,7 @@ function M.chat(id, mods, is_new, server)
   -- The rest is loaded late: the host starts while buffers and windows are created.
   require('eca.context.places').track()
   require('eca.window').open(id, mods)
-  require('eca.state.expected').publish()
+  require('eca.chat.expected').publish()
   if require('eca.config').get().input.insert then
     vim.schedule(function()
       start_insert(id)
@@ -69,7 +69,6 @@ function M.forget(id)
   buffers.forget(id)
   mirror.forget(id)
   require('eca.state.used_files').forget(id)
-  require('eca.chat.attention').forget(id)
 end
 
 return M

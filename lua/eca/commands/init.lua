@@ -52,7 +52,7 @@ end
 ---@param opts eca.SendOptions
 local function send(text, opts)
   opts.chat = opts.chat or eca.current()
-  local item, word = require('eca.state.input_mode').secret(opts.chat), scan.trim(text)
+  local item, word = require('eca.state.mirror').secret(opts.chat), scan.trim(text)
   if item and not word:find('%s') then -- it may be the secret that the chat asks for
     if vim.fn.histget('cmd', -1):find(word, 1, true) then
       vim.fn.histdel('cmd', -1)
@@ -184,7 +184,7 @@ M.subcommands = {
     bang = true,
     choices = function()
       local chat = require('eca.window').current_chat()
-      local queued = chat and require('eca.state.mirror').queue(chat) or {}
+      local queued = require('eca.state.mirror').chat(chat).queue
       return vim.tbl_map(tostring, vim.tbl_keys(queued))
     end,
   },
@@ -259,7 +259,7 @@ M.subcommands = {
     end,
     choices = function(lead, bang)
       if bang then
-        return require('eca.context.line').labels(eca.current())
+        return require('eca.context').labels(eca.current())
       end
       return require('eca.commands.completion').contexts(lead)
     end,

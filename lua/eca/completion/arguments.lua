@@ -10,7 +10,6 @@
 local answers = require('eca.completion.answers')
 local buffers = require('eca.chat.buffers')
 local field = require('eca.input.field')
-local input_mode = require('eca.state.input_mode')
 local rows = require('eca.completion.rows')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
@@ -85,7 +84,7 @@ end
 ---@param draft string
 ---@return boolean asked false: the draft can be sent
 function M.ask_for_draft(chat, draft)
-  local name = input_mode.takes_prompt(chat.id) and draft:match('^/(%S+)%s*$')
+  local name = not chat.question and draft:match('^/(%S+)%s*$')
   local item = name and answers.command(chat.id, name)
   return item and ask(chat.id, item) or false
 end

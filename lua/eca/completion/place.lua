@@ -8,7 +8,6 @@
 --- - Nothing is completed while the input takes an answer or a secret.
 --- - A plugin counts only once it is loaded and would be active in the buffer.
 local buffers = require('eca.chat.buffers')
-local input_mode = require('eca.state.input_mode')
 local words = require('eca.context.words')
 
 local M = {}
@@ -70,7 +69,7 @@ end
 ---@return eca.CompletionPlace?
 function M.at(buf, row, column)
   local chat, kind = buffers.of_buffer(buf)
-  if not chat or kind ~= 'input' or not input_mode.takes_prompt(chat.id) then
+  if not chat or kind ~= 'input' or chat.question then
     return nil
   end
   local line = vim.api.nvim_buf_get_lines(buf, row - 1, row, false)[1] or ''

@@ -1,21 +1,147 @@
 --- Contexts: what is sent with a prompt besides its text.
 ---
 --- Rules kept here:
---- - A context is a token in the prompt (`@src/io.py:10-20`) or an item on the chat's context line.
----   Deleting the token or removing the item removes the context. `@cursor` is where the user was
----   in code.
+--- - A context is a token in the prompt (`@src/io.py:10-20`) or an item on the chat's context line,
+---   which is sent with each prompt. Deleting the token or removing the item removes the context.
+---   `@cursor` is where the user was in code.
+--- - An item is added to the line at once if it has a label. The host then checks it, and one that
+---   cannot be sent is removed again. The host checks all contexts again with each prompt.
+--- - A file named without lines means all items of that file.
 --- - Everything is read when the prompt is sent, never before: text of buffers, lists and
 ---   selections here, files and git's diff by the host. Nothing here is unbounded or waits.
 --- - What cannot be sent, and what is cut, is said in one line; the prompt is sent.
 --- - Lines are 1-based, columns 1-based in UTF-16 code units, paths absolute.
 --- - The first chat has to wait for this file to load: what it does not need is loaded late.
 local config = require('eca.config')
-local context_line = require('eca.context.line')
 require('eca.context.highlight') -- colours the tokens of drafts
+local paths = require('eca.files.paths')
 local places = require('eca.context.places')
+local requests = require('eca.host.requests')
+local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
 
 local M = {}
+
+local lines = {} ---@type table<string, eca.Context[]> the context lines, by chat
+
+---@param chat string
+---@return eca.Context[] in the order in which they were added
+local function items(chat)
+  return lines[chat] or {}
+end
+
+--- The labels of the contexts on a chat's line.
+---@param chat string
+---@return string[]
+function M.labels(chat)
+  return vim.tbl_map(tokens.write, items(chat))
+end
+
+--- Are two contexts equal, apart from how they were written?
+---@param one eca.Context
+---@param other eca.Context
+---@return boolean
+local function same(one, other)
+  local bare = vim.tbl_extend('force', {}, other)
+  bare.token, bare.written = one.token, one.written
+  return vim.deep_equal(one, bare)
+end
+
+--- Copy a context of other code: with an absolute path, and without functions, as these cannot be
+--- sent.
+---@param item any
+---@return eca.Context
+local function own(item)
+  local copy = {} ---@type table<string, any>
+  for key, value in pairs(type(item) == 'table' and item or { type = item }) do
+    copy[key] = type(value) ~= 'function' and value or nil
+  end
+  if type(copy.path) == 'string' and copy.path:find('^%Z+$') then
+    copy.path = paths.normalize(copy.path)
+  elseif copy.buf == 0 then
+    copy.buf = vim.api.nvim_get_current_buf()
+  end
+  return copy
+end
+
+---@param chat string
+---@param item eca.Context
+local function take_off(chat, item)
+  lines[chat] = vim.tbl_filter(function(known)
+    return known ~= item
+  end, items(chat))
+end
+
+---@param chat string
+---@param item eca.Context
+---@return boolean
+local function is_on(chat, item)
+  return vim.iter(items(chat)):any(function(known)
+    return known ~= item and same(known, item)
+  end)
+end
+
+--- Add a context to a chat's line; one that is there already is not added again.
+---@param chat string
+---@param item any
+---@param checked fun(fault?: string) called after the check; with a fault, it is removed again
+function M.add(chat, item, checked)
+  local copy = own(item)
+  if pcall(tokens.write, copy) then
+    copy.token = nil
+    if is_on(chat, copy) then
+      return
+    end
+    lines[chat] = vim.list_extend(lines[chat] or {}, { copy })
+  end
+  if tokens.NAMED[copy.type] then
+    return -- it is read with each prompt, and may be empty now
+  end
+  local described = require('eca.context.buffer_text').described(copy) -- late: rarely needed
+  requests.ask('check_context', { item = described }, function(answer)
+    if answer.fault then
+      take_off(chat, copy)
+    else
+      copy.first, copy.last = answer.first or copy.first, answer.last or copy.last
+      if is_on(chat, copy) then
+        take_off(chat, copy)
+      end
+    end
+    checked(answer.fault)
+  end)
+end
+
+---@param item eca.Context
+---@param wanted eca.Context
+---@return boolean
+local function is_meant(item, wanted)
+  if wanted.first or wanted.last or not (wanted.path or wanted.buf) then
+    return same(item, wanted)
+  end
+  local path = wanted.path and paths.normalize(wanted.path)
+  return item.path == path and item.buf == wanted.buf
+end
+
+--- Remove contexts from a chat's line.
+---@param chat string
+---@param what eca.Context|string a context, or how one is written, or a path
+---@return boolean removed
+function M.remove(chat, what)
+  local label = type(what) == 'string' and '@' .. what:gsub('^@', '')
+  local is_label = label and vim.list_contains(M.labels(chat), label)
+  local wanted = what ---@type any
+  if type(what) == 'string' then
+    wanted = tokens.named(what) or { path = what }
+  end
+  local before = items(chat)
+  lines[chat] = vim.tbl_filter(function(item)
+    if is_label then
+      return tokens.write(item) ~= label
+    end
+    return type(wanted) ~= 'table' or not is_meant(item, wanted)
+  end, before)
+  return #lines[chat] < #before
+end
 
 ---@class eca.ContextSource
 ---@field item eca.Context
@@ -31,7 +157,7 @@ local function include(found, item, entry)
     meant = places.cursor()
   end
   for _, known in ipairs(meant and found or {}) do
-    if context_line.same(known.item, meant) then
+    if same(known.item, meant) then
       known.item = vim.tbl_extend('keep', known.item, { token = meant.token })
       return
     end
@@ -46,7 +172,7 @@ end
 ---@return eca.ContextSource[]
 function M.sources(chat, text)
   local found = {} ---@type eca.ContextSource[]
-  for _, item in ipairs(context_line.items(chat)) do
+  for _, item in ipairs(items(chat)) do
     include(found, item, item)
   end
   if config.get().contexts.cursor then
@@ -109,8 +235,8 @@ function M.collect(chat, text, others)
     found[#found + 1] = read(source.item, notices)
   end
   for _, item in ipairs(others or {}) do
-    local own = context_line.own(item)
-    found[#found + 1] = own.type == 'cursor' and places.cursor() or read(own, notices)
+    local copy = own(item)
+    found[#found + 1] = copy.type == 'cursor' and places.cursor() or read(copy, notices)
   end
   local missing = text:find('@', 1, true) and require('eca.context.missing').find(text) or {}
   if #missing > 0 then
@@ -135,16 +261,17 @@ function M.is_missing(item)
   return is_file and vim.uv.fs_stat(item.path) == nil
 end
 
---- The text for a context on the context line: its token, for a buffer with its name.
+--- The text for a context on the context line, as one safe line: its token, for a buffer with its
+--- name.
 ---@param item eca.Context
 ---@return string
 function M.label(item)
-  local token = tokens.write(item)
-  if item.type ~= 'buffer' or not vim.api.nvim_buf_is_valid(item.buf) then
-    return token
+  local label = tokens.write(item)
+  if item.type == 'buffer' and vim.api.nvim_buf_is_valid(item.buf) then
+    local name = vim.fs.basename(require('eca.context.buffer_text').name(item.buf))
+    label = ('%s %s'):format(label, (name:gsub('^%d+:', ''))) -- of a terminal without its process
   end
-  local name = vim.fs.basename(require('eca.context.buffer_text').name(item.buf))
-  return ('%s %s'):format(token, (name:gsub('^%d+:', ''))) -- of a terminal without its process
+  return sanitize.line(label)
 end
 
 return M

@@ -11,8 +11,8 @@ local M = {}
 
 local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
 
----@type { text: string, path?: string } our file
-local saved = { text = '' }
+--- Our file; no path: there is none.
+M.saved = { text = '' } ---@type { text: string, path?: string }
 local has_warned = false -- that writing failed
 
 --- The folder of the saved files.
@@ -84,17 +84,17 @@ end
 ---@param text string
 ---@param remover? integer id of the process that will remove the file; default: this Neovim
 function M.save(text, remover)
-  local before, path = saved.path, nil ---@type string?, string?
+  local before, path = M.saved.path, nil ---@type string?, string?
   if text ~= '' then
     path = path_of(remover or vim.fn.getpid())
-    local same = text == saved.text and path == before
+    local same = text == M.saved.text and path == before
     local fault = not same and write(path, text)
     if fault then
       warn(path, fault)
       return
     end
   end
-  saved = { text = text, path = path }
+  M.saved = { text = text, path = path }
   if before and before ~= path then
     vim.uv.fs_unlink(before)
   end
@@ -119,7 +119,7 @@ function M.take()
     local left = pid and (pid == vim.fn.getpid() or not is_running(pid)) -- ids are reused
     if left and project == prefix() and vim.uv.fs_rename(path_of(pid), own) then
       found[#found + 1] = read(own)
-      saved = { text = found[#found], path = own }
+      M.saved = { text = found[#found], path = own }
     end
   end
   if #found > 1 then

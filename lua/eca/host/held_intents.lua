@@ -1,32 +1,30 @@
---- Intents that no host has received yet.
+--- What waits for the host: intents that no host has received yet, and those that it has not
+--- answered.
 ---
 --- Rules kept here:
 --- - They are held in order for the next host. When a host exits, only intents that any host
 ---   understands are held: ids of blocks and questions mean nothing to another host.
 --- - While there is no host, held prompts are shown above the input and can be taken back. They and
 ---   the drafts are also saved on disk.
---- - The host counts the intents that it has handled. If it exits before it has handled some text
----   of the user, the text is put back into the input: it may be why the host hung, so no other
----   host gets it automatically.
+--- - The host confirms some intents when it has handled them (op `answer`). If it exits before it
+---   has handled some text of the user, the text is put back into the input: it may be why the host
+---   hung, so no other host gets it automatically.
 local draft_file = require('eca.host.draft_file')
-local input_mode = require('eca.state.input_mode')
+local mirror = require('eca.state.mirror')
 
 local M = {}
 
 --- Intents that any host understands.
 local PORTABLE = { open_chat = true, prompt = true, choose = true, trust = true, keep_draft = true }
 
---- The fields of intents that hold text of the user. A secret is never held.
-local TEXT_FIELDS = { prompt = 'text', answer = 'text', decide = 'reason' }
-
----@class eca.SentText
----@field number integer of the intent, as the host counts
----@field intent eca.Intent
----@field text string
+--- The intents that the host confirms, and their fields with text of the user. A secret is never
+--- held.
+---@type table<string, string|false>
+local CONFIRMED = { prompt = 'text', answer = 'text', decide = 'reason', stop = false }
 
 local intents = {} ---@type eca.Intent[]
-local texts_sent = {} ---@type eca.SentText[] not handled by the host yet
-local count_sent = 0 -- intents sent to this host
+--- The intents that were sent and are not confirmed, oldest first.
+M.unconfirmed = {} ---@type eca.Intent[]
 local shown = {} ---@type table<string, true> chats whose held prompts are shown
 
 --- What is known of the host.
@@ -43,14 +41,14 @@ local host = 'unknown'
 local draw ---@type fun(op: eca.Op)
 local drafts ---@type eca.DraftSource
 
+local publish ---@type fun()
 local host_pid ---@type fun(): integer?
 
 --- Set the functions that this file needs from others.
----@param draw_op fun(op: eca.Op)
----@param draft_source eca.DraftSource
+---@param listener eca.HostListener
 ---@param pid fun(): integer? the host's process id
-function M.listen(draw_op, draft_source, pid)
-  draw, drafts, host_pid = draw_op, draft_source, pid
+function M.listen(listener, pid)
+  draw, drafts, publish, host_pid = listener.draw, listener.drafts, listener.publish, pid
 end
 
 --- All held intents, in order.
@@ -81,9 +79,9 @@ end
 ---@return string[]
 local function texts_on_their_way(chat)
   local list = {} ---@type string[]
-  for _, it in ipairs(texts_sent) do
-    if it.intent.payload.chat == chat and not vim.list_contains(intents, it.intent) then
-      list[#list + 1] = it.text
+  for _, intent in ipairs(M.unconfirmed) do
+    if intent.payload.chat == chat and not vim.list_contains(intents, intent) then
+      list[#list + 1] = intent.text
     end
   end
   return list
@@ -99,7 +97,7 @@ local function unsent_prompts(chat)
   end
   local queued = vim.tbl_map(function(prompt)
     return prompt[2]
-  end, require('eca.state.mirror').queue(chat))
+  end, require('eca.state.mirror').chat(chat).queue)
   return vim.list_extend(queued, texts_on_their_way(chat))
 end
 
@@ -139,10 +137,15 @@ end
 function M.settle()
   if vim.v.exiting ~= vim.NIL then
     save(host_pid())
-  elseif host == 'running' and #texts_sent == 0 then
-    draft_file.save('')
   elseif host == 'running' then
-    save()
+    local has_text = vim.iter(M.unconfirmed):any(function(intent)
+      return intent.text ~= nil
+    end)
+    if has_text then
+      save()
+    else
+      draft_file.save('')
+    end
   elseif host == 'gone' then
     vim.tbl_map(show, drafts.ids())
     save()
@@ -169,32 +172,58 @@ function M.begin_with(intent)
   table.insert(intents, 1, intent)
 end
 
+local callbacks = {} ---@type table<integer, fun(value: any)> by the numbers of requests
+local last_request = 0
+
+--- Register what is called with the answer of the host. Returns the number to send.
+---@param callback fun(value: any)
+---@return integer
+function M.expect(callback)
+  last_request = last_request + 1
+  callbacks[last_request] = callback
+  return last_request
+end
+
+--- Called with an answer (op `answer`). An unknown number is ignored.
+---@param request integer
+---@param value any
+function M.answered(request, value)
+  local callback = callbacks[request]
+  callbacks[request] = nil
+  if callback then
+    callback(value)
+  end
+end
+
 --- Called when an intent is sent to the host.
 ---@param intent eca.Intent
 function M.sent(intent)
-  count_sent = count_sent + 1
-  local text, chat = intent.payload[TEXT_FIELDS[intent.name]], intent.payload.chat
-  local secret = intent.name == 'answer' and input_mode.secret(chat)
-  if text and not (secret and secret.block == intent.payload.block) then
-    texts_sent[#texts_sent + 1] = { number = count_sent, intent = intent, text = text }
+  local field = CONFIRMED[intent.name]
+  if field == nil then
+    return
   end
+  local secret = intent.name == 'answer' and mirror.secret(intent.payload.chat)
+  local is_secret = secret and secret.block == intent.payload.block
+  intent.text = field and not is_secret and intent.payload[field] or nil
+  M.unconfirmed[#M.unconfirmed + 1] = intent
+  intent.payload.request = M.expect(function()
+    for place, other in ipairs(M.unconfirmed) do
+      if other == intent then
+        table.remove(M.unconfirmed, place)
+        break
+      end
+    end
+    if intent.text and draft_file.saved.path then
+      M.settle()
+    end
+    publish()
+  end)
+  publish()
 end
 
---- Called when the host has handled this many intents.
----@param count integer
-function M.handled(count)
-  local before = #texts_sent
-  texts_sent = vim.tbl_filter(function(it)
-    return it.number > count
-  end, texts_sent)
-  if #texts_sent < before then
-    M.settle()
-  end
-end
-
---- Called for a new host, which counts from the beginning.
+--- Called for a new host.
 function M.forget_sent()
-  texts_sent, count_sent = {}, 0
+  M.unconfirmed = {}
 end
 
 --- Put texts that the host has not handled back into the inputs, the oldest first.

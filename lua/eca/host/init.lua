@@ -21,6 +21,7 @@ local M = {}
 ---@class eca.Intent
 ---@field name string
 ---@field payload table<string, any>
+---@field text? string of the user in it, once it is sent
 
 --- Intents that answer the host: no other host needs them.
 local ANSWERS = { drawn = true, returned = true }
@@ -28,6 +29,8 @@ local ANSWERS = { drawn = true, returned = true }
 local QUIET = { keep_draft = true, check_context = true }
 --- Intents for which the host starts a server.
 local WANTS_SERVER = { open_chat = true, prompt = true, start = true }
+--- States without a host: it has exited, or cannot start.
+local DOWN = { ended = true, failed = true }
 local METHOD = python.PACKAGE .. ':function:EcaIntent'
 local ENDED =
   'the plugin host ended, exit code %d: your next prompt or :Eca restart starts it again%s'
@@ -56,7 +59,7 @@ M.folders = workspace.folders
 --- Functions that are called when something happens to the host.
 ---@class eca.HostListener
 ---@field draw fun(op: eca.Op) draws an op, as if the host had sent it
----@field sending fun(intent: eca.Intent) an intent is about to be sent
+---@field publish fun() what was sent, and not confirmed yet, has changed
 ---@field starting fun(server?: string) the host starts, and perhaps the server with this name
 ---@field note fun(fault?: string) shows in the chats why the host cannot start; nil: it starts
 ---@field lost fun() the host is gone: nothing is running or pending any more
@@ -69,7 +72,7 @@ local listener ---@type eca.HostListener
 ---@param new_listener eca.HostListener
 function M.listen(new_listener)
   listener = new_listener
-  held_intents.listen(listener.draw, listener.drafts, M.pid)
+  held_intents.listen(listener, M.pid)
 end
 
 --- Save on disk what no host saves. Without a listener nothing can have been typed.
@@ -264,7 +267,7 @@ end
 --- Has the host exited, or could it not start?
 ---@return boolean
 function M.has_failed()
-  return state == 'failed' or state == 'ended'
+  return DOWN[state] or false
 end
 
 --- Start the host if it has failed: the reason may be gone.
@@ -283,11 +286,10 @@ end
 function M.send(name, payload)
   assert(intents[name], name)
   local intent = { name = name, payload = payload or vim.empty_dict() }
-  if M.has_failed() then
+  if DOWN[state] then
     if name == 'start' then
       start_again(payload)
     elseif state == 'ended' and WANTS_SERVER[name] then
-      listener.sending(intent)
       held_intents.add(intent)
       start_again()
     elseif not ANSWERS[name] and not held_intents.do_without_host(intent) then
@@ -298,7 +300,6 @@ function M.send(name, payload)
     end
     return
   end
-  listener.sending(intent)
   if not answered then
     held_intents.add(intent)
   end
@@ -335,13 +336,11 @@ function M.send_if_running(name, payload)
 end
 
 --- Called at each sign of life of the host: what was sent to it has arrived.
----@param handled? integer how many intents it has handled so far
-function M.alive(handled)
+function M.alive()
   if not answered then
     answered = true
     held_intents.received()
   end
-  held_intents.handled(handled or 0)
 end
 
 --- Called by a host that is running but cannot work: shows why and gives it up.

@@ -11,7 +11,6 @@
 --- - A saved draft is restored once per input, above what is typed already. It is not restored into
 ---   an input whose own draft was sent, because that is what was saved. A draft that belonged to a
 ---   chat that is gone is restored in any case.
-local answer_mode = require('eca.input.answer_mode')
 local buffers = require('eca.chat.buffers')
 local draft_file = require('eca.host.draft_file')
 local field = require('eca.input.field')
@@ -68,7 +67,7 @@ function M.text(chat)
     return source(chat.id)
   end, sources)
   vim.list_extend(parts, {
-    answer_mode.draft_before(chat.id),
+    chat.draft_before or '',
     draft,
     input ~= older_prompt and input or '',
   })

@@ -4,8 +4,8 @@
 --- - Text that is put back goes above the draft and never replaces it.
 --- - The placeholder is virtual text; the buffer holds only the draft.
 local buffers = require('eca.chat.buffers')
-local input_mode = require('eca.state.input_mode')
 local keys = require('eca.ui.keys')
+local mirror = require('eca.state.mirror')
 local winbar = require('eca.window.winbar')
 local tokens = require('eca.context.tokens')
 local window_options = require('eca.window.options')
@@ -105,9 +105,9 @@ end
 ---@return string
 local function placeholder(buf, mode)
   local chat = buffers.of_buffer(buf)
-  local question = chat and input_mode.question(chat.id)
+  local question = chat and chat.question
   if not question then
-    return with_keys(buf, chat and input_mode.secret(chat.id) and 'secret' or mode)
+    return with_keys(buf, chat and mirror.secret(chat.id) and 'secret' or mode)
   end
   local shown = with_keys(buf, question.secret and 'secret' or 'answer')
   return question.empty and ('%s · empty: %s'):format(shown, question.empty) or shown

@@ -13,7 +13,6 @@ local follow_end = require('eca.window.follow_end')
 local history = require('eca.input.history')
 local host = require('eca.host')
 local sizes = require('eca.window.sizes')
-local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local places = require('eca.context.places')
@@ -70,8 +69,8 @@ end
 ---@param queue boolean send it after the running turn instead of steering the turn
 ---@return boolean sent false: nothing is typed
 function M.submit(chat, text, queue)
-  local question = not queue and input_mode.question(chat.id)
-  local item, is_word = input_mode.secret(chat.id), not scan.trim(text):find('%s')
+  local question = not queue and chat.question
+  local item, is_word = mirror.secret(chat.id), not scan.trim(text):find('%s')
   if item and (question and question.secret or not question and is_word) then
     if require('eca.input.secret').ask(item, scan.trim(text)) then -- late: most chats ask for none
       field.set_draft(chat.input, '')
@@ -80,7 +79,7 @@ function M.submit(chat, text, queue)
   elseif not text:find('%S') and not (question and question.empty) then
     return false
   elseif question then
-    answer_mode.submit(chat.id, text)
+    answer_mode.submit(chat, text)
     return true
   end
   M.send(chat.id, text, { queue = queue, typed = text })

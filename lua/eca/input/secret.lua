@@ -10,7 +10,7 @@ local buffers = require('eca.chat.buffers')
 local decide = require('eca.input.decide')
 local display_width = require('eca.ui.display_width')
 local guard = require('eca.consent.guard')
-local input_mode = require('eca.state.input_mode')
+local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 
 local M = {}
@@ -54,7 +54,7 @@ end
 ---@return boolean taken
 local function begin(text)
   local chat = buffers.of_buffer(vim.api.nvim_get_current_buf())
-  local item = chat and input_mode.secret(chat.id)
+  local item = chat and mirror.secret(chat.id)
   local is_empty = vim.fn.line('$') == 1 and vim.api.nvim_get_current_line() == ''
   local edits = vim.bo.filetype == 'eca-input' and vim.api.nvim_get_mode().mode:find('^[inR]')
   if not chat or not item or not edits or not is_empty or not guard.is_over(guards[chat.id]) then

@@ -111,18 +111,15 @@ local function read(buf, written)
   end
 end
 
---- Forget what was found in a block whose body was replaced. Code is treated as a fence whose
---- opener is the block's header and that has no closing line.
+--- Called when the body of a block is code: treated as a fence whose opener is the block's header
+--- and that has no closing line.
 ---@param block eca.Block
 ---@param rows integer of its body
----@param language? string nil: it is not code
-function M.body_replaced(block, rows, language)
-  block.reading = nil
-  if language then
-    local fence = { first = 0, last = rows + 1, mark = '', language = language, coloured = {} }
-    fence.bare = true
-    block.reading = { rows = rows + 1, fences = { fence }, tables = {} }
-  end
+---@param language string
+function M.body_is_code(block, rows, language)
+  local fence = { first = 0, last = rows + 1, mark = '', language = language, coloured = {} }
+  fence.bare = true
+  block.reading = { rows = rows + 1, fences = { fence }, tables = {} }
 end
 
 ---@class eca.markdown.PlacedFence

@@ -119,30 +119,24 @@ M.UNTITLED = 'New chat'
 ---@class eca.ServerProcess
 ---@field state eca.ProcessState
 ---@field label string the program, for the user
+---@field work string[] titles of what it does in the background, oldest first
+---@field jobs [string, string][] the commands among it, each with its chat
 
----@class eca.Mirror
----@field servers table<string, eca.ServerProcess> by name
----@field statuses table<string, eca.Status> by chat
----@field pending eca.Pending[] oldest first, over all chats
----@field queues table<string, [string, string][]> by chat: 'steer' or 'queue', and the text
----@field plans table<string, eca.Plan> by chat
----@field usages table<string, eca.UsageSegment[][]> rows of a float, by chat
----@field jobs table<string, [string, string][]> the commands among it, each with its chat
----@field work table<string, string[]> what a server does in the background, by its name
----@field options table<string, eca.Option[]> by chat
-local state = {
-  servers = {},
-  statuses = {},
-  pending = {},
-  queues = {},
-  plans = {},
-  usages = {},
-  work = {},
-  jobs = {},
-  options = {},
-}
+--- What the host has sent of a chat.
+---@class eca.MirroredChat
+---@field status? eca.Status
+---@field queue [string, string][] prompts, oldest first: 'steer' or 'queue', and the text
+---@field plan? eca.Plan
+---@field usage eca.UsageSegment[][] tokens and cost as rows of a float; none if not known
+---@field options eca.Option[]
 
-local NOT_STARTED = { state = 'stopped', label = '' } ---@type eca.ServerProcess
+local chats = {} ---@type table<string, eca.MirroredChat> by id
+local servers_told = {} ---@type table<string, eca.ServerProcess> by name
+local all_pending = {} ---@type eca.Pending[] oldest first, over all chats
+
+--- Stand for what the host has not sent.
+local NO_CHAT = { queue = {}, usage = {}, options = {} } ---@type eca.MirroredChat
+local NO_SERVER = { state = 'stopped', label = '', work = {}, jobs = {} } ---@type eca.ServerProcess
 
 --- A decoded value without `vim.NIL` at any depth: the host leaves out keys without a value, but
 --- an item of a list keeps its place.
@@ -161,20 +155,26 @@ function M.clean(value)
   return copy
 end
 
---- Set what the host has sent of a chat, or of a server.
----@param what 'statuses'|'queues'|'plans'|'usages'|'options'|'servers'|'work'|'jobs'
----@param id string of the chat, or the server's name
+--- What the host has sent of a chat.
+---@param id? string
+---@return eca.MirroredChat
+function M.chat(id)
+  return chats[id] or NO_CHAT
+end
+
+--- Set a part of what the host has sent of a chat.
+---@param id string
+---@param part 'status'|'queue'|'plan'|'usage'|'options'
 ---@param value any nil: there is none
-function M.set(what, id, value)
-  state[what][id] = value
+function M.set(id, part, value)
+  chats[id] = chats[id] or vim.deepcopy(NO_CHAT)
+  chats[id][part] = value
 end
 
 --- Op `forget`.
----@param chat string
-function M.forget(chat)
-  for _, name in ipairs({ 'statuses', 'queues', 'plans', 'usages', 'options' }) do
-    state[name][chat] = nil
-  end
+---@param id string of a chat
+function M.forget(id)
+  chats[id] = nil
 end
 
 --- Op `pending`.
@@ -185,7 +185,7 @@ function M.set_pending(items, gone)
   for _, item in ipairs(items) do
     fresh[item.id] = M.clean(item)
   end
-  for _, item in ipairs(gone and state.pending or {}) do
+  for _, item in ipairs(gone and all_pending or {}) do
     if not vim.list_contains(gone, item.id) then
       list[#list + 1] = fresh[item.id] or item
       fresh[item.id] = nil
@@ -194,7 +194,7 @@ function M.set_pending(items, gone)
   for _, item in ipairs(items) do
     list[#list + 1] = fresh[item.id]
   end
-  state.pending = list
+  all_pending = list
 end
 
 --- The name of a chat's server; of one that the host does not know yet, and without a chat: of the
@@ -202,7 +202,7 @@ end
 ---@param chat? string
 ---@return string
 function M.server_name(chat)
-  local told = chat and state.statuses[chat]
+  local told = M.chat(chat).status
   return told and told.server_name or servers.next()
 end
 
@@ -210,14 +210,21 @@ end
 ---@param name? string default: that of the server of chats to come
 ---@return eca.ServerProcess
 function M.server(name)
-  return state.servers[name or servers.next()] or NOT_STARTED
+  return servers_told[name or servers.next()] or NO_SERVER
+end
+
+--- Set some of what the host has sent of a server.
+---@param name string
+---@param parts table<string, any> fields of `eca.ServerProcess`
+function M.set_server(name, parts)
+  servers_told[name] = vim.tbl_extend('force', M.server(name), parts)
 end
 
 --- The names of the servers that were started, and not ended by the user.
 ---@return string[]
 function M.servers_in_use()
   local names = {} ---@type string[]
-  for name, server in pairs(state.servers) do
+  for name, server in pairs(servers_told) do
     names[#names + 1] = server.state ~= 'stopped' and name or nil
   end
   return names
@@ -227,9 +234,8 @@ end
 ---@param chat? string
 ---@return eca.Status
 function M.status(chat)
-  local received = chat and state.statuses[chat] or {}
   local status = { state = 'idle', trust = false, pending = 0 }
-  status = vim.tbl_extend('force', status, received)
+  status = vim.tbl_extend('force', status, M.chat(chat).status or {})
   status.chat = chat
   status.server_name = M.server_name(chat)
   local process = M.server(status.server_name).state
@@ -249,7 +255,7 @@ end
 ---@param chat string
 ---@return eca.TurnState
 function M.turn(chat)
-  local status = state.statuses[chat]
+  local status = M.chat(chat).status
   return status and status.state or 'idle'
 end
 
@@ -258,38 +264,21 @@ end
 ---@return eca.Pending[]
 function M.pending(chat)
   local found = {} ---@type eca.Pending[]
-  for _, item in ipairs(state.pending) do
+  for _, item in ipairs(all_pending) do
     found[#found + 1] = (chat == nil or item.chat == chat) and item or nil
   end
   return found
 end
 
---- The queued prompts of a chat, oldest first.
+--- The oldest secret that a chat asks for, which is not typed into its input.
 ---@param chat string
----@return [string, string][]
-function M.queue(chat)
-  return state.queues[chat] or {}
-end
-
---- The summary of the agent's task list, if there is one.
----@param chat string
----@return eca.Plan?
-function M.plan(chat)
-  return state.plans[chat]
-end
-
---- Tokens and cost as rows of a float; none when they are not known.
----@param chat string
----@return eca.UsageSegment[][]
-function M.usage(chat)
-  return state.usages[chat] or {}
-end
-
---- Titles of the background jobs of a chat's server, oldest first.
----@param chat? string
----@return string[]
-function M.work(chat)
-  return state.work[M.server_name(chat)] or {}
+---@return eca.Pending?
+function M.secret(chat)
+  for _, item in ipairs(all_pending) do
+    if item.secret and item.chat == chat then
+      return item
+    end
+  end
 end
 
 --- The commands that run in the background for a server, or for one of its chats.
@@ -298,19 +287,12 @@ end
 ---@return string[]
 function M.jobs(server, chat)
   local found = {}
-  for _, job in ipairs(state.jobs[server] or {}) do
+  for _, job in ipairs(M.server(server).jobs) do
     if not chat or job[1] == chat then
       found[#found + 1] = job[2]
     end
   end
   return found
-end
-
---- What the user can set in a chat.
----@param chat? string
----@return eca.Option[]
-function M.options(chat)
-  return chat and state.options[chat] or {}
 end
 
 return M

@@ -5,7 +5,6 @@
 ---   depends on its op and not on the length of the chat.
 --- - If an edit fails (the text is locked), the error is raised before anything here has changed,
 ---   so that the same op can be drawn again.
---- - The buffer is modifiable only until `lock`, from the first op of a frame on.
 --- - Rows are 0-based, last rows inclusive.
 local block_openings = require('eca.transcript.openings')
 local blocks = require('eca.transcript.blocks')
@@ -57,17 +56,30 @@ function M.is_lost(buf)
   return chains[buf].lost == true
 end
 
---- Make a transcript read-only again, after all ops of a frame.
+--- Is a block on the page of older messages that is being drawn, or the placeholder for them?
 ---@param buf integer
-function M.lock(buf)
-  vim.bo[buf].modifiable = false
+---@param id? integer
+---@return boolean
+function M.is_paging(buf, id)
+  local chain = chains[buf]
+  local block = id and chain.blocks[id]
+  return block ~= nil and (block.kind == 'older' or block.page == chain.page)
 end
 
----@param chain eca.Chain
+--- Does a transcript hold only one system message, such as a welcome?
+---@param buf integer
+---@return boolean
+function M.is_greeting(buf)
+  local first = chains[buf] and chains[buf].first
+  return first ~= nil and first.kind == 'system' and not first.next
+end
+
+---@param buf integer
 ---@param id integer
----@return eca.Block
-local function known(chain, id)
-  return chain.blocks[id] or error(('no block %s in chat %s'):format(id, chain.chat))
+---@return eca.Block, eca.Chain
+local function known(buf, id)
+  local chain = chains[buf]
+  return chain.blocks[id] or error(('no block %s in chat %s'):format(id, chain.chat)), chain
 end
 
 --- Adjust the blank rows before a block to its neighbours.
@@ -107,28 +119,24 @@ end
 
 --- Replace the header of a block.
 ---@param buf integer
----@param id integer
----@param header eca.Segment[]
----@param lost? eca.Segment[] the header if the host exits before the block is complete
-function M.header(buf, id, header, lost)
-  local chain = chains[buf]
-  local block = known(chain, id)
+---@param op { block: integer, header: eca.Segment[], lost?: eca.Segment[] } lost: the header if the
+---host exits before the block is complete
+function M.header(buf, op)
+  local block, chain = known(buf, op.block)
   local row = blocks.first_row(chain, block)
-  vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { decoration.header_text(header) })
-  block.lost = lost
+  vim.api.nvim_buf_set_text(buf, row, 0, row, -1, { decoration.header_text(op.header) })
+  block.lost = op.lost
   finish_page(chain, block)
   decoration.clear(buf, row, row)
-  decoration.header(buf, row, header)
+  decoration.header(buf, row, op.header)
 end
 
 --- Append text to the end of a block's body.
 ---@param buf integer
----@param id integer
----@param text string
-function M.append(buf, id, text)
-  local chain = chains[buf]
-  local block = known(chain, id)
-  local lines, held = blocks.take_lines(block, text)
+---@param op { block: integer, text: string }
+function M.append(buf, op)
+  local block, chain = known(buf, op.block)
+  local lines, held = blocks.take_lines(block, op.text)
   if not lines then
     block.held = held
     return
@@ -159,13 +167,11 @@ end
 
 --- Replace the body of a block; no lines close it.
 ---@param buf integer
----@param id integer
----@param lines string[]
----@param marks eca.Mark[]
----@param language? string if the whole body is code; '' for plain text
-function M.body(buf, id, lines, marks, language)
-  local chain = chains[buf]
-  local block = known(chain, id)
+---@param op { block: integer, lines: string[], marks?: eca.Mark[], language?: string } language: if
+---the whole body is code; '' for plain text
+function M.body(buf, op)
+  local block, chain = known(buf, op.block)
+  local lines, is_prose = op.lines, blocks.PROSE[block.kind]
   if not block.empty then
     local start = blocks.first_row(chain, block) + (block.headed and 1 or 0)
     decoration.clear(buf, start, blocks.last_row(chain, block))
@@ -175,18 +181,18 @@ function M.body(buf, id, lines, marks, language)
   if block.kind == 'user' then
     decoration.user(buf, first, last)
   end
-  decoration.marks(buf, first, marks, blocks.PROSE[block.kind])
-  local is_prose = blocks.PROSE[block.kind]
-  local is_code = CODE[language] and block.headed and not is_prose and not block.empty
-  fences.body_replaced(block, #lines, is_code and language or nil)
+  decoration.marks(buf, first, op.marks or {}, is_prose)
+  block.reading = nil
+  if CODE[op.language] and block.headed and not is_prose and not block.empty then
+    fences.body_is_code(block, #lines, op.language)
+  end
 end
 
 --- Called when a block gets no more text.
 ---@param buf integer
----@param id integer
-function M.close(buf, id)
-  local chain = chains[buf]
-  local block = known(chain, id)
+---@param op { block: integer }
+function M.close(buf, op)
+  local block = known(buf, op.block)
   block.closed = true
   if block.reading then -- it is on a screen: what stands at its end is complete now
     vim.api.nvim__redraw({ buf = buf, valid = false })
@@ -195,10 +201,9 @@ end
 
 --- Remove a block.
 ---@param buf integer
----@param id integer
-function M.remove(buf, id)
-  local chain = chains[buf]
-  local block = known(chain, id)
+---@param op { block: integer }
+function M.remove(buf, op)
+  local block, chain = known(buf, op.block)
   local first, last = blocks.first_row(chain, block) - block.margin, blocks.last_row(chain, block)
   local following = block.next
   decoration.clear(buf, first, last)
@@ -241,7 +246,6 @@ function M.is_target(buf, row, column)
 end
 
 M.is_transcript = places.is_transcript
-M.is_paging = places.is_paging
 M.block_at = places.block_at
 M.range = places.range
 M.find = places.find

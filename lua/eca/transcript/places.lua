@@ -14,16 +14,6 @@ function M.is_transcript(buf)
   return M.chains[buf] ~= nil
 end
 
---- Is a block on the page of older messages that is being drawn, or the placeholder for them?
----@param buf integer
----@param id integer
----@return boolean
-function M.is_paging(buf, id)
-  local chain = M.chains[buf]
-  local block = chain.blocks[id]
-  return block ~= nil and (block.kind == 'older' or block.page == chain.page)
-end
-
 ---@class eca.BlockPlace
 ---@field id integer
 ---@field kind string
@@ -148,14 +138,6 @@ function M.find(buf, row, kind, direction)
     block = block[direction > 0 and 'next' or 'previous']
   end
   return block and blocks.first_row(chain, block)
-end
-
---- Does a transcript hold only one system message, such as a welcome?
----@param buf integer
----@return boolean
-function M.is_greeting(buf)
-  local first = M.chains[buf] and M.chains[buf].first
-  return first ~= nil and first.kind == 'system' and not first.next
 end
 
 return M

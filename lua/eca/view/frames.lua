@@ -92,9 +92,8 @@ end
 --- Draw a frame. Called by the host.
 ---@param number integer
 ---@param packed string its ops as MessagePack
----@param handled integer how many intents the host has handled so far
-function M.receive(number, packed, handled)
-  host.alive(handled)
+function M.receive(number, packed)
+  host.alive()
   M.apply(number, vim.mpack.decode(packed))
 end
 

@@ -21,7 +21,7 @@ local function end_of_turn(id)
   local mirror, ops = require('eca.state.mirror'), {}
   local waiting = vim.tbl_map(function(prompt)
     return prompt[2]
-  end, mirror.queue(id))
+  end, mirror.chat(id).queue)
   if #waiting > 0 then
     ops[1] = { op = 'input', chat = id, text = table.concat(waiting, '\n') }
   end

@@ -5,20 +5,17 @@
 ---   anything is sent to a host.
 --- - The host starts first: listeners are loaded when they are called, while the host is starting.
 local buffers = require('eca.chat.buffers')
-local expected = require('eca.state.expected')
+local expected = require('eca.chat.expected')
 local host = require('eca.host')
 
 buffers.listen(function()
   return require('eca.view.chat_buffers')
 end)
-expected.ask_current(function()
-  return require('eca.window').current_chat()
-end)
 host.listen({
   draw = function(op)
     require('eca.view.frames').apply(nil, { op })
   end,
-  sending = expected.add,
+  publish = expected.publish,
   starting = function(server)
     require('eca.editor.user_writes') -- watches from now on
     if server then
@@ -35,7 +32,6 @@ host.listen({
   end,
   cut = function()
     require('eca.view.frames').forget()
-    expected.forget()
   end,
   drafts = {
     ids = buffers.ids,

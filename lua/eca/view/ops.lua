@@ -3,18 +3,21 @@
 --- Rules kept here:
 --- - An op is a table: its name (`op`), and its fields as `eca_nvim/chat/vocabulary/ops.py` names
 ---   and explains them. A field without a value is absent, and one with a default that is empty.
---- - What is needed once for many ops (scrolling, winbars) is done once, by `settle`.
+--- - What is needed once for many ops (scrolling, winbars) is done once, by `settle`. A transcript
+---   is modifiable from its first op until then.
+--- - Nothing is drawn in a transcript that has lost its text, before the host clears it.
 --- - Modules that only some ops need are loaded with the first such op.
 local answer_mode = require('eca.input.answer_mode')
-local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local drafts = require('eca.input.drafts')
-local expected = require('eca.state.expected')
+local expected = require('eca.chat.expected')
 local field = require('eca.input.field')
+local follow_end = require('eca.window.follow_end')
+local held_intents = require('eca.host.held_intents')
 local input = require('eca.input')
 local mirror = require('eca.state.mirror')
 local others = require('eca.ui.others')
-local text_ops = require('eca.view.text_ops')
+local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
 local windows = require('eca.window')
 
@@ -24,7 +27,9 @@ local M = {}
 
 local stale = {} ---@type table<string, 'all'|'times'> what of chats' winbars must be redrawn
 local all_stale = false
+local edited = {} ---@type table<string, integer> transcripts unlocked since `settle`, by chat
 local pending_changed, files_changed = false, false
+local was_asked = false -- a question
 
 ---@param event string
 ---@param data any
@@ -36,12 +41,27 @@ end
 --- Finish drawing: make transcripts read-only again, scroll windows, show pending requests, and
 --- draw winbars.
 function M.settle()
-  text_ops.settle(stale)
+  for chat, buf in pairs(edited) do
+    edited[chat] = nil
+    if vim.api.nvim_buf_is_loaded(buf) then
+      vim.bo[buf].modifiable = false
+      if follow_end.after(buf) then
+        stale[chat] = stale[chat] or 'times'
+      end
+    end
+  end
   local pending = mirror.pending()
   if pending_changed then
     pending_changed = false
     require('eca.approval').update(pending) -- late: at first nothing is pending
-    answer_mode.update(pending)
+    local is_asked = false
+    for _, item in ipairs(pending) do
+      is_asked = is_asked or item.kind == 'question'
+    end
+    if is_asked or was_asked then
+      answer_mode.update(pending)
+    end
+    was_asked = is_asked
   end
   if next(pending) then
     require('eca.approval.float').make_way()
@@ -62,16 +82,7 @@ function M.settle()
   end
 end
 
---- The event of a server's new state, and the state that it reports.
----@type table<eca.ProcessState, [string, eca.ServerState]>
-local SERVER_EVENTS = {
-  ready = { 'EcaServerReady', 'ready' },
-  stopped = { 'EcaServerExited', 'stopped' },
-  failed = { 'EcaServerExited', 'failed' },
-  asleep = { 'EcaServerExited', 'stopped' },
-}
-
---- The functions for all ops but those that change text.
+--- The functions for all ops but those that change the text of a chat.
 ---@type table<string, fun(op: eca.Op)>
 local draw = {}
 M.functions = draw
@@ -94,7 +105,7 @@ end
 function draw.status(op)
   local chat, before = op.chat, mirror.status(op.chat)
   local was_silent = before.silent ~= nil
-  mirror.set('statuses', chat, op.status)
+  mirror.set(chat, 'status', op.status)
   if not announce_status(chat, before) and was_silent == (op.status.silent ~= nil) then
     stale[chat] = stale[chat] or 'times'
     return
@@ -105,7 +116,12 @@ function draw.status(op)
     all_stale = true -- the winbars of other chats show it, too
   end
   if before.state ~= op.status.state then
-    attention.record(chat, op.status.state)
+    local known = chats.get(chat)
+    if known then
+      local is_shown = #vim.fn.win_findbuf(known.buf) > 0 -- in any tab page
+      known.changed = os.time()
+      known.unseen = op.status.state == 'idle' and not is_shown or nil
+    end
     all_stale = true
   end
 end
@@ -116,7 +132,7 @@ function draw.pending(op)
 end
 
 function draw.queue(op)
-  mirror.set('queues', op.chat, op.prompts)
+  mirror.set(op.chat, 'queue', op.prompts)
   input.show_queue(chats.ensure(op.chat).input, op.prompts)
   stale[op.chat] = 'all'
 end
@@ -126,31 +142,31 @@ function draw.templates(op)
 end
 
 function draw.plan(op)
-  mirror.set('plans', op.chat, op.plan)
+  mirror.set(op.chat, 'plan', op.plan)
   stale[op.chat] = 'all'
 end
 
 function draw.usage(op)
-  mirror.set('usages', op.chat, op.rows)
+  mirror.set(op.chat, 'usage', op.rows)
 end
 
 function draw.work(op)
-  mirror.set('work', op.server, op.titles)
-  mirror.set('jobs', op.server, op.jobs)
+  mirror.set_server(op.server, { work = op.titles, jobs = op.jobs or {} })
   all_stale = true
 end
 
 function draw.options(op)
-  mirror.set('options', op.chat, op.options)
+  mirror.set(op.chat, 'options', op.options)
 end
 
 function draw.server(op)
   local label, current = op.label or '', windows.current_chat()
   local before, status = mirror.server(op.server).state, mirror.status(current)
-  mirror.set('servers', op.server, { state = op.state, label = label })
+  mirror.set_server(op.server, { state = op.state, label = label })
   announce_status(current, status)
-  if before ~= op.state and SERVER_EVENTS[op.state] then
-    local event, reported = unpack(SERVER_EVENTS[op.state])
+  if before ~= op.state and op.state ~= 'starting' then
+    local event = op.state == 'ready' and 'EcaServerReady' or 'EcaServerExited'
+    local reported = op.state == 'asleep' and 'stopped' or op.state
     emit(event, { state = reported, label = label, server_name = op.server })
     local completion = package.loaded['eca.completion'] -- late: not before something is typed
     if completion and op.state ~= 'asleep' then -- a menu would wake it up again
@@ -242,7 +258,55 @@ function draw.end_login(op)
 end
 
 function draw.answer(op)
-  require('eca.host.requests').answered(op.request, mirror.clean(op.value))
+  held_intents.answered(op.request, mirror.clean(op.value))
+end
+
+--- The functions for ops that change the text of a chat.
+---@type table<string, fun(buf: integer, op: eca.Op|eca.Opening[])>
+M.text_functions = {
+  open = transcript.open, -- called with several ops
+  header = transcript.header,
+  append = transcript.append,
+  body = transcript.body,
+  close = transcript.close,
+  remove = transcript.remove,
+  clear = function(buf)
+    transcript.clear(buf)
+    follow_end.cleared(buf)
+  end,
+}
+
+--- Ops that add rows; those of older messages go above everything that is shown.
+local ADD_ROWS = { open = true, append = true, body = true }
+
+---@param op eca.Op
+---@param openings? eca.Opening[] of an op `open`: it and those after it
+local function draw_text(op, openings)
+  local change = M.text_functions[op.op] or error('unknown view op ' .. tostring(op.op))
+  local buf = edited[op.chat]
+  if not buf then
+    buf = chats.ensure(op.chat).buf
+    edited[op.chat] = buf
+    follow_end.before(buf)
+    vim.bo[buf].modifiable = true
+  end
+  if op.op ~= 'clear' and transcript.is_lost(buf) then
+    return
+  end
+  local pictures = package.loaded['eca.chat.pictures'] -- late: not before one is drawn
+  if pictures and (op.op == 'remove' or op.op == 'clear') then
+    pictures.removed(buf, op.block)
+  end
+  if ADD_ROWS[op.op] and transcript.is_paging(buf, openings and op.after or op.block) then
+    follow_end.above(buf, change, openings or op)
+  else
+    change(buf, openings or op)
+  end
+  for _, opening in ipairs(openings or {}) do
+    if opening.kind == 'image' then
+      require('eca.chat.pictures').drawn(op.chat, buf, opening.block)
+    end
+  end
 end
 
 --- How many ops, from a place in a list on, are drawn by one edit: consecutive blocks of a chat.
@@ -274,9 +338,9 @@ function M.draw(ops, first)
     draw[op.op](op)
   elseif op.op == 'open' then
     count = M.count_together(ops, first)
-    text_ops.open(op.chat, vim.list_slice(ops, first, first + count - 1))
+    draw_text(op, vim.list_slice(ops, first, first + count - 1))
   else
-    text_ops.draw(op)
+    draw_text(op)
   end
   return first + count
 end

@@ -15,12 +15,6 @@ local LEAST = 3
 ---@type table<integer, integer> weight of a tab in the winbar, by the rank of the chat's attention
 local WEIGHTS = { 95, 85, 70, 45 }
 
----@param title string
----@return string
-local function one_line(title)
-  return require('eca.text.scan').trim((title:gsub('%c+', ' ')))
-end
-
 --- The number of a chat, if there are others.
 ---@param id string
 ---@return integer?
@@ -66,7 +60,7 @@ function M.parts(id, columns)
     local sign = attention.sign ~= ' ' and attention.sign or ''
     local title = require('eca.state.mirror').title(other.id)
     local text = columns >= ROOMY
-      and ('%d%s %s'):format(other.number, sign, display_width.cut(one_line(title), TITLE))
+      and ('%d%s %s'):format(other.number, sign, display_width.cut(title, TITLE))
     return {
       text = text or other.number .. sign,
       group = attention.group,

@@ -6,7 +6,7 @@
 --- - The agent's welcome is shown from its top if there is not room for all of it.
 --- - Nothing moves while the user selects, searches or is in the middle of a command in the window.
 --- - The current window and the mode never change.
-local places = require('eca.transcript.places')
+local transcript = require('eca.transcript')
 
 local M = {}
 
@@ -44,7 +44,7 @@ end
 ---@param win integer
 ---@return boolean
 local function is_greeting(win)
-  return places.is_greeting(vim.api.nvim_win_get_buf(win))
+  return transcript.is_greeting(vim.api.nvim_win_get_buf(win))
     and vim.api.nvim_win_text_height(win, {}).all > vim.api.nvim_win_get_height(win) - 1
 end
 

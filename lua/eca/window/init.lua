@@ -5,7 +5,6 @@
 --- - `:q` in the transcript closes the input too; the next `:EcaChat` opens it again. If something
 ---   other than the user closes one window, the other stays.
 --- - The current window changes only in functions that a command of the user calls.
-local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local code_window = require('eca.window.code_window')
 local follow_end = require('eca.window.follow_end')
@@ -113,19 +112,12 @@ local function make(chat, mods)
   return pair
 end
 
---- The user works with a chat now, so nothing of it is unseen.
----@param id string
-local function use(id)
-  chats.use(id)
-  attention.seen(id)
-end
-
 --- Open a chat in this tab page, or go to it; the input becomes the current window.
 ---@param id string
 ---@param mods? table `smods` of the command
 function M.open(id, mods)
   local chat = chats.ensure(id)
-  use(id)
+  chats.use(id)
   local pair = pair_of()
   if not pair or (mods and mods.tab >= 0) then
     pair = make(chat, mods)
@@ -156,7 +148,7 @@ function M.replace(id, other)
     local pair = vim.api.nvim_tabpage_is_valid(tab) and pair_of(tab)
     if pair and pair.chat == id and other then
       show_other(pair, chats.ensure(other))
-      use(other)
+      chats.use(other)
       winbar.refresh(other)
     elseif pair and pair.chat == id then
       others.go_to_tab(tab)
@@ -242,24 +234,6 @@ local function close_remaining(input)
   end
 end
 
----@param event { match: string }
-local function closed(event)
-  local win = tonumber(event.match)
-  for tab, pair in pairs(pairs_by_tab) do
-    if pair.transcript == win then
-      pair.transcript = nil
-      if win == vim.api.nvim_get_current_win() and pair.input then
-        pairs_by_tab[tab] = nil
-        vim.schedule(function()
-          close_remaining(pair.input)
-        end)
-      end
-    elseif pair.input == win then
-      pair.input = nil
-    end
-  end
-end
-
 --- Fit the windows of an input to its text. Without a transcript there are no rows to take.
 ---@param buf integer
 function M.fit_input(buf)
@@ -292,15 +266,30 @@ local function windows_rearranged()
   rearranged('windows')
 end
 
---- Called when a window opens or closes. A float takes no room from others.
----@param event { event: string, match: string }
-local function opened_or_closed(event)
-  local win = event.event == 'WinClosed' and tonumber(event.match) or 0
-  if event.event == 'WinClosed' then
-    closed(event)
+local function opened()
+  if vim.api.nvim_win_get_config(0).relative == '' then -- a float takes no room from others
+    rearranged('windows')
+  end
+end
+
+---@param event { match: string }
+local function closed(event)
+  local win = assert(tonumber(event.match))
+  for tab, pair in pairs(pairs_by_tab) do
+    if pair.transcript == win then
+      pair.transcript = nil
+      if win == vim.api.nvim_get_current_win() and pair.input then
+        pairs_by_tab[tab] = nil
+        vim.schedule(function()
+          close_remaining(pair.input)
+        end)
+      end
+    elseif pair.input == win then
+      pair.input = nil
+    end
   end
   if vim.api.nvim_win_get_config(win).relative == '' then
-    rearranged(event.event == 'WinClosed' and 'closed' or 'windows')
+    rearranged('closed')
   end
 end
 
@@ -364,7 +353,8 @@ local group = vim.api.nvim_create_augroup('eca.window', {})
 local function on(events, callback, pattern)
   vim.api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
 end
-on({ 'WinNew', 'WinClosed' }, opened_or_closed)
+on('WinNew', opened)
+on('WinClosed', closed)
 on('TabEnter', windows_rearranged)
 on('OptionSet', windows_rearranged, { 'cmdheight', 'laststatus', 'showtabline' })
 on({ 'VimResized', 'UIEnter' }, screen_resized) -- the first UI can change the size, too

@@ -2,7 +2,6 @@
 ---
 --- Rules kept here: options are set for this buffer in this window only, so that another buffer in
 --- the window does not get them.
-local input_mode = require('eca.state.input_mode')
 
 local M = {}
 
@@ -59,7 +58,7 @@ end
 function M.set_prefix(win)
   local chat = require('eca.chat.buffers').of_buffer(vim.api.nvim_win_get_buf(win))
   local prefix = PROMPT
-  if chat and input_mode.question(chat.id) then
+  if chat and chat.question then
     prefix = ANSWER
   end
   vim.wo[win][0].statuscolumn = prefix

@@ -227,7 +227,7 @@ end
 ---@param buf integer
 function M.reveal_queue(buf)
   local chat = assert(require('eca.chat.buffers').of_buffer(buf))
-  local rows = #require('eca.state.mirror').queue(chat.id)
+  local rows = #require('eca.state.mirror').chat(chat.id).queue
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     vim.api.nvim_win_call(win, function()
       vim.fn.winrestview({ topline = 1, topfill = rows })

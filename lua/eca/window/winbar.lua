@@ -3,19 +3,35 @@
 --- Rules kept here:
 --- - A winbar is plain text that is set when something changes, never an expression. Foreign text
 ---   is escaped, so that it cannot become one.
+--- - If it does not fit, minor parts go first. Then parts are cut, the lightest first, each down to
+---   its least cells. Only then others are dropped, again the lightest first. A part with
+---   `keep` is never dropped: it is cut below its least cells before a heavier part is dropped, or
+---   one that can be cut.
 local chat_tabs = require('eca.window.chat_tabs')
 local chats = require('eca.chat.buffers')
 local contexts = require('eca.context')
+local display_width = require('eca.ui.display_width')
 local follow_end = require('eca.window.follow_end')
-local input_mode = require('eca.state.input_mode')
 local mirror = require('eca.state.mirror')
-local sanitize = require('eca.ui.sanitize')
 local statusline = require('eca.window.statusline')
-local winbar_fit = require('eca.window.winbar_fit')
 
 local M = {}
 
+---@class eca.WinbarPart
+---@field text string
+---@field group string
+---@field weight integer the higher, the later it is dropped
+---@field least? integer cells it may be cut to; nil: it is never cut
+---@field keep? integer cells it is cut to before a heavier part is dropped; nil: it is dropped
+---@field separator? string between it and the part before, default: a dot
+---@field end_first? boolean its beginning is cut, not its end
+---@field right? boolean it and those after it stand at the right end
+---@field click? integer number of the chat that a click opens
+
 local START = '%#EcaWinbar# '
+local SEPARATOR = ' · '
+--- Parts of this weight and less are dropped before any other part is cut.
+local MINOR = 10
 local LEAST_TITLE, SHORTEST_TITLE, LEAST_MODEL = 16, 6, 10
 --- Windows with fewer columns show the number of new rows alone.
 local FEW_COLUMNS = 50
@@ -129,20 +145,93 @@ local function transcript_parts(status, new, columns)
   return parts
 end
 
+--- A part and its measures.
+---@class eca.MeasuredPart
+---@field part eca.WinbarPart
+---@field place integer
+---@field cells integer
+---@field width integer cells, with its separator
+---@field slack integer cells by which it can be cut
+---@field reserve integer cells by which it can be cut for heavier parts
+
+--- Sort lighter parts first; of equal ones the last first.
+---@param a eca.MeasuredPart
+---@param b eca.MeasuredPart
+---@return boolean
+local function is_lighter(a, b)
+  if a.part.weight ~= b.part.weight then
+    return a.part.weight < b.part.weight
+  end
+  return a.place > b.place
+end
+
+--- Make parts fit; their order stays.
+---@param parts eca.WinbarPart[] their texts may be cut
+---@param width integer cells
+---@return eca.WinbarPart[]
+local function fit(parts, width)
+  local measured, stay = {}, {} ---@type eca.MeasuredPart[], eca.MeasuredPart[]
+  local over, slack, reserve = 1 - width, 0, 0 -- in cells, of all parts that stay
+  for place, part in ipairs(parts) do
+    local it = { part = part, place = place, cells = vim.api.nvim_strwidth(part.text) }
+    local before = place > 1 and vim.api.nvim_strwidth(part.separator or SEPARATOR) or 0
+    it.width = it.cells + before
+    it.slack = part.least and math.max(0, it.cells - part.least) or 0
+    it.reserve = part.keep and math.max(0, it.cells - it.slack - part.keep) or 0
+    measured[place] = it
+    over, slack, reserve = over + it.width, slack + it.slack, reserve + it.reserve
+  end
+  if over <= 0 then
+    return parts
+  end
+  table.sort(measured, is_lighter)
+  for _, it in ipairs(measured) do
+    local minor = it.part.weight <= MINOR
+    local room = slack + (it.part.least and reserve or 0)
+    if over > 0 and not it.part.keep and (minor or over > room) then
+      over, slack = over - it.width, slack - it.slack
+    else
+      stay[#stay + 1] = it
+      if over > slack then
+        it.slack, slack = it.slack + it.reserve, slack + it.reserve
+      end
+    end
+  end
+  if #stay <= 1 then
+    local part = (stay[1] or measured[#measured]).part
+    part.text = display_width.cut(part.text, math.max(1, width - 1))
+    return { part }
+  end
+  for _, it in ipairs(stay) do
+    local less = math.min(over, it.slack)
+    if less > 0 then
+      local shorten = it.part.end_first and display_width.pad_path or display_width.cut
+      it.part.text = shorten(it.part.text, it.cells - less)
+      over = over - less
+    end
+  end
+  table.sort(stay, function(a, b)
+    return a.place < b.place
+  end)
+  return vim.tbl_map(function(it)
+    return it.part
+  end, stay)
+end
+
 --- The text of a winbar with these parts.
 ---@param parts eca.WinbarPart[]
 ---@return string
 local function render(parts)
   local pieces = { START } ---@type string[]
   for index, part in ipairs(parts) do
-    local text = sanitize.statusline(part.text)
+    local text = part.text:gsub('%%', '%%%%') -- the host has made it one safe line
     if part.click then
       text = ("%%%d@v:lua.require'eca.window.chat_tabs'.click@%s%%X"):format(part.click, text)
     end
     if part.right and not (parts[index - 1] or {}).right then
-      pieces[#pieces + 1] = '%=' .. (index > 1 and (' '):rep(#winbar_fit.SEPARATOR - 1) or '')
+      pieces[#pieces + 1] = '%=' .. (index > 1 and (' '):rep(#SEPARATOR - 1) or '')
     elseif index > 1 then
-      pieces[#pieces + 1] = '%#EcaWinbarDim#' .. (part.separator or winbar_fit.SEPARATOR)
+      pieces[#pieces + 1] = '%#EcaWinbarDim#' .. (part.separator or SEPARATOR)
     end
     pieces[#pieces + 1] = ('%%#%s#%s'):format(part.group, text)
   end
@@ -153,15 +242,14 @@ end
 ---@param prompts [string, string][]
 ---@return string
 local function queue_text(prompts)
-  local steering = 0
+  local counts = { steer = 0, queue = 0 }
   for _, prompt in ipairs(prompts) do
-    steering = steering + (prompt[1] == 'steer' and 1 or 0)
+    counts[prompt[1]] = counts[prompt[1]] + 1
   end
-  local queued = #prompts - steering
   local words = {} ---@type string[]
-  words[#words + 1] = steering > 0 and ('%d steering'):format(steering) or nil
-  words[#words + 1] = queued > 0 and ('%d queued'):format(queued) or nil
-  return table.concat(words, winbar_fit.SEPARATOR)
+  words[#words + 1] = counts.steer > 0 and ('%d steering'):format(counts.steer) or nil
+  words[#words + 1] = counts.queue > 0 and ('%d queued'):format(counts.queue) or nil
+  return table.concat(words, SEPARATOR)
 end
 
 ---@param plan eca.Plan
@@ -175,37 +263,30 @@ local function plan_text(plan, status)
 end
 
 --- The parts of the input's winbar, in order.
----@param chat string
+---@param chat eca.Chat
 ---@return eca.WinbarPart[]
 local function input_parts(chat)
   local parts = {} ---@type eca.WinbarPart[]
-  local question, status = input_mode.question(chat), mirror.status(chat)
-  add(parts, question and '? ' .. question.title, 'EcaWaiting', 95, LEAST_WORDS)
-  for _, source in ipairs(contexts.sources(chat)) do
+  local status, told = mirror.status(chat.id), mirror.chat(chat.id)
+  local server = mirror.server(status.server_name)
+  add(parts, chat.question and '? ' .. chat.question.title, 'EcaWaiting', 95, LEAST_WORDS)
+  for _, source in ipairs(contexts.sources(chat.id)) do
     local item = source.item
     local group = contexts.is_missing(item) and 'EcaContextMissing' or 'EcaContext'
-    add(parts, contexts.label(item), group, item.type == 'cursor' and winbar_fit.MINOR or 60)
+    add(parts, contexts.label(item), group, item.type == 'cursor' and MINOR or 60)
   end
-  add(parts, queue_text(mirror.queue(chat)), 'EcaQueued', 80)
-  local plan = mirror.plan(chat)
-  add(parts, plan and plan_text(plan, status), 'EcaPlan', 50, LEAST_WORDS)
-  local work = mirror.work(chat)
-  local more = #work > 1 and (' +%d'):format(#work - 1) or ''
-  add(parts, work[1] and work[1] .. more, 'EcaWinbarDim', 40)
+  add(parts, #told.queue > 0 and queue_text(told.queue), 'EcaQueued', 80)
+  add(parts, told.plan and plan_text(told.plan, status), 'EcaPlan', 50, LEAST_WORDS)
+  local more = #server.work > 1 and (' +%d'):format(#server.work - 1) or ''
+  add(parts, server.work[1] and server.work[1] .. more, 'EcaWinbarDim', 40)
   local activity = status.state ~= 'idle' and status.activity or nil
   if status.silent then
     activity = ('no word for %s, :Eca stop gives up'):format(duration(status.silent))
   end
   local is_urgent = status.retrying or status.silent
-  add(
-    parts,
-    activity,
-    is_urgent and 'EcaWaiting' or 'EcaWinbarDim',
-    is_urgent and 90 or 30,
-    LEAST_WORDS
-  )
-  local program = vim.fs.basename(mirror.server(status.server_name).label)
-  add(parts, program, 'EcaWinbarDim', winbar_fit.MINOR)
+  local group = is_urgent and 'EcaWaiting' or 'EcaWinbarDim'
+  add(parts, activity, group, is_urgent and 90 or 30, LEAST_WORDS)
+  add(parts, vim.fs.basename(server.label), 'EcaWinbarDim', MINOR)
   if #parts == 0 then
     add(parts, 'eca', 'EcaWinbarDim', 10)
   end
@@ -231,9 +312,9 @@ function M.refresh_window(win)
       end
     end
   else
-    parts = input_parts(chat.id)
+    parts = input_parts(chat)
   end
-  local text = render(winbar_fit.fit(parts, columns - 1))
+  local text = render(fit(parts, columns - 1))
   if vim.wo[win].winbar ~= text then
     vim.wo[win][0].winbar = text
   end

@@ -45,9 +45,8 @@ class App:
     def __init__(self, nvim: pynvim.Nvim) -> None:
         self._nvim = nvim
         self._loop: asyncio.AbstractEventLoop = nvim.loop
-        self._received = 0
         self._frames = FrameSender(
-            lambda number, ops: self._run(APPLY, [number, ops, self._received]),
+            lambda number, ops: self._run(APPLY, [number, ops]),
             self._loop,
             self._not_drawn,
         )
@@ -61,7 +60,6 @@ class App:
 
     def receive(self, name: str, payload: Mapping[str, object]) -> None:
         """Parse and dispatch an intent; an empty Lua table may arrive as a list."""
-        self._received += 1
         try:
             self._dispatch(intents.parse_intent(name, payload or {}))
         except intents.MalformedIntent as fault:

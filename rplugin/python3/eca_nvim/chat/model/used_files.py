@@ -62,7 +62,8 @@ class UsedFiles(Struct):
 
     def begin_turn(self, number: int) -> None:
         """Note that another turn begins: everything cools."""
-        self.turn, self.is_stale = number, True
+        self.turn = number
+        self.is_stale = self.is_stale or bool(self.files)
         self.unmatched.clear()
 
     def clear(self) -> None:

@@ -1,19 +1,13 @@
 --- Statuses and requests as they will be when the host has handled what was sent to it.
 ---
 --- Rules kept here:
---- - An intent counts as soon as it is sent, until the host confirms it (op `answer`, with the
----   number of the intent). From then on the host's state counts: a request whose answer was
----   refused is pending again.
+--- - An intent counts as soon as it is sent, until the host confirms it. From then on the host's
+---   state counts: a request whose answer was refused is pending again.
 --- - Only the public API reads this. The screen shows what the host has sent.
+local held_intents = require('eca.host.held_intents')
 local mirror = require('eca.state.mirror')
 
 local M = {}
-
----@class eca.UnconfirmedIntent
----@field name string of the intent
----@field payload table<string, any>
-
-local unconfirmed = {} ---@type eca.UnconfirmedIntent[] oldest first
 
 ---@param status eca.Status
 ---@param payload table<string, any>
@@ -39,7 +33,7 @@ local function answered(status)
   end
 end
 
---- How an intent changes the status of its chat. Other intents change nothing at once.
+--- How an intent changes the status of its chat.
 ---@type table<string, fun(status: eca.Status, payload: table<string, any>)>
 local CHANGES = {
   prompt = prompted,
@@ -52,7 +46,7 @@ local CHANGES = {
 ---@param item eca.Pending
 ---@return boolean
 local function is_settled(item)
-  for _, intent in ipairs(unconfirmed) do
+  for _, intent in ipairs(held_intents.unconfirmed) do
     local sent = intent.payload
     local is_meant = sent.block == item.block and sent.digest == item.digest
     if sent.chat == item.chat and (intent.name == 'stop' or is_meant) then
@@ -60,44 +54,6 @@ local function is_settled(item)
     end
   end
   return false
-end
-
-local current ---@type fun(): string?
-
---- Set the function that returns the current chat.
----@param current_chat fun(): string?
-function M.ask_current(current_chat)
-  current = current_chat
-end
-
---- Publish the status of the current chat, for status lines.
-function M.publish()
-  vim.g.eca_status = M.status(current())
-end
-
---- Called with an intent that is about to be sent: counts it if it changes something, and gives it
---- the number of its request.
----@param intent eca.UnconfirmedIntent
-function M.add(intent)
-  if not CHANGES[intent.name] then
-    return
-  end
-  unconfirmed[#unconfirmed + 1] = intent
-  intent.payload.request = require('eca.host.requests').expect(function()
-    for place, other in ipairs(unconfirmed) do
-      if other == intent then
-        table.remove(unconfirmed, place)
-        break
-      end
-    end
-    M.publish()
-  end)
-  M.publish()
-end
-
---- Called when the host is gone: what was sent to it does not count any more.
-function M.forget()
-  unconfirmed = {}
 end
 
 --- The pending requests of a chat, or of all, oldest first.
@@ -116,13 +72,18 @@ end
 ---@return eca.Status
 function M.status(chat)
   local status = mirror.status(chat)
-  for _, intent in ipairs(unconfirmed) do
+  for _, intent in ipairs(held_intents.unconfirmed) do
     if intent.payload.chat == chat then
       status.pending = #M.pending(chat)
       CHANGES[intent.name](status, intent.payload)
     end
   end
   return status
+end
+
+--- Publish the status of the current chat, for status lines.
+function M.publish()
+  vim.g.eca_status = M.status(require('eca.window').current_chat())
 end
 
 return M
