@@ -211,10 +211,10 @@ def test_an_answer_costs_the_same_however_many_requests_are_open(
         def answer_all() -> None:
             for number, call in reversed(list(enumerate(calls))):
                 if number % 2:
-                    assert handler.withdraw(number)
+                    link.cancelled(number)
                 else:
                     handler.decide(session, call, "y")
-            assert not handler.withdraw(0)
+            assert not handler.count(session)
 
         return answer_all
 

@@ -23,7 +23,7 @@ from tests.agents.acp.terminal_turns import (
 from tests.agents.client import TIMEOUT
 from tests.support import processes
 
-from eca_nvim.agents.acp.requests import command, terminals
+from eca_nvim.agents.acp.requests import terminals
 from eca_nvim.agents.acp.requests.terminals import MOST_TERMINALS
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
@@ -182,7 +182,7 @@ async def test_a_terminal_that_has_ended_makes_room(
 async def test_requests_that_wait_for_an_end_are_bounded(
     scripted: Scripted, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "MOST_WAITS", 2)
+    monkeypatch.setattr(terminals, "MOST_WAITS", 2)
     waits = [{"begin": WAIT}] * 3
     scripted.play([asks("sleep 300"), create("sleep 300"), *waits, request(KILL), {"join": None}])
     async with running(make_agent(scripted.command, tmp_path)) as client:

@@ -21,7 +21,7 @@ from tests.agents.acp.terminal_turns import (
     update,
 )
 
-from eca_nvim.agents.acp.requests.command import SHOWN_BYTES
+from eca_nvim.agents.acp.requests.terminals import SHOWN_BYTES
 from eca_nvim.chat.vocabulary.call_details import ToolKind
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,

@@ -130,7 +130,7 @@ class Life:
             case SessionUpdated():
                 self._update(received, message)
             case lifecycle.CancelRequest(request_id):
-                self.requests.withdraw(request_id)
+                self.link.cancelled(request_id)
             case elicitation.ElicitationCompleted():
                 self.requests.elicitations.completed(received.elicitation_id)
             case acp.Unknown(method):

@@ -6,10 +6,9 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, NoReturn, TypeAlias, TypeVar
 
-import anyio
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.link import GONE, Link
+from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
@@ -19,8 +18,8 @@ from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.path_risks import real_path
-from eca_nvim.protocol.acp import DecodeError, Request, decode_result, encode, sessions
-from eca_nvim.transport import ConnectionClosed, RemoteError
+from eca_nvim.protocol.acp import Request, sessions
+from eca_nvim.transport import RemoteError
 
 MOST_LISTED: Final = 20_000
 """Most sessions that are read of a list."""
@@ -166,23 +165,18 @@ class AcpArchive:
 
     async def _ask(self, ability: Ability, params: Request[_ResultT]) -> _ResultT:
         """Send a request and return its result. Raises AgentRefused in one line."""
-        cannot, failed = f"this agent cannot {_CANNOT[ability]}", f"{params.method} failed"
+        cannot = f"this agent cannot {_CANNOT[ability]}"
         if ability not in self._link.abilities:
             raise AgentLacks(cannot)
         try:
-            with anyio.fail_after(ANSWER_SECONDS):
-                answer = await self._link.connection.request(params.method, encode(params))
-            return decode_result(type(params), answer)
-        except TimeoutError:
-            raise AgentRefused(f"{failed}: no answer after {ANSWER_SECONDS:.0f} s") from None
-        except (RemoteError, DecodeError) as fault:
-            if isinstance(fault, RemoteError) and fault.code == METHOD_NOT_FOUND:
-                # It has announced the method: from now on it lacks that.
-                self._link.announce(self._link.abilities - {ability})
-                raise AgentLacks(cannot) from fault
-            raise AgentRefused(self._link.line(failed, fault)) from fault
-        except ConnectionClosed as fault:
-            raise AgentRefused(f"{failed}: {GONE}") from fault
+            return await self._link.ask(params, f"{params.method} failed", ANSWER_SECONDS)
+        except AgentRefused as refused:
+            fault = refused.__cause__
+            if not isinstance(fault, RemoteError) or fault.code != METHOD_NOT_FOUND:
+                raise
+            # It has announced the method: from now on it lacks that.
+            self._link.announce(self._link.abilities - {ability})
+            raise AgentLacks(cannot) from fault
 
 
 def _milliseconds(when: str | None) -> int | None:

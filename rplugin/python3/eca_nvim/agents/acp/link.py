@@ -7,13 +7,15 @@ from itertools import repeat
 from pathlib import PurePath
 from typing import Final, TypeAlias, TypeVar
 
+import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
+from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
-from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId
+from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.protocol.acp import DecodeError, Request, decode_result, encode
 from eca_nvim.protocol.acp.lifecycle import AUTH_REQUIRED
 from eca_nvim.protocol.base.types import Wire
@@ -63,6 +65,8 @@ class Link:
         self._emit = emit
         self._batch: list[agent_events.AgentEvent] | None = None
         self._has_excess = False
+        self._take_back: dict[MessageId, Callable[[], None]] = {}
+        """What to call if the agent cancels one of its requests, by their ids."""
         self.abilities: frozenset[Ability] = frozenset()
         """What the agent can do; none until that is announced."""
 
@@ -98,6 +102,19 @@ class Link:
                 ended()
             return None
 
+    async def ask(self, request: Request[ResultT], failed: str, seconds: float) -> ResultT:
+        """Send a request and return its result. Raises AgentRefused, which says what `failed`."""
+        try:
+            with anyio.fail_after(seconds):
+                answer = await self.connection.request(request.method, encode(request))
+            return decode_result(type(request), answer)
+        except TimeoutError:
+            raise AgentRefused(f"{failed}: no answer after {seconds:.0f} s") from None
+        except (RemoteError, DecodeError) as fault:
+            raise AgentRefused(self.line(failed, fault)) from fault
+        except ConnectionClosed as fault:
+            raise AgentRefused(f"{failed}: {GONE}") from fault
+
     # --- answers to its requests ----------------------------------------------------------------
 
     @property
@@ -105,15 +122,30 @@ class Link:
         """Whether the agent leaves so many answers unread that it gets no further text."""
         return self.connection.unread > MOST_UNREAD
 
+    def on_cancel(self, request_id: MessageId, take_back: Callable[[], None]) -> None:
+        """Call `take_back` if the agent cancels a request that has no answer yet."""
+        self._take_back[request_id] = take_back
+
+    def cancelled(self, request_id: MessageId) -> None:
+        """Take back a request that the agent has cancelled ($/cancel_request)."""
+        if (take_back := self._take_back.get(request_id)) is not None:
+            take_back()
+
     def respond(self, request_id: MessageId, result: Wire) -> None:
         """Answer a request by a result. Raises NotOpen if it has its answer."""
+        self._take_back.pop(request_id, None)
         with suppress(ConnectionClosed):
             self.connection.respond(request_id, encode(result))
 
     def refuse(self, request_id: MessageId, code: int, message: str) -> None:
         """Answer a request by an error; `message` is one line. Raises NotOpen."""
+        self._take_back.pop(request_id, None)
         with suppress(ConnectionClosed):
             self.connection.respond_error(request_id, code, message)
+
+    def refuse_cancelled(self, request_id: MessageId) -> None:
+        """Answer a request that the agent has cancelled."""
+        self.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
 
     def refuse_excess(self, request_id: MessageId, reason: str) -> None:
         """Refuse a request that is too much; `reason` is one line for the model."""

@@ -8,15 +8,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import anyio
-
-from eca_nvim.agents.acp.link import GONE, Link, words_of
+from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import one_line
-from eca_nvim.protocol.acp import Request, encode, lifecycle
+from eca_nvim.protocol.acp import lifecycle
 from eca_nvim.spawn import child_environment
-from eca_nvim.transport import ConnectionClosed, RemoteError
 
 AUTHENTICATE_SECONDS: Final = 600.0
 """Time for an agent to log in: the user may have to do something in a browser."""
@@ -69,7 +66,7 @@ class Logins:
         user.wait(f"{self._program.name} logs in: {method.name}")
         try:
             authenticate = lifecycle.AuthenticateParams(method.id)
-            await self._ask(authenticate, method.name, AUTHENTICATE_SECONDS)
+            await self._link.ask(authenticate, method.name, AUTHENTICATE_SECONDS)
         except AgentRefused as refused:
             # A way that only says in words what to do is tried like any other.
             advice = f" ({method.description})" if method.description else ""
@@ -80,18 +77,7 @@ class Logins:
         """Log out. Raises AgentRefused."""
         if not self.can_log_out:
             raise AgentLacks(f"{self._program.name} cannot log out: use its own program for that")
-        await self._ask(lifecycle.LogoutParams(), "the logout", LOGOUT_SECONDS)
-
-    async def _ask(self, request: Request[None], what: str, seconds: float) -> None:
-        try:
-            with anyio.fail_after(seconds):
-                await self._link.connection.request(request.method, encode(request))
-        except TimeoutError:
-            raise AgentRefused(f"{what}: no answer after {seconds / 60:g} minutes") from None
-        except RemoteError as fault:
-            raise AgentRefused(f"{what}: {words_of(fault)}") from fault
-        except ConnectionClosed as closed:
-            raise AgentRefused(f"{what}: {GONE}") from closed
+        await self._link.ask(lifecycle.LogoutParams(), "the logout", LOGOUT_SECONDS)
 
     def _missing(self, method: lifecycle.AuthMethod) -> list[str]:
         needed = (it.name for it in method.vars if not it.optional)

@@ -88,8 +88,3 @@ class AgentRequests:
             self.permissions.cancel(session)
             self.elicitations.cancel(session)
             self.terminals.cancel(session)
-
-    def withdraw(self, request_id: MessageId) -> None:
-        """Close a request that the agent has cancelled ($/cancel_request)."""
-        everyone = (self.permissions, self.files, self.elicitations, self.terminals)
-        any(each.withdraw(request_id) for each in everyone)

@@ -92,14 +92,9 @@ class Files:
             self._link.refuse_excess(request_id, _TOO_MANY)
             return
         open_ = self._open[request_id] = _Open(request_id, session, asked.path)
+        # The user is asked no more; a write that has begun is completed.
+        self._link.on_cancel(request_id, open_.asking.cancel)
         self._link.tasks.start_soon(self._answer, open_, asked)
-
-    def withdraw(self, request_id: MessageId) -> bool:
-        """Ask the user no more; a write that has begun is completed."""
-        open_ = self._open.get(request_id)
-        if open_ is not None:
-            open_.asking.cancel()
-        return open_ is not None
 
     async def _answer(self, open_: _Open, asked: _Asked) -> None:
         """Answer a request, whatever happens; a refusal is one line for the model."""

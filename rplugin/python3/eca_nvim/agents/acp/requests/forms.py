@@ -5,6 +5,7 @@ Each request becomes one question in a chat; the chat asks its fields and checks
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, Final
 from uuid import uuid4
@@ -18,7 +19,7 @@ from eca_nvim.chat.model.field_values import fault_of
 from eca_nvim.chat.text.safe_text import host_of
 from eca_nvim.chat.vocabulary import events, requests
 from eca_nvim.chat.vocabulary.requests import FieldKind, FormField
-from eca_nvim.jsonrpc import REQUEST_CANCELLED, MessageId
+from eca_nvim.jsonrpc import MessageId
 from eca_nvim.protocol.acp import elicitation
 
 MOST_FIELDS: Final = 100
@@ -175,6 +176,7 @@ class Elicitations:
             return
         elicitation_id = None if question.link is None else asked.elicitation_id
         self._open[question.id] = _Open(request_id, session, question, elicitation_id)
+        self._link.on_cancel(request_id, partial(self._withdraw, question.id))
         self._link.say(chat_id, *([] if notice is None else [notice]), question)
 
     def answer_form(self, question_id: str, content: Mapping[str, requests.Value] | None) -> None:
@@ -201,16 +203,6 @@ class Elicitations:
         for asked in [it for it in self._open.values() if it.session is session]:
             self.cancel_question(asked.question.id)
             self._close(asked)
-
-    def withdraw(self, request_id: MessageId) -> bool:
-        """Close a request that the agent has cancelled ($/cancel_request)."""
-        asked = next((it for it in self._open.values() if it.request_id == request_id), None)
-        if asked is None:
-            return False
-        del self._open[asked.question.id]
-        self._link.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
-        self._close(asked)
-        return True
 
     def completed(self, elicitation_id: str) -> None:
         """Close a link whose purpose was reached, by the user's way or by another one."""
@@ -243,6 +235,11 @@ class Elicitations:
         self, request_id: MessageId, action: str, content: dict[str, Any] | None = None
     ) -> None:
         self._link.respond(request_id, elicitation.ElicitationResult(action, content))
+
+    def _withdraw(self, question_id: str) -> None:
+        asked = self._open.pop(question_id)
+        self._link.refuse_cancelled(asked.request_id)
+        self._close(asked)
 
     def _close(self, asked: _Open, *, is_done: bool = False) -> None:
         chat_id = None if asked.session is None else asked.session.chat_id

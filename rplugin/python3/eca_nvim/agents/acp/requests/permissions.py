@@ -2,6 +2,7 @@
 
 import logging
 from collections import defaultdict
+from functools import partial
 from itertools import count
 from typing import Final
 
@@ -13,7 +14,7 @@ from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.requests import Choice, ChoiceKind
-from eca_nvim.jsonrpc import REQUEST_CANCELLED, MessageId
+from eca_nvim.jsonrpc import MessageId
 from eca_nvim.protocol.acp import tool_call
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 
@@ -54,7 +55,6 @@ class Permissions:
         self.granted = granted
         self._keys = count(1)
         self._open = defaultdict[Session, dict[str, Question]](dict)  # by the ids of their calls
-        self._by_request: dict[MessageId, Question] = {}
 
     def start(self, request_id: MessageId, session: Session, asked: RequestPermission) -> None:
         """Ask the user for the agent."""
@@ -80,7 +80,7 @@ class Permissions:
         question = Question(request_id, session, call, requested.choices, reads)
         self._open[session][call.id] = question
         if request_id is not None:
-            self._by_request[request_id] = question
+            self._link.on_cancel(request_id, partial(self._withdraw, question, request_id))
         session.say(*before, requested)
         return question
 
@@ -109,36 +109,27 @@ class Permissions:
             self._answer(asked, None)
         del self._open[session]
 
-    def withdraw(self, request_id: MessageId) -> bool:
-        """Close a request that the agent has cancelled ($/cancel_request)."""
-        asked = self._by_request.get(request_id)
-        if asked is not None:
-            self._link.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
-            self.retract(asked)
-        return asked is not None
-
     def retract(self, asked: Question) -> None:
         """Close a request that nobody needs any more, without an answer."""
         if self._open[asked.session].get(asked.call.id) is asked:
-            self._close(asked)
+            del self._open[asked.session][asked.call.id]
             asked.session.say(*asked.session.inbox.calls.withdrawn(asked.call.id))
 
     def supersede(self, session: Session, call_id: str) -> None:
         """Answer the open request of a call `cancelled`: the chat does not show it any more."""
         asked = self._open[session].get(call_id)
         if asked is not None:
-            self._close(asked)
+            del self._open[asked.session][asked.call.id]
             self._settle(asked, None)
 
-    def _close(self, asked: Question) -> None:
-        del self._open[asked.session][asked.call.id]
-        if asked.request_id is not None:
-            del self._by_request[asked.request_id]
+    def _withdraw(self, asked: Question, request_id: MessageId) -> None:
+        self._link.refuse_cancelled(request_id)
+        self.retract(asked)
 
     def _answer(
         self, asked: Question, choice: Choice | None, shown: ToolCall | None = None
     ) -> None:
-        self._close(asked)
+        del self._open[asked.session][asked.call.id]
         session = asked.session
         running = session.inbox.calls.decided(asked.call.id, choice)
         if choice is not None and running is not None and shown is not None:

@@ -1,26 +1,37 @@
 """Terminals: commands that an agent runs with terminals of ours (terminal/*)."""
 
+import codecs
 import logging
 import posixpath
+import signal
 from collections.abc import Iterator, Mapping
+from functools import partial
+from shlex import quote
 from typing import Final
 
 import anyio
 
-from eca_nvim.agents.acp.link import Link
-from eca_nvim.agents.acp.requests.acts import end, new_call_id, run_command
-from eca_nvim.agents.acp.requests.command import Command
+from eca_nvim.agents.acp.link import UNREAD, Link
+from eca_nvim.agents.acp.requests import acts
 from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.session import Session, TurnState
+from eca_nvim.agents.acp.updates.tool_calls import Screen
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import TerminalRequest
 from eca_nvim.protocol.acp import client_requests as wire
 from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from eca_nvim.spawn import child_environment, find_program
-from eca_nvim.transport import Guard, StartError
+from eca_nvim.transport import Exit, Guard, StartError
+from eca_nvim.transport.pipes import Printed
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
 
+MOST_BYTES: Final = 1 << 22
+"""Bytes of output that are kept for the agent, at most."""
+SHOWN_BYTES: Final = 1 << 18
+"""Bytes of output that are kept for the chat."""
+MOST_WAITS: Final = 100
+"""Requests that wait for the end of a command, at most."""
 MOST_TERMINALS: Final = 32
 """Terminals of a session that are not released, at most; one that has ended makes room."""
 SHOWN_AFTER_S: Final = 0.5
@@ -38,6 +49,110 @@ _FAILED: Final = "the client failed to run the command"
 _CANCELLED: Final = "the turn was stopped or has ended"
 
 logger = logging.getLogger(__name__)
+
+
+class Command(Screen):
+    """A command; `limit`: so many bytes of output the agent wants to read, None if it says nothing.
+
+    Listens to its terminal.
+    """
+
+    def __init__(self, session: Session, act: acts.Act, limit: int | None, link: Link) -> None:
+        super().__init__(_line(act, real_path(session.folder)))
+        self.session = session
+        self.terminal: Terminal | None = None
+        self.status: wire.ExitStatus | None = None
+        """How it ended; None while it runs."""
+        self._act = act
+        self._limit = MOST_BYTES if limit is None else min(max(0, limit), MOST_BYTES)
+        self._printed = Printed(max(self._limit, SHOWN_BYTES))
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._last = ""
+        self._link = link
+        self._waits: list[MessageId] = []
+        self._is_settled = False  # which call shows it, unless the agent embeds it in another one
+
+    def text(self) -> str:
+        """Return the end of what it has printed, and how it ended if it failed."""
+        return self._printed.text(SHOWN_BYTES)[0] + self._last
+
+    def output(self, request_id: MessageId) -> None:
+        """Answer a request by what the command has printed."""
+        if self._link.is_full:
+            self._link.refuse_excess(request_id, UNREAD)
+            return
+        text, is_cut = self._printed.text(self._limit)
+        self._link.respond(request_id, wire.OutputSoFar(text, is_cut, self.status))
+
+    def wait(self, request_id: MessageId) -> None:
+        """Answer a request when the command has ended."""
+        if self.status is not None:
+            self._link.respond(request_id, self.status)
+        elif len(self._waits) >= MOST_WAITS:
+            self._link.refuse_excess(request_id, "too many requests wait")
+        else:
+            self._waits.append(request_id)
+            self._link.on_cancel(request_id, partial(self._wait_no_longer, request_id))
+
+    def end(self) -> None:
+        """Begin to end it."""
+        if self.terminal is not None:
+            self.terminal.end()
+
+    def released(self) -> None:
+        """Keep no more of the output than the chat shows: the agent reads no more."""
+        self._printed.shrink(SHOWN_BYTES)
+
+    def show(self, call_id: str, *, is_ours: bool) -> None:
+        """Show it in a call, by the agent's id."""
+        self._is_settled = True
+        self.own_call = call_id if is_ours else None
+        self.session.say(*self.session.inbox.calls.show(self, call_id))
+
+    def show_alone(self) -> None:
+        """Show it in a call of ours, once, if no call shows it."""
+        if not self._is_settled and self.call is None:
+            call_id = acts.new_call_id()
+            acts.begin(self.session, self._act, call_id)
+            self.show(call_id, is_ours=True)
+            self._end_own_call()
+
+    # --- what its terminal says -----------------------------------------------------------------
+
+    def printed(self, data: bytes) -> None:
+        """Take the next piece of its output."""
+        self._printed.add(data)
+        self._show(self._decoder.decode(data))
+
+    def awaits_input(self, *, waits: bool) -> None:
+        """Note that it waits for input, or does so no longer."""
+        self._show("", awaits_input=waits)
+
+    def ended(self, ending: Exit) -> None:
+        """Answer who waits for the end, and show it in the chat if it was a failure."""
+        self.status = _status(ending)
+        for request_id in self._waits:
+            self._link.respond(request_id, self.status)
+        self._waits.clear()
+        rest = self._decoder.decode(b"", final=True)
+        if ending.code != 0:
+            last = self._printed.text(4)[0][-1:]  # a character has at most four bytes
+            break_ = "" if last in ("", "\n") else "\n"
+            self._last = f"{break_}[{ending}]\n"
+        self._show(rest + self._last)
+        self._end_own_call()
+
+    def _wait_no_longer(self, request_id: MessageId) -> None:
+        self._waits.remove(request_id)
+        self._link.refuse_cancelled(request_id)
+
+    def _end_own_call(self) -> None:
+        if self.own_call is not None and self.status is not None:
+            acts.end(self.session, self.own_call, failed=self.status.exit_code != 0)
+
+    def _show(self, text: str, *, awaits_input: bool = False) -> None:
+        printed = self.session.inbox.calls.printed(self, text, awaits_input=awaits_input)
+        self.session.say(*printed)
 
 
 class _Refused(Exception):
@@ -71,6 +186,7 @@ class Terminals:
             if self._has_room(session):
                 scope = anyio.CancelScope()
                 self._starting[request_id] = session, scope
+                self._link.on_cancel(request_id, scope.cancel)
                 self._link.tasks.start_soon(self._create, request_id, session, asked, scope)
             else:
                 self._link.refuse(request_id, INTERNAL_ERROR, _TOO_MANY)
@@ -105,16 +221,6 @@ class Terminals:
             if command.session is session:
                 command.show_alone()
                 command.end()
-
-    def withdraw(self, request_id: MessageId) -> bool:
-        """Close a request that the agent has cancelled."""
-        if request_id in self._starting:
-            self._starting[request_id][1].cancel()
-            return True
-        waits = any(command.wait_no_longer(request_id) for command in self._known.values())
-        if waits:
-            self._link.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
-        return waits
 
     def forget(self, session: Session) -> None:
         """Forget the terminals of a session that is gone."""
@@ -170,10 +276,10 @@ class Terminals:
         variables = {it.name: it.value for it in asked.env}
         environment = child_environment({**VARIABLES, **variables})
         words = _words(asked, environment, folder)
-        act = run_command(words, folder, variables)
+        act = acts.run_command(words, folder, variables)
         if session.turn is TurnState.NONE:
             raise _Refused(REQUEST_CANCELLED, _CANCELLED)
-        shown_by, ours = self._consents.call_of(session, act), new_call_id()
+        shown_by, ours = self._consents.call_of(session, act), acts.new_call_id()
         if not await self._consents.allows(session, act, shown_by or ours):
             raise _Refused(INTERNAL_ERROR, _NOT_ALLOWED)
         if real_path(folder) != folder:
@@ -184,7 +290,7 @@ class Terminals:
             terminal = await start_terminal(words, environment, folder, command, self._guard)
         except StartError as fault:
             if was_asked:
-                end(session, ours, failed=True, why=str(fault))
+                acts.end(session, ours, failed=True, why=str(fault))
             raise _Refused(INTERNAL_ERROR, str(fault)) from fault
         command.terminal = terminal
         self._known[command.id] = command
@@ -233,3 +339,20 @@ def _folder(cwd: str | None, session: Session) -> str:
     if not posixpath.isdir(folder):
         raise _Refused(INVALID_PARAMS, f"there is no such folder: {named}")
     return folder
+
+
+def _line(act: acts.Act, usual: str) -> str:
+    """Return what is run, as a shell line; with its folder, if it is not usual, and variables."""
+    named = (it.partition("=") for it in act.variables)
+    variables = "".join(f"{name}={quote(value)} " for name, _, value in named)
+    folder = "" if act.folder == usual else f"cd {quote(act.folder)} && "
+    return f"{folder}{variables}{act.subject}"
+
+
+def _status(ending: Exit) -> wire.ExitStatus:
+    if ending.signal is None:
+        return wire.ExitStatus(exit_code=ending.code)
+    try:
+        return wire.ExitStatus(signal=signal.Signals(ending.signal).name)
+    except ValueError:  # a real-time signal
+        return wire.ExitStatus(signal=f"SIG{ending.signal}")

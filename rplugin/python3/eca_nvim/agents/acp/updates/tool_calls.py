@@ -4,16 +4,17 @@ Any message may be the first about a call: an update, a request for permission, 
 costs the same however many there were.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, auto
 from itertools import islice
+from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from eca_nvim.agents.acp.updates.known_call import KnownCall
 from eca_nvim.agents.acp.updates.messages import CallIds
-from eca_nvim.agents.acp.updates.screens import Screen
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolOutput, ToolRequested, ToolRunning
@@ -66,6 +67,35 @@ class _Call(Struct, eq=False):
     began: bool = False
     printed: str = ""
     is_joined: bool = False
+
+
+class Screen(ABC):
+    """A terminal of ours; `command`: what it runs, as a shell line.
+
+    An agent may embed it in a call before it prints, while it does, or when it has been released.
+    """
+
+    def __init__(self, command: str) -> None:
+        self.id = f"terminal {uuid4()}"
+        self.command = command
+        self.call: KnownCall | None = None
+        """The call that shows it: the last one that has embedded it."""
+        self.own_call: str | None = None
+        """The id of that call, if it is ours."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """Return the end of what it has printed."""
+
+    def show_in(self, call: KnownCall) -> bool:
+        """Show it in a call; returns whether that has not done so yet."""
+        before, self.call = self.call, call
+        if before is call:
+            return False
+        if before is not None:
+            before.hide(self.id)
+        call.show(self.id, self.command, self.text)
+        return True
 
 
 class ToolCalls:
