@@ -45,46 +45,12 @@ if vim.fn.exists('+eventignorewin') == 0 then
   SHOWN.eventignorewin = nil -- Neovim 0.10
 end
 
-local kept = {} ---@type table<integer, table<string, any>> by window
-
---- Set back what was set in a window that takes answers.
----@param win integer
----@param name string of an option
-local function keep(win, name)
-  local value = (kept[win] or {})[name]
-  if value ~= nil and vim.wo[win][name] ~= value then
-    vim.wo[win][0][name] = value
-  end
-end
-
-local group ---@type integer?
-
-local function watch()
-  if group then
-    return
-  end
-  group = vim.api.nvim_create_augroup('eca.consent.window', {})
-  vim.api.nvim_create_autocmd('OptionSet', {
-    group = group,
-    callback = function(event)
-      keep(vim.api.nvim_get_current_win(), event.match)
-    end,
-  })
-  vim.api.nvim_create_autocmd('WinClosed', {
-    group = group,
-    callback = function(event)
-      kept[tonumber(event.match)] = nil
-    end,
-  })
-end
-
 --- Set the options of a window and its buffer.
 ---@param win integer
 ---@param own? table<string, any> options with another value here
 function M.set(win, own)
-  watch()
   local options = vim.tbl_extend('force', SHOWN, own or {})
-  kept[win] = options
+  vim.w[win].eca_shown = options -- goes with the window
   for name, value in pairs(options) do
     vim.wo[win][0][name] = value
   end
@@ -105,10 +71,22 @@ end
 ---@param win integer
 ---@param before table<string, any>
 function M.release(win, before)
-  kept[win] = nil
+  vim.w[win].eca_shown = nil
   for name, value in pairs(before) do
     vim.wo[win][0][name] = value
   end
 end
+
+vim.api.nvim_create_autocmd('OptionSet', {
+  group = vim.api.nvim_create_augroup('eca.consent.window', {}),
+  pattern = vim.tbl_keys(SHOWN),
+  callback = function(event)
+    local win, name = vim.api.nvim_get_current_win(), event.match
+    local value = (vim.w[win].eca_shown or {})[name]
+    if value ~= nil and vim.wo[win][name] ~= value then
+      vim.wo[win][0][name] = value
+    end
+  end,
+})
 
 return M

@@ -6,31 +6,44 @@ local others = require('eca.ui.others')
 
 local M = {}
 
---- Ask for one of some items. Both <C-c> and <Esc> choose nothing. If a plugin that shows the list
---- fails, a message says so, and nothing is chosen.
+--- Ask by a function of `vim.ui`. If the plugin that shows it fails, a message says so.
+---@param name 'select'|'input'
+---@param on_answer fun(answer: any)
+---@param ... any its arguments before the callback
+---@return boolean asked
+local function ask(name, on_answer, ...)
+  local answered, arguments = false, { ... }
+  arguments[#arguments + 1] = function(answer)
+    answered = true
+    on_answer(answer)
+  end
+  local asked, fault = pcall(vim.ui[name], unpack(arguments))
+  if asked then
+    return true
+  elseif answered then
+    error(fault, 0)
+  end
+  local words = tostring(fault)
+  -- On <C-c> Neovim's own list raises this error; others call back with nil.
+  if not words:find('Keyboard interrupt', 1, true) then
+    words = others.words(words)
+    notify.warn(('vim.ui.%s has failed, nothing was asked: %s'):format(name, words))
+  end
+  return false
+end
+
+--- Ask for one of some items. Both <C-c> and <Esc> choose nothing.
 ---@generic T
 ---@param prompt string
 ---@param items T[]
 ---@param words fun(item: T): string how an item is listed
 ---@param on_choice fun(item: T) not called if nothing is chosen
 function M.one(prompt, items, words, on_choice)
-  local chosen, options = false, { prompt = prompt, format_item = words }
-  local shown, fault = pcall(vim.ui.select, items, options, function(item)
-    chosen = true
+  ask('select', function(item)
     if item ~= nil then
       on_choice(item)
     end
-  end)
-  if shown then
-    return
-  end
-  if chosen then
-    error(fault, 0)
-  end
-  -- On <C-c> Neovim's own list raises this error; others call back with nil.
-  if not tostring(fault):find('Keyboard interrupt', 1, true) then
-    notify.warn('vim.ui.select has failed, nothing was asked: ' .. others.words(tostring(fault)))
-  end
+  end, items, { prompt = prompt, format_item = words })
 end
 
 --- Ask before something that cannot be undone.
@@ -51,22 +64,13 @@ function M.is_builtin()
   return message.is_neovims(vim.ui.select)
 end
 
---- Ask. If the plugin fails, a message says so, and there is no answer.
+--- Ask for a line. If the plugin fails, there is no answer.
 ---@param options { prompt: string, default?: string, completion?: string }
 ---@param on_answer fun(text?: string)
 function M.line(options, on_answer)
-  local answered = false
-  local shown, fault = pcall(vim.ui.input, options, function(text)
-    answered = true
-    on_answer(text)
-  end)
-  if shown then
-    return
-  elseif answered then
-    error(fault, 0)
+  if not ask('input', on_answer, options) then
+    on_answer(nil)
   end
-  notify.warn('vim.ui.input has failed, nothing was asked: ' .. others.words(tostring(fault)))
-  on_answer(nil)
 end
 
 return M

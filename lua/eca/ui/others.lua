@@ -17,7 +17,6 @@ local M = {}
 --- What errors look like that nobody has silenced: of Lua, or thrown.
 local RAISED = { 'Lua callback:', 'Lua:', 'stack traceback:', 'E605:', 'E5108:' }
 
-local calls = {} ---@type fun()[] under way
 local told = {} ---@type table<string, true> events, and what was said
 
 --- What a failure says, in one line: without Lua's places and Neovim's wrappers.
@@ -53,10 +52,9 @@ local function report(event, fault)
   end
 end
 
---- Run the call that was made last. Called by Neovim's command, never by others.
-function M.run()
-  calls[#calls]()
-end
+--- The call under way. Called by Neovim's command in `M.call`, never by others.
+---@type fun()?
+M.run = nil
 
 --- Call a function.
 ---@generic T
@@ -67,22 +65,22 @@ end
 function M.call(event, run, ...)
   local arguments, count = { ... }, select('#', ...)
   local ran, worked, result = false, true, nil
-  local before = vim.v.errmsg
-  calls[#calls + 1] = function()
+  local before, outer = vim.v.errmsg, M.run
+  M.run = function()
     vim.v.errmsg, ran = '', true
     worked, result = pcall(run, unpack(arguments, 1, count))
   end
   local command = { cmd = 'lua', args = { "require('eca.ui.others').run()" } }
   command.mods = { emsg_silent = true }
   local started, fault = pcall(vim.api.nvim_cmd, command, {})
-  calls[#calls] = nil
+  M.run = outer
   local said = vim.v.errmsg
   vim.v.errmsg = before
   if not ran or not worked then
     error(ran and result or fault, 0)
   elseif not started then -- thrown
     report(event, tostring(fault))
-  elseif was_raised(said) then
+  elseif said ~= '' and was_raised(said) then
     report(event, said)
   end
   return result
@@ -97,30 +95,23 @@ function M.open_win(buf, enter, config)
   return M.call('WinNew', vim.api.nvim_open_win, buf, enter, config)
 end
 
---- Take the focus of a tab page that is not the current one from a window, if it has it.
----@param win integer
-local function leave_in_its_tab(win)
-  local tab = vim.api.nvim_win_get_tabpage(win)
-  local is_here = tab == vim.api.nvim_get_current_tabpage()
-  if is_here or vim.api.nvim_tabpage_get_win(tab) ~= win then
-    return
-  end
-  for _, other in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
-    if other ~= win and vim.api.nvim_win_get_config(other).relative == '' then
-      return vim.api.nvim_tabpage_set_win(tab, other)
-    end
-  end
-end
-
 --- Close a window, as `nvim_win_close` does: it raises an error for the last one.
 ---
 --- Neovim 0.12.4 uses freed memory, and ends, if of two floats that the user has left in another
---- tab page the inner one is closed first and then the outer one, each having the focus there.
+--- tab page the inner one is closed first and then the outer one, each having the focus there: an
+--- ordinary window of that tab page takes the focus first.
 ---@param win integer
 ---@param force? boolean default: true
 function M.close(win, force)
-  if vim.api.nvim_win_is_valid(win) then
-    leave_in_its_tab(win)
+  local tab = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_tabpage(win)
+  local elsewhere = tab and tab ~= vim.api.nvim_get_current_tabpage()
+  if tab and elsewhere and vim.api.nvim_tabpage_get_win(tab) == win then
+    for _, other in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+      if other ~= win and vim.api.nvim_win_get_config(other).relative == '' then
+        vim.api.nvim_tabpage_set_win(tab, other)
+        break
+      end
+    end
   end
   vim.api.nvim_win_close(win, force ~= false)
 end
