@@ -199,10 +199,10 @@ end
 
 ---@param chat string
 ---@param word string what was done
----@param keys string[] of the changes
-local function note(chat, word, keys)
-  for _, key in ipairs(keys) do
-    notes.of(chat).words[key] = word
+---@param subjects { change: eca.Change }[]
+local function note(chat, word, subjects)
+  for _, subject in ipairs(subjects) do
+    notes.of(chat).words[subject.change.key] = word
   end
   refresh(chat)
 end
@@ -219,12 +219,13 @@ end)
 
 --- Keep changes: they are not listed again.
 function M.keep()
+  local targets = targets_here()
   local keys = vim.tbl_map(function(target)
     return target.change.key
-  end, (targets_here()))
+  end, targets)
   if review and #keys > 0 then
     host.send('keep', { chat = review.chat, keys = keys })
-    note(review.chat, 'kept', keys)
+    note(review.chat, 'kept', targets)
   end
 end
 
@@ -241,53 +242,44 @@ local function revert_lines(target)
   return false
 end
 
----@param target eca.Target
----@return boolean
-local function changes_lines(target)
-  return target.change.kind == 'lines'
-end
-
 --- The files to restore as a whole: those that were created, deleted or moved, or whose lines are
 --- not known. Changed lines under the cursor take precedence over their file.
 ---@param targets eca.Target[]
 ---@param turn? eca.Change
 ---@return string[] paths
 local function whole_files(targets, turn)
-  if not turn and vim.iter(targets):any(changes_lines) then
-    return {}
-  end
-  local files = {} ---@type table<string, true>
+  local files, only_files = {}, true ---@type string[], boolean
   for _, target in ipairs(targets) do
-    if not changes_lines(target) then
-      files[target.change.path] = true
+    local change = target.change
+    if change.kind == 'lines' then
+      only_files = false
+    elseif not vim.list_contains(files, change.path) then
+      files[#files + 1] = change.path
     end
   end
-  local paths_found = vim.tbl_keys(files)
-  table.sort(paths_found)
-  return paths_found
+  table.sort(files)
+  return (turn or only_files) and files or {}
 end
 
---- The file of some changes, or the number of files.
----@param listed eca.Review
----@param keys string[]
----@return string
-local function files_of(listed, keys)
-  local names, seen = {}, {} ---@type string[], table<string, true>
-  for _, key in ipairs(keys) do
-    local path = listed.changes[key].path
-    if not seen[path] then
-      seen[path] = true
-      names[#names + 1] = paths.short(path)
+--- The names of the files of some changes.
+---@param targets eca.Target[]
+---@return string[]
+local function files_of(targets)
+  local names = {} ---@type string[]
+  for _, target in ipairs(targets) do
+    local name = paths.short(target.change.path)
+    if name ~= '' and not vim.list_contains(names, name) then
+      names[#names + 1] = name
     end
   end
-  return #names == 1 and names[1] or ('%d files'):format(#names)
+  return names
 end
 
 --- Revert changes in the buffers of their files. A file that was created, deleted or moved is
 --- restored on disk, after a confirmation.
 function M.revert()
   local targets, turn = targets_here()
-  local whole, done = whole_files(targets, turn), {} ---@type string[], string[]
+  local whole, done = whole_files(targets, turn), {} ---@type string[], eca.Target[]
   hunks.begin(vim.tbl_map(function(target)
     return target.change
   end, targets))
@@ -295,40 +287,28 @@ function M.revert()
     local change = targets[index].change
     local is_lines = change.kind == 'lines' and not vim.list_contains(whole, change.path)
     if is_lines and revert_lines(targets[index]) then
-      done[#done + 1] = change.key
+      done[#done + 1] = targets[index]
     end
   end
   if review and #done > 0 then
     note(review.chat, 'reverted', done)
-    notify.info(
-      ('reverted in %s (not written); u in its buffer undoes it'):format(files_of(review, done))
-    )
+    local names = files_of(done)
+    local where = #names == 1 and names[1] or ('%d files'):format(#names)
+    notify.info(('reverted in %s (not written); u in its buffer undoes it'):format(where))
   end
   if review and #whole > 0 then
     undo.open(review.chat, targets[#targets].change.turn, whole)
   end
 end
 
---- A turn's row with the names of its files, as the subject of a comment.
----@param turn eca.Change
----@return eca.Change
-local function with_files(turn)
-  local names = {} ---@type string[]
-  for _, found in ipairs(list({ items = 0 }).items) do
-    local change = change_of(found)
-    local name = change and change.turn == turn.turn and paths.short(change.path) or ''
-    if name ~= '' and not vim.list_contains(names, name) then
-      names[#names + 1] = name
-    end
-  end
-  return vim.tbl_extend('force', turn, { text = table.concat(names, ', ') })
-end
-
 --- Ask for a comment on a change or a turn; an empty one removes it.
 function M.comment()
   local targets, turn = targets_here(true)
-  local target = turn and { change = with_files(turn), line = 0 } or targets[1]
-  local chat = review and review.chat
+  local target, chat = targets[1], review and review.chat
+  if turn then -- the names of its files are the subject
+    local subject = { text = table.concat(files_of(targets), ', ') }
+    target = { change = vim.tbl_extend('force', turn, subject), line = 0 }
+  end
   if not target or not chat then
     return
   end
@@ -379,10 +359,7 @@ function M.send()
   local draft = buffers.ensure(chat).input
   input.send(chat, field.with_ranges(draft, notes.worded(comments)), {})
   notes.sent(chat)
-  local keys = vim.tbl_map(function(comment)
-    return comment.change.key
-  end, comments)
-  note(chat, 'sent', keys)
+  note(chat, 'sent', comments)
 end
 
 vim.api.nvim_create_autocmd('FileType', {

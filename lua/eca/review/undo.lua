@@ -121,36 +121,30 @@ local function keys_of(plan)
   return vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } })
 end
 
----@param path string
-local function reload(path)
-  local buf = paths.buffer_of(path)
-  if buf and vim.bo[buf].modified then
-    conflicts.take(buf)
-  end
-end
-
----@param failed eca.UndoFailure
-local function tell_failure(failed)
-  local name = paths.short(failed.path)
-  if failed.copy then
-    notify.error(('%s is damaged: %s'):format(name, failed.fault))
-    notify.error(('%s as it was: %s'):format(name, paths.short(failed.copy)))
-  else
-    notify.warn(('%s was not changed: %s'):format(name, failed.fault))
-  end
-end
-
 ---@param undo eca.Undo
 ---@param result eca.UndoResult
 local function tell(undo, result)
-  vim.tbl_map(reload, result.done)
+  for _, path in ipairs(result.done) do
+    local buf = paths.buffer_of(path)
+    if buf and vim.bo[buf].modified then
+      conflicts.take(buf)
+    end
+  end
   for _, listener in ipairs(listeners) do
     listener(undo.chat, undo.plan, result.done)
   end
   if result.told then
     notify.info(result.told)
   end
-  vim.tbl_map(tell_failure, result.failed)
+  for _, failed in ipairs(result.failed) do
+    local name = paths.short(failed.path)
+    if failed.copy then
+      notify.error(('%s is damaged: %s'):format(name, failed.fault))
+      notify.error(('%s as it was: %s'):format(name, paths.short(failed.copy)))
+    else
+      notify.warn(('%s was not changed: %s'):format(name, failed.fault))
+    end
+  end
 end
 
 --- Have the server do its part: remove messages, and undo turns whose files were not kept here.
@@ -210,16 +204,6 @@ local function choose(undo, take)
 end
 
 ---@param undo eca.Undo
-local function compare(undo)
-  local path = row_here(undo).path
-  if path then
-    undo.panel.close()
-    local wanted = { chat = undo.chat, turns = undo.plan.turns, path = path }
-    diff.ask('checkpoint', wanted)
-  end
-end
-
----@param undo eca.Undo
 ---@return table<string, fun()>
 local function actions(undo)
   return {
@@ -233,7 +217,12 @@ local function actions(undo)
       choose(undo, true)
     end,
     d = function()
-      compare(undo)
+      local path = row_here(undo).path
+      if path then
+        undo.panel.close()
+        local turns = undo.plan.turns
+        diff.ask('checkpoint', { chat = undo.chat, turns = turns, path = path })
+      end
     end,
   }
 end
