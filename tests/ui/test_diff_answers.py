@@ -87,6 +87,7 @@ def test_edits_of_a_proposal_stay_until_the_answer(compared: Neovim, workspace: 
     compared.keys("q")
     compared.wait_screen("allow this?")
     compared.keys(":Eca approve<CR>")
+    draw(compared, ["pending", []])
     screen = compared.wait_screen("your edits to the proposal of code.txt, other.txt are discarded")
     assert "allow this?" not in screen
     assert compared.lua("return vim.fn.bufexists('eca://code.txt (proposed)')") == 0

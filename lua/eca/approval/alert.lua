@@ -7,21 +7,6 @@
 --- - The bell goes to the terminal, which has its own ways to show it: most users turn Vim's off.
 local M = {}
 
-local ended ---@type fun(data: { chat: string, reason: string })
-
---- Watch the ends of turns.
-function M.watch()
-  vim.api.nvim_create_autocmd('User', {
-    group = vim.api.nvim_create_augroup('eca.approval.alert', {}),
-    pattern = 'EcaTurnFinished',
-    callback = function(event)
-      vim.schedule(function()
-        ended(event.data) -- the status comes after the event
-      end)
-    end,
-  })
-end
-
 --- Is the chat in this tab page?
 ---@param id string
 ---@return boolean
@@ -60,7 +45,7 @@ ENDS.failed, ENDS.gone = 'the turn has failed', 'the turn has ended: the server 
 
 --- A turn has ended (event `EcaTurnFinished`).
 ---@param data { chat: string, reason: string }
-function ended(data)
+local function ended(data)
   local line = ENDS[data.reason]
   if not line or require('eca.state.mirror').turn(data.chat) ~= 'idle' then
     return
@@ -70,6 +55,19 @@ function ended(data)
   if options.bell then
     ring()
   end
+end
+
+--- Watch the ends of turns.
+function M.watch()
+  vim.api.nvim_create_autocmd('User', {
+    group = vim.api.nvim_create_augroup('eca.approval.alert', {}),
+    pattern = 'EcaTurnFinished',
+    callback = function(event)
+      vim.schedule(function()
+        ended(event.data) -- the status comes after the event
+      end)
+    end,
+  })
 end
 
 local NEEDS = { approval = 'approval needed: ', question = 'the agent asks: ' }

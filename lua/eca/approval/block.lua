@@ -22,20 +22,6 @@ local function has_marks(line, is_diff)
   return blank or line:find('\t', 1, true) ~= nil or line:find('\u{a0}', 1, true) ~= nil
 end
 
---- Do the lines after a row equal the wanted ones?
----@param lines string[]
----@param wanted string[]
----@param before integer rows before the first that is compared
----@return boolean
-local function continues(lines, wanted, before)
-  for index, line in ipairs(wanted) do
-    if lines[before + index] ~= line then
-      return false
-    end
-  end
-  return true
-end
-
 --- Do the lines of a block contain all of the request?
 ---@param lines string[] the header first
 ---@param item eca.Pending
@@ -52,7 +38,7 @@ local function contains(lines, item)
     return false
   end
   for before = 0, #lines - #wanted do
-    if continues(lines, wanted, before) then
+    if vim.deep_equal(vim.list_slice(lines, before + 1, before + #wanted), wanted) then
       return true
     end
   end
@@ -123,8 +109,9 @@ end
 --- Where the block of a request is on the screen; nil if it is not.
 ---@param item eca.Pending
 ---@param float? integer the window that asks
+---@param shows_more? boolean the float shows more than the block
 ---@return eca.SeenBlock?
-function M.seen(item, float)
+function M.seen(item, float, shows_more)
   local win = windows.chat_shown() == item.chat and windows.shown() or nil
   if not win then
     return nil
@@ -137,18 +124,11 @@ function M.seen(item, float)
   end
   local area = area_of(win, math.max(first, top), math.min(last, bottom))
   local whole = not item.cut
+    and not shows_more
     and is_drawn(win, first, last, float)
     and not is_altered(win, buf, first, last)
     and contains(vim.api.nvim_buf_get_lines(buf, first, last + 1, false), item)
   return { area = area, whole = whole }
-end
-
---- Where the block of a request is on the screen, if the float shows more than the block.
----@param item eca.Pending
----@return eca.SeenBlock?
-function M.seen_beside(item)
-  local found = M.seen(item)
-  return found and { area = found.area, whole = false }
 end
 
 return M

@@ -55,14 +55,6 @@ local function map_edits(buf)
   end
 end
 
---- Write where the request is, in the place of the agent's first row, which could be taken for all.
----@param buf integer
-local function write_rest(buf)
-  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, { REST })
-  vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, { end_col = #REST, hl_group = 'EcaMuted' })
-end
-
 --- Write the text of a request.
 ---@param buf integer
 ---@param content eca.PromptContent
@@ -86,7 +78,10 @@ function M.fill(buf, content, short)
   end
   draw_bar(buf, content.quoted)
   if short and content.quoted[1] == 0 then
-    write_rest(buf)
+    -- Where the request is: the agent's first row alone could be taken for all of it.
+    vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, { REST })
+    vim.api.nvim_buf_set_extmark(buf, namespace, 0, 0, { end_col = #REST, hl_group = 'EcaMuted' })
   end
   vim.bo[buf].modifiable = false
 end

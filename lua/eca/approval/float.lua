@@ -46,14 +46,6 @@ local function wanted_columns(content)
   return math.max(math.max(keys, named) + 2, float_buffer.columns(content))
 end
 
---- The window the user works in: the current one, or where the user came from.
----@return integer
-local function user_window()
-  local win = vim.api.nvim_get_current_win()
-  local origin = shown and shown.win == win and shown.origin
-  return origin and vim.api.nvim_win_is_valid(origin.win) and origin.win or win
-end
-
 ---@param float eca.PromptFloat
 local function draw_title(float)
   local win = float.win
@@ -88,41 +80,41 @@ end
 local function fit(float)
   local content = float.content
   shorten(float, false) -- all of it is measured
-  local known = {} ---@type table<string, integer>
+  local buf = vim.api.nvim_win_get_buf(float.win)
+  local known = {} ---@type table<integer, [integer, integer]>
   ---@param width integer
-  ---@param last? integer row, default: the last one
-  local function rows(width, last)
-    local name = width .. ' ' .. (last or '')
-    if not known[name] then
+  local function rows(width)
+    if not known[width] then
       vim.api.nvim_win_set_config(float.win, { width = width })
-      float_buffer.break_rows(vim.api.nvim_win_get_buf(float.win), content, width)
-      known[name] = vim.api.nvim_win_text_height(float.win, { end_row = last }).all
+      float_buffer.break_rows(buf, content, width)
+      local own = { end_row = math.max(0, content.quoted[1] - 1) }
+      known[width] = {
+        vim.api.nvim_win_text_height(float.win, {}).all,
+        vim.api.nvim_win_text_height(float.win, own).all,
+      }
     end
-    return known[name]
+    return unpack(known[width])
   end
+  local user = return_window.here().win
+  user = vim.api.nvim_win_is_valid(user) and user or vim.api.nvim_get_current_win()
   float.block = content.seen and content.seen(float.win)
-  float.place = place.choose({
-    columns = wanted_columns(content),
-    rows = rows,
-    own_rows = function(width)
-      return rows(width, math.max(0, content.quoted[1] - 1))
-    end,
-    block = float.block,
-  }, user_window())
+  local want = { columns = wanted_columns(content), rows = rows, block = float.block }
+  float.place = place.choose(want, user)
   local config = place.config(float.place)
   config.hide = false
   config.footer = footer.of(footer.keys(content.choices), float.place.width, footer.LISTED)
   vim.api.nvim_win_set_config(float.win, config)
   shorten(float, float.place.short or false)
-  float_buffer.break_rows(vim.api.nvim_win_get_buf(float.win), content, float.place.width)
+  float_buffer.break_rows(buf, content, float.place.width)
   draw_title(float)
   if vim.api.nvim_get_mode().mode:find('^c') then -- nothing else would draw it
     vim.cmd.redraw()
   end
 end
 
---- Move the float if it now hides the cursor, a list the user works in, or the request's block.
-local function make_way()
+--- Move the float if it now hides the cursor, a list the user works in, or the request's block,
+--- which moves when the text of its chat changes.
+function M.make_way()
   local visible, focused = M.state()
   if not shown or not visible or not shown.place or shown.paused then
     return
@@ -134,22 +126,12 @@ local function make_way()
   end
 end
 
---- Called when the text of a chat has changed, which can move the request's block.
-M.make_way = make_way
-
---- Name the key that enters the float from the current window and mode.
-local function refresh_title()
-  if shown and M.state() then
-    draw_title(shown)
-  end
-end
-
 --- Answer, if the key was meant for what is on the screen: the float may have to show text that the
 --- chat does not show any more.
 ---@param choice? eca.Choice
 local function answer(choice)
   local was_short = shown and shown.short
-  make_way()
+  M.make_way()
   if not shown or not choice or not guard.is_over(shown.guard) then
     return
   elseif was_short and not shown.short then
@@ -157,25 +139,6 @@ local function answer(choice)
   else
     choice.run()
   end
-end
-
----@param buf integer
----@param choice eca.Choice
-local function bind(buf, choice)
-  vim.keymap.set('n', choice.key, function()
-    answer(choice)
-  end, { buffer = buf, nowait = true, silent = true })
-end
-
---- Called when the mouse clicks a key in the border.
-local function click()
-  answer(shown and footer.pressed(shown.win, shown.content.choices))
-end
-
----@param win integer
----@return boolean
-local function is_float(win)
-  return vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_config(win).relative ~= ''
 end
 
 --- Called when the user enters the float: remembers from where, and leaves insert mode, since keys
@@ -186,12 +149,13 @@ local function entered()
   end
   local mode = vim.api.nvim_get_mode().mode
   local win = vim.fn.win_getid(vim.fn.winnr('#'))
-  if win == shown.win or shown.origin and is_float(win) then -- the list of keys was closed
+  local is_valid = vim.api.nvim_win_is_valid(win)
+  local from_float = is_valid and vim.api.nvim_win_get_config(win).relative ~= ''
+  if win == shown.win or shown.origin and from_float then -- the list of keys was closed
     return
   end
-  local inserting = mode:find('^[iRt]') ~= nil or mode:find('^n[it]') ~= nil
-  local cursor = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_cursor(win) or { 1, 0 }
-  inserting = inserting and mode ~= 'nt'
+  local inserting = mode ~= 'nt' and (mode:find('^[iRt]') or mode:find('^n[it]')) ~= nil
+  local cursor = is_valid and vim.api.nvim_win_get_cursor(win) or { 1, 0 }
   shown.origin = { win = win, inserting = inserting, cursor = cursor, in_float = true }
   vim.cmd.stopinsert()
 end
@@ -210,24 +174,34 @@ end
 local function write(content)
   local buf = float_buffer.write(content)
   vim.keymap.set('n', 'g?', help, { buffer = buf, nowait = true, desc = 'eca: list the keys' })
-  vim.keymap.set('n', '<LeftRelease>', click, { buffer = buf })
+  vim.keymap.set('n', '<LeftRelease>', function() -- a click on a key in the border
+    answer(shown and footer.pressed(shown.win, shown.content.choices))
+  end, { buffer = buf })
   for _, choice in ipairs(content.choices) do
-    bind(buf, choice)
+    vim.keymap.set('n', choice.key, function()
+      answer(choice)
+    end, { buffer = buf, nowait = true, silent = true })
   end
   vim.api.nvim_create_autocmd('WinEnter', { buffer = buf, callback = entered })
   return buf
 end
 
 --- Called when the float's window is closed by the user, or by a command that closes all others.
----@param win integer
-local function closed(win)
+local function closed()
   local float = shown
-  if float and float.win == win then
+  if float then
     shown = nil
-    local by_user = vim.api.nvim_get_current_win() == win
+    local by_user = vim.api.nvim_get_current_win() == float.win
     vim.schedule(function()
       float.content.gone(by_user)
     end)
+  end
+end
+
+--- Name the key that enters the float from the current window and mode, and what was scrolled to.
+local function refresh_title()
+  if shown and M.state() then
+    draw_title(shown)
   end
 end
 
@@ -237,49 +211,18 @@ local HIDING = { 'conceallevel', 'foldenable', 'foldlevel', 'foldmethod', 'wrap'
 ---@param win integer
 local function watch(win)
   vim.api.nvim_clear_autocmds({ group = group })
-  vim.api.nvim_create_autocmd('WinClosed', {
-    group = group,
-    pattern = tostring(win),
-    callback = function()
-      closed(win)
-    end,
-  })
-  vim.api.nvim_create_autocmd('WinScrolled', {
-    group = group,
-    pattern = tostring(win),
-    callback = function()
-      if shown and vim.api.nvim_win_is_valid(win) then
-        draw_title(shown)
-      end
-    end,
-  })
-  vim.api.nvim_create_autocmd(MOVES, { group = group, callback = make_way })
-  local later = vim.schedule_wrap(make_way) -- its window is the current one while it is set
-  vim.api.nvim_create_autocmd('OptionSet', { group = group, pattern = HIDING, callback = later })
-  local changes = { 'WinEnter', 'BufEnter', 'ModeChanged' }
-  vim.api.nvim_create_autocmd(changes, { group = group, callback = refresh_title })
-end
-
----@param content eca.PromptContent
-local function open(content)
-  local win = vim.api.nvim_open_win(write(content), false, place.FIRST)
-  shown = { win = win, content = content, guard = guard.begin(), seen = seen_rows.watch(win) }
-  watch(win)
-  float_buffer.set_window_options(win)
-  fit(shown)
-end
-
---- Show another request in the open float.
----@param float eca.PromptFloat
----@param content eca.PromptContent
-local function replace(float, content)
-  if not prompt_content.same_request(float.content, content) then
-    float.guard, float.seen = guard.begin(), seen_rows.watch(float.win)
+  ---@param events string|string[]
+  ---@param callback fun()
+  ---@param pattern? string|string[]
+  local function on(events, callback, pattern)
+    local options = { group = group, pattern = pattern, callback = callback }
+    vim.api.nvim_create_autocmd(events, options)
   end
-  float.content, float.paused, float.short = content, nil, nil
-  vim.api.nvim_win_set_buf(float.win, write(content))
-  float_buffer.set_window_options(float.win)
-  fit(float)
+  on('WinClosed', closed, tostring(win))
+  on('WinScrolled', refresh_title, tostring(win))
+  on({ 'WinEnter', 'BufEnter', 'ModeChanged' }, refresh_title)
+  on(MOVES, M.make_way)
+  on('OptionSet', vim.schedule_wrap(M.make_way), HIDING) -- its window is the current one meanwhile
 end
 
 --- Is the float in this tab page, and is the cursor in it?
@@ -308,6 +251,7 @@ function M.close()
   end
   local focused = select(2, M.state())
   shown = nil
+  vim.api.nvim_clear_autocmds({ group = group })
   if focused and float.origin then
     return_window.go_back(float.origin)
     if float.selecting then
@@ -317,23 +261,27 @@ function M.close()
   local worked, fault = pcall(others.close, float.win)
   if not worked and vim.api.nvim_win_is_valid(float.win) then
     shown = float
+    watch(float.win)
     error(fault, 0)
   end
-  vim.api.nvim_clear_autocmds({ group = group })
 end
 
 --- Called after an answer, or when nothing is left to answer: a user inside the float stays there
---- for a moment, or only for the guard time, in which it is not drawn: keys were meant for it.
+--- for a moment, as the next request may come, or only for the guard time, in which it is not
+--- drawn: keys were meant for it.
 ---@param answered boolean
 ---@return boolean stays
 function M.pause(answered)
   local float = shown
-  if not float or not select(2, M.state()) then
+  if float and float.paused and not answered then
+    return true
+  elseif not float or not select(2, M.state()) then
     return false
   end
   local buf = float_buffer.write(float.content)
   local choices = float.content.choices
-  float.content, float.paused = pause.content(float.content), true
+  local nothing = { key = '', title = 'answered · next …' }
+  float.content, float.paused = vim.tbl_extend('force', float.content, nothing), true
   vim.api.nvim_win_set_buf(float.win, buf)
   float_buffer.set_window_options(float.win)
   vim.api.nvim_win_set_config(float.win, { footer = '', hide = not answered })
@@ -346,32 +294,37 @@ function M.pause(answered)
   return true
 end
 
---- Is it open only because the next request may come?
----@return boolean
-function M.is_paused()
-  return shown ~= nil and shown.paused or false
-end
-
 --- Show a request in this tab page. If it is shown already, the float and its guard time stay. Else
 --- it replaces the one that is shown, and the guard time begins again.
 ---@param content eca.PromptContent
 function M.show(content)
-  if shown and not M.state() then
-    local begun = prompt_content.same_request(shown.content, content) and shown.guard
-    M.close()
-    open(content)
-    shown.guard = begun or shown.guard
-  elseif not shown then
-    open(content)
-  elseif prompt_content.same(shown.content, content) then
-    shown.content = content
-    fit(shown)
-  else
-    replace(shown, content)
+  local before = shown
+  local is_same = before and prompt_content.same_request(before.content, content)
+  if before and not M.state() then
+    M.close() -- it is in another tab page
+  elseif before and prompt_content.same(before.content, content) then
+    before.content = content
+    fit(before)
+    return
   end
+  local buf = write(content)
+  if shown then
+    shown.content, shown.paused, shown.short = content, nil, nil
+    if not is_same then
+      shown.guard, shown.seen = guard.begin(), seen_rows.watch(shown.win)
+    end
+    vim.api.nvim_win_set_buf(shown.win, buf) -- last: its title is drawn if the user is in it
+  else
+    local win = vim.api.nvim_open_win(buf, false, place.FIRST)
+    shown = { win = win, content = content, guard = guard.begin(), seen = seen_rows.watch(win) }
+    shown.guard = is_same and before and before.guard or shown.guard
+    watch(win)
+  end
+  float_buffer.set_window_options(shown.win)
+  fit(shown)
 end
 
-return_window.add_float(function()
+return_window.set_float(function()
   return shown and select(2, M.state()) and shown.origin or nil
 end)
 

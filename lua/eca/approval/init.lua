@@ -16,7 +16,6 @@ local choices = require('eca.approval.choices')
 local config = require('eca.config')
 local decide = require('eca.input.decide')
 local diff = require('eca.diff')
-local diff_keys = require('eca.approval.diff_keys')
 local diff_screen = require('eca.diff.screen')
 local float = require('eca.approval.float')
 local guard = require('eca.consent.guard')
@@ -29,59 +28,52 @@ local M = {}
 
 ---@alias eca.WhyHidden 'by_user'|'answered'
 
+--- What is known of a pending request as it is now.
+---@class eca.AskedRequest
+---@field key string
+---@field guard eca.Guard since it was pending
+---@field hidden? eca.WhyHidden
+---@field read? boolean all of it was on the screen
+
 local items = {} ---@type eca.Pending[]
-local hidden = {} ---@type table<string, eca.WhyHidden> by key
-local read = {} ---@type table<string, true> all of it was on the screen, by key
-local guards = {} ---@type table<string, eca.Guard> since the request was pending, by key
+local asked = {} ---@type table<string, eca.AskedRequest> by key
 local front = nil ---@type { key?: string, guard: eca.Guard }? the request that is asked now
 local drawing = false
 
+--- What is known of a request. A script may answer one before `M.update` is called with it.
 ---@param item eca.Request
----@return string
-local function key_of(item)
-  return item.id .. ' ' .. item.digest
+---@return eca.AskedRequest
+local function known_of(item)
+  local key = item.id .. ' ' .. item.digest
+  return asked[key] or { key = key, guard = guard.begin() }
 end
 
---- The request whose diff is on the screen, even if its float is hidden.
----@return eca.Pending?, integer
-local function compared()
-  for index, item in ipairs(items) do
-    if hidden[key_of(item)] ~= 'answered' and diff.shown(item) then
-      return item, index
-    end
-  end
-  return nil, 0
-end
-
---- The request to ask about: in a diff its own, else the first that is not hidden, of the chat in
---- this tab page if it has one.
+--- The request to ask about: in a diff its own, even if its float is hidden, else the first that is
+--- not hidden, of the chat in this tab page if it has one.
 ---@return eca.Pending?, integer
 local function first_open()
-  local seen, number = compared()
-  if seen then
-    return seen, number
-  end
   local here = windows.chat_shown()
   local first, place = nil, 0
   for index, item in ipairs(items) do
-    if not hidden[key_of(item)] then
-      if item.chat == here then
-        return item, index
-      elseif not first then
-        first, place = item, index
-      end
+    local why = known_of(item).hidden
+    if why ~= 'answered' and diff.shown(item) then
+      return item, index
+    elseif not why and (not first or item.chat == here and first.chat ~= here) then
+      first, place = item, index
     end
   end
   return first, place
 end
 
-local draw ---@type fun(by_key?: boolean)
+local draw ---@type fun(leave?: boolean)
 
+--- Ask about a request no more, and show the next.
 ---@param item eca.Request
 ---@param why eca.WhyHidden
 local function hide(item, why)
-  hidden[key_of(item)] = why
-  draw(true)
+  local known = known_of(item)
+  known.hidden, asked[known.key] = why, known
+  draw(why == 'by_user')
 end
 
 ---@param origin eca.Origin
@@ -99,7 +91,7 @@ end)
 decide.on_answered(function(item)
   local origin = diff.leave(item)
   if origin then
-    hidden[key_of(item)] = nil
+    known_of(item).hidden = nil
     enter(origin)
   end
   float.pause(true)
@@ -114,7 +106,7 @@ decide.refuse_if(diff.refusal)
 local function of_chat(chat)
   return vim.tbl_filter(function(item)
     local is_meant = item.kind == 'approval' and (not chat or item.chat == chat)
-    return is_meant and hidden[key_of(item)] ~= 'answered'
+    return is_meant and known_of(item).hidden ~= 'answered'
   end, items)
 end
 
@@ -124,8 +116,8 @@ end
 ---@return boolean
 local function was_read(item)
   local seen = not item.cut and not item.warnings and block.seen(item)
-  local compared_whole = diff_keys.is_diff_alone(item) and diff_screen.was_whole(item)
-  return read[key_of(item)] or compared_whole or (seen and seen.whole) or false
+  local compared = item.diff_row == 0 and diff_screen.was_whole(item)
+  return known_of(item).read or compared or (seen and seen.whole) or false
 end
 
 --- Accept the pending calls of a chat whose guard time is over and that were on the screen whole.
@@ -141,7 +133,7 @@ function M.accept_all(chat, typed)
     fresh = fresh + (is_ready and 0 or 1)
     if is_ready and not was_read(item) then
       unread, is_ready = unread + 1, false
-      hidden[key_of(item)] = nil
+      known_of(item).hidden = nil
     end
     return is_ready
   end, waiting)
@@ -173,33 +165,6 @@ local function allowing_all(chat)
   }
 end
 
----@param item eca.Pending
----@return eca.Choice
-local function hiding(item)
-  return {
-    key = 'q',
-    text = 'hide',
-    about = 'hide the float and leave the request pending',
-    run = function()
-      hide(item, 'by_user')
-    end,
-  }
-end
-
---- What to do when the window was closed: a user who closed it wants the request hidden. Anything
---- else closed it by accident, so it is shown again.
----@param item eca.Pending
----@return fun(by_user: boolean)
-local function gone(item)
-  return function(by_user)
-    if by_user then
-      hide(item, 'by_user')
-    else
-      draw()
-    end
-  end
-end
-
 --- What the float shows for a request.
 ---@param item eca.Pending
 ---@param index integer
@@ -207,23 +172,39 @@ end
 local function content_of(item, index)
   local content = item.kind == 'question' and question.content(item)
     or choices.content(item, allowing_all(item.chat))
-  content.key, content.chat = key_of(item), item.chat
-  content.title, content.gone = prompt_content.question(item, index, #items), gone(item)
+  local known = known_of(item)
+  content.key, content.chat = known.key, item.chat
+  content.title = prompt_content.question(item, index, #items)
   content.read = function()
-    read[content.key] = not item.cut or nil
+    known.read = not item.cut
   end
-  table.insert(content.choices, hiding(item))
+  local function put_aside()
+    hide(item, 'by_user')
+  end
+  -- Who closes the window wants it hidden. Anything else closed it by accident.
+  content.gone = function(by_user)
+    if by_user then
+      put_aside()
+    else
+      draw()
+    end
+  end
+  local about = 'hide the float and leave the request pending'
+  table.insert(content.choices, { key = 'q', text = 'hide', about = about, run = put_aside })
   return content --[[@as eca.PromptContent]]
 end
 
-draw = function(by_key)
+--- Show what is to be asked now; nothing is left to ask: the float stays for a moment.
+---@param leave? boolean the user has left it: it does not
+draw = function(leave)
+  drawing = false
   local item, index = first_open()
-  local key = item and key_of(item)
+  local key = item and known_of(item).key
   if not front or front.key ~= key then
     front = { key = key, guard = guard.begin() }
   end
   local wanted = item and config.get().approval.float
-  if not item and (float.is_paused() or not by_key and float.pause(false)) then
+  if not item and not leave and float.pause(false) then
     return
   elseif not item or not wanted or diff.shown(item) then
     float.close()
@@ -235,21 +216,7 @@ end
 local function draw_soon()
   if not drawing then
     drawing = true
-    vim.schedule(function()
-      drawing = false
-      draw()
-    end)
-  end
-end
-
-local EVENTS =
-  { 'BufModifiedSet', 'BufWinEnter', 'TabEnter', 'VimResized', 'WinResized', 'WinNew', 'WinClosed' }
-
---- While a request is pending, the float adapts to changes of the user's windows.
-local function watch_windows()
-  local group = vim.api.nvim_create_augroup('eca.approval', { clear = true })
-  if #items > 0 then
-    vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = draw_soon })
+    vim.schedule(draw)
   end
 end
 
@@ -257,32 +224,33 @@ end
 ---@param pending eca.Pending[]
 ---@return eca.Pending[]
 local function replace(pending)
-  local before, now = guards, guard.begin()
-  local new = {} ---@type eca.Pending[]
-  guards = {}
+  local before, new = asked, {} ---@type table<string, eca.AskedRequest>, eca.Pending[]
+  items, asked = pending, {}
   for _, item in ipairs(pending) do
-    local key = key_of(item)
-    guards[key] = before[key] or now
-    new[#new + 1] = not before[key] and item or nil
+    local known = known_of(item)
+    asked[known.key] = before[known.key] or known
+    new[#new + 1] = not before[known.key] and item or nil
   end
-  for key in pairs(hidden) do
-    hidden[key] = guards[key] and hidden[key]
-  end
-  for key in pairs(read) do
-    read[key] = guards[key] and read[key]
-  end
-  items = pending
   return new
 end
+
+local EVENTS =
+  { 'BufModifiedSet', 'BufWinEnter', 'TabEnter', 'VimResized', 'WinResized', 'WinNew', 'WinClosed' }
 
 --- Show the pending requests. Called with the op `pending`.
 ---@param pending eca.Pending[]
 function M.update(pending)
   local new = replace(pending)
-  watch_windows()
+  -- While a request is pending, the float adapts to changes of the user's windows.
+  local group = vim.api.nvim_create_augroup('eca.approval', { clear = true })
+  if #pending > 0 then
+    vim.api.nvim_create_autocmd(EVENTS, { group = group, callback = draw_soon })
+  end
   diff.update(pending)
   draw()
-  alert.requested(new)
+  if new[1] then
+    alert.requested(new)
+  end
 end
 
 --- The request that the float or the diff tab in sight asks about, if any.
@@ -296,8 +264,8 @@ end
 ---@param item eca.Request
 ---@return boolean
 function M.guard_is_over(item)
-  local begun = guards[key_of(item)]
-  return begun ~= nil and guard.is_over(begun)
+  local known = known_of(item)
+  return asked[known.key] ~= nil and guard.is_over(known.guard)
 end
 
 --- Has the current request, if any, been asked for long enough? Otherwise an answer may be meant
@@ -311,15 +279,15 @@ end
 ---@return boolean
 function M.has_pending()
   return vim.iter(items):any(function(item)
-    return hidden[key_of(item)] ~= 'answered'
+    return known_of(item).hidden ~= 'answered'
   end)
 end
 
 --- Enter the float or the diff that asks; requests that the user has hidden are shown again.
 ---@return eca.Pending? item the request, if only its chat can show it
 function M.focus()
-  for key, why in pairs(hidden) do
-    hidden[key] = why == 'answered' and why or nil
+  for _, known in pairs(asked) do
+    known.hidden = known.hidden == 'answered' and 'answered' or nil
   end
   local item = first_open()
   if not item then

@@ -10,38 +10,13 @@ local M = {}
 --- Milliseconds that it lasts at most.
 M.LENGTH = 1000
 
---- The float's content while there is nothing to answer.
----@param content eca.PromptContent
----@return eca.PromptContent
-function M.content(content)
-  return vim.tbl_extend('force', content, { key = '', title = 'answered · next …' })
-end
-
-local NAMED = {
-  '<BS>',
-  '<Bslash>',
-  '<CR>',
-  '<Del>',
-  '<Down>',
-  '<End>',
-  '<Esc>',
-  '<Home>',
-  '<Insert>',
-  '<Left>',
-  '<PageDown>',
-  '<PageUp>',
-  '<Right>',
-  '<S-Tab>',
-  '<Space>',
-  '<Tab>',
-  '<Up>',
-  '<lt>',
-}
+local NAMED = '<BS> <Bslash> <CR> <Del> <Down> <End> <Esc> <Home> <Insert> <Left> <PageDown> '
+  .. '<PageUp> <Right> <S-Tab> <Space> <Tab> <Up> <lt>'
 
 --- Every key of a keyboard, as mappings name it.
 ---@return string[]
 local function all_keys()
-  local keys = vim.list_extend({}, NAMED)
+  local keys = vim.split(NAMED, ' ')
   for number = 1, 12 do
     keys[#keys + 1] = ('<F%d>'):format(number)
   end

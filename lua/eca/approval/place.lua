@@ -45,8 +45,7 @@ local EXPLANATION_ROWS = 6
 ---@alias eca.Corner 'SE'|'NE'|'SW'|'NW'
 
 ---@class eca.PromptPlace
----@field corner eca.Corner
----@field room eca.ScreenArea
+---@field area eca.ScreenArea that the float covers with its border
 ---@field width integer of the text
 ---@field rows integer rows of the text that fit
 ---@field missing integer rows of the text that do not fit
@@ -54,8 +53,7 @@ local EXPLANATION_ROWS = 6
 
 ---@class eca.PromptWant
 ---@field columns integer of the text
----@field rows fun(width: integer): integer rows of the text at a width
----@field own_rows fun(width: integer): integer rows of our own text at a width
+---@field rows fun(width: integer): integer, integer rows of the text at a width, and of our own
 ---@field block? eca.SeenBlock the request's block on the screen
 
 ---@param win integer
@@ -122,14 +120,6 @@ local function overlap(left, right)
     and right.left < left.right
 end
 
---- What the float must not hide: what the user looks at, and the input.
----@param seen eca.ScreenArea
----@return eca.ScreenArea[]
-local function kept_free(seen)
-  local _, input = windows.shown()
-  return { seen, input and area_of(input) or nil }
-end
-
 --- The free part of an area at one of its corners, for a float of a width.
 ---@param area eca.ScreenArea
 ---@param corner eca.Corner
@@ -151,27 +141,6 @@ local function free_corner(area, corner, width, kept)
     end
   end
   return free
-end
-
---- The first corner with room for all rows, else the one with most room.
----@param area eca.ScreenArea
----@param corners eca.Corner[]
----@param want eca.PromptWant
----@param kept eca.ScreenArea[]
----@return eca.PromptPlace
-local function best_corner(area, corners, want, kept)
-  local width = math.min(want.columns, area.right - area.left - BORDER, MOST_COLUMNS)
-  width = math.max(LEAST_COLUMNS, width)
-  local wanted = math.min(MOST_ROWS, want.rows(width))
-  local best ---@type eca.PromptPlace?
-  for _, corner in ipairs(corners) do
-    local free = free_corner(area, corner, width + BORDER, kept)
-    local rows = math.min(wanted, free.bottom - free.top - BORDER)
-    if not best or rows > best.rows then
-      best = { corner = corner, room = free, width = width, rows = rows, missing = wanted - rows }
-    end
-  end
-  return assert(best)
 end
 
 ---@alias eca.Corners { [1]: eca.ScreenArea, [2]: eca.Corner[] } an area and corners of it to try
@@ -204,95 +173,77 @@ local function areas()
 end
 
 --- The first place with enough rows that hides none of the areas to keep free, else the one with
---- the fewest missing rows.
+--- the fewest missing rows. Of the corners of an area the first with the most rows is taken.
 ---@param want eca.PromptWant
+---@param short boolean our own rows are enough
 ---@param kept eca.ScreenArea[]
 ---@param enough integer rows that are good enough
 ---@return eca.PromptPlace
-local function best_place(want, kept, enough)
+---@return boolean is_good it has enough rows
+local function best_place(want, short, kept, enough)
   local best ---@type eca.PromptPlace?
-  for _, area in ipairs(areas()) do
-    local place = best_corner(area[1], area[2], want, kept)
-    if place.missing <= 0 or place.rows >= enough then
-      return place
-    elseif not best or place.missing < best.missing then
-      best = place
+  for _, each in ipairs(areas()) do
+    local area, corners = each[1], each[2]
+    local width = math.min(want.columns, area.right - area.left - BORDER, MOST_COLUMNS)
+    width = math.max(LEAST_COLUMNS, width)
+    local all, own = want.rows(width)
+    local wanted = math.min(MOST_ROWS, short and own or all)
+    local found ---@type eca.PromptPlace?
+    for _, corner in ipairs(corners) do
+      local free = free_corner(area, corner, width + BORDER, kept)
+      local rows = math.min(wanted, free.bottom - free.top - BORDER)
+      if not found or rows > found.rows then
+        if corner:sub(1, 1) == 'S' then
+          free.top = free.bottom - rows - BORDER
+        else
+          free.bottom = free.top + rows + BORDER
+        end
+        found = { area = free, width = width, rows = rows, missing = wanted - rows, short = short }
+      end
+    end
+    if found.missing <= 0 or found.rows >= enough then
+      return found, true
+    elseif not best or found.missing < best.missing then
+      best = found
     end
   end
-  return assert(best)
+  return assert(best), false
 end
 
---- A place that hides neither the request's block nor the agent's explanation before it. If there
---- is no room, the explanation is hidden, from its first row on.
----@param want eca.PromptWant
----@param seen eca.ScreenArea
----@return eca.PromptPlace?
-local function place_beside(want, seen)
-  local block = want.block
-  if not block then
-    return nil
-  end
-  local short = block.whole
-  local asked = { columns = want.columns, rows = short and want.own_rows or want.rows }
-  local enough = short and MOST_ROWS or ENOUGH_ROWS
-  for rows = EXPLANATION_ROWS, 0, -1 do
-    local area = vim.tbl_extend('force', block.area, { top = block.area.top - rows })
-    local kept = vim.list_extend({ area }, kept_free(seen))
-    local place = best_place(asked, kept, enough)
-    if place.missing <= 0 or place.rows >= enough then
-      place.short = short
-      return place
-    end
-  end
-end
-
---- Choose a place.
+--- Choose a place. What it may hide, the first first: rows of the agent's explanation before the
+--- request's block, from its first row on; that block; the list or low window the user is in, but
+--- for the line of the cursor; the line and the input.
 ---@param want eca.PromptWant
 ---@param win integer the window the user works in
 ---@return eca.PromptPlace
 function M.choose(want, win)
-  local beside = place_beside(want, looked_at(win))
-  if beside then
-    return beside
+  local _, input_window = windows.shown()
+  local input = input_window and area_of(input_window)
+  local seen, line = looked_at(win), cursor_line(win)
+  local block = want.block
+  for rows = block and EXPLANATION_ROWS or -1, 0, -1 do
+    local area = vim.tbl_extend('force', block.area, { top = block.area.top - rows })
+    local enough = block.whole and MOST_ROWS or ENOUGH_ROWS
+    local place, is_good = best_place(want, block.whole, { area, seen, input }, enough)
+    if is_good then
+      return place
+    end
   end
-  local place = best_place(want, kept_free(looked_at(win)), ENOUGH_ROWS)
+  local place = best_place(want, false, { seen, input }, ENOUGH_ROWS)
   if place.missing > 0 and place.rows < LEAST_ROWS then
-    place = best_place(want, kept_free(cursor_line(win)), ENOUGH_ROWS)
+    place = best_place(want, false, { line, input }, ENOUGH_ROWS)
   end
-  if place.rows < 1 then
-    place = best_corner(screen(), { 'SE' }, want, {})
-  end
-  place.rows = math.max(1, place.rows)
-  return place
+  return place.rows > 0 and place or best_place(want, false, {}, 1)
 end
 
 --- The place as fields of a window's configuration.
 ---@param place eca.PromptPlace
 ---@return vim.api.keyset.win_config
 function M.config(place)
-  local south, east = place.corner:sub(1, 1) == 'S', place.corner:sub(2) == 'E'
-  return {
-    relative = 'editor',
-    anchor = place.corner,
-    row = south and place.room.bottom or place.room.top,
-    col = east and place.room.right or place.room.left,
-    width = place.width,
-    height = place.rows,
-  }
-end
-
---- The area that the float covers.
----@param place eca.PromptPlace
----@return eca.ScreenArea
-local function area_of_place(place)
-  local config, rows, columns = M.config(place), place.rows + BORDER, place.width + BORDER
-  local south, east = place.corner:sub(1, 1) == 'S', place.corner:sub(2) == 'E'
-  local area = {
-    top = south and config.row - rows or config.row,
-    left = east and config.col - columns or config.col,
-  }
-  area.bottom, area.right = area.top + rows, area.left + columns
-  return area
+  local area = place.area
+  local config = { relative = 'editor', row = area.top, col = area.left }
+  config.width, config.height = place.width, math.max(1, place.rows)
+  return config
 end
 
 --- Does a float at this place hide what the user looks at in a window?
@@ -300,7 +251,7 @@ end
 ---@param win integer
 ---@return boolean
 function M.hides(place, win)
-  return overlap(area_of_place(place), looked_at(win))
+  return overlap(place.area, looked_at(win))
 end
 
 --- Is the place still right when the request's block has moved on the screen?
@@ -309,8 +260,7 @@ end
 ---@return boolean
 function M.suits(place, block)
   local short = block ~= nil and block.whole
-  return short == (place.short or false)
-    and not (block and overlap(area_of_place(place), block.area))
+  return short == place.short and not (block and overlap(place.area, block.area))
 end
 
 return M

@@ -8,6 +8,7 @@ local choose = require('eca.ui.choose')
 local decide = require('eca.input.decide')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
+local panel = require('eca.ui.panel')
 local windows = require('eca.window')
 
 local M = {}
@@ -197,34 +198,23 @@ end
 ---@return integer own_rows number of our own rows
 ---@return integer first_row 1-based row of the first option
 local function body_of(item)
-  local lines, marks = {}, {} ---@type string[], eca.Mark[]
-  ---@param line string
-  ---@param group string
-  local function add(line, group)
-    marks[#marks + 1] = { #lines, 0, #line, group }
-    lines[#lines + 1] = line
-  end
+  local rows = {} ---@type eca.Segment[][]
   for _, note in ipairs(item.notes or {}) do
-    add(note, 'EcaMuted')
+    rows[#rows + 1] = { { note, 'EcaMuted' } }
   end
-  if item.fault then
-    add('! ' .. item.fault, 'EcaWarning')
-  end
-  local own_rows = #lines
+  rows[#rows + 1] = item.fault and { { '! ' .. item.fault, 'EcaWarning' } }
+  local own_rows = #rows
   for _, line in ipairs(vim.split(item.detail or item.title, '\n')) do
-    add(line, 'EcaQuestion')
+    rows[#rows + 1] = { { line, 'EcaQuestion' } }
   end
-  local first_row = #lines + 1
+  local first_row = #rows + 1
   for index, option in ipairs(item.options or {}) do
     local about = option[2] and option[2] ~= '' and '  ' .. option[2] or ''
-    local key = tostring(index)
-    local row, label_end = #lines, #key + 1 + #option[1]
-    lines[row + 1] = key .. ' ' .. option[1] .. about
-    marks[#marks + 1] = { row, 0, #key, 'EcaKey' }
-    marks[#marks + 1] = { row, #key + 1, label_end, 'EcaOption' }
-    marks[#marks + 1] = { row, label_end, label_end + #about, 'EcaMuted' }
+    local key = { tostring(index), 'EcaKey' }
+    rows[#rows + 1] = { key, { ' ', '' }, { option[1], 'EcaOption' }, { about, 'EcaMuted' } }
   end
-  return lines, marks, own_rows, first_row
+  local text = panel.text(rows)
+  return text.lines, text.marks, own_rows, first_row
 end
 
 --- What the float shows for a question.
@@ -238,7 +228,7 @@ function M.content(item)
     quoted = { own_rows, first_row - 2 },
     choices = choices_of(item, first_row),
     seen = function()
-      return block.seen_beside(item)
+      return block.seen(item, nil, true)
     end,
     rest = 'scroll to read',
   }

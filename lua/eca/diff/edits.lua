@@ -9,30 +9,14 @@ local notify = require('eca.ui.notify')
 local M = {}
 
 ---@class eca.KeptProposal
+---@field id string of its request
 ---@field buf integer
 ---@field path string
----@field place integer of the file in its call: several may be changes of one file
+---@field place? integer of the file in its call: several may be changes of one file
 ---@field text string of the agent
 ---@field tick integer changedtick before the first edit
 
-local kept = {} ---@type table<string, eca.KeptProposal[]> by the id of the request
-
----@param diff eca.Diff
----@return integer
-local function place_of(diff)
-  return diff.file and diff.file.place or 0
-end
-
----@param diff eca.Diff of a pending request
----@return eca.KeptProposal?
-local function take(diff)
-  local proposals = kept[diff.request.id] or {}
-  for index, proposal in ipairs(proposals) do
-    if proposal.path == diff.path and proposal.place == place_of(diff) then
-      return table.remove(proposals, index)
-    end
-  end
-end
+local kept = {} ---@type eca.KeptProposal[]
 
 ---@param proposals eca.KeptProposal[]
 local function discard(proposals)
@@ -43,10 +27,8 @@ local function discard(proposals)
       vim.api.nvim_buf_delete(proposal.buf, { force = true })
     end
   end
-  if #names > 0 then
-    local list = table.concat(names, ', ')
-    notify.warn(('your edits to the proposal of %s are discarded'):format(list))
-  end
+  local list = table.concat(names, ', ')
+  notify.warn(('your edits to the proposal of %s are discarded'):format(list))
 end
 
 --- Does a buffer have other lines than a text?
@@ -70,13 +52,12 @@ end
 ---@param diff eca.Diff
 ---@param sides eca.DiffSides
 function M.keep(diff, sides)
-  local buf, id = sides.bound, diff.request.id
-  if vim.api.nvim_buf_is_valid(buf) and vim.api.nvim_buf_get_changedtick(buf) ~= sides.tick then
+  local buf, tick = sides.bound, sides.tick
+  if vim.api.nvim_buf_is_valid(buf) and vim.api.nvim_buf_get_changedtick(buf) ~= tick then
     vim.bo[buf].bufhidden = 'hide'
-    kept[id] = kept[id] or {}
-    local proposal = { buf = buf, path = diff.path, place = place_of(diff) }
-    proposal.text, proposal.tick = diff.after, sides.tick
-    table.insert(kept[id], proposal)
+    local proposal = { id = diff.request.id, buf = buf, path = diff.path, tick = tick }
+    proposal.place, proposal.text = diff.file and diff.file.place, diff.after
+    kept[#kept + 1] = proposal
   end
 end
 
@@ -84,15 +65,17 @@ end
 ---@param diff eca.Diff
 ---@return integer? buf, integer? tick changedtick before the first edit
 function M.take(diff)
-  local proposal = diff.request and take(diff)
-  if not proposal then
-    return nil
-  elseif proposal.text ~= diff.after or not vim.api.nvim_buf_is_loaded(proposal.buf) then
-    discard({ proposal })
-    return nil
+  local id, place = diff.request and diff.request.id, diff.file and diff.file.place
+  for index, proposal in ipairs(kept) do
+    if proposal.id == id and proposal.path == diff.path and proposal.place == place then
+      table.remove(kept, index)
+      if proposal.text == diff.after and vim.api.nvim_buf_is_loaded(proposal.buf) then
+        vim.bo[proposal.buf].bufhidden = 'wipe'
+        return proposal.buf, proposal.tick
+      end
+      return discard({ proposal })
+    end
   end
-  vim.bo[proposal.buf].bufhidden = 'wipe'
-  return proposal.buf, proposal.tick
 end
 
 --- The file whose proposed text the user has edited, of the one that is shown and those kept.
@@ -103,31 +86,28 @@ function M.edited(diff, sides)
   if differs(sides.bound, diff.after) then
     return vim.fs.basename(diff.path)
   end
-  for _, proposal in ipairs(kept[diff.request.id] or {}) do
-    if differs(proposal.buf, proposal.text) then
+  for _, proposal in ipairs(kept) do
+    if proposal.id == diff.request.id and differs(proposal.buf, proposal.text) then
       return vim.fs.basename(proposal.path)
     end
   end
 end
 
---- Discard the edits of a request that was answered.
----@param id string
-function M.discard(id)
-  local proposals = kept[id] or {}
-  kept[id] = nil
-  discard(proposals)
-end
-
 --- Discard the edits of requests that are not pending any more.
 ---@param pending eca.Request[]
 function M.discard_gone(pending)
-  for id in pairs(kept) do
-    local is_pending = vim.iter(pending):any(function(request)
-      return request.id == id
-    end)
-    if not is_pending then
-      M.discard(id)
-    end
+  local ids = {} ---@type table<string, true>
+  for _, request in ipairs(pending) do
+    ids[request.id] = true
+  end
+  local gone = vim.tbl_filter(function(proposal)
+    return not ids[proposal.id]
+  end, kept)
+  if gone[1] then
+    kept = vim.tbl_filter(function(proposal)
+      return ids[proposal.id] ~= nil
+    end, kept)
+    discard(gone)
   end
 end
 

@@ -10,6 +10,8 @@
 --- - A call that changes several files shows one of them at a time.
 --- - It opens later than it was asked for, and only if the user has pressed no key since. Its keys
 ---   do nothing within the guard time: a key pressed then was meant for something else.
+local answer_keys = require('eca.approval.keys')
+local decide = require('eca.input.decide')
 local diff_notice = require('eca.diff.notice')
 local diff_screen = require('eca.diff.screen')
 local diff_sides = require('eca.diff.sides')
@@ -22,20 +24,8 @@ local winbar = require('eca.diff.winbar')
 
 local M = {}
 
----@class eca.DiffAction
----@field key string
----@field text? string in the winbar; nil: it is not listed there
----@field run fun()
-
---- What a diff tab needs to know about the request that it shows; it knows no approval itself.
----@class eca.DiffAnswers
----@field keys fun(request: eca.Request): eca.DiffAction[] empty if it is not pending any more
----@field is_outdated fun(request: eca.Request): boolean it is pending, and has changed since
----@field warnings fun(request: eca.Request): string[] what the two texts do not show
-
 ---@class eca.DiffTab
 ---@field diff eca.Diff
----@field answers? eca.DiffAnswers
 ---@field keys string[] the mapped ones
 ---@field sides eca.DiffSides
 ---@field tab integer
@@ -69,9 +59,11 @@ end
 ---@param item eca.Request
 ---@return eca.DiffTab?
 local function tab_of(item)
-  return vim.iter(vim.tbl_values(tabs)):find(function(tab)
-    return tab.diff.request ~= nil and tab.diff.request.id == item.id
-  end)
+  for _, tab in pairs(tabs) do
+    if tab.diff.request and tab.diff.request.id == item.id then
+      return tab
+    end
+  end
 end
 
 ---@param tab? eca.DiffTab
@@ -102,7 +94,7 @@ end
 ---@param tab eca.DiffTab
 local function keep_edits(tab)
   local request = tab.diff.request
-  if request and tab.answers and #tab.answers.keys(request) > 0 then
+  if request and decide.now(request) then
     unbind(tab)
     edits.keep(tab.diff, tab.sides)
   end
@@ -160,29 +152,26 @@ function M.leave(item)
   if tab then
     close(tab, is_inside(tab))
   end
-  edits.discard(item.id)
   return tab and tab == pressed and tab.origin or nil
 end
 
----@param diff eca.Diff
----@param by integer
----@return fun()
-local function to_file(diff, by)
-  return function()
-    local file = diff.file
-    local place = (file.place + by) % file.count
-    M.ask('diff', { chat = diff.chat, block = file.block, file = place })
-  end
-end
-
 ---@param tab eca.DiffTab
----@return eca.DiffAction[]
+---@return eca.Choice[]
 local function actions(tab)
   local request = tab.diff.request
-  local list = request and tab.answers and tab.answers.keys(request) or {}
-  if tab.diff.file then
-    list[#list + 1] = { key = ']f', text = 'next file', run = to_file(tab.diff, 1) }
-    list[#list + 1] = { key = '[f', text = 'previous file', run = to_file(tab.diff, -1) }
+  local now = request and decide.now(request)
+  local list = now and answer_keys.of(request, now) or {}
+  local chat, file = tab.diff.chat, tab.diff.file
+  local ways = file and { { ']f', 'next file', 1 }, { '[f', 'previous file', -1 } } or {}
+  for _, way in ipairs(ways) do
+    list[#list + 1] = {
+      key = way[1],
+      text = way[2],
+      run = function()
+        local place = (file.place + way[3]) % file.count
+        M.ask('diff', { chat = chat, block = file.block, file = place })
+      end,
+    }
   end
   list[#list + 1] = {
     key = 'q',
@@ -262,11 +251,10 @@ local function compare(tab)
 end
 
 ---@param diff eca.Diff
----@param answers? eca.DiffAnswers
 ---@param home integer
 ---@param from eca.Origin
 ---@return eca.DiffTab
-local function open(diff, answers, home, from)
+local function open(diff, home, from)
   vim.cmd.stopinsert()
   others.call('TabNew', vim.cmd.tabnew)
   vim.bo.bufhidden = 'wipe'
@@ -274,10 +262,10 @@ local function open(diff, answers, home, from)
   local sides = diff_sides.make(diff)
   others.show(left, sides.left)
   local right = others.open_win(sides.right, true, { split = 'right', win = left })
-  local tab = { diff = diff, answers = answers, keys = {}, sides = sides, home = home }
+  local tab = { diff = diff, keys = {}, sides = sides, home = home }
   tab.origin, tab.wins = from, { left, right }
   tab.tab = vim.api.nvim_get_current_tabpage()
-  tab.notice = diff_notice.open(diff, diff.request and answers and answers.warnings(diff.request))
+  tab.notice = diff_notice.open(diff)
   return tab
 end
 
@@ -294,8 +282,7 @@ end
 
 --- Show a diff and go there. If a tab page shows the same one already, it is entered.
 ---@param diff eca.Diff
----@param answers? eca.DiffAnswers for a diff that may be a pending request's
-function M.show(diff, answers)
+function M.show(diff)
   local known = tabs[key_of(diff)]
   if known and valid(known) and vim.deep_equal(known.diff, diff) then
     enter(known)
@@ -308,7 +295,7 @@ function M.show(diff, answers)
     end
     close(known, is_inside(known))
   end
-  local tab = open(diff, answers, home, from)
+  local tab = open(diff, home, from)
   tabs[key_of(diff)] = tab
   diff_screen.open(tab)
   watch(tab)
@@ -345,35 +332,27 @@ end
 
 --- Show the diff that the host was asked for, unless the user has gone on (op `diff`).
 ---@param diff eca.Diff
----@param answers eca.DiffAnswers
-function M.arrived(diff, answers)
+function M.arrived(diff)
   local by = asked
   asked = nil
   if return_window.may_focus(by, 'the diff of ' .. vim.fs.basename(diff.path)) then
-    M.show(diff, answers)
+    M.show(diff)
   end
 end
 
---- The tab page that shows a request as it is now, if the user is in it.
+--- The tab page that shows a request as it is now, if the user is in it: the float need not ask.
 ---@param item eca.Request
 ---@return eca.DiffTab?
-local function here(item)
+function M.shown(item)
   local tab = tab_of(item)
   return tab and tab.diff.request.digest == item.digest and is_inside(tab) and tab or nil
-end
-
---- Does the current tab page show the request's change? Then the float need not ask.
----@param item eca.Request
----@return boolean
-function M.shown(item)
-  return here(item) ~= nil
 end
 
 --- Why nothing answers a request while the user looks at its tab page: its text is not the agent's.
 ---@param item eca.Request
 ---@return string?
 function M.refusal(item)
-  local tab = here(item)
+  local tab = M.shown(item)
   local name = tab and edits.edited(tab.diff, tab.sides)
   return name and ('no answer goes to your edits of %s: u takes them back'):format(name)
 end
@@ -382,7 +361,7 @@ end
 ---@param item eca.Request
 ---@return boolean
 function M.guard_is_over(item)
-  local tab = here(item)
+  local tab = M.shown(item)
   return not tab or tab_guard_is_over(tab)
 end
 
@@ -390,7 +369,6 @@ end
 ---@param pending eca.Request[]
 function M.update(pending)
   edits.discard_gone(pending)
-  diff_screen.forget_gone(pending)
   for _, tab in pairs(tabs) do
     bind(tab)
     draw_winbars(tab)

@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - They have a window of their own, so that the sides and these lines never hide each other.
 local consent_window = require('eca.consent.window')
+local decide = require('eca.input.decide')
 local others = require('eca.ui.others')
 local sanitize = require('eca.ui.sanitize')
 
@@ -25,15 +26,18 @@ local function about_end(diff)
 end
 
 ---@param diff eca.Diff
----@param warnings string[]
 ---@return string[]
-local function lines_of(diff, warnings)
+local function lines_of(diff)
+  local now = diff.request and decide.now(diff.request)
   local lines = {} ---@type string[]
   if diff.fault then
     lines[1] = ('does not apply; these are the hunks as the agent sent them: %s'):format(diff.fault)
   end
   lines[#lines + 1] = about_end(diff)
-  vim.list_extend(lines, warnings)
+  vim.list_extend(lines, now and now.warnings or {})
+  if now and (now.diff_row or 0) > 0 then
+    lines[#lines + 1] = 'the request says more than these texts: close this to read it in the float'
+  end
   vim.list_extend(lines, diff.remark and vim.split(diff.remark, '\n') or {})
   return vim.tbl_map(function(line)
     return '! ' .. sanitize.line(line)
@@ -61,10 +65,9 @@ end
 
 --- Open the window in this tab page.
 ---@param diff eca.Diff
----@param warnings? string[] about the request
 ---@return integer? win nil if there is nothing to say
-function M.open(diff, warnings)
-  local lines = lines_of(diff, warnings or {})
+function M.open(diff)
+  local lines = lines_of(diff)
   if #lines == 0 then
     return nil
   end

@@ -6,33 +6,28 @@
 --- - All of it was on the screen if all changed rows of both sides were, of each file, and all
 ---   lines above them.
 local consent_window = require('eca.consent.window')
+local decide = require('eca.input.decide')
 local diffopt = require('eca.diff.diffopt')
 local seen_rows = require('eca.consent.seen_rows')
 
 local M = {}
 
----@class eca.SeenDiff
+---@class eca.SeenDiff of a request as it was shown
+---@field request eca.Request
 ---@field count integer of files
 ---@field files table<integer, true> whose changes were on the screen whole
 
 ---@class eca.DiffScreen
 ---@field watches eca.SeenRows[]
 ---@field left integer changed rows that were never on the screen
+---@field seen eca.SeenDiff
 
-local seen = {} ---@type table<string, eca.SeenDiff> by id and digest of the request
+local seen = {} ---@type table<string, eca.SeenDiff> by `key_of`
 
 ---@param request eca.Request
 ---@return string
 local function key_of(request)
   return request.id .. ' ' .. request.digest
-end
-
----@param diff eca.Diff
----@return eca.SeenDiff
-local function seen_of(diff)
-  local key = key_of(diff.request)
-  seen[key] = seen[key] or { count = diff.file and diff.file.count or 1, files = {} }
-  return seen[key]
 end
 
 --- The lines of a window that diff mode shows as changed.
@@ -102,8 +97,14 @@ function M.open(tab)
   for _, win in ipairs(tab.wins) do
     tab.before[win] = consent_window.before(win)
   end
-  if tab.diff.request then
-    tab.screen = { watches = {}, left = 0 }
+  local request, file = tab.diff.request, tab.diff.file
+  if request then
+    for key, each in pairs(seen) do
+      seen[key] = decide.now(each.request) and each -- else it is not pending any more
+    end
+    local key = key_of(request)
+    seen[key] = seen[key] or { request = request, count = file and file.count or 1, files = {} }
+    tab.screen = { watches = {}, left = 0, seen = seen[key] }
     diffopt.take()
   end
 end
@@ -143,10 +144,10 @@ function M.look(tab)
     left = left + (vim.api.nvim_win_is_valid(wins[place]) and watch.look() or 0)
   end
   local file = tab.diff.file and tab.diff.file.place or 0
-  local known = seen_of(tab.diff)
-  local changed = left ~= screen.left or left == 0 and not known.files[file]
+  local files = screen.seen.files
+  local changed = left ~= screen.left or left == 0 and not files[file]
   screen.left = left
-  known.files[file] = known.files[file] or left == 0 or nil
+  files[file] = files[file] or left == 0 or nil
   return changed
 end
 
@@ -155,21 +156,19 @@ end
 ---@return string? words, string? short
 function M.unseen(tab)
   local screen = tab.screen
-  local known = screen and seen_of(tab.diff)
-  local files = known and known.count - vim.tbl_count(known.files) or 0
-  local rows = screen and screen.left or 0
-  local others = files - ((rows > 0 and files > 0) and 1 or 0)
-  local words, short = {}, {} ---@type string[], string[]
-  ---@param count integer
-  ---@param one string
-  ---@param several string
-  local function add(count, one, several)
-    words[#words + 1] = count > 0 and ('%d more %s'):format(count, count > 1 and several or one)
-      or nil
-    short[#short + 1] = count > 0 and ('+%d'):format(count) or nil
+  if not screen then
+    return nil
   end
-  add(rows, 'row', 'rows')
-  add(others, 'file', 'files')
+  local files = screen.seen.count - vim.tbl_count(screen.seen.files)
+  local others = math.max(0, files - (screen.left > 0 and 1 or 0))
+  local words, short = {}, {} ---@type string[], string[]
+  for _, each in ipairs({ { screen.left, 'row' }, { others, 'file' } }) do
+    local count, name = each[1], each[2]
+    if count > 0 then
+      words[#words + 1] = ('%d more %s%s'):format(count, name, count > 1 and 's' or '')
+      short[#short + 1] = ('+%d'):format(count)
+    end
+  end
   if #words > 0 then
     return table.concat(words, ', '), table.concat(short, ' ')
   end
@@ -181,18 +180,6 @@ end
 function M.was_whole(request)
   local known = seen[key_of(request)]
   return known ~= nil and vim.tbl_count(known.files) == known.count
-end
-
---- Forget what was seen of requests that are not pending any more.
----@param pending eca.Request[]
-function M.forget_gone(pending)
-  local keys = {} ---@type table<string, true>
-  for _, request in ipairs(pending) do
-    keys[key_of(request)] = true
-  end
-  for key in pairs(seen) do
-    seen[key] = keys[key] and seen[key]
-  end
 end
 
 --- Called when the tab page's sides are compared no longer, with diff mode off.

@@ -3,6 +3,7 @@
 --- Rules kept here:
 --- - If there is too little room, only some keys are listed with what they do.
 --- - What was not on the screen yet is counted beside the keys.
+local decide = require('eca.input.decide')
 local diff_screen = require('eca.diff.screen')
 local footer = require('eca.ui.footer')
 local paths = require('eca.files.paths')
@@ -32,14 +33,15 @@ local function captions(tab)
   elseif not diff.request then
     return name .. '  before', 'after'
   end
-  if tab.answers and tab.answers.is_outdated(diff.request) then
+  local now = decide.now(diff.request)
+  if now and now.digest ~= diff.request.digest then
     return name .. '  now', 'outdated proposal'
   end
   return name .. '  now', PROPOSED[diff.kind] or 'proposed'
 end
 
 --- The keys with what they do, as in the footer of a float.
----@param list eca.DiffAction[]
+---@param list eca.Choice[]
 ---@param room integer cells
 ---@return string
 local function keys_text(list, room)
@@ -64,7 +66,7 @@ end
 
 --- Draw both winbars for the width of their windows.
 ---@param tab eca.DiffTab
----@param actions eca.DiffAction[] keys of the scratch side
+---@param actions eca.Choice[] keys of the scratch side
 function M.draw(tab, actions)
   local escape = sanitize.statusline
   local texts = { captions(tab) }

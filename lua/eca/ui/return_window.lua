@@ -22,13 +22,12 @@ local M = {}
 local namespace = vim.api.nvim_create_namespace('eca.ui.return_window')
 
 local waiting = {} ---@type eca.Asked[]
-local floats = {} ---@type (fun(): eca.Origin?)[]
+local float_origin = function() end ---@type fun(): eca.Origin?
 
---- Register a float that the user can enter: while they are in it, the function returns where they
---- came from, otherwise nil.
+--- Set how the approval float says where the user came from: nil while they are elsewhere.
 ---@param origin fun(): eca.Origin?
-function M.add_float(origin)
-  floats[#floats + 1] = origin
+function M.set_float(origin)
+  float_origin = origin
 end
 
 local function key_pressed()
@@ -62,14 +61,12 @@ function M.may_focus(asked, what)
   return false
 end
 
---- Where the user is now; inside a registered float, where they came from.
+--- Where the user is now; inside the approval float, where they came from.
 ---@return eca.Origin
 function M.here()
-  for _, origin in ipairs(floats) do
-    local before = origin()
-    if before then
-      return before
-    end
+  local before = float_origin()
+  if before then
+    return before
   end
   local mode = vim.api.nvim_get_mode().mode
   local inserting = mode:find('^[iRt]') or mode:find('^ni') or mode == 'ntT'

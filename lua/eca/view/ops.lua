@@ -203,7 +203,7 @@ end
 
 function draw.diff(op)
   op.request = op.request and vim.tbl_extend('keep', op.request, { chat = op.chat })
-  require('eca.diff').arrived(op, require('eca.approval.diff_keys'))
+  require('eca.diff').arrived(op)
 end
 
 function draw.notify(op)
