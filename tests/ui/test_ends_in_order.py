@@ -21,6 +21,7 @@ from tests.support.factories import StartNeovim
 from tests.support.processes import adopting, command_line, statuses, wait_gone
 from tests.ui.talk import catch_up, draft, host_of, say, wait_idle, wait_line
 
+from eca_nvim.chat.vocabulary.intents import INTENTS
 from eca_nvim.disk.private import KINDS
 from eca_nvim.protocol.acp import AGENT_REQUESTS
 from eca_nvim.review.snapshots import SMALL
@@ -38,14 +39,13 @@ end
 vim.ui.input = function(options, on_done)
   on_done(options.default or 'text')
 end
-local intents = require('eca.host.intents')
-package.loaded['eca.host.intents'] = setmetatable({}, {
-  __index = function(_, name)
-    _G.used.intents[name] = true
-    return intents[name]
-  end,
-})
-_G.known = { intents = vim.tbl_keys(intents), subcommands = {} }
+local host = require('eca.host')
+local send = host.send
+host.send = function(name, ...)
+  _G.used.intents[name] = true
+  return send(name, ...)
+end
+_G.known = { subcommands = {} }
 local keymaps, by_action = require('eca.keymaps'), {}
 for name, subcommand in pairs(require('eca.commands').subcommands) do
   table.insert(_G.known.subcommands, name)
@@ -351,6 +351,7 @@ def used(
         lines=40,
         environment={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )
+    nvim.lua("_G.known.intents = ...", [*INTENTS])
     nvim.keys(":EcaChat<CR>")
     for feature in (*FEATURES, log_in, agent_asks):
         feature(nvim)

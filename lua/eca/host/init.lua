@@ -9,7 +9,6 @@
 --- - `:Eca restart` starts it in any case, with the current options. A host that does not answer a
 ---   restart is killed, and another one starts.
 local held_intents = require('eca.host.held_intents')
-local intents = require('eca.host.intents')
 local log = require('eca.host.log')
 local python = require('eca.host.python')
 local scan = require('eca.text.scan')
@@ -281,10 +280,9 @@ function M.revive()
 end
 
 --- Send an intent without waiting. The host is started if it is not running.
----@param name string see `eca.host.intents`
+---@param name string see `eca_nvim/chat/vocabulary/intents.py`, which explains the fields of each
 ---@param payload? table<string, any>
 function M.send(name, payload)
-  assert(intents[name], name)
   local intent = { name = name, payload = payload or vim.empty_dict() }
   if DOWN[state] then
     if name == 'start' then
