@@ -6,7 +6,6 @@
 --- - A rollback names the prompt before it asks what to undo.
 --- - What the server must be able to do is checked before (`needs` in `eca.keymaps.actions`).
 local abilities = require('eca.state.abilities')
-local attention = require('eca.chat.attention')
 local blocks = require('eca.actions.blocks')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
@@ -75,7 +74,7 @@ function M.resume()
     else
       choose.one('Resume', saved, function(chat)
         local changed, facts = chat.updated or chat.created, {} ---@type integer?, string[]
-        facts[#facts + 1] = changed and attention.age(math.floor(changed / 1000))
+        facts[#facts + 1] = changed and manage.age(math.floor(changed / 1000))
         facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
         facts[#facts + 1] = chat.open and 'open' or nil
         facts[#facts + 1] = chat.model

@@ -1,5 +1,4 @@
 --- Actions on whole chats: choose, go to the next, rename, clear, delete.
-local attention = require('eca.chat.attention')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
@@ -25,12 +24,26 @@ function M.current()
   return id
 end
 
+--- How long ago a time was: `5s`, `3m`, `2h`, `4d`.
+---@param seconds integer since the epoch
+---@return string
+function M.age(seconds)
+  local passed = math.max(0, os.time() - seconds)
+  for _, unit in ipairs({ { 86400, 'd' }, { 3600, 'h' }, { 60, 'm' } }) do
+    if passed >= unit[1] then
+      return ('%d%s'):format(math.floor(passed / unit[1]), unit[2])
+    end
+  end
+  return passed .. 's'
+end
+
 ---@param id string
 ---@return string
 local function describe(id)
-  local found, chat = attention.of(id), assert(chats.get(id))
+  local chat = assert(chats.get(id))
+  local found = chats.attention(chat)
   local title = ('chat %d %s %s'):format(chat.number, found.sign, mirror.title(id))
-  local age = chat.changed and attention.age(chat.changed)
+  local age = chat.changed and M.age(chat.changed)
   return display_width.list_row(title, TITLE, { found.word, age })
 end
 
@@ -43,9 +56,10 @@ local function sorted()
     place[id] = index
   end
   table.sort(ids, function(left, right)
-    local one, other = attention.of(left).rank, attention.of(right).rank
+    local chat, beside = assert(chats.get(left)), assert(chats.get(right))
+    local one, other = chats.attention(chat).rank, chats.attention(beside).rank
     if one == other then -- the later one first
-      one, other = chats.get(right).changed or 0, chats.get(left).changed or 0
+      one, other = beside.changed or 0, chat.changed or 0
     end
     return one < other or one == other and place[left] < place[right]
   end)

@@ -172,6 +172,30 @@ function M.latest()
   return latest
 end
 
+---@class eca.Attention
+---@field word string
+---@field sign string
+---@field group string
+---@field rank integer the lower, the more urgent
+
+--- By what a chat does.
+---@type table<string, eca.Attention>
+local KINDS = {
+  waiting = { word = 'waiting', sign = '?', group = 'EcaWaiting', rank = 1 },
+  finished = { word = 'finished', sign = '✓', group = 'EcaNew', rank = 2 },
+  login = { word = 'login', sign = '?', group = 'EcaWaiting', rank = 1 },
+  running = { word = 'running', sign = '●', group = 'EcaRunning', rank = 3 },
+  stopping = { word = 'stopping', sign = '◌', group = 'EcaWaiting', rank = 3 },
+  idle = { word = 'idle', sign = ' ', group = 'EcaWinbarDim', rank = 4 },
+}
+
+--- The attention that a chat needs: what it is doing, or that it has finished unseen.
+---@param chat eca.Chat
+---@return eca.Attention
+function M.attention(chat)
+  return KINDS[chat.unseen and 'finished' or require('eca.state.mirror').turn(chat.id)]
+end
+
 --- Called when a chat has another title: sets `b:eca_title` of its buffers.
 ---@param id string
 function M.retitle(id)

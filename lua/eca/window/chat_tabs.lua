@@ -2,6 +2,7 @@
 --- room. A click goes to the chat.
 ---
 --- Rules kept here: a single chat has no tabs.
+local buffers = require('eca.chat.buffers')
 local display_width = require('eca.ui.display_width')
 
 local M = {}
@@ -19,29 +20,20 @@ local WEIGHTS = { 95, 85, 70, 45 }
 ---@param id string
 ---@return integer?
 function M.number(id)
-  local buffers = require('eca.chat.buffers')
   local chat = buffers.get(id)
   return chat and buffers.are_several() and chat.number or nil
 end
 
----@class eca.OtherChat
----@field id string
----@field number integer
----@field attention eca.Attention
-
 --- As many of the other chats as can fit; those that need the user most are preferred.
 ---@param id string
 ---@param most integer
----@return eca.OtherChat[] sorted by number
+---@return eca.Chat[] sorted by number
 local function others(id, most)
-  local ranks = { {}, {}, {}, {} } ---@type eca.OtherChat[][]
-  for _, each in ipairs(require('eca.chat.buffers').ids()) do
-    local attention = require('eca.chat.attention').of(each)
-    local same = ranks[attention.rank]
-    if each ~= id and #same < most then
-      local number = require('eca.chat.buffers').get(each).number
-      same[#same + 1] = { id = each, number = number, attention = attention }
-    end
+  local ranks = { {}, {}, {}, {} } ---@type eca.Chat[][]
+  for _, each in ipairs(buffers.ids()) do
+    local chat = assert(buffers.get(each))
+    local same = ranks[buffers.attention(chat).rank]
+    same[#same + 1] = each ~= id and #same < most and chat or nil
   end
   local found = vim.list_slice(vim.iter(ranks):flatten():totable(), 1, most)
   table.sort(found, function(one, other)
@@ -56,7 +48,7 @@ end
 ---@return eca.WinbarPart[]
 function M.parts(id, columns)
   return vim.tbl_map(function(other)
-    local attention = other.attention
+    local attention = buffers.attention(other)
     local sign = attention.sign ~= ' ' and attention.sign or ''
     local title = require('eca.state.mirror').title(other.id)
     local text = columns >= ROOMY
@@ -82,7 +74,7 @@ end
 --- Called by the winbar when a tab is clicked.
 ---@param number integer
 function M.click(number)
-  local id = require('eca.chat.buffers').numbered(number)
+  local id = buffers.numbered(number)
   if id then
     open(id)
   end
