@@ -1,6 +1,7 @@
-"""An agent of the Agent Client Protocol that follows a script, on the official SDK.
+"""An agent of the Agent Client Protocol that follows a script.
 
-`python acp_agent.py SCRIPT REPORT`. SCRIPT is a JSON file:
+`python acp_agent.py SCRIPT REPORT [official]`, on the official SDK with the last word. SCRIPT is a
+JSON file:
 
     {"initialize": RESULT, "session": RESULT, "turns": [[STEP, …], …]}
 
@@ -27,8 +28,8 @@ these methods refused until the client has authenticated by a way whose value is
 PATH exists. `python acp_agent.py SCRIPT REPORT login` is the program for that in a terminal: it
 says what it sees of Neovim and reads a line, `yes` to make the file.
 
-What the client sends is checked by the SDK's models. REPORT gets one JSON line for each message:
-`{"method", "params", "fault"}`, and `{"answer", "to"}` for the answers to our requests.
+REPORT gets one JSON line for each message of the client: `{"method", "params"}`, and `{"answer",
+"to"}` for the answers to our requests. `acp_models.faults` checks it.
 """
 
 import asyncio
@@ -36,63 +37,11 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
 
-from acp import RequestError, schema
-from acp.connection import Connection
-from acp.stdio import stdio_streams
-from pydantic import BaseModel, RootModel, ValidationError
+from tests.support.acp_link import Connection, Refused, Value, not_found
 
-Value: TypeAlias = Any
-
-
-class SetConfigOption(
-    RootModel[
-        schema.SetSessionConfigOptionBooleanRequest | schema.SetSessionConfigOptionSelectRequest
-    ]
-):
-    """Either form of the request; the SDK has no name for both."""
-
-
-class ElicitationAnswer(
-    RootModel[
-        schema.AcceptElicitationResponse
-        | schema.DeclineElicitationResponse
-        | schema.CancelElicitationResponse
-    ]
-):
-    """The answers that a client may give; the SDK's own type takes any other one, too."""
-
-
-MODELS: Mapping[str, type[BaseModel]] = {
-    "initialize": schema.InitializeRequest,
-    "authenticate": schema.AuthenticateRequest,
-    "logout": schema.LogoutRequest,
-    "session/new": schema.NewSessionRequest,
-    "session/load": schema.LoadSessionRequest,
-    "session/resume": schema.ResumeSessionRequest,
-    "session/fork": schema.ForkSessionRequest,
-    "session/list": schema.ListSessionsRequest,
-    "session/delete": schema.DeleteSessionRequest,
-    "session/close": schema.CloseSessionRequest,
-    "session/prompt": schema.PromptRequest,
-    "session/cancel": schema.CancelNotification,
-    "session/set_mode": schema.SetSessionModeRequest,
-    "session/set_config_option": SetConfigOption,
-    "$/cancel_request": schema.CancelRequestNotification,
-}
-ANSWERS: Mapping[str, type[BaseModel]] = {
-    "session/request_permission": schema.RequestPermissionResponse,
-    "fs/read_text_file": schema.ReadTextFileResponse,
-    "fs/write_text_file": schema.WriteTextFileResponse,
-    "terminal/create": schema.CreateTerminalResponse,
-    "terminal/output": schema.TerminalOutputResponse,
-    "terminal/wait_for_exit": schema.WaitForTerminalExitResponse,
-    "terminal/kill": schema.KillTerminalResponse,
-    "terminal/release": schema.ReleaseTerminalResponse,
-    "elicitation/create": ElicitationAnswer,
-}
 SESSION = "scripted"
 
 
@@ -110,7 +59,7 @@ class Agent:
         self._begun: list[asyncio.Task[None]] = []
         self._sessions = 0
         self._requests = 0
-        """How many requests were sent; the SDK numbers them from 0."""
+        """How many requests were sent; they are numbered from 0."""
         self.connection: Connection
 
     def _note(self, entry: Mapping[str, Value]) -> None:
@@ -118,13 +67,13 @@ class Agent:
             report.write(json.dumps(entry) + "\n")
 
     async def handle(self, method: str, params: Value, is_notification: bool) -> Value:
-        """Handle a message of the client (`acp.connection.MethodHandler`)."""
-        self._note({"method": method, "params": params, "fault": _fault(MODELS, method, params)})
+        """Handle a message of the client (`acp_link.Handler`)."""
+        self._note({"method": method, "params": params})
         if is_notification:
             self._notification(method).set()
             return None
         if method in self._login.get("refuses", ()) and not self._may_work():
-            raise RequestError(-32000, "Authentication required")
+            raise Refused(-32000, "Authentication required")
         match method:
             case "authenticate":
                 return await self._authenticate(params["methodId"])
@@ -143,7 +92,7 @@ class Agent:
                 return {}
             case "session/set_config_option":
                 return {"configOptions": self._script["session"]["configOptions"]}
-        raise RequestError.method_not_found(method)
+        raise not_found(method)
 
     def _may_work(self) -> bool:
         key = self._login.get("key")
@@ -152,7 +101,7 @@ class Agent:
     async def _authenticate(self, way: str) -> Value:
         match self._login["ways"][way]:
             case [code, message]:
-                raise RequestError(code, message)
+                raise Refused(code, message)
             case "slow":
                 await asyncio.Event().wait()
         self._logged_in = True
@@ -169,7 +118,7 @@ class Agent:
                 case "end":
                     reason = value
                 case "fail":
-                    raise RequestError(*value)
+                    raise Refused(*value)
                 case _:
                     await self._step(what, value)
         return {"stopReason": reason}
@@ -207,10 +156,10 @@ class Agent:
             params = {"sessionId": SESSION} | self._filled(params)
         try:
             answer = await self.connection.send_request(method, params)
-        except RequestError as refused:
+        except Refused as refused:
             self._note({"answer": {"error": str(refused), "code": refused.code}, "to": method})
             return
-        self._note({"answer": answer, "to": method, "fault": _fault(ANSWERS, method, answer)})
+        self._note({"answer": answer, "to": method})
         if method == "terminal/create":
             self._terminal = answer["terminalId"]
 
@@ -231,23 +180,14 @@ class Agent:
         await asked
 
 
-def _fault(models: Mapping[str, type[BaseModel]], method: str, params: Value) -> str | None:
-    """Check a message by the SDK's model; returns why it is invalid."""
-    if method not in models:
-        return None
-    try:
-        models[method].model_validate(params)
-    except ValidationError as fault:
-        return str(fault)
-    return None
-
-
 async def main(script: Value, report: Path) -> None:
     """Serve on standard input and output until it ends."""
-    reader, writer = await stdio_streams(limit=50 << 20)
     agent = Agent(script, report)
-    agent.connection = Connection(agent.handle, writer, reader, listening=False)
-    await agent.connection.main_loop()
+    connect = Connection
+    if "official" in sys.argv:
+        connect = import_module("tests.support.acp_official").OfficialConnection
+    agent.connection = connect(agent.handle)
+    await agent.connection.serve()
 
 
 def log_in(key: str) -> int:

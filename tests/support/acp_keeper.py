@@ -1,11 +1,11 @@
-"""An agent that keeps its sessions in a folder and answers every prompt, on the official SDK.
+"""An agent that keeps its sessions in a folder and answers every prompt.
 
 `python acp_keeper.py FOLDER [METHOD …] [WHEN]`: it announces the methods `session/METHOD` of all
 that it has, and does not know those that are named here. It replays a session that it loads; WHEN:
 each that it opens again, `early`, before its answer, `late`, after it, or `twice`, both.
 
 A prompt gets the answer "reply N to: TEXT", where N counts the prompts of the session; `hang` is
-begun and not ended. FOLDER has a JSON file for each session and `journal`, a line for each message.
+begun and not ended. FOLDER has a JSON file for each session, and `report` a line for each message.
 Who opens a session learns its modes: each begins in the first again.
 """
 
@@ -14,14 +14,8 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
 
-from acp import RequestError
-from acp.connection import Connection
-from acp.stdio import stdio_streams
-from tests.support.acp_agent import MODELS
-
-Value: TypeAlias = Any
+from tests.support.acp_link import Connection, Refused, Value, not_found
 
 REPLAYS = {"early": (True, False), "late": (False, True), "twice": (True, True)}
 METHODS = ("list", "resume", "fork", "delete", "close")
@@ -46,14 +40,13 @@ class Keeper:
         self.connection: Connection
 
     async def handle(self, method: str, params: Value, is_notification: bool) -> Value:
-        """Handle a message of the client (`acp.connection.MethodHandler`)."""
-        MODELS[method].model_validate(params)
-        with (self._folder / "journal").open("a") as journal:
-            journal.write(f"{method} {params.get('sessionId', '')}\n")
+        """Handle a message of the client (`acp_link.Handler`)."""
+        with (self._folder / "report").open("a") as report:
+            report.write(json.dumps({"method": method, "params": params}) + "\n")
         if is_notification:
             return None
         if method in self._unknown:
-            raise RequestError.method_not_found(method)
+            raise not_found(method)
         return self._known(method, params) or await self._in_session(method, params)
 
     def _known(self, method: str, params: Value) -> Value:
@@ -123,7 +116,7 @@ class Keeper:
     def _read(self, session_id: str) -> Value:
         path = self._path(session_id)
         if not path.exists():
-            raise RequestError(-32002, f"no session {session_id}")
+            raise Refused(-32002, f"no session {session_id}")
         return json.loads(path.read_text())
 
     def _path(self, session_id: str) -> Path:
@@ -132,10 +125,9 @@ class Keeper:
 
 async def main(folder: Path, unknown: list[str]) -> None:
     """Serve on standard input and output until it ends."""
-    reader, writer = await stdio_streams(limit=50 << 20)
     agent = Keeper(folder, unknown)
-    agent.connection = Connection(agent.handle, writer, reader, listening=False)
-    await agent.connection.main_loop()
+    agent.connection = Connection(agent.handle)
+    await agent.connection.serve()
 
 
 if __name__ == "__main__":

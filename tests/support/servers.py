@@ -91,6 +91,13 @@ def scripted_acp(steps: Sequence[Step], folder: Path) -> ScriptedServer:
     return ScriptedServer([*server.command, "--lines"], server.journal)
 
 
+def acp_agent(script: Path, report: Path, *words: str) -> list[str]:
+    """Return a command that runs `acp_agent.py`: programs by a path have a name for the user."""
+    path = REPOSITORY / "tests" / "support" / "acp_agent.py"
+    command = ["/usr/bin/env", f"PYTHONPATH={REPOSITORY}", sys.executable, str(path)]
+    return [*command, str(script), str(report), *words]
+
+
 def scripted(steps: Sequence[Step], folder: Path) -> ScriptedServer:
     """Prepare to perform a script; its files go to the folder."""
     folder.mkdir(parents=True, exist_ok=True)

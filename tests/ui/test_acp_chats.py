@@ -1,10 +1,14 @@
 """Chats of an ACP agent that go on: after its death, that of the host, and in other Neovims."""
 
+import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.support.acp_models import MODELS, faults
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.servers import module_command
@@ -27,7 +31,19 @@ def start(start_nvim: StartNeovim, folder: Path, *unknown: str) -> Neovim:
 
 def journal(folder: Path) -> list[str]:
     """Return what the agents were asked for, with the id of the session."""
-    return (folder / "sessions" / "journal").read_text().splitlines()
+    return [f"{it['method']} {it['params'].get('sessionId', '')}" for it in report(folder)]
+
+
+def report(folder: Path) -> list[dict[str, Any]]:
+    """Return the messages that the agents got."""
+    return [*map(json.loads, (folder / "sessions" / "report").read_text().splitlines())]
+
+
+@pytest.fixture(autouse=True)
+def what_agents_got_is_valid(tmp_path: Path) -> Iterator[None]:
+    yield
+    assert {it["method"] for it in report(tmp_path)} <= MODELS.keys()
+    assert not [*faults(report(tmp_path))]
 
 
 def talk(nvim: Neovim, text: str, number: int) -> None:

@@ -2,11 +2,10 @@
 
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support import acp_agent
+from tests.support import servers
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import draft, lines_of, wait_idle, wait_line
@@ -39,7 +38,7 @@ class LockedAgent:
 
     def __init__(self, folder: Path, *refuses: str) -> None:
         self._script, self._report = folder / "script.json", folder / "report.jsonl"
-        self.command = [sys.executable, acp_agent.__file__, str(self._script), str(self._report)]
+        self.command = servers.acp_agent(self._script, self._report)
         ways = {"sign": None, "old": [-32603, "this account\x1b[31m\nis closed"], "slow": "slow"}
         login = {"refuses": refuses, "ways": ways, "key": str(folder / "key")}
         can = {"authMethods": WAYS, "agentCapabilities": {"auth": {"logout": {}}}}
@@ -54,8 +53,8 @@ class LockedAgent:
         return [it["params"] for it in read if it.get("method") == method]
 
     def start(self, start_nvim: StartNeovim) -> Neovim:
-        servers = {"locked": {"command": self.command, "protocol": "acp"}}
-        settings = {"server": "locked", "servers": servers, "approval": {"guard": 0}}
+        agents = {"locked": {"command": self.command, "protocol": "acp"}}
+        settings = {"server": "locked", "servers": agents, "approval": {"guard": 0}}
         return start_nvim(settings=settings, columns=100, lines=40)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from tests.support import acp_agent
+from tests.support import acp_agent, servers
+from tests.support.acp_models import faults
 from tests.support.editor import Neovim
 from tests.support.factories import AssertScreen, StartNeovim
 from tests.support.screen import Screen
@@ -67,17 +67,17 @@ def start(start_nvim: StartNeovim, folder: Path) -> Neovim:
     """Open a chat with an agent that asks for a form, then for a link."""
     script = folder / "script.json"
     script.write_text(json.dumps({"turns": [[asks(FORM)], [asks(LINK)]]}))
-    command = [sys.executable, acp_agent.__file__, str(script), str(folder / "report.jsonl")]
-    servers = {"scripted": {"command": command, "protocol": "acp"}}
-    settings = {"server": "scripted", "servers": servers, "approval": {"guard": 0}}
+    command = servers.acp_agent(script, folder / "report.jsonl")
+    agents = {"scripted": {"command": command, "protocol": "acp"}}
+    settings = {"server": "scripted", "servers": agents, "approval": {"guard": 0}}
     return start_nvim(settings=settings, columns=80, lines=40)
 
 
 def answers(folder: Path) -> list[Any]:
-    """Return what the agent got, once the SDK has found it valid."""
+    """Return what the agent got, if the SDK finds it valid."""
     report = map(json.loads, (folder / "report.jsonl").read_text().splitlines())
     found = [it for it in report if "answer" in it]
-    assert not any(it["fault"] for it in found)
+    assert not [*faults(found)]
     return [it["answer"] for it in found]
 
 

@@ -53,7 +53,7 @@ def scripted_acp(tmp_path: Path) -> PrepareScript:
 
 @pytest.fixture
 def scripted(tmp_path: Path) -> Scripted:
-    """Return the files of an agent on the official SDK."""
+    """Return the files of an agent that follows a script."""
     return Scripted(tmp_path)
 
 

@@ -1,12 +1,12 @@
-"""An agent on the official SDK that follows a script (`tests/support/acp_agent.py`)."""
+"""An agent that follows a script (`tests/support/acp_agent.py`)."""
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tests.support import acp_agent
+from tests.support import servers
+from tests.support.acp_models import faults
 
 Value: TypeAlias = Any
 
@@ -14,9 +14,9 @@ Value: TypeAlias = Any
 class Scripted:
     """The agent's files: its script and what it reports."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *words: str) -> None:
         self._script, self._report = folder / "script.json", folder / "report.jsonl"
-        self.command = [sys.executable, acp_agent.__file__, str(self._script), str(self._report)]
+        self.command = servers.acp_agent(self._script, self._report, *words)
 
     def play(self, *turns: Sequence[Value], **more: Value) -> None:
         """Set the script."""
@@ -32,5 +32,5 @@ class Scripted:
         return [it["answer"] for it in self.report if "answer" in it]
 
     def faults(self) -> list[str]:
-        """Return what was not valid."""
-        return [it["fault"] for it in self.report if it.get("fault")]
+        """Return what was not valid, by the models of the official SDK."""
+        return [*faults(self.report)]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, get_args
 import pytest
 from acp import schema
 from msgspec import inspect
-from tests.support.acp_agent import MODELS
+from tests.support.acp_models import MODELS
 from tests.support.on_the_wire import on_the_wire
 
 from eca_nvim.agents.acp.setup import SessionSetup, Way, introduction

@@ -33,6 +33,12 @@ CHOICES = [
 ]
 
 
+@pytest.fixture
+def scripted(tmp_path: Path) -> Scripted:
+    """Return the files of an agent on the official SDK."""
+    return Scripted(tmp_path, "official")
+
+
 def asks(call: str) -> Value:
     """Request permission for a call that was not announced."""
     shown = {"toolCallId": call, "title": "run it", "kind": "execute"}
