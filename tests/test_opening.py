@@ -75,7 +75,7 @@ COMMANDS = set(
 COMMANDS_WITH_NAMES = {
     "help": "commands/plugin.lua",
     "helptags": "commands/plugin.lua",
-    "split": "commands/init.lua",  # the log
+    "split": "commands/plugin.lua",  # the log
     "buffer": HOME,
     "edit!": HOME,
 }

@@ -40,13 +40,13 @@ def test_options(nvim: Neovim) -> None:
 
 
 def test_commands(nvim: Neovim) -> None:
-    subcommands = set(nvim.lua("return vim.tbl_keys(require('eca.commands').subcommands)"))
+    subcommands = set(nvim.lua("return vim.tbl_keys(require('eca.commands.subcommands').by_name)"))
     text = documents.README.read_text(encoding="utf-8")
     assert set(re.findall(r"`:Eca ([a-z-]+)", text)) - subcommands == set()
 
 
 def test_commands_that_messages_advise(nvim: Neovim) -> None:
-    subcommands = set(nvim.lua("return vim.tbl_keys(require('eca.commands').subcommands)"))
+    subcommands = set(nvim.lua("return vim.tbl_keys(require('eca.commands.subcommands').by_name)"))
     code = (*PACKAGE.rglob("*.py"), *(REPOSITORY / "lua").rglob("*.lua"))
     advised = {name for path in code for name in re.findall(r":Eca ([a-z-]+)", path.read_text())}
     assert advised - subcommands == set()

@@ -38,7 +38,7 @@ def test_commands(nvim: Neovim) -> None:
 
 
 def test_subcommands(nvim: Neovim) -> None:
-    there = set(nvim.lua("return vim.tbl_keys(require('eca.commands').subcommands)"))
+    there = set(nvim.lua("return vim.tbl_keys(require('eca.commands.subcommands').by_name)"))
     assert documents.things(r":Eca-(\S+)") == there
 
 

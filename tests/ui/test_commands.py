@@ -110,7 +110,7 @@ def test_a_bang_starts_a_new_chat(view: View) -> None:
 
 def test_completion_offers_what_works(view: View) -> None:
     completed = view.nvim.eval("getcompletion('Eca ', 'cmdline')")
-    planned = view.nvim.lua("return require('eca.commands.checks').planned")
+    planned = view.nvim.lua("return require('eca.commands').planned")
     assert sorted([*completed, *planned]) == sorted([*CONTRACT, *BEYOND])
     assert view.nvim.eval("getcompletion('Eca appr', 'cmdline')") == [
         "approval",
@@ -201,8 +201,8 @@ def test_steering_and_queueing_take_text_or_the_draft(view: View) -> None:
 def test_every_subcommand_completes_its_argument(view: View) -> None:
     code = """
     local wrong = {}
-    for name, subcommand in pairs(require('eca.commands').subcommands) do
-      local choices = subcommand.choices and subcommand.choices('', false, '') or {}
+    for name, subcommand in pairs(require('eca.commands.subcommands').by_name) do
+      local choices = require('eca.commands').complete('', 'Eca ' .. name .. ' ')
       if not vim.islist(choices) or not (subcommand.action or subcommand.run) then
         table.insert(wrong, name)
       end

@@ -47,12 +47,16 @@ host.send = function(name, ...)
 end
 _G.known = { subcommands = {} }
 local keymaps, by_action = require('eca.keymaps'), {}
-for name, subcommand in pairs(require('eca.commands').subcommands) do
+for name, subcommand in pairs(require('eca.commands.subcommands').by_name) do
   table.insert(_G.known.subcommands, name)
   by_action[subcommand.action or ''] = name
   local run = subcommand.run
   subcommand.run = run and function(...)
     _G.used.subcommands[name] = true
+    if type(run) == 'string' then
+      local module, member = run:match('^(.*)%.([%w_]+)$')
+      return require('eca.' .. module)[member](...)
+    end
     return run(...)
   end
 end

@@ -231,7 +231,7 @@ OPENED: dict[str, Opened] = {
         ["chat/output"],
         "vim.bo.filetype == 'markdown' and vim.bo.bufhidden == 'wipe'",
     ),
-    "log": Opened(log, ["commands/init"], A_FILE),
+    "log": Opened(log, ["commands/plugin"], A_FILE),
     "help": Opened(
         lambda nvim, _: nvim.command("Eca help"), ["commands/plugin"], "vim.bo.buftype == 'help'"
     ),

@@ -24,17 +24,12 @@ function M.meant_here(first, last)
   return items
 end
 
---- Add what is meant in the current window: its file, the selected lines, an entry of a list.
-function M.add()
-  M.add_named(nil, places.selected_lines())
-end
-
 --- Add what is named: a file, some of its lines, a folder, a web page; without a name, what is
 --- meant in the current window.
 ---@param name? string
 ---@param first? integer
 ---@param last? integer
-function M.add_named(name, first, last)
+local function add(name, first, last)
   if not name then
     vim.tbl_map(eca.add_context, M.meant_here(first, last))
     return
@@ -51,12 +46,26 @@ end
 ---@param name? string as on the line, or a path
 ---@param first? integer
 ---@param last? integer
-function M.remove_named(name, first, last)
+local function remove(name, first, last)
   for _, what in ipairs(name and { name } or M.meant_here(first, last)) do
     if not eca.remove_context(what) then
       notify.warn(('%s is not on the context line'):format(name or contexts.label(what)))
     end
   end
+end
+
+--- Add what is meant in the current window: its file, the selected lines, an entry of a list.
+function M.add()
+  add(nil, places.selected_lines())
+end
+
+--- `:[range]Eca add[!] [name]`
+---@param name? string
+---@param removes boolean
+---@param call eca.Call
+function M.run(name, removes, call)
+  local act, ranged = removes and remove or add, call.range > 0
+  act(name, ranged and call.line1 or nil, ranged and call.line2 or nil)
 end
 
 --- Put the image of the clipboard into the draft, as a token at the cursor.

@@ -1,4 +1,4 @@
---- Actions on the folders of the workspace: adding another project, removing it, listing them.
+--- The folders of the workspace: adding another project, removing it, listing them.
 ---
 --- Rules kept here: a folder is added only if the user says so; the host refuses one that is too
 --- much, as the home folder.
@@ -21,9 +21,8 @@ local function change(path, removed)
   end)
 end
 
---- Add a folder.
 ---@param path? string default: the project of the file or of the working folder
-function M.add(path)
+local function add(path)
   path = path or places.other_project()
   if path then
     change(path, false)
@@ -32,9 +31,8 @@ function M.add(path)
   end
 end
 
---- Remove a folder that was added.
 ---@param path? string default: the last one added
-function M.remove(path)
+local function remove(path)
   local added = workspace.added()
   path = path or added[#added]
   if path then
@@ -44,10 +42,21 @@ function M.remove(path)
   end
 end
 
---- List the folders.
-function M.list()
-  local names = vim.tbl_map(paths.short, workspace.folders())
-  notify.info('the workspace: ' .. table.concat(names, ', '))
+--- List the folders, or add or remove one.
+---@param text? string 'add' or 'remove', and a folder, blanks escaped
+function M.run(text)
+  local act, path = (text or ''):match('^(%l*)%s*(.*)$')
+  path = path ~= '' and path:gsub('\\ ', ' ') or nil
+  if not text then
+    local names = vim.tbl_map(paths.short, workspace.folders())
+    notify.info('the workspace: ' .. table.concat(names, ', '))
+  elseif act == 'add' then
+    add(path)
+  elseif act == 'remove' then
+    remove(path)
+  else
+    notify.warn("folder takes 'add' or 'remove', and a folder")
+  end
 end
 
 return M

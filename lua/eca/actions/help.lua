@@ -1,4 +1,4 @@
---- The list of keys, as they are mapped in the current buffer.
+--- What can be done: the list of keys, as they are mapped in the current buffer, and the palette.
 local abilities = require('eca.state.abilities')
 local actions = require('eca.keymaps.actions')
 local keys = require('eca.ui.keys')
@@ -95,6 +95,11 @@ end
 function M.keys()
   local lines, marks = content()
   keys.show(lines, marks)
+end
+
+--- Open the palette.
+function M.palette()
+  vim.cmd.Eca()
 end
 
 return M

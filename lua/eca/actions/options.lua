@@ -1,4 +1,5 @@
---- Actions that set an option of a chat: model, agent, variant, and what else its agent offers.
+--- Actions that set an option of a chat: model, agent, variant, trust, and what else its agent
+--- offers.
 ---
 --- Rules kept here:
 --- - Names are shown and typed, values are sent. The current value is marked.
@@ -189,7 +190,51 @@ function M.next_agent()
   send(chat, option.id, offers[place % #offers + 1].value)
 end
 
--- --- options without a command of their own -----------------------------------------------------
+-- Trust -----------------------------------------------------------------------------------------
+
+---@param chat string
+local function notify_trust(chat)
+  if mirror.status(chat).trust then
+    local waits = #mirror.pending(chat) > 0
+    local what = waits and 'tools run WITHOUT ASKING (what waits still asks)' -- fits 80 columns
+      or 'tools of this chat run WITHOUT ASKING'
+    notify.warn('trust on: ' .. what)
+  else
+    notify.info('trust off: this chat asks before tools run')
+  end
+end
+
+--- Show a message whenever a chat's trust changes.
+---@param chat string
+local function watch_trust(chat)
+  local known = mirror.status(chat).trust or false
+  vim.api.nvim_create_autocmd('User', {
+    group = vim.api.nvim_create_augroup('eca.trust.' .. chat, {}),
+    pattern = 'EcaStatusChanged',
+    callback = function(event)
+      local trust = event.data.status.trust
+      if event.data.chat == chat and trust ~= known then
+        known = trust
+        notify_trust(chat)
+      end
+    end,
+  })
+end
+
+--- Turn the chat's trust on or off. A message follows when the host confirms it.
+---@param word? 'on'|'off' default: toggle
+function M.trust(word)
+  local chat = eca.current()
+  local known = mirror.status(chat).trust or false
+  local trusted = word == 'on' or word == nil and not known
+  watch_trust(chat)
+  host.send('trust', { chat = chat, trusted = trusted })
+  if trusted == known then
+    notify_trust(chat)
+  end
+end
+
+-- Options without a command of their own --------------------------------------------------------
 
 --- Set an option: a toggle to its other value, anything else from a list.
 ---@param option eca.Option

@@ -1,11 +1,15 @@
---- Actions on prompts: send, queue, take back, stop, recall.
+--- Actions on prompts: send, queue, take back, stop, recall, choose one sent before.
 local chats = require('eca.chat.buffers')
+local choose = require('eca.ui.choose')
+local eca = require('eca')
 local field = require('eca.input.field')
+local history = require('eca.input.history')
 local host = require('eca.host')
 local input = require('eca.input')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
+local scan = require('eca.text.scan')
 local windows = require('eca.window')
 
 local M = {}
@@ -58,6 +62,24 @@ function M.submit(queue)
   end
 end
 
+--- Send a prompt that was typed on the command line, and scroll to the end so that the user sees
+--- the answer.
+---@param text string
+---@param opts eca.SendOptions
+function M.send(text, opts)
+  opts.chat = opts.chat or eca.current()
+  local item, word = mirror.secret(opts.chat), scan.trim(text)
+  if item and not word:find('%s') then -- it may be the secret that the chat asks for
+    if vim.fn.histget('cmd', -1):find(word, 1, true) then
+      vim.fn.histdel('cmd', -1)
+    end
+    require('eca.input.secret').ask(item, word)
+    return
+  end
+  eca.send(text, opts)
+  input.show_end(opts.chat)
+end
+
 --- Take a queued prompt back into the input, or drop it.
 ---@param index? integer 1-based place in the queue; default: the last
 ---@param drop? boolean
@@ -89,6 +111,24 @@ function M.recall(step)
   if chat and chat.input == vim.api.nvim_get_current_buf() then
     input.recall(chat, step)
   end
+end
+
+--- Choose one of this project's prompts and put it into the input.
+function M.choose()
+  local prompts = history.newest_first()
+  if #prompts == 0 then
+    return notify.info('no prompts sent in this project yet')
+  end
+  choose.one('Prompts', prompts, function(prompt)
+    local lines = vim.iter(vim.split(prompt, '\n', { plain = true })):map(scan.trim)
+    return lines
+      :filter(function(line)
+        return line ~= ''
+      end)
+      :join(' ⏎ ')
+  end, function(prompt)
+    field.put_back(chats.ensure(eca.open()).input, prompt)
+  end)
 end
 
 return M

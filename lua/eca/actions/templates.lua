@@ -2,10 +2,12 @@
 ---
 --- Rules kept here:
 --- - The host reads and expands templates. Here their values are collected: what is selected, the
----   file, the answers.
+---   file, the diff, the diagnostics, the answers. Nothing is read before the template is used. If
+---   there is nothing to read, the reason is a message; only diagnostics may be missing.
 --- - A project's template is shown whole before it is used the first time, with all that it sends;
 ---   later, too, if that is outside of the workspace. What was listed is sent, nothing else.
 --- - Nothing is sent before all questions are answered; a draft stays in the input until then.
+local buffer_text = require('eca.context.buffer_text')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local eca = require('eca')
@@ -14,13 +16,16 @@ local here = require('eca.context.here')
 local input = require('eca.input')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
+local paths = require('eca.files.paths')
+local places = require('eca.context.places')
+local reports = require('eca.context.reports')
 local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
 local stated = require('eca.context.stated')
 local templates = require('eca.state.templates')
-local values = require('eca.actions.template_values')
+local tokens = require('eca.context.tokens')
 
 local M = {}
 
@@ -46,6 +51,90 @@ local M = {}
 ---@field title? string only of a project's template on which the user has not decided
 ---@field lines? string[] the template
 ---@field seen? boolean the user has seen it before
+
+-- The values of its variables ---------------------------------------------------------------------
+
+---@class eca.TemplateValue
+---@field content string
+---@field label string
+---@field language string
+
+---@alias eca.TakeValue fun(value?: eca.TemplateValue, fault?: string) fault: why there is none
+
+---@param read eca.ReadText
+---@param language? string
+---@return eca.TemplateValue
+local function value(read, language)
+  local cut = read.cut and (' (%s)'):format(read.cut) or ''
+  return { content = read.content, label = read.label .. cut, language = language or '' }
+end
+
+--- The lines that were named, else what is selected.
+---@param given? eca.Context
+---@return eca.TemplateValue? value
+---@return string? fault
+local function selected(given)
+  local place = places.selection()
+  local buf = place and place.buf
+  local read, fault ---@type eca.ReadText?, string?
+  if given and given.first then
+    buf = given.buf or assert(paths.buffer_of(given.path))
+    local named = { type = 'buffer', buf = buf, first = given.first, last = given.last }
+    read, fault = buffer_text.read(named)
+    read.label = ('%s:%d-%d'):format(read.label, given.first, given.last)
+  else
+    read, fault = buffer_text.selection()
+  end
+  return read and value(read, vim.bo[buf].filetype), fault
+end
+
+---@type table<string, fun(given: eca.Context?, take: eca.TakeValue)>
+local readers = {
+  selection = function(given, take)
+    take(selected(given))
+  end,
+  file = function(given, take)
+    local _, path = places.last()
+    path = given and given.path or path
+    local token = path and tokens.write({ type = 'file', path = path })
+    take(token and value({ label = '', content = token }), 'there is no file in a code window')
+  end,
+  diff = function(_, take)
+    reports.read_diff(function(read, fault)
+      take(read and value(read, 'diff'), fault)
+    end)
+  end,
+  diagnostics = function(_, take)
+    local read = reports.read_diagnostics()
+    take(read and value(read))
+  end,
+}
+
+--- Collect values, one after the other. A message says which one is missing; nothing follows then.
+---@param kinds string[] of variables
+---@param given? eca.Context lines that were named
+---@param done fun(values: table<string, eca.TemplateValue>)
+local function collect(kinds, given, done)
+  local values = {} ---@type table<string, eca.TemplateValue>
+  ---@param index integer
+  local function read(index)
+    local kind = kinds[index]
+    if not kind then
+      return done(values)
+    end
+    readers[kind](given, function(found, fault)
+      values[kind] = found
+      if not found and fault then
+        notify.warn(fault)
+      else
+        read(index + 1)
+      end
+    end)
+  end
+  read(1)
+end
+
+-- Asking and sending -----------------------------------------------------------------------------
 
 --- Answers to questions of a template that was cancelled, by question.
 local unsent = {} ---@type table<string, string>
@@ -108,7 +197,7 @@ end
 ---@param prepared eca.PreparedTemplate
 ---@param answers string[]
 local function fill(use, prepared, answers)
-  values.collect(prepared.kinds, use.selection, function(found)
+  collect(prepared.kinds, use.selection, function(found)
     ---@param decided boolean
     ---@param on_prompt fun(prompt: eca.TemplatePrompt)
     local function prompt_of(decided, on_prompt)
@@ -187,25 +276,33 @@ local function start(use, on_command)
   end)
 end
 
----@class eca.TemplateOptions
----@field edit boolean put the prompt into the input
----@field first? integer first line of a range of the current buffer, 1-based
----@field last? integer
-
 --- Use a template in the current chat, which is opened.
 ---@param name string
 ---@param rest string what follows the name
----@param options eca.TemplateOptions
-function M.use(name, rest, options)
-  local selection = options.first and here.of_lines(0, options.first, options.last)
-  local use = { chat = eca.open(), template = name, rest = rest, edit = options.edit }
-  use.queue, use.selection = false, selection or nil
-  start(use)
+---@param edit boolean
+---@param selection? eca.Context
+local function use(name, rest, edit, selection)
+  local chat = eca.open()
+  start({
+    chat = chat,
+    template = name,
+    rest = rest,
+    edit = edit,
+    queue = false,
+    selection = selection,
+  })
 end
 
---- Choose a template from a list.
----@param options eca.TemplateOptions
-function M.choose(options)
+--- Use a template, which the user chooses from a list if none is named.
+---@param text? string its name, and what follows
+---@param edit boolean put the prompt into the input
+---@param call eca.Call whose range are lines of the current buffer
+function M.run(text, edit, call)
+  local selection = call.range > 0 and here.of_lines(0, call.line1, call.line2) or nil
+  if text then
+    local name, rest = text:match('^(%S+)%s*(.*)$')
+    return use(name, rest, edit, selection)
+  end
   local asked = return_window.asked()
   requests.ask('list_templates', {}, function(worked)
     if not worked or not return_window.may_focus(asked, 'the list of templates') then
@@ -216,7 +313,7 @@ function M.choose(options)
       local description = template.description ~= '' and '  ' .. template.description or ''
       return sanitize.line(template.name .. description .. source)
     end, function(template)
-      M.use(template.name, '', options)
+      use(template.name, '', edit, selection)
     end)
   end)
 end

@@ -3,9 +3,6 @@
 --- Rules kept here:
 --- - What begins with the typed text is offered, else what contains it.
 --- - Names of files are listed without expanding them: a `*` or a backtick in one is only a letter.
-local checks = require('eca.commands.checks')
-local scan = require('eca.text.scan')
-
 local M = {}
 
 --- Most entries of a folder that are offered.
@@ -65,6 +62,17 @@ function M.contexts(lead)
   return found
 end
 
+--- What `:Eca add` takes, or with `!` what it removes.
+---@param lead string
+---@param removes boolean
+---@return string[]
+function M.to_add(lead, removes)
+  if removes then
+    return require('eca.context').labels(require('eca').current())
+  end
+  return M.contexts(lead)
+end
+
 --- The chats, each with its number and title.
 ---@return string[]
 function M.chats()
@@ -79,7 +87,7 @@ end
 ---@param choices string[]
 ---@param lead string
 ---@return string[]
-local function matching(choices, lead)
+function M.matching(choices, lead)
   ---@param place number column where the match may begin at most
   ---@return string[]
   local function having(place)
@@ -94,23 +102,6 @@ local function matching(choices, lead)
   return found
 end
 
---- Completion of `:Eca`.
----@param lead string
----@param line string
----@param subcommands table<string, eca.Subcommand>
----@return string[]
-function M.eca(lead, line, subcommands)
-  local bang, name, typed = line:match('Eca(!?)%s+(%S+)%s(.*)$')
-  if not name then
-    return checks.beginning(lead, subcommands)
-  end
-  local found = subcommands[name:gsub('!$', '')]
-  local banged = bang == '!' or vim.endswith(name, '!')
-  local before = scan.trim(typed:sub(1, #typed - #lead))
-  local choices = found and found.choices and found.choices(lead, banged, before)
-  return matching(choices or found and found.words or {}, lead)
-end
-
 --- Completion of `:EcaChat`: contexts after `@`, paths after `#`.
 ---@param lead string
 ---@return string[]
@@ -122,7 +113,7 @@ function M.chat(lead)
   local found = sign == '@' and M.contexts(name) or paths_beginning(name)
   return vim.tbl_map(function(text)
     return sign .. text
-  end, matching(found, name))
+  end, M.matching(found, name))
 end
 
 return M

@@ -1,8 +1,7 @@
 --- The palette: lists the subcommands of `:Eca` that are useful here and now.
 ---
 --- Rules kept here:
---- - The most used come first; pending requests come before everything else.
---- - Every subcommand is listed here, which a test checks, and is offered if it would do something.
+--- - A subcommand is offered if it would do something.
 --- - Neovim's own list must fit the screen: its last row opens the rest.
 local abilities = require('eca.state.abilities')
 local actions = require('eca.keymaps.actions')
@@ -17,6 +16,7 @@ local help = require('eca.actions.help')
 local history = require('eca.input.history')
 local mirror = require('eca.state.mirror')
 local places = require('eca.context.places')
+local subcommands = require('eca.commands.subcommands')
 local chat_options = require('eca.actions.options')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
@@ -38,7 +38,7 @@ end
 --- What holds here and now. Each subcommand is offered on one of these.
 ---@param id? string the current chat
 ---@return table<string, boolean>
-local function look(id)
+function M.look(id)
   local chat, status = id and chats.get(id), mirror.status(id)
   local pending, is_listed = { approval = 0, question = 0 }, false
   for _, item in ipairs(mirror.pending()) do
@@ -51,6 +51,7 @@ local function look(id)
   local busy, prompted = status.state ~= 'idle', has_block(chat, 'user')
   local started = status.server == 'ready' or status.server == 'starting'
   local is_shown = windows.chat_shown() ~= nil
+  local drafted = busy and chat ~= nil and field.draft(chat.input):find('%S') ~= nil
   return {
     always = true,
     approval = pending.approval > 0,
@@ -59,7 +60,8 @@ local function look(id)
     question = pending.question > 0,
     request = pending.approval + pending.question > 0,
     busy = busy,
-    drafted = busy and chat ~= nil and field.draft(chat.input):find('%S') ~= nil,
+    drafted = drafted,
+    steerable = drafted and abilities.has(id, 'steer'),
     queued = chat ~= nil and #mirror.chat(id).queue > 0,
     chat = chat ~= nil,
     chats = #chats.ids() > 1,
@@ -85,79 +87,14 @@ local function look(id)
   }
 end
 
----@class eca.PaletteRow
----@field name string of the subcommand
----@field on string what must hold, see `look`
----@field needs? eca.Ability what the server must be able to do, if not that of the subcommand
----@field typed? boolean the user has to type its argument
+local MORE = { name = '', on = 'always' } ---@type eca.Subcommand
 
----@type eca.PaletteRow[]
-M.rows = {
-  { name = 'approval', on = 'request' },
-  { name = 'approve', on = 'approval' },
-  { name = 'reject', on = 'approval' },
-  { name = 'choose', on = 'choices' },
-  { name = 'approve-all', on = 'approvals' },
-  { name = 'diff', on = 'approval' },
-  { name = 'answer', on = 'question' },
-  { name = 'stop', on = 'busy' },
-  { name = 'steer', on = 'drafted', needs = 'steer' },
-  { name = 'queue', on = 'drafted' },
-  { name = 'unqueue', on = 'queued' },
-  { name = 'conflicts', on = 'conflicts' },
-  { name = 'toggle', on = 'hidden' },
-  { name = 'add', on = 'code' },
-  { name = 'contexts', on = 'contexts' },
-  { name = 'changes', on = 'prompted' },
-  { name = 'undo-turn', on = 'prompted' },
-  { name = 'new', on = 'always' },
-  { name = 'chats', on = 'chats' },
-  { name = 'resume', on = 'always' },
-  { name = 'model', on = 'models' },
-  { name = 'agent', on = 'agents' },
-  { name = 'variant', on = 'variants' },
-  { name = 'options', on = 'options' },
-  { name = 'trust', on = 'chat' },
-  { name = 'tasks', on = 'plan' },
-  { name = 'older', on = 'older' },
-  { name = 'history', on = 'prompted' },
-  { name = 'prompts', on = 'prompts' },
-  { name = 'template', on = 'always' },
-  { name = 'grep', on = 'prompted', typed = true },
-  { name = 'rollback', on = 'settled' },
-  { name = 'fork', on = 'settled' },
-  { name = 'files', on = 'prompted' },
-  { name = 'usage', on = 'used' },
-  { name = 'paste', on = 'shown' },
-  { name = 'hide', on = 'shown' },
-  { name = 'flag', on = 'prompted' },
-  { name = 'export', on = 'prompted' },
-  { name = 'rename', on = 'prompted' },
-  { name = 'clear', on = 'settled' },
-  { name = 'delete', on = 'chat' },
-  { name = 'install', on = 'failed' },
-  { name = 'server', on = 'servers' },
-  { name = 'folder', on = 'started', typed = true },
-  { name = 'start', on = 'stopped' },
-  { name = 'restart', on = 'started' },
-  { name = 'quit', on = 'started' },
-  { name = 'login', on = 'chat' },
-  { name = 'logout', on = 'chat' },
-  { name = 'demo', on = 'always' },
-  { name = 'log', on = 'always' },
-  { name = 'health', on = 'always' },
-  { name = 'help', on = 'always' },
-}
-
-local MORE = { name = '', on = 'always' } ---@type eca.PaletteRow
-
----@param rows eca.PaletteRow[]
----@param subcommands table<string, eca.Subcommand>
----@return table<eca.PaletteRow, string> the line of each
-local function lines_of(rows, subcommands)
+---@param rows eca.Subcommand[]
+---@return table<eca.Subcommand, string> the line of each
+local function lines_of(rows)
   local lines, keys, width = { [MORE] = 'more …' }, {}, 0
   for _, row in ipairs(rows) do
-    local action = subcommands[row.name].action or subcommands[row.name].key
+    local action = row.action or row.key
     local own = action and help.of(action) or {}
     table.sort(own, function(left, right) -- the shortest first
       return #left < #right
@@ -166,8 +103,7 @@ local function lines_of(rows, subcommands)
     width = math.max(width, vim.api.nvim_strwidth(keys[row]))
   end
   for _, row in ipairs(rows) do
-    local found = subcommands[row.name]
-    local text = found.text or actions[found.action].text
+    local text = row.text or actions[row.action].text
     local line = (':Eca %-11s  %s  %s'):format(row.name, display_width.pad(keys[row], width), text)
     lines[row] = display_width.cut(line, vim.o.columns - MARGIN)
   end
@@ -175,11 +111,11 @@ local function lines_of(rows, subcommands)
 end
 
 --- Show as many rows as there is room for.
----@param rows eca.PaletteRow[]
----@param lines table<eca.PaletteRow, string>
+---@param rows eca.Subcommand[]
+---@param lines table<eca.Subcommand, string>
 local function offer(rows, lines)
   local room = vim.o.lines - OVERHEAD
-  local shown, rest = rows, {} ---@type eca.PaletteRow[], eca.PaletteRow[]
+  local shown, rest = rows, {} ---@type eca.Subcommand[], eca.Subcommand[]
   if #rows > room and choose.is_builtin() then
     shown, rest = vim.list_slice(rows, 1, room - 1), vim.list_slice(rows, room)
     shown[#shown + 1] = MORE
@@ -201,15 +137,13 @@ local function offer(rows, lines)
 end
 
 --- Let the user choose a subcommand, and run it.
----@param subcommands table<string, eca.Subcommand> of `:Eca`, by name
----@param needs_of fun(subcommand: eca.Subcommand): eca.Ability?
-function M.choose(subcommands, needs_of)
+function M.choose()
   local chat = windows.current_chat()
-  local now = look(chat)
+  local now = M.look(chat)
   local rows = vim.tbl_filter(function(row)
-    return now[row.on] and abilities.has(chat, row.needs or needs_of(subcommands[row.name]))
-  end, M.rows)
-  offer(rows, lines_of(rows, subcommands))
+    return now[row.on] and abilities.has(chat, subcommands.needs(row))
+  end, subcommands.list)
+  offer(rows, lines_of(rows))
 end
 
 return M

@@ -1,5 +1,5 @@
---- What `:Eca` does with the plugin itself: `help` opens its own pages of Neovim's help, `install`
---- builds its own Python environment.
+--- What `:Eca` does with the plugin itself: `help` opens its own pages of Neovim's help, `log` its
+--- log, `install` builds its own Python environment.
 ---
 --- Rules kept here:
 --- - Help tags are generated first if no plugin manager did so. A message of one line says if there
@@ -12,6 +12,7 @@ local log = require('eca.host.log')
 local notify = require('eca.ui.notify')
 local python = require('eca.host.python')
 local scan = require('eca.text.scan')
+local to_code = require('eca.window.to_code')
 
 local M = {}
 
@@ -20,7 +21,7 @@ local M = {}
 local function show(topic)
   local found, fault = pcall(vim.cmd.help, topic)
   if found then
-    require('eca.window.to_code').uncover()
+    to_code.uncover()
   elseif not tostring(fault):find('E149', 1, true) then
     notify.error(tostring(fault))
   end
@@ -61,6 +62,13 @@ function M.help(topic)
     end
   end
   notify.warn(('no help on %s; :Eca help shows the contents'):format(topic or 'eca'))
+end
+
+--- Open the log at its end.
+function M.log()
+  vim.cmd.split({ args = { log.path() }, magic = { file = false } })
+  vim.cmd('normal! G')
+  to_code.uncover()
 end
 
 local BUILD = { 'python3', '-m', 'scripts.setup', 'plugin' }

@@ -53,7 +53,7 @@ return {
     { input = '<M-p>', insert = '<M-p>' },
     -1
   ),
-  Prompts = action('pickers.prompts', 'choose a prompt you sent before'),
+  Prompts = action('prompts.choose', 'choose a prompt you sent before'),
   HistoryNext = action('prompts.recall', 'newer prompt', { input = '<M-n>', insert = '<M-n>' }, 1),
   Stop = action('prompts.stop', 'stop the turn', { chat = '<C-c>', input = '<C-c>' }),
   AddContext = action('contexts.add', 'add this file or selection to the context'),
@@ -163,7 +163,7 @@ return {
   ),
   Variant = action('options.choose', 'choose the variant', {}, 'variant'),
   Options = action('options.options', 'set other options of the chat'),
-  Trust = action('pickers.trust', 'turn trust on or off: run tools without asking'),
-  Palette = action('pickers.palette', 'choose what to do', { chat = 'ga', input = 'ga' }),
+  Trust = action('options.trust', 'turn trust on or off: run tools without asking'),
+  Palette = action('help.palette', 'choose what to do', { chat = 'ga', input = 'ga' }),
   Keys = action('help.keys', 'list the keys', { chat = 'g?', input = 'g?', changes = 'g?' }),
 }
