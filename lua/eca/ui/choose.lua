@@ -7,17 +7,18 @@ local others = require('eca.ui.others')
 local M = {}
 
 --- Ask by a function of `vim.ui`. If the plugin that shows it fails, a message says so.
----@param name 'select'|'input'
+---@param name string for the message
+---@param show function that function
 ---@param on_answer fun(answer: any)
 ---@param ... any its arguments before the callback
 ---@return boolean asked
-local function ask(name, on_answer, ...)
+local function ask(name, show, on_answer, ...)
   local answered, arguments = false, { ... }
   arguments[#arguments + 1] = function(answer)
     answered = true
     on_answer(answer)
   end
-  local asked, fault = pcall(vim.ui[name], unpack(arguments))
+  local asked, fault = pcall(show, unpack(arguments))
   if asked then
     return true
   elseif answered then
@@ -39,7 +40,7 @@ end
 ---@param words fun(item: T): string how an item is listed
 ---@param on_choice fun(item: T) not called if nothing is chosen
 function M.one(prompt, items, words, on_choice)
-  ask('select', function(item)
+  ask('select', vim.ui.select, function(item)
     if item ~= nil then
       on_choice(item)
     end
@@ -68,7 +69,7 @@ end
 ---@param options { prompt: string, default?: string, completion?: string }
 ---@param on_answer fun(text?: string)
 function M.line(options, on_answer)
-  if not ask('input', on_answer, options) then
+  if not ask('input', vim.ui.input, on_answer, options) then
     on_answer(nil)
   end
 end
