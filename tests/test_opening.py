@@ -46,9 +46,9 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "bufload": {HOME},
     "checktime": {HOME},
     "execute": {"host/init.lua", "editor/checktime.lua"},  # `:version` and `:file`
-    "filename": {"diff/sides.lua", "context/missing.lua"},  # for file types; lists use buffers
+    "filename": {"diff/sides.lua", "context/tokens.lua"},  # for file types; lists use buffers
     "fs_open": OWN_FILES,
-    "io": {HOME, "commands/headless.lua", "host/draft_file.lua", "context/checks.lua"},
+    "io": {HOME, "commands/headless.lua", "host/draft_file.lua"},
     "jobstart": {"host/python.lua", "panels/login_terminal.lua"},
     "nvim_buf_set_name": {HOME},
     "nvim_cmd": {"ui/others.lua"},  # a constant, which calls that file back

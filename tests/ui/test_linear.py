@@ -26,7 +26,7 @@ WORST = {
     "cells.cut": ("require('eca.ui.display_width').cut(text, 20)", ["a", "́"]),
     "cells.pad_path": ("require('eca.ui.display_width').pad_path(text, 20)", ["a/", "́"]),
     "context_tokens": (
-        "require('eca.context.tokens').find(text) require('eca.context.missing').find(text)",
+        "require('eca.context.tokens').find(text) require('eca.context.tokens').find_missing(text)",
         [
             *("@a", "@" + "a" * 900 + " ", " @" + "." * 900, "\\ ", " #a", "#a\n", "@a/b.c "),
             *("```\n", "~~~ @a\n", "`", " @buffer:1:", "@a:1-"),

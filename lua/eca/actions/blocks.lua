@@ -1,5 +1,6 @@
 --- Actions in the transcript: open and close blocks, jump, follow links, yank code.
 local chats = require('eca.chat.buffers')
+local decoration = require('eca.transcript.decoration')
 local eca = require('eca')
 local external = require('eca.ui.external')
 local fences = require('eca.markdown.fences')
@@ -109,10 +110,10 @@ function M.act()
   end
   local url, asked = reference.url_under_cursor(), M.pending_here('question')
   local buf, column = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[2]
-  local on_target = transcript.is_target(buf, cursor_row(), column)
+  local on_target = decoration.is_target(buf, cursor_row(), column)
   if ACTS[block.kind] then
     host.send('act', { chat = block.chat, block = block.id })
-  elseif transcript.is_cut(buf, cursor_row()) then
+  elseif decoration.is_cut(buf, cursor_row()) then
     host.send('output', { chat = block.chat, block = block.id, row = body_row(block) })
   elseif asked then
     question.open(asked)

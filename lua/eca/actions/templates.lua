@@ -7,7 +7,6 @@
 --- - A project's template is shown whole before it is used the first time, with all that it sends;
 ---   later, too, if that is outside of the workspace. What was listed is sent, nothing else.
 --- - Nothing is sent before all questions are answered; a draft stays in the input until then.
-local buffer_text = require('eca.context.buffer_text')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local eca = require('eca')
@@ -25,6 +24,7 @@ local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
 local stated = require('eca.context.stated')
 local templates = require('eca.state.templates')
+local texts = require('eca.context.texts')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -80,10 +80,10 @@ local function selected(given)
   if given and given.first then
     buf = given.buf or assert(paths.buffer_of(given.path))
     local named = { type = 'buffer', buf = buf, first = given.first, last = given.last }
-    read, fault = buffer_text.read(named)
+    read, fault = texts.read(named)
     read.label = ('%s:%d-%d'):format(read.label, given.first, given.last)
   else
-    read, fault = buffer_text.selection()
+    read, fault = texts.selection()
   end
   return read and value(read, vim.bo[buf].filetype), fault
 end

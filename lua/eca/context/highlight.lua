@@ -4,7 +4,6 @@
 ---
 --- Rules kept here: nothing is stored, so nothing can differ from the text. The cost depends on the
 --- rows on the screen alone, and once per change on the length of the text (`words`).
-local missing = require('eca.context.missing')
 local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
 local words = require('eca.context.words')
@@ -28,12 +27,12 @@ end
 ---@param line string
 local function draw(buf, row, line)
   local found = tokens.find(line, words.of_line)
-  local gone = missing.find(line, words.of_line, { '@', '#' })
+  local gone = tokens.find_missing(line, words.of_line, { '@', '#' })
   local chunks = {} ---@type [string, string][]
   for _, token in ipairs(found) do
     mark(buf, row, token, 'EcaContext')
     if token.context.type == 'buffer' then
-      local name = require('eca.context.buffer_text').name(token.context.buf) -- late: rarely needed
+      local name = require('eca.context.texts').name(token.context.buf) -- late: rarely needed
       local shown = ('→ %s '):format(sanitize.line(vim.fs.basename(name)))
       chunks[#chunks + 1] = { shown, 'EcaPlaceholder' }
     end

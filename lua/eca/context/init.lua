@@ -97,7 +97,7 @@ function M.add(chat, item, checked)
   if tokens.NAMED[copy.type] then
     return -- it is read with each prompt, and may be empty now
   end
-  local described = require('eca.context.buffer_text').described(copy) -- late: rarely needed
+  local described = require('eca.context.texts').described(copy) -- late: rarely needed
   requests.ask('check_context', { item = described }, function(answer)
     if answer.fault then
       take_off(chat, copy)
@@ -187,8 +187,8 @@ end
 --- What reads the text that only Neovim knows, by type: a file of this room, and its function.
 ---@type table<eca.ContextType, [string, string]>
 local READERS = {
-  buffer = { 'buffer_text', 'read' },
-  selection = { 'buffer_text', 'selection' },
+  buffer = { 'texts', 'read' },
+  selection = { 'texts', 'selection' },
   diagnostics = { 'reports', 'read_diagnostics' },
   quickfix = { 'reports', 'read_quickfix' },
 }
@@ -216,7 +216,7 @@ local function read(item, notices)
     table.insert(notices, ('context cut: %s: %s'):format(name, found.cut))
     content = ('%s\n[cut: this is %s]'):format(content, found.cut)
   end
-  local sent = item.type == 'buffer' and require('eca.context.buffer_text').described(item)
+  local sent = item.type == 'buffer' and require('eca.context.texts').described(item)
     or { type = 'text' }
   sent.label = ('%s (%s)'):format(found.label:gsub('%c+', ' '), name)
   sent.content, sent.token = content, item.token
@@ -238,7 +238,7 @@ function M.collect(chat, text, others)
     local copy = own(item)
     found[#found + 1] = copy.type == 'cursor' and places.cursor() or read(copy, notices)
   end
-  local missing = text:find('@', 1, true) and require('eca.context.missing').find(text) or {}
+  local missing = text:find('@', 1, true) and tokens.find_missing(text) or {}
   if #missing > 0 then
     local names = vim.iter(missing):map(function(word)
       return word.text
@@ -268,7 +268,7 @@ end
 function M.label(item)
   local label = tokens.write(item)
   if item.type == 'buffer' and vim.api.nvim_buf_is_valid(item.buf) then
-    local name = vim.fs.basename(require('eca.context.buffer_text').name(item.buf))
+    local name = vim.fs.basename(require('eca.context.texts').name(item.buf))
     label = ('%s %s'):format(label, (name:gsub('^%d+:', ''))) -- of a terminal without its process
   end
   return sanitize.line(label)

@@ -6,10 +6,10 @@
 --- - Diagnostics are those of files in the workspace; errors come first within a file. Nothing is
 ---   loaded or asked for.
 --- - The host reads the diff in the background.
-local bounded = require('eca.context.bounded')
 local paths = require('eca.files.paths')
 local requests = require('eca.host.requests')
 local sanitize = require('eca.ui.sanitize')
+local texts = require('eca.context.texts')
 
 local M = {}
 
@@ -53,7 +53,7 @@ function M.read_quickfix()
   if list.size == 0 then
     return nil, 'the quickfix list is empty'
   end
-  local found = bounded.of_list(list.size, function(index)
+  local found = texts.of_list(list.size, function(index)
     return line_of(assert(M.item(index)))
   end)
   local title = sanitize.line(list.title)
@@ -102,7 +102,7 @@ function M.read_diagnostics()
   if #all == 0 then
     return nil, 'there are no diagnostics in the workspace'
   end
-  local found = bounded.of_list(#all, function(index)
+  local found = texts.of_list(#all, function(index)
     local path, it = all[index].path, all[index].found
     local place = ('%s:%d:%d'):format(paths.as_typed(path), it.lnum + 1, it.col + 1)
     local source = it.source and (' [%s]'):format(it.source) or ''

@@ -5,10 +5,10 @@
 ---   their real paths.
 --- - What leads out of the workspace is a warning: a file or folder there, and any buffer, whose
 ---   text may come from anywhere.
-local buffer_text = require('eca.context.buffer_text')
 local host = require('eca.host')
 local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
+local texts = require('eca.context.texts')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -31,7 +31,7 @@ function M.of(text)
     local is_out = item.type == 'buffer' or is_outside
     local shown = item.token .. (is_outside and ', outside of the workspace: ' .. item.path or '')
     if item.type == 'buffer' then
-      shown = ('%s, the buffer %s'):format(item.token, buffer_text.name(item.buf))
+      shown = ('%s, the buffer %s'):format(item.token, texts.name(item.buf))
     end
     local row = #sent.lines == 0 and 1 or #sent.lines
     sent.contexts[#sent.contexts + 1] = item

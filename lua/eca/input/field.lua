@@ -6,8 +6,8 @@
 local buffers = require('eca.chat.buffers')
 local keys = require('eca.ui.keys')
 local mirror = require('eca.state.mirror')
-local winbar = require('eca.window.winbar')
 local tokens = require('eca.context.tokens')
+local winbar = require('eca.window.winbar')
 local window_options = require('eca.window.options')
 local windows = require('eca.window')
 

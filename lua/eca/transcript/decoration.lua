@@ -107,7 +107,7 @@ end
 ---@param group string
 ---@param column? integer 0-based
 ---@return boolean
-function M.has(buf, row, group, column)
+local function has(buf, row, group, column)
   local options = { details = true }
   local marks = vim.api.nvim_buf_get_extmarks(buf, colours, { row, 0 }, { row, -1 }, options)
   return vim.iter(marks):any(function(mark)
@@ -115,6 +115,23 @@ function M.has(buf, row, group, column)
     local holds = not column or (first <= column and (column < text.end_col or text.end_row > row))
     return text.hl_group == group and holds
   end)
+end
+
+--- Is a row a placeholder for omitted lines of a body?
+---@param buf integer
+---@param row integer
+---@return boolean
+function M.is_cut(buf, row)
+  return has(buf, row, 'EcaMore')
+end
+
+--- Is a position on what a tool call is applied to, in its header?
+---@param buf integer
+---@param row integer
+---@param column integer 0-based bytes
+---@return boolean
+function M.is_target(buf, row, column)
+  return has(buf, row, 'EcaToolTarget', column)
 end
 
 --- Clear all decoration of some rows.

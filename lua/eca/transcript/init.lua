@@ -6,7 +6,6 @@
 --- - If an edit fails (the text is locked), the error is raised before anything here has changed,
 ---   so that the same op can be drawn again.
 --- - Rows are 0-based, last rows inclusive.
-local block_openings = require('eca.transcript.openings')
 local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
@@ -99,13 +98,115 @@ local function fix_margin(chain, block)
   block.margin = wanted
 end
 
---- Add blocks at the end, or after another block and its nested ones.
+---@class eca.Opening a block to add: the fields of the op `open`
+---@field chat string
+---@field block integer
+---@field kind string
+---@field header? eca.Segment[] nil: the block has no header
+---@field depth? integer default: 0
+---@field after? integer the block before it, whose nested blocks come first; nil: the last
+---@field lost? eca.Segment[] its header if the host exits before the block is complete
+---@field text? string the beginning of its body
+---@field closed? boolean it gets no more text
+
+---@class eca.NewBlock
+---@field block eca.Block
+---@field opening eca.Opening
+---@field lines string[]? its text, from its first row on
+---@field offset integer of its first row in all rows written
+
+---@param chain eca.Chain
+---@param opening eca.Opening
+---@param anchor? eca.Block the block of `opening.after`
+---@param previous? eca.Block
+---@return eca.Block
+local function make(chain, opening, anchor, previous)
+  local block = { id = opening.block, chat = chain.chat, kind = opening.kind }
+  block.depth, block.lost = opening.depth or 0, opening.lost
+  block.headed = opening.header ~= nil and #opening.header > 0
+  block.empty, block.held, block.closed = true, 0, opening.closed == true
+  block.page = anchor and (anchor.kind == 'older' and chain.page or anchor.page)
+  block.margin = blocks.margin(previous, block)
+  return block
+end
+
+--- Append the rows of a block to those to write.
+---@param rows string[]
+---@param block eca.Block
+---@param opening eca.Opening
+---@return eca.NewBlock
+local function add_rows(rows, block, opening)
+  if block.margin > 0 then
+    rows[#rows + 1] = ''
+  end
+  local offset = #rows
+  local lines, held = blocks.take_lines(block, opening.text or '')
+  rows[offset + 1] = block.headed and decoration.header_text(opening.header) or ''
+  if lines then
+    lines[1] = block.headed and rows[offset + 1] or lines[1]
+    for index, line in ipairs(lines) do
+      rows[offset + index] = line
+    end
+  end
+  block.empty, block.held = not lines, held
+  return { block = block, opening = opening, lines = lines, offset = offset }
+end
+
+--- Write the rows of new blocks.
+---@param chain eca.Chain
+---@param previous? eca.Block
+---@param rows string[]
+---@return integer row of the first of them
+local function insert_rows(chain, previous, rows)
+  if not previous then
+    vim.api.nvim_buf_set_lines(chain.buf, 0, -1, false, rows)
+    return 0
+  elseif not previous.next then
+    local first = vim.api.nvim_buf_line_count(chain.buf)
+    vim.api.nvim_buf_set_lines(chain.buf, -1, -1, false, rows)
+    return first
+  end
+  local row = blocks.last_row(chain, previous)
+  table.insert(rows, 1, '')
+  vim.api.nvim_buf_set_text(chain.buf, row, -1, row, -1, rows)
+  return row + 1
+end
+
+--- Colour a block whose rows are written.
+---@param chain eca.Chain
+---@param new eca.NewBlock
+---@param row integer
+local function decorate(chain, new, row)
+  local buf, block, lines = chain.buf, new.block, new.lines
+  if block.headed then
+    decoration.header(buf, row, new.opening.header)
+  end
+  if lines and block.kind == 'user' then
+    decoration.user(buf, row, row + #lines - 1)
+  end
+end
+
+--- Add blocks at the end, or after another block and its nested ones. All are written by one edit.
 ---@param buf integer
 ---@param openings eca.Opening[] consecutive; only the first may have `after`
 function M.open(buf, openings)
-  local chain = chains[buf]
-  block_openings.write(chain, openings)
-  fix_margin(chain, chain.blocks[openings[#openings].block].next)
+  local chain, after = chains[buf], openings[1].after
+  local anchor = after and chain.blocks[after]
+  local previous = anchor and blocks.last_nested(anchor) or chain.last
+  local rows, new = {}, {} ---@type string[], eca.NewBlock[]
+  local last = previous
+  for index, opening in ipairs(openings) do
+    local block = make(chain, opening, anchor, last)
+    new[index] = add_rows(rows, block, opening)
+    last = block
+  end
+  local first = insert_rows(chain, previous, rows)
+  for _, each in ipairs(new) do
+    blocks.link(chain, each.block, previous, first + each.offset)
+    decorate(chain, each, first + each.offset)
+    previous = each.block
+  end
+  fix_margin(chain, previous.next)
 end
 
 --- Called when the placeholder for older messages changes: a page of them is complete.
@@ -226,23 +327,6 @@ function M.clear(buf)
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, { '' })
   vim.api.nvim_buf_clear_namespace(buf, -1, 0, -1)
   chains[buf] = blocks.new(buf, chains[buf].chat)
-end
-
---- Is a row a placeholder for omitted lines of a body?
----@param buf integer
----@param row integer
----@return boolean
-function M.is_cut(buf, row)
-  return decoration.has(buf, row, 'EcaMore')
-end
-
---- Is a position on what a tool call is applied to, in its header?
----@param buf integer
----@param row integer
----@param column integer 0-based bytes
----@return boolean
-function M.is_target(buf, row, column)
-  return decoration.has(buf, row, 'EcaToolTarget', column)
 end
 
 M.is_transcript = places.is_transcript
