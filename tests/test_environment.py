@@ -31,8 +31,7 @@ LUA_MAY_START = {
     "host/log.lua": {"vim.system"},  # the host's Python, which writes the log
     "host/python.lua": {"jobstart"},  # the host
     "commands/plugin.lua": {"vim.system"},  # the build step
-    "health/init.lua": {"vim.system"},  # asks the host's Python for its modules
-    "health/servers.lua": {"vim.system"},  # the probes, which start the servers
+    "health/init.lua": {"vim.system"},  # asks the host's Python for its modules and for probes
     "ui/external.lua": {"vim.system"},  # listens to what `vim.ui.open` starts
     "panels/login_terminal.lua": {"jobstart", "termopen"},  # a login that the user has agreed to
 }

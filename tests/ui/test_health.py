@@ -70,7 +70,7 @@ def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartN
         "codex": {"env": {"PATH": "/nowhere"}},
     }
     nvim = start_nvim(settings={"servers": servers, "server": "demo"}, columns=80, lines=90)
-    nvim.lua("local it = require('eca.health.servers') it.PATIENCE, it.ANSWER = 50000, 40")
+    nvim.lua("local it = require('eca.health') it.PATIENCE, it.ANSWER = 50000, 40")
     nvim.command("checkhealth eca")
     demo = section(nvim, "Server acp-demo")
     assert "Demo agent 1, protocol version 1, answered after" in demo
