@@ -8,7 +8,7 @@ local actions = require('eca.keymaps.actions')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local config = require('eca.config')
-local conflicts = require('eca.editor.conflicts')
+local disk_check = require('eca.editor.checktime')
 local contexts = require('eca.context')
 local display_width = require('eca.ui.display_width')
 local field = require('eca.input.field')
@@ -77,7 +77,7 @@ function M.look(id)
     prompts = #history.newest_first() > 0,
     plan = chat ~= nil and mirror.chat(id).plan ~= nil,
     used = chat ~= nil and next(mirror.chat(id).usage) ~= nil,
-    conflicts = #conflicts.list() > 0,
+    conflicts = #disk_check.conflicts() > 0,
     shown = is_shown,
     hidden = chat ~= nil and not is_shown,
     servers = next(config.get().servers) ~= nil,

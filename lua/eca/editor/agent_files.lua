@@ -8,7 +8,6 @@
 ---   that was approved. Those after it do, so that language servers know.
 --- - Nothing is written over a text that the agent has not read, nor over a file that somebody
 ---   else changed.
-local conflicts = require('eca.editor.conflicts')
 local disk_check = require('eca.editor.checktime')
 local files = require('eca.files')
 local notify = require('eca.ui.notify')
@@ -215,7 +214,7 @@ local function refusal(buf, text)
     return ('its encoding %s lacks characters of the new text'):format(vim.bo[buf].fileencoding)
   end
   disk_check.now(buf)
-  if vim.list_contains(conflicts.list(), buf) then
+  if vim.list_contains(disk_check.conflicts(), buf) then
     return 'it was changed on disk while it has unsaved changes in Neovim'
   end
 end

@@ -2,10 +2,12 @@
 ---
 --- Rules kept here:
 --- - A buffer without unsaved changes is reloaded and keeps its undo history. One with unsaved
----   changes is never touched; one message says so, until the buffer is written or reloaded.
+---   changes is not changed before the user decides; one message says so, until the buffer is
+---   written or reloaded.
+--- - A reload can be undone, however long the file is; so can taking the version on the disk. The
+---   user's value of Neovim's own limit, 'undoreload', is always restored.
 --- - Vim finds out what changed, but neither asks nor prints: its question is answered here.
 --- - Several checks are made together when no more changes arrive.
-local conflicts = require('eca.editor.conflicts')
 local files = require('eca.files')
 local follow_agent = require('eca.editor.follow_agent')
 local notify = require('eca.ui.notify')
@@ -26,6 +28,62 @@ local everything = false -- any file may have changed
 local moves = {} ---@type table<string, string> new paths of moved files
 local timer = nil ---@type uv.uv_timer_t?
 local reported = {} ---@type table<integer, true> buffers
+--- Buffers with unsaved changes whose file changed: the user has not decided yet.
+local conflicting = {} ---@type table<integer, true>
+
+--- Run a function that reloads buffers. A message says if it fails.
+---@param read fun()
+---@return boolean worked
+local function undoably(read)
+  local most = vim.o.undoreload
+  vim.o.undoreload = -1
+  local worked, fault = pcall(read)
+  vim.o.undoreload = most
+  if not worked then
+    local line = tostring(fault):match('[^\n]*'):gsub('^%S+:%d+: ', '') -- without our file and line
+    notify.warn(line)
+  end
+  return worked
+end
+
+--- Record that a buffer with unsaved changes has changed on disk. It is settled when the user reads
+--- the file again or writes it.
+---@param buf integer
+local function note(buf)
+  conflicting[buf] = true
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost' }, {
+    buffer = buf,
+    once = true,
+    callback = function()
+      conflicting[buf] = nil
+    end,
+  })
+end
+
+--- The buffers for which the user has not decided yet.
+---@return integer[] buffers
+function M.conflicts()
+  local buffers = vim.tbl_filter(function(buf)
+    return vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
+  end, vim.tbl_keys(conflicting))
+  table.sort(buffers)
+  return buffers
+end
+
+--- Keep the buffer's version.
+---@param buf integer
+function M.keep(buf)
+  conflicting[buf] = nil
+end
+
+--- Reload a buffer from disk over its unsaved changes; `u` brings them back.
+---@param buf integer
+function M.take(buf)
+  local taken = undoably(function()
+    files.reload(buf)
+  end)
+  conflicting[buf] = not taken or nil
+end
 
 ---@param new_path? string where the missing file was moved to
 ---@return string
@@ -42,7 +100,7 @@ local function decide(buf, reason, new_path)
   local fate = reason == 'deleted' and fate_of(new_path) or nil
   vim.v.fcs_choice = reason == 'changed' and 'reload' or ''
   if reason == 'conflict' then
-    conflicts.note(buf)
+    note(buf)
   end
   follow_agent.gone(buf, fate)
   if MESSAGES[reason] and not reported[buf] then
@@ -75,7 +133,7 @@ function M.now(buf, new_path)
     if vim.bo[buf].modified then
       decide(buf, 'conflict')
     else
-      conflicts.take(buf)
+      M.take(buf)
     end
     return
   end
@@ -85,7 +143,7 @@ function M.now(buf, new_path)
       decide(buf, vim.v.fcs_reason, new_path)
     end,
   })
-  conflicts.undoably(function()
+  undoably(function()
     files.check_time(buf)
   end)
   vim.api.nvim_del_autocmd(answer)

@@ -1,7 +1,7 @@
 --- Asks what to do with files that changed on disk while their buffers have unsaved changes: keep,
 --- take, or compare.
 local choose = require('eca.ui.choose')
-local conflicts = require('eca.editor.conflicts')
+local disk_check = require('eca.editor.checktime')
 local diff = require('eca.diff')
 local files = require('eca.files')
 local notify = require('eca.ui.notify')
@@ -13,7 +13,7 @@ local KEEP, TAKE, DIFF = 'keep mine', 'take theirs', 'diff'
 
 ---@param buf integer
 local function keep(buf)
-  conflicts.keep(buf)
+  disk_check.keep(buf)
   notify.info('kept your version; :w! overwrites the file on disk')
 end
 
@@ -50,7 +50,7 @@ local function compare(buf)
   })
 end
 
-local ACTS = { [KEEP] = keep, [TAKE] = conflicts.take, [DIFF] = compare }
+local ACTS = { [KEEP] = keep, [TAKE] = disk_check.take, [DIFF] = compare }
 
 ---@param buf integer
 local function ask(buf)
@@ -66,7 +66,7 @@ end
 --- Ask what to do with a file that changed on disk and in its buffer; first ask which, if there are
 --- several.
 function M.choose()
-  local buffers = conflicts.list()
+  local buffers = disk_check.conflicts()
   if #buffers < 2 then
     if buffers[1] then
       ask(buffers[1])

@@ -7,7 +7,7 @@
 ---   if the user decides so.
 --- - Nothing is done before `u`; leaving the float does nothing.
 --- - The float opens only if the user has pressed no key since the request.
-local conflicts = require('eca.editor.conflicts')
+local disk_check = require('eca.editor.checktime')
 local diff = require('eca.diff')
 local display_width = require('eca.ui.display_width')
 local host = require('eca.host')
@@ -127,7 +127,7 @@ local function tell(undo, result)
   for _, path in ipairs(result.done) do
     local buf = paths.buffer_of(path)
     if buf and vim.bo[buf].modified then
-      conflicts.take(buf)
+      disk_check.take(buf)
     end
   end
   for _, listener in ipairs(listeners) do
