@@ -46,7 +46,7 @@ from eca_nvim.chat.render import diff, title, whole_chat
 from eca_nvim.chat.render.status import commands_of, option_rows
 from eca_nvim.chat.text import ansi, diffs, output, safe_text, text_differences
 from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall, Use
-from eca_nvim.chat.vocabulary.completion import is_command
+from eca_nvim.chat.vocabulary.completion import COMMAND
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.chat.vocabulary.events import ToolPreparing
 from eca_nvim.jsonrpc import framing
@@ -224,7 +224,7 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(lambda it: plain_text({"x": it}), repeated('"')),
     ],
     "eca_nvim.chat.vocabulary.completion": [
-        Worst(is_command, make) for make in (repeated("x", "/"), repeated(" "))
+        Worst(COMMAND.match, make) for make in (repeated("x", "/"), repeated(" "))
     ],
     "eca_nvim.chat.text.ansi": [
         Worst(lambda it: list(ansi.coloured_lines(it)), it) for it in ESCAPES

@@ -25,11 +25,7 @@ from eca_nvim.chat.vocabulary.states import (
     CALL_STEPS,
     ENDED_CALLS,
     CallState,
-    IllegalTransition,
-    Turn,
     TurnEnd,
-    TurnStep,
-    next_turn,
 )
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnEnded
 
@@ -301,14 +297,6 @@ def test_time_passes_only_while_the_turn_runs() -> None:
     before = driver.view.status
     driver.tick(1000)
     assert driver.view.status is before
-
-
-@pytest.mark.parametrize(
-    ("turn", "step"), [(Turn.IDLE, TurnStep.END), (Turn.RUNNING, TurnStep.SEND)]
-)
-def test_an_illegal_step_of_a_turn_raises(turn: Turn, step: TurnStep) -> None:
-    with pytest.raises(IllegalTransition, match=turn.value):
-        next_turn(turn, step)
 
 
 def test_every_call_state_has_its_row() -> None:

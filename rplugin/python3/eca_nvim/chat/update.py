@@ -18,6 +18,7 @@ from eca_nvim.chat.model.blocks import (
     Lane,
     NoteBlock,
     StreamedBlock,
+    TextBlock,
     ToolBlock,
 )
 from eca_nvim.chat.model.chat import Chat
@@ -81,10 +82,6 @@ class Update:
         self.overruled_rejection = False
         self.more_follow = more_follow
 
-    def tell(self, effect: effects.Effect) -> None:
-        """Add an effect for the agent."""
-        self.effects.append(effect)
-
     def emit(self, event: str, data: Mapping[str, object]) -> None:
         """Fire a `User` autocommand about this chat."""
         self.events.append(ops.Emit(event, {"chat": self.chat.id, **data}))
@@ -137,6 +134,12 @@ class Update:
             leader = leader.group
         after = None if leader is None else leader.id
         depth = lane.depth if block.group is None else lane.depth + 1
+        place = (self.chat.id, block.id, block.kind)
+        if isinstance(block, TextBlock):  # without a header
+            block.drawn, block.column = (), 0
+            text = self._rows(block, block.text)
+            self.ops.append(ops.OpenBlock(*place, (), depth, after, None, text, block.complete))
+            return
         lost = None
         if self.more_follow and isinstance(block, ToolBlock):
             block.drawn = UNDRAWN
@@ -144,12 +147,7 @@ class Update:
         else:
             block.drawn = header(block, self.chat.settings, self.now)
             lost = lost_header(block, self.chat.settings)
-        opening = (self.chat.id, block.id, block.kind, block.drawn, depth, after, lost)
-        if isinstance(block, StreamedBlock) and block.fold is Fold.FIXED:
-            text, block.column = break_rows(block.text)
-            self.ops.append(ops.OpenBlock(*opening, text, block.complete))
-            return
-        self.ops.append(ops.OpenBlock(*opening))
+        self.ops.append(ops.OpenBlock(*place, block.drawn, depth, after, lost))
         if block.is_open:
             self.draw_body(block)
 
@@ -212,14 +210,19 @@ class Update:
     def append(self, block: StreamedBlock, text: str) -> None:
         """Append cleaned text to a block, and to the view if it is open: the hot path."""
         block.chunks.append(text)
+        text = self._rows(block, text)
+        if block.is_open and block.lane.is_shown:
+            self._write(block, text)
+
+    def _rows(self, block: StreamedBlock, text: str) -> str:
+        """Break what is too long for a row of the view, and note the length of its last row."""
         column = block.column + len(text)
         if column > LONGEST:
             text, column = break_rows(text, block.column)
         elif (end := text.rfind("\n")) >= 0:
             column = len(text) - end - 1
         block.column = column
-        if block.is_open and block.lane.is_shown:
-            self._write(block, text)
+        return text
 
     def complete(self, block: StreamedBlock) -> None:
         """Note that a block gets no more text."""
@@ -327,7 +330,7 @@ class Update:
                 self.ops.append(set_used_files(chat))
             if used.named or used.ended:
                 request = effects.FindFiles(chat.id, *used.take_named(), (*chat.settings.folders,))
-                self.tell(lambda it: it.find_files(request))
+                self.effects.append(lambda it: it.find_files(request))
         if postpones and self.dirty is Dirty.STATUS:
             self.chat.status_is_stale = True
         elif self.dirty is not Dirty.NOTHING:

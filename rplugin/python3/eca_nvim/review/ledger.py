@@ -31,7 +31,10 @@ MOST_BYTES = 1 << 28
 PROMPT_CELLS = 60
 
 
-RECORDED = (turn_events.TurnEvent, call_details.FileUsed, events.AgentGone)
+RECORDED = (
+    *(turn_events.TurnEnded, turn_events.TurnLapsed),
+    *(call_details.FileUsed, events.AgentGone),
+)
 """Events that are recorded although they are about no call."""
 
 
@@ -83,7 +86,7 @@ class Ledger:
             self._record_call(chat, event, block)
             return
         match event:
-            case turn_events.TurnEvent():
+            case turn_events.TurnEnded() | turn_events.TurnLapsed():
                 self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
             case call_details.FileUsed(path, call_details.Use.WRITTEN, True, unsaved):

@@ -23,7 +23,7 @@ from eca_nvim.agents.eca.prompts import (
 from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import events
-from eca_nvim.chat.vocabulary.completion import is_command
+from eca_nvim.chat.vocabulary.completion import COMMAND
 from eca_nvim.chat.vocabulary.contexts import Context, Tokened
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
@@ -57,7 +57,7 @@ class Outbox:
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt (chat/prompt); its response names the model."""
         chat_id = prompt.chat_id
-        if is_command(prompt.text) and (line := with_command(prompt.contexts)):
+        if COMMAND.match(prompt.text) and (line := with_command(prompt.contexts)):
             self._tell(chat_id, events.NoticeReceived(line))
         # The server does not remember a prompt's agent or variant: each has the whole selection.
         chosen = self._sent[chat_id] = self._options.selection(chat_id)

@@ -17,7 +17,7 @@ from eca_nvim.agents import attached_files
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.typed_tokens import has_blank, quoted, replace_tokens
 from eca_nvim.chat.vocabulary import contexts as ours
-from eca_nvim.chat.vocabulary.completion import is_command
+from eca_nvim.chat.vocabulary.completion import COMMAND
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,
@@ -117,7 +117,7 @@ class Mentions:
     def write(self, prompt: Prompt) -> tuple[str, tuple[Context, ...]]:
         """Return the message and the contexts to send for a prompt."""
         chat = self._chats.get(prompt.chat_id)
-        takes_words = is_command(prompt.text)
+        takes_words = bool(COMMAND.match(prompt.text))
         message = spell(prompt.text, prompt.contexts, every=takes_words)
         if chat is None:  # the first prompt sends its contexts unchanged
             # Even a command as first prompt creates the chat's system prompt.

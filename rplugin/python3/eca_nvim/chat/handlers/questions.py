@@ -114,9 +114,9 @@ def close_question(update: Update, block: Block, answer: str | None) -> None:
     state = QuestionState.DISMISSED if answer is None else QuestionState.ANSWERED
     finish_question(update, block, state, HIDDEN if secret else answer)
     if not question.asked.in_login:
-        update.tell(lambda it: it.answer(question.asked.id, answer))
+        update.effects.append(lambda it: it.answer(question.asked.id, answer))
     elif answer is not None:
-        update.tell(lambda it: it.answer_login(update.chat.id, answer))
+        update.effects.append(lambda it: it.answer_login(update.chat.id, answer))
 
 
 def finish_question(update: Update, block: Block, state: QuestionState, answer: str | None) -> None:

@@ -79,7 +79,7 @@ def requested(update: Update, event: events.ToolRequested) -> None:
     if trusted is not None and block.state is states.CallState.APPROVED:
         home = update.chat.id
         allowed = effects.Decision(block.lane.chat_id, block.call, trusted.id, True, home, block.id)
-        update.tell(lambda it: it.decide(allowed))
+        update.effects.append(lambda it: it.decide(allowed))
     if block.state is states.CallState.WAITING and waited not in (
         None,
         (block.call, block.choices),

@@ -48,7 +48,7 @@ def ask_when_silent(update: Update) -> None:
     if update.now - turn.last_activity_ms >= sum(waits):
         turn.times_asked += 1
         silent = effects.SilentTurn(chat.id, turn.number, turn.times_asked)
-        update.tell(lambda it: it.ask_turn(silent))
+        update.effects.append(lambda it: it.ask_turn(silent))
 
 
 def turn_lapsed(update: Update, event: turn_events.TurnLapsed) -> None:
@@ -82,10 +82,10 @@ _SECRET_WORDS = ("key", "token", "code", "password", "secret")
 def begin(update: Update, step: states.TurnStep) -> None:
     """Start a turn, because we sent a prompt or the agent began on its own."""
     chat, before = update.chat, update.chat.turn
-    state = states.next_turn(before.state, step)
-    chat.turn = RunningTurn(state, update.now, before.number + 1, last_activity_ms=update.now)
-    chat.used.begin_turn(chat.turn.number)
-    update.dirty |= Dirty.STATUS
+    now, number = update.now, before.number + 1
+    chat.turn = RunningTurn(before.state, now, number, last_activity_ms=now)
+    _step(update, step)
+    chat.used.begin_turn(number)
     update.emit("EcaTurnStarted", {})
 
 
@@ -94,10 +94,11 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     chat = update.chat
     update.lane = chat.root
     begin(update, states.TurnStep.SEND)
-    chat.turn.by_command = completion.is_command(text)
+    chat.turn.by_command = bool(completion.COMMAND.match(text))
     chat.unconfirmed.append(show_user(update, text))
-    update.tell(lambda it: it.prompt(effects.Prompt(chat.id, text, contexts)))
-    prompt_sent(update, contexts)
+    update.effects.append(lambda it: it.prompt(effects.Prompt(chat.id, text, contexts)))
+    if contexts:
+        prompt_sent(update, contexts)
 
 
 def stop(update: Update) -> None:
@@ -106,7 +107,7 @@ def stop(update: Update) -> None:
         case states.Turn.IDLE:
             pass
         case states.Turn.LOGIN if _is_bare_login(update):
-            update.tell(lambda it: it.stop(update.chat.id))
+            update.effects.append(lambda it: it.stop(update.chat.id))
             end(update, states.TurnEnd.STOPPED)
         case states.Turn.LOGIN:
             update.chat.turn.note_activity(update.now)
@@ -115,7 +116,7 @@ def stop(update: Update) -> None:
         case states.Turn.LEAVING:
             _cancel_login(update)
         case _:
-            update.tell(lambda it: it.stop(update.chat.id))
+            update.effects.append(lambda it: it.stop(update.chat.id))
             update.chat.turn.note_activity(update.now)
             _mark_stopping(update)
 
@@ -134,8 +135,9 @@ def _mark_stopping(update: Update) -> None:
 
 
 def _step(update: Update, step: states.TurnStep) -> None:
+    """Take a step of a turn. Raises KeyError for one that is not in the table: a bug of ours."""
     turn = update.chat.turn
-    turn.state = states.next_turn(turn.state, step)
+    turn.state = states.TURN_STEPS[turn.state, step]
     update.dirty |= Dirty.STATUS
 
 
@@ -177,17 +179,16 @@ def _cancel_login(update: Update) -> None:
     asks = asks_itself(update.chat)
     settle_pending(update)
     if not asks:
-        update.tell(lambda it: it.answer_login(update.chat.id, None))
+        update.effects.append(lambda it: it.answer_login(update.chat.id, None))
 
 
 def end(update: Update, reason: states.TurnEnd) -> None:
     """End the turn, close its live blocks, and send the prompt that should follow."""
     chat = update.chat
     was_login = chat.turn.state in states.LOGIN_TURNS
-    chat.turn.state = states.next_turn(chat.turn.state, states.TurnStep.END)
+    _step(update, states.TurnStep.END)
     chat.turn.activity, chat.turn.retrying = None, False
     chat.unconfirmed.clear()
-    update.dirty |= Dirty.STATUS
     settle(update, end=reason)
     if not chat.turn.sent_tasks:
         drop_task_list(update)
@@ -239,9 +240,9 @@ def turn_began(update: Update, _event: turn_events.TurnBegan) -> None:
             _step(update, states.TurnStep.START)
         case states.Turn.LEAVING:  # the login had already ended
             _step(update, states.TurnStep.START)
-            update.tell(lambda it: it.stop(update.chat.id))
+            update.effects.append(lambda it: it.stop(update.chat.id))
         case states.Turn.STOPPING:  # our stop arrived before the turn began: send it again
-            update.tell(lambda it: it.stop(update.chat.id))
+            update.effects.append(lambda it: it.stop(update.chat.id))
         case states.Turn.RUNNING:
             pass
 

@@ -208,11 +208,11 @@ def _fill_in(
     """Take the answer to the field that is asked; send the form if it is complete."""
     if answer is None:
         finish_question(update, block, QuestionState.DECLINED, None)
-        update.tell(lambda it: it.answer_form(question.asked.id, None))
+        update.effects.append(lambda it: it.answer_form(question.asked.id, None))
     elif progress.take(answer):
         content = progress.content
         finish_question(update, block, QuestionState.ANSWERED, progress.summary)
-        update.tell(lambda it: it.answer_form(question.asked.id, content))
+        update.effects.append(lambda it: it.answer_form(question.asked.id, content))
     else:
         _ask_again(update, block)
 
@@ -225,7 +225,7 @@ def _ask_again(update: Update, block: Block) -> None:
 def _follow(update: Update, block: Block, question: Question, link: str, *, consents: bool) -> None:
     state = QuestionState.ANSWERED if consents else QuestionState.DECLINED
     finish_question(update, block, state, OPENED if consents else None)
-    update.tell(lambda it: it.answer_form(question.asked.id, {} if consents else None))
+    update.effects.append(lambda it: it.answer_form(question.asked.id, {} if consents else None))
     if consents:
         update.ops.append(ops.OpenExternal(link))
 

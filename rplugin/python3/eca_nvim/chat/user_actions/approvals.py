@@ -25,7 +25,7 @@ def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
     if chat.trust is not trusted:
         chat.trust = trusted
         update.dirty |= Dirty.STATUS
-        update.tell(lambda it: it.trust_changed(chat.id))
+        update.effects.append(lambda it: it.trust_changed(chat.id))
     return update.finish()
 
 
@@ -64,7 +64,7 @@ def decide(
         step(update, block, state)
         said = None if choice is None else choice.id
         told = effects.Decision(block.lane.chat_id, block.call, said, allows, chat.id, block_id)
-        update.tell(lambda it: it.decide(told))
+        update.effects.append(lambda it: it.decide(told))
         if not allows:
             _follow_rejection(update, block, reason)
     return update.finish()

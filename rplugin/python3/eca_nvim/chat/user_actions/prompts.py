@@ -66,7 +66,8 @@ def _wait_for_history(update: Update, text: str, contexts: tuple[Context, ...]) 
 
 
 def _wait(update: Update, text: str, contexts: tuple[Context, ...], *, queue: bool) -> None:
-    kind = QueueKind.QUEUE if queue or completion.is_command(text) else _kind_in_turn(update)
+    waits = queue or completion.COMMAND.match(text)
+    kind = QueueKind.QUEUE if waits else _kind_in_turn(update)
     enqueue(update, QueuedPrompt(kind, text, contexts))
     if kind is QueueKind.STEER:
         _steer(update, text, contexts)
@@ -106,14 +107,14 @@ def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
 
 def _steer_again(update: Update) -> None:
     """Withdraw all steers, because the agent cannot withdraw one, and send the others again."""
-    update.tell(lambda it: it.unsteer(update.chat.id))
+    update.effects.append(lambda it: it.unsteer(update.chat.id))
     for waiting in update.chat.queue:
         if waiting.kind is QueueKind.STEER:
             _steer(update, waiting.text, waiting.contexts)
 
 
 def _steer(update: Update, text: str, contexts: tuple[Context, ...]) -> None:
-    update.tell(lambda it: it.steer(update.chat.id, text, contexts))
+    update.effects.append(lambda it: it.steer(update.chat.id, text, contexts))
 
 
 def stop_turn(chat: Chat, now: int) -> Changes:
@@ -126,6 +127,6 @@ def stop_turn(chat: Chat, now: int) -> Changes:
         update.ops.append(ops.Notify("info", "no turn is running"))
     if chat.history is states.History.CHANGING:
         requeue(update, OF_HISTORY)
-        update.tell(lambda it: it.give_up(chat.id))
+        update.effects.append(lambda it: it.give_up(chat.id))
     stop(update)
     return update.finish()

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from eca_nvim.chat.vocabulary import bases
 
-_COMMAND = re.compile(r"\s*/[^\s/]*(?:\s|\Z)")
+COMMAND: Final = re.compile(r"\s*/[^\s/]*(?:\s|\Z)")
+"""How a prompt begins that agents take as a command: a path, as `/etc/hosts`, is none."""
 
 
 class Command(Struct, frozen=True):
@@ -22,11 +23,6 @@ class Command(Struct, frozen=True):
     name: str
     description: str = ""
     hint: str | None = None
-
-
-def is_command(text: str) -> bool:
-    """Return whether agents take a prompt as a command: a path, as `/etc/hosts`, is none."""
-    return _COMMAND.match(text) is not None
 
 
 class CommandsChanged(bases.ChatEvent, frozen=True):

@@ -4,10 +4,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 
-class IllegalTransition(Exception):
-    """Raised when a step is not in the table of turn steps: a bug of ours, not of an agent."""
-
-
 class Turn(StrEnum):
     """The state of a chat's turn.
 
@@ -136,11 +132,3 @@ ENDED_CALLS = _ENDS
 
 UNFINISHED_CALLS = frozenset(CallState) - _ENDS - {CallState.REFUSED}
 """States in which a call may still do something."""
-
-
-def next_turn(turn: Turn, step: TurnStep) -> Turn:
-    """Return the state after a step. Raises IllegalTransition."""
-    after = TURN_STEPS.get((turn, step))
-    if after is None:
-        raise IllegalTransition(f"a turn that is {turn} cannot {step}")
-    return after
