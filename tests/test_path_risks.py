@@ -273,11 +273,11 @@ def test_a_folder_is_added_by_its_real_path_and_removed(inside: Path) -> None:
     link.symlink_to("/etc")
     assert PathRisk.OUTSIDE not in path_risks(str(other / "x"), shared)
     assert not is_inside("/etc/hosts", shared)
-    assert folders.remove(f"{other}/") == str(other)
+    assert folders.drop(f"{other}/") == str(other)
     assert list(shared) == [str(inside)]
     for fixed in (inside, other):
         with pytest.raises(UnfitFolder, match="was not added"):
-            folders.remove(str(fixed))
+            folders.drop(str(fixed))
 
 
 def test_the_home_folder_and_those_above_it_are_not_added(

@@ -77,7 +77,7 @@ async def test_added_folders_are_told_apart_from_those_of_the_start(
     agent = EcaAgent(EcaOptions(server.command), Workspace(folders, "Neovim", 1), FakeEditor())
     async with running(agent) as client:
         await client.until(lambda: client.all(ChatOpened))
-        assert agent.folder_changed(folders.remove(str(other)), removed=True) is None
+        assert agent.folder_changed(folders.drop(str(other)), removed=True) is None
         await client.until(lambda: len(client.all(ChatOpened)) == 2)
     [started] = server.received("initialize")
     assert [it["name"] for it in started["params"]["workspaceFolders"]] == ["first"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 
 import pytest
 from tests.agents.client import FakeEditor
@@ -15,7 +14,7 @@ from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.settings import read_settings
 from eca_nvim.path_risks import Folders
-from eca_nvim.session import Candidate, KeptSessions, Persistence
+from eca_nvim.session import Candidate, Persistence
 
 
 @pytest.fixture
@@ -36,10 +35,7 @@ def make(guardian: Guardian, protocol: str) -> Candidate:
     settings = read_settings({"servers": {"it": server}})
     workspace = Workspace(Folders(("/workspace",)), "Neovim", 1)
     persistence = Persistence(None, Recorder(), 1)
-    kept = partial(KeptSessions, persistence=persistence)
-    agents = Agents(
-        *(settings, workspace, FakeEditor(), guardian, lambda _: None, kept, persistence, None)
-    )
+    agents = Agents(settings, workspace, FakeEditor(), guardian, persistence, None)
     return agents("it")
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgpack
 from tests.session.rig import Recorder
 
-from eca_nvim.session import KeptSessions, Persistence
+from eca_nvim.nvim.agents import KeptSessions
+from eca_nvim.session import Persistence
 from eca_nvim.store import MOST_SESSIONS, SavedSession, SavedState, Store, StoreChanges, merge
 
 

@@ -9,7 +9,6 @@ from tests.session.rig import FakeAgent, Rig
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
-from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import NoticeReceived, Role, TextReceived
 from eca_nvim.chat.vocabulary.intents import OpenChat, SendPrompt, StopTurn
 from eca_nvim.chat.vocabulary.login import (
@@ -38,7 +37,8 @@ HIDDEN_KEY = "sk-0123456789"
 
 def wants(agent: FakeAgent, chat: str, prompt: str | None = None, *, ways: bool = True) -> None:
     agent.ways = WAYS if ways else []
-    told = None if prompt is None else Prompt(chat, prompt)
+    told = None if prompt is None else agent.last_prompt
+    assert told is None or (told.chat_id, told.text) == (chat, prompt)
     agent.emit([LoginNeeded(chat, "agent needs a login: no", told)])
 
 

@@ -365,7 +365,7 @@ async def test_what_waits_is_told_whole_after_some_of_it_was_lost(rig: Rig) -> N
 async def test_a_folder_that_is_added_is_in_the_workspace_for_what_waits(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rig.folders.first = (str(tmp_path / "here"),)
+    rig.folders[:] = rig.folders.first = (str(tmp_path / "here"),)
     (tmp_path / "there").mkdir()
     agent = await rig.ready()
     rig.do(intents.SendPrompt("a", "go"))

@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
-from typing import Final, overload
+from typing import Final
 
 _LONGEST: Final = 4096  # bytes of a path (PATH_MAX)
 _GIT: Final = ".git"
@@ -261,7 +261,7 @@ class UnfitFolder(Exception):
     """Raised when a folder cannot be part of the workspace; the message is one line."""
 
 
-class Folders(Sequence[str]):
+class Folders(list[str]):
     """The folders of the workspace: those of the start, then those that the user has added.
 
     Absolute. All who ask what is in the workspace share this list, which changes. Added folders are
@@ -269,20 +269,13 @@ class Folders(Sequence[str]):
     """
 
     def __init__(self, first: Iterable[str]) -> None:
-        self.first = tuple(first)
-        self.added: tuple[str, ...] = ()
+        super().__init__(first)
+        self.first = tuple(self)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        return (*self.first, *self.added)[index]
-
-    def __len__(self) -> int:
-        return len(self.first) + len(self.added)
+    @property
+    def added(self) -> tuple[str, ...]:
+        """Those that the user has added."""
+        return tuple(self[len(self.first) :])
 
     def add(self, path: str) -> str:
         """Add a folder and return its real path. Raises UnfitFolder."""
@@ -291,15 +284,15 @@ class Folders(Sequence[str]):
             raise UnfitFolder(f"{folder} is in the workspace")
         if not may_be_project(folder):
             raise UnfitFolder(f"{folder} is too much for an agent: add a folder in it")
-        self.added += (folder,)
+        self.append(folder)
         return folder
 
-    def remove(self, path: str) -> str:
+    def drop(self, path: str) -> str:
         """Remove an added folder and return its real path. Raises UnfitFolder."""
         folder = real_path(path)
         if folder not in self.added:
             raise UnfitFolder(f"{folder} was not added with :Eca folder add")
-        self.added = tuple(it for it in self.added if it != folder)
+        self[:] = (*self.first, *(it for it in self.added if it != folder))
         return folder
 
 

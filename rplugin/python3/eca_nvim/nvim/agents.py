@@ -5,17 +5,18 @@ Rule kept here: the modules of a protocol other than ECA's are imported when an 
 
 import logging
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from eca_nvim.agents.base import Agent, AgentFault, EditorServices, KeptProjects, Workspace
+from eca_nvim.agents.base import Agent, AgentFault, EditorServices, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
+from eca_nvim.digests import name_digest
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.head_start import HeadStart
 from eca_nvim.nvim.settings import Settings
 from eca_nvim.server.find import ACP, BadServerOption, ServerCommand, ServerOptions, find_server
-from eca_nvim.session import Candidate, KeptSessions
+from eca_nvim.session import Candidate, Persistence
 
 if TYPE_CHECKING:
     from eca_nvim.agents.acp.agent import KeptOfChats
@@ -32,10 +33,8 @@ log = logging.getLogger(__name__)
 class Agents:
     """Makes agents (`session.MakeAgent`); changed `settings` apply to the next one.
 
-    `last_agent` returns the agent last chosen in this project for a server: it begins with it.
-    `kept_sessions` returns the sessions of a server's chats, by its name.
-    `projects` are the folders that the user treats as projects.
-    `head_start` is a server that is running already, used once.
+    `persistence` knows the agent that was last chosen in this project for a server, which begins
+    with it. `head_start` is a server that is running already, used once.
     """
 
     def __init__(
@@ -44,17 +43,13 @@ class Agents:
         workspace: Workspace,
         services: EditorServices,
         guardian: Guardian,
-        last_agent: Callable[[str], str | None],
-        kept_sessions: Callable[[str], KeptSessions],
-        projects: KeptProjects,
+        persistence: Persistence,
         head_start: HeadStart | None,
     ) -> None:
         self.settings = settings
         self._head_start = head_start
         self._guardian = guardian
-        self._last_agent = last_agent
-        self._kept_sessions = kept_sessions
-        self._projects = projects
+        self._persistence = persistence
         self._workspace = workspace
         self._services = services
         self._editor_socket: EditorSocket | None = None
@@ -89,7 +84,7 @@ class Agents:
             found.command,
             found.environment,
             process=process,
-            agent=self._last_agent(server),
+            agent=self._persistence.choices(server)("agent"),
             diagnostics_base=self.settings.diagnostics_base,
             repo_map=self.settings.repo_map,
             guard=self._guardian.watch,
@@ -107,8 +102,8 @@ class Agents:
 
         mcp = self.settings.servers.get(server, ServerOptions()).mcp
         if server not in self._kept:
-            memory = Memory(self._kept_sessions(server))
-            self._kept[server] = KeptOfChats(memory, self._projects)
+            memory = Memory(KeptSessions(server, self._persistence))
+            self._kept[server] = KeptOfChats(memory, self._persistence)
         options = AcpOptions(
             found.command,
             found.environment,
@@ -128,3 +123,56 @@ class Agents:
         if self._editor_socket is None:
             self._editor_socket = EditorSocket(self._services, self._workspace.folders)
         return self._editor_socket.command()
+
+
+class KeptSessions:
+    """The sessions of one server, by its name (`agents.acp.memory.KeptSessions`)."""
+
+    def __init__(self, server: str, persistence: Persistence) -> None:
+        self._server = server
+        self._persistence = persistence
+        self._checked: set[str] = set()
+        """Sessions of which we know whether another Neovim uses them."""
+
+    def session_of(self, chat_id: str) -> str | None:
+        """Return the id of a chat's session."""
+        saved = self._persistence.sessions.get(chat_id)
+        return saved.id if saved is not None and saved.server == self._server else None
+
+    def chats_of(self, session_ids: Iterable[str]) -> Sequence[str]:
+        """Return the id of the chat that stands for each session, the same in all Neovims."""
+        kept = self._persistence.sessions
+        bound = {it.id: chat for chat, it in kept.items() if it.server == self._server}
+        return [bound.get(it) or self._free_chat_id(it, kept) for it in session_ids]
+
+    def used(self) -> Iterator[tuple[str, str, str, float]]:
+        """Yield the bound chats: id, session, title, and when it was used last (s since 1970)."""
+        for chat, it in self._persistence.sessions.items():
+            if it.server == self._server:
+                yield chat, it.id, it.title, it.changed
+
+    def keep(self, chat_id: str, session_id: str, title: str = "") -> int | None:
+        """Bind a chat to a session that is in use here now; `title`: of a chat without one.
+
+        Returns the process id of another running Neovim that uses it, the first time.
+        """
+        other = None
+        if session_id not in self._checked:
+            self._checked.add(session_id)
+            other = next(self._persistence.users(self._server, session_id), None)
+        self._persistence.keep_session(chat_id, self._server, session_id, title)
+        return other
+
+    def drop(self, chat_id: str) -> None:
+        """Forget the session of a chat."""
+        if self.session_of(chat_id) is not None:
+            self._persistence.drop_session(chat_id)
+
+    def _free_chat_id(self, session_id: str, kept: Container[str]) -> str:
+        """Return an id for an unbound session: its first chat may have got a new session since."""
+        chat_id = self._chat_id(session_id)
+        return self._chat_id(f"{session_id}\n{chat_id}") if chat_id in kept else chat_id
+
+    def _chat_id(self, session_id: str) -> str:
+        name = f"{self._server}\n{session_id}"
+        return name_digest(name.encode(errors="surrogatepass"))

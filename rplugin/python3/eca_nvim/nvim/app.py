@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from eca_nvim.agents.base import Workspace
 from eca_nvim.chat.model.display_settings import DIFF_LINES, RenderSettings
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.bases import name_of
 from eca_nvim.chat.vocabulary.ops import Notify, SetPending, Unwritable, ViewOp
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.editor import Editor
@@ -29,7 +28,7 @@ from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
-from eca_nvim.session import KeptSessions, Persistence, Session
+from eca_nvim.session import Persistence, Session
 from eca_nvim.session.templates.library import PROJECT_FOLDER, TemplateFolders
 from eca_nvim.store import Store
 
@@ -59,24 +58,21 @@ class App:
         self._task: asyncio.Task[None] | None = None
 
     def receive(self, name: str, payload: Mapping[str, object]) -> None:
-        """Parse and dispatch an intent; an empty Lua table may arrive as a list."""
+        """Parse an intent and pass it on; an empty Lua table may arrive as a list."""
         try:
-            self._dispatch(intents.parse_intent(name, payload or {}))
+            match intents.parse_intent(name, payload or {}):
+                case intents.FrameDrawn(frame, milliseconds):
+                    self._frames.drawn(frame, milliseconds)
+                case intents.CallReturned() as returned:
+                    self._calls.returned(returned)
+                case intents.Attach() as attach:
+                    self._attach(attach)
+                case intent if self._session is not None:
+                    self._session.receive(intent)
+                case _:
+                    raise intents.MalformedIntent(f"{name!r} came before 'attach'")
         except intents.MalformedIntent as fault:
             self._report(f"the two halves of the plugin do not match, restart Neovim: {fault}")
-
-    def _dispatch(self, intent: intents.Intent) -> None:
-        match intent:
-            case intents.FrameDrawn():
-                self._frames.drawn(intent.frame, intent.ms)
-            case intents.CallReturned():
-                self._calls.returned(intent)
-            case intents.Attach():
-                self._attach(intent)
-            case _ if self._session is not None:
-                self._session.receive(intent)
-            case _:
-                raise intents.MalformedIntent(f"{name_of(intent)!r} came before 'attach'")
 
     def _attach(self, intent: intents.Attach) -> None:
         """Start the session; a later `attach` changes the settings of the view and the next server.
@@ -113,14 +109,7 @@ class App:
             store = Store(Path(settings.store_path), "\n".join(folders.first))
         persistence = Persistence(store, self._frames, intent.pid)
         self._agents = Agents(
-            settings,
-            workspace,
-            self._editor,
-            self._guardian,
-            lambda server: persistence.choices(server)("agent"),
-            partial(KeptSessions, persistence=persistence),
-            persistence,
-            head_start(),
+            *(settings, workspace, self._editor, self._guardian, persistence, head_start())
         )
         rendering = RenderSettings(settings.icons, folders)
         session = Session(

@@ -1,10 +1,12 @@
 """Incoming: the events of a server, each applied to its chat."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import dropwhile, groupby
 from typing import Any
 from uuid import uuid4
+
+from msgspec.structs import replace
 
 from eca_nvim.chat.handlers.questions import find_question
 from eca_nvim.chat.model.chat import Chat, owner, route
@@ -20,6 +22,10 @@ from eca_nvim.chat.vocabulary.events import (
     ProgressChanged,
     QuestionAsked,
     QuestionClosed,
+    ReasoningText,
+    TextReceived,
+    ToolFinished,
+    ToolOutput,
 )
 from eca_nvim.chat.vocabulary.options import (
     ALL_ABILITIES,
@@ -31,7 +37,6 @@ from eca_nvim.redaction import Redactor
 from eca_nvim.session.background_work import BackgroundWork
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import Options
-from eca_nvim.session.secrets import without_typed
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import SHOW, View, report_fault
 
@@ -90,10 +95,13 @@ class IncomingEvents:
 
     def receive(self, events: Sequence[agent_events.AgentEvent]) -> None:
         """Handle events in order; a fault in one of them never ends the agent's connection."""
-        if self._redactor.typed:
-            events = without_typed(events, self._redactor)
+        joined: Iterable[agent_events.AgentEvent] = (
+            events if len(events) == 1 else join_text(events)
+        )
+        if self._redactor.typed:  # a secret may be cut anywhere: it is found in what is joined
+            joined = [_without_typed(it, self._redactor) for it in joined]
         with self._chats.batch():
-            for _, run in groupby(join_text(events), _address):
+            for _, run in groupby(joined, _address):
                 event, *more = run
                 try:
                     if type(event) is Addressed:
@@ -195,6 +203,25 @@ class IncomingEvents:
         self.show_welcome(chat)
         self._options.begin(chat)
         self._trust.chat_created(chat)
+
+
+def _without_typed(event: agent_events.AgentEvent, redactor: Redactor) -> agent_events.AgentEvent:
+    """Return an event with the secrets hidden that the user has typed.
+
+    Only texts that are read are changed: what is asked about stays as it is.
+    """
+    match event:
+        case Addressed(event=ToolFinished() as call):
+            shown = tuple(map(redactor.without_typed, call.outputs))
+            return replace(event, event=replace(call, outputs=shown))
+        case Addressed(
+            event=TextReceived() | ReasoningText() | NoticeReceived() | ToolOutput() as told
+        ):
+            return replace(event, event=replace(told, text=redactor.without_typed(told.text)))
+        case agent_events.MessageShown(text=text):
+            return replace(event, text=redactor.without_typed(text))
+        case _:
+            return event
 
 
 def _address(event: agent_events.AgentEvent) -> object:

@@ -15,9 +15,8 @@ from eca_nvim.chat.text.safe_text import clean, one_line, truncate
 from eca_nvim.chat.vocabulary import agent_events, effects, events, login, ops, states, turn_events
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.login_dialog import LoginDialog, QuietUser
-from eca_nvim.session.outgoing import HeldCalls
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.session.server import Server, ServerRequest, ServerState
+from eca_nvim.session.server import HeldCalls, Server, ServerRequest, ServerState
 from eca_nvim.session.view import View, isolated
 
 AGAIN: Final = "the agent refuses the prompt although you have logged in"
@@ -85,7 +84,7 @@ class Login:
             return
         if event.prompt is not None and known is not None:
             # A prompt is sent again once: refused again, it goes back to the input.
-            again = self._sent_again.pop(chat.id, None) == event.prompt
+            again = self._sent_again.pop(chat.id, None) is event.prompt
             self._held.hold(event.prompt)
             self._waiting.add(chat.id)
             if again and self._dialog is None:
@@ -111,11 +110,6 @@ class Login:
         if self._persistence.kept("login", self._process().identity):
             self._persistence.keep("login", self._process().identity, "")
         self._chats.apply(chat, [events.NoticeReceived(_line(still or LOGGED_OUT))])
-
-    def sending(self, prompt: effects.Prompt) -> None:
-        """Note that a prompt goes to the agent: another one than was sent again is a new try."""
-        if self._sent_again.get(prompt.chat_id) is not prompt:
-            self._sent_again.pop(prompt.chat_id, None)
 
     # --- what happens meanwhile -------------------------------------------------------------------
 

@@ -20,19 +20,24 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.approvals import is_still_approved
 from eca_nvim.chat.vocabulary import effects, events, ops, options, requests, states, turn_events
-from eca_nvim.chat.vocabulary.contexts import Context
+from eca_nvim.chat.vocabulary.contexts import Context, DiffContext
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.files.late_contexts import is_late, read_late, without_late
+from eca_nvim.session.files.late_contexts import read_late, without_late
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.login import Login
 from eca_nvim.session.options import Options
-from eca_nvim.session.outgoing import Held, HeldCalls
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.session.secrets import without_secrets
-from eca_nvim.session.server import MakeAgent, Server, ServerRequest, ServerState
+from eca_nvim.session.server import (
+    Held,
+    HeldCalls,
+    MakeAgent,
+    Server,
+    ServerRequest,
+    ServerState,
+)
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import View, isolated
 
@@ -104,9 +109,8 @@ class NamedServer(effects.Outside):
         self._servers.surveyor.request()
         if not self.options.sending(prompt):
             return
-        self.login.sending(prompt)
         agent = self.process.use()
-        if agent is not None and is_late(prompt):
+        if agent is not None and any(isinstance(it, DiffContext) for it in prompt.contexts):
             self.held.hold(prompt)
             self._servers.start(partial(self._read_late, prompt))
         elif agent is not None and not self.held.precedes(prompt.chat_id):
@@ -288,7 +292,9 @@ class NamedServer(effects.Outside):
         Unsent prompts wait for the next agent if one is starting, else they return to the input.
         An agent that sleeps says nothing: no turn ran, and the winbar shows it.
         """
-        ending = without_secrets(ending, self._servers.redactor)
+        redact = self._servers.redactor.redact
+        tail = tuple(map(redact, ending.stderr_tail))
+        ending = replace(ending, reason=redact(ending.reason), stderr_tail=tail)
         if self.process.state is not ServerState.STARTING:
             self._return_prompts()
         waiting = self.held.keep_prompts()
@@ -301,8 +307,8 @@ class NamedServer(effects.Outside):
             if ending.expected and not chat.has_turn:
                 self._chats.apply(chat, [events.NoticeReceived(ending.reason)])
             else:
-                tail = () if ending.expected else ending.stderr_tail
-                self._chats.apply(chat, [events.AgentGone(ending.reason, tail)])
+                told = () if ending.expected else tail
+                self._chats.apply(chat, [events.AgentGone(ending.reason, told)])
         if not chats and not is_asleep:
             self._view.push([ops.Notify("error", ending.reason)])
 

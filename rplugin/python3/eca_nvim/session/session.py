@@ -230,7 +230,7 @@ class Session:
 
     def _send_prompt(self, intent: intents.SendPrompt) -> None:
         chat = self._chat(intent.chat, intent.server)
-        contexts = tuple(self._contexts.read(intent.contexts))
+        contexts = tuple(self._contexts.read(intent.contexts)) if intent.contexts else ()
         self._chats.show(send_prompt(chat, intent.text, now(), contexts, queue=intent.queue))
 
     def _stop(self, intent: intents.StopTurn) -> None:
@@ -285,7 +285,7 @@ class Session:
 
     def _change_folder(self, intent: query_intents.ChangeFolder) -> Sequence[str]:
         """Add a folder to the workspace or remove it, for all who ask what is in it."""
-        change = self._folders.remove if intent.removed else self._folders.add
+        change = self._folders.drop if intent.removed else self._folders.add
         try:
             folder = change(intent.path)
         except UnfitFolder as fault:

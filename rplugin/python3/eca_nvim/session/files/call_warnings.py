@@ -13,6 +13,7 @@ import os
 import os.path
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -27,7 +28,8 @@ from eca_nvim.chat.user_actions.approvals import list_paths
 from eca_nvim.chat.vocabulary.call_details import FileUsed, ToolCall
 from eca_nvim.chat.vocabulary.effects import FindFiles
 from eca_nvim.path_risks import PathRisk, path_risks
-from eca_nvim.review.snapshots import Blobs, Snapshot, take_snapshot
+from eca_nvim.paths import open_regular
+from eca_nvim.review.snapshots import MOST_SNAPSHOT_BYTES
 from eca_nvim.review.text_changes import text_of
 from eca_nvim.session.files.whole_writes import changed_line_ends
 from eca_nvim.threads import run_in_thread
@@ -123,8 +125,11 @@ def _line_ends_warnings(call: ToolCall) -> list[str]:
     """Warn of files that are written whole and get other line ends, each warning once."""
     warnings: dict[str, None] = {}  # in order
     for change in call.changes or ():
-        present = Snapshot() if change.whole is None else take_snapshot(change.path, Blobs())
-        text = None if present.blob is None else text_of(present.blob.read())
-        warning = None if text is None else changed_line_ends(text, change.whole or "")
-        warnings |= {warning: None} if warning else {}
+        if change.new is None or change.old is not None:
+            continue
+        with suppress(OSError, ValueError), open_regular(change.path) as file:
+            content = file.read(MOST_SNAPSHOT_BYTES + 1)
+            text = None if len(content) > MOST_SNAPSHOT_BYTES else text_of(content)
+            if text is not None and (warning := changed_line_ends(text, change.new)):
+                warnings[warning] = None
     return list(warnings)

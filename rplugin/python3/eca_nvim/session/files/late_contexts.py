@@ -195,11 +195,6 @@ class LateContexts(Struct, frozen=True):
     notices: tuple[str, ...] = ()
 
 
-def is_late(prompt: Prompt) -> bool:
-    """Return whether a prompt has contexts that are still to be read."""
-    return any(isinstance(context, DiffContext) for context in prompt.contexts)
-
-
 def without_late(prompt: Prompt) -> LateContexts:
     """Return the contexts of a prompt that need no reading."""
     return LateContexts(tuple(it for it in prompt.contexts if not isinstance(it, DiffContext)))

@@ -205,10 +205,12 @@ class Options:
         chat = self._chats.get(prompt.chat_id)
         state = self._state(chat.id)
         is_free = self._agent() is None or state.setting or not state.unconfirmed
-        if is_free or not self._object(chat, prompt):
+        if not is_free and self._object(chat, prompt):
+            return False
+        decides = any(it.unasked or it.unsure for it in chat.options)
+        if state.by_user or state.is_back or chat.trust or decides:  # else all is as by default
             self._save(chat)
-            return True
-        return False
+        return True
 
     def _settle(self, agent: Agent, chat: Chat, *, has_chosen: bool) -> None:
         """Decide on the prompts that wait until all values are set."""
