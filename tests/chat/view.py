@@ -14,6 +14,7 @@ from tests.support.highlights import HIGHLIGHTS
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.call_details import SetUsedFiles
 from eca_nvim.chat.vocabulary.ops import BlockKind, Segment, ViewOp
+from eca_nvim.nvim.frames import wire
 
 _FORBIDDEN = frozenset(chr(code) for code in [*range(9), *range(11, 32), 127])
 
@@ -54,7 +55,7 @@ class View:
 
     def draw(self, changes: Iterable[ViewOp]) -> None:
         for op in changes:
-            msgpack.packb(ops.wire(op))
+            msgpack.packb(wire(op))
             self._draw(op)
 
     def _draw(self, op: ViewOp) -> None:

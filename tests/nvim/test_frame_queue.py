@@ -19,7 +19,7 @@ from eca_nvim.chat.vocabulary.ops import (
     SetWork,
     ViewOp,
 )
-from eca_nvim.nvim.frame_queue import (
+from eca_nvim.nvim.frames import (
     BACKLOG,
     BURST,
     FIRST_FRAME,
@@ -144,7 +144,7 @@ def test_a_state_that_was_taken_does_not_hide_the_next() -> None:
     queue.push(text("a"))
     queue.push(status(2))
     assert queue.take(EVERYTHING) == (text("a"), status(2))
-    assert not queue
+    assert not queue.ops
 
 
 def test_text_is_cut_at_a_line_break_when_one_fits() -> None:
@@ -198,7 +198,7 @@ def test_frames_show_what_the_ops_showed(ops: list[ViewOp], size: int) -> None:
     for op in ops:
         queue.push(op)
     drawn: list[ViewOp] = []
-    while queue:
+    while queue.ops:
         drawn += queue.take(size)
     assert effect(drawn) == effect(ops)
 
@@ -214,7 +214,7 @@ def test_taking_in_between_changes_nothing(
     drawn += queue.take(size)
     for op in after:
         queue.push(op)
-    while queue:
+    while queue.ops:
         drawn += queue.take(size)
     assert effect(drawn) == effect(before + after)
 
@@ -273,7 +273,7 @@ def test_text_is_cut_anywhere_and_stays_whole(texts: list[str], room: int) -> No
     for each in texts:
         queue.push(text(each * PIECE))
     drawn: list[ViewOp] = []
-    while queue:
+    while queue.ops:
         drawn += queue.take(room * PIECE)
         assert len(written(drawn[-1:])) < (room + 1) * PIECE
     assert written(drawn) == "".join(each * PIECE for each in texts)

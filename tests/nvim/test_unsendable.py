@@ -20,10 +20,10 @@ from eca_nvim.chat.vocabulary.ops import (
     RemoveBlock,
     SetPending,
     ViewOp,
-    wire,
 )
+from eca_nvim.nvim.app import report_lost
 from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls
-from eca_nvim.nvim.frame_sender import FrameSender, plain, report_lost
+from eca_nvim.nvim.frames import FrameSender, plain, wire
 
 pytestmark = pytest.mark.anyio
 

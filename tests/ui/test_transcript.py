@@ -18,6 +18,7 @@ from eca_nvim.chat.user_actions import folding
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolOutput, ToolRunning
 from eca_nvim.chat.vocabulary.ops import BlockKind
+from eca_nvim.nvim.frames import wire
 
 TOGETHER = """
 local ops, counted = ..., 0
@@ -80,7 +81,7 @@ def test_blocks_that_arrive_together_are_one_edit_and_look_the_same(
         together += [whole, tool(100 + number, "read a", "two")]
         one_by_one.append(tool(100 + number, "read a", "one"))
     view.draw(*one_by_one)
-    assert view.nvim.lua(TOGETHER, [ops.wire(op) for op in together]) == 1
+    assert view.nvim.lua(TOGETHER, [wire(op) for op in together]) == 1
     assert view.lines("two") == view.lines("one")
     assert view.nvim.lua(LOOKS, view.buffer("two")) == view.nvim.lua(LOOKS, view.buffer("one"))
     for chat in ("one", "two"):
@@ -110,7 +111,7 @@ def test_older_blocks_that_arrive_together_are_one_edit(start_nvim: StartNeovim)
                 append = ops.AppendText(chat, number + 10, text)
                 frame += [opening, append, ops.CloseBlock(chat, number + 10)]
     view.draw(*frames["one"])
-    assert view.nvim.lua(TOGETHER, [ops.wire(op) for op in frames["two"]]) == 1
+    assert view.nvim.lua(TOGETHER, [wire(op) for op in frames["two"]]) == 1
     assert view.lines("two") == view.lines("one")
     assert view.nvim.lua(LOOKS, view.buffer("two")) == view.nvim.lua(LOOKS, view.buffer("one"))
 

@@ -18,7 +18,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionOffer,
     SetOptions,
 )
-from eca_nvim.nvim.frame_sender import plain
+from eca_nvim.nvim.frames import plain, wire
 
 CHAT = "one"
 
@@ -35,7 +35,7 @@ class View:
 
     def draw(self, *drawn: ViewOp) -> None:
         """Draw ops as the host would send them, and wait until they are settled."""
-        wired = [plain(ops.wire(op)) for op in drawn]
+        wired = [plain(wire(op)) for op in drawn]
         code = "for _, op in ipairs(...) do require('eca.view.ops').draw({ op }) end"
         self.nvim.lua(f"{code} require('eca.view.ops').settle()", wired)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 from eca_nvim.agents.base import Workspace
 from eca_nvim.chat.model.display_settings import DIFF_LINES, RenderSettings
 from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.bases import name_of
 from eca_nvim.chat.vocabulary.ops import Notify, SetPending, Unwritable, ViewOp
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.editor import Editor
 from eca_nvim.nvim.editor_calls import ALIVE, APPLY, EditorCalls
-from eca_nvim.nvim.frame_sender import FrameSender, report_lost
+from eca_nvim.nvim.frames import FrameSender
 from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.head_start import head_start
 from eca_nvim.nvim.logs import open_log
@@ -34,6 +35,8 @@ from eca_nvim.store import Store
 
 if TYPE_CHECKING:
     import pynvim
+
+MISMATCH = "the two halves of the plugin do not match, restart Neovim"
 
 log = logging.getLogger(__name__)
 
@@ -60,19 +63,21 @@ class App:
     def receive(self, name: str, payload: Mapping[str, object]) -> None:
         """Parse an intent and pass it on; an empty Lua table may arrive as a list."""
         try:
-            match intents.parse_intent(name, payload or {}):
-                case intents.FrameDrawn(frame, milliseconds):
-                    self._frames.drawn(frame, milliseconds)
-                case intents.CallReturned() as returned:
-                    self._calls.returned(returned)
-                case intents.Attach() as attach:
-                    self._attach(attach)
-                case intent if self._session is not None:
-                    self._session.receive(intent)
-                case _:
-                    raise intents.MalformedIntent(f"{name!r} came before 'attach'")
+            intent = intents.parse_intent(name, payload or {})
         except intents.MalformedIntent as fault:
-            self._report(f"the two halves of the plugin do not match, restart Neovim: {fault}")
+            self._report(f"{MISMATCH}: {fault}")
+            return
+        match intent:
+            case intents.FrameDrawn(frame, milliseconds):
+                self._frames.drawn(frame, milliseconds)
+            case intents.CallReturned():
+                self._calls.returned(intent)
+            case intents.Attach():
+                self._attach(intent)
+            case _ if self._session is not None:
+                self._session.receive(intent)
+            case _:
+                self._report(f"{MISMATCH}: {name!r} came before 'attach'")
 
     def _attach(self, intent: intents.Attach) -> None:
         """Start the session; a later `attach` changes the settings of the view and the next server.
@@ -148,3 +153,22 @@ class App:
     def _run(self, code: str, arguments: Sequence[object]) -> None:
         # A notification: nothing here may wait for Neovim, which waits for its user.
         self._nvim.api.exec_lua(code, arguments, async_=True)
+
+
+def report_lost(
+    lost: Sequence[ViewOp],
+    warn: Callable[[str, str], bool],
+    push: Callable[[Iterable[ViewOp]], None],
+) -> None:
+    """Show in each chat one line that names the ops that could not be drawn.
+
+    `warn` shows a line in a chat and returns whether the chat exists; if not, the line is shown as
+    a message.
+    """
+    names: dict[str | None, dict[str, None]] = {}
+    for op in lost:
+        names.setdefault(getattr(op, "chat", None), {})[name_of(op)] = None
+    for chat, its in names.items():
+        line = f"cannot draw {', '.join(its)}; see :Eca log"
+        if chat is None or not warn(chat, line):
+            push([Notify("error", line)])

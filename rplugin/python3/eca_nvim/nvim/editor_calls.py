@@ -20,7 +20,7 @@ from eca_nvim.agents.base import FileChanged, FileMissing, FileRefused
 from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.digests import text_digest
 from eca_nvim.disk.replacing import replace
-from eca_nvim.nvim.frame_sender import UNSENDABLE
+from eca_nvim.nvim.frames import UNSENDABLE
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, open_regular, path_fault
 from eca_nvim.review.text_changes import is_latin1, text_of
 from eca_nvim.threads import run_in_thread

@@ -283,20 +283,3 @@ class Answer(ViewOp, frozen=True, tag="answer"):
 
     request: int
     value: object
-
-
-def wire(op: ViewOp) -> dict[str, object]:
-    """Return an op's form in a frame: its name as `op`, and its fields.
-
-    Those of None are left out, and those with an empty default: a block has seven of them, which
-    would take a third of the time that a long history takes to unpack.
-    """
-    defaults = op.__struct_defaults__
-    required = len(op.__struct_fields__) - len(defaults)
-    form: dict[str, object] = {"op": op.__struct_config__.tag}
-    for number, name in enumerate(op.__struct_fields__):
-        value = getattr(op, name)
-        is_default = number >= required and value == defaults[number - required]
-        if value is not None and (value or not is_default):
-            form[name] = value
-    return form

@@ -1,18 +1,23 @@
-"""The queue of view ops and the frames cut from it, without I/O: ops in, frames out.
+"""Frames: queues view ops, cuts frames from the queue, and sends them to Neovim, packed.
 
-Nothing is lost while no frames are taken; memory is limited by what there is to show.
+Nothing here waits for Neovim: a frame is a notification, and the next one is sent after the
+acknowledgement of the last. Nothing is lost meanwhile; memory is limited by what there is to show.
 """
 
+import asyncio
+import logging
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby
 from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
+from msgspec.msgpack import Encoder
 from msgspec.structs import replace
 
 from eca_nvim.chat.vocabulary import call_details, ops, options
+from eca_nvim.chat.vocabulary.bases import name_of
 
 INTERVAL = 0.04
 """Seconds between two frames while text streams in: nobody reads faster, and each frame costs."""
@@ -64,26 +69,18 @@ class OpQueue:
     """Ops to be drawn, in order, without those that a later one makes invisible."""
 
     def __init__(self) -> None:
-        self._ops: OrderedDict[Hashable, ops.ViewOp] = OrderedDict()
+        self.ops: OrderedDict[Hashable, ops.ViewOp] = OrderedDict()
         self._numbers = count()
         self._section = 0
         self.characters = 0
         """Characters of text to be appended."""
-
-    def __bool__(self) -> bool:
-        return bool(self._ops)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether so much is queued that nobody reads along."""
-        return self.characters + FLAT_SIZE * len(self._ops) > BACKLOG
 
     def push(self, op: ops.ViewOp) -> None:
         """Add an op at the end; a long text in pieces."""
         if isinstance(op, ops.AppendText):
             self.characters += len(op.text)
             for piece in (op,) if 0 < len(op.text) <= PIECE else _pieces(op):
-                self._ops[next(self._numbers)] = piece
+                self.ops[next(self._numbers)] = piece
         elif isinstance(op, ops.OpenBlock) and len(op.text) > PIECE:
             self.push(replace(op, text="", closed=False))
             self.push(ops.AppendText(op.chat, op.block, op.text))
@@ -92,22 +89,22 @@ class OpQueue:
         elif type(op) in _STATES:
             self._push_state(op)
         else:
-            self._ops[next(self._numbers)] = op
+            self.ops[next(self._numbers)] = op
             if isinstance(op, ops.Emit | ops.Answer):
                 self._section += 1  # no later state overtakes what an autocommand can see
 
     def _push_state(self, op: ops.ViewOp) -> None:
         what, where = _STATES[type(op)]
         key = (self._section, what, where(op))
-        older = self._ops.get(key)
+        older = self.ops.get(key)
         if isinstance(older, ops.OpenBlock) and isinstance(op, ops.SetHeader):
-            self._ops[key] = replace(older, header=op.header, lost=op.lost)
+            self.ops[key] = replace(older, header=op.header, lost=op.lost)
             return
         if isinstance(older, ops.OpenBlock):  # it was removed since, and is opened again
             self._section += 1
             key = (self._section, what, where(op))
-        self._ops[key] = op
-        self._ops.move_to_end(key)
+        self.ops[key] = op
+        self.ops.move_to_end(key)
 
     def take(self, size: int) -> tuple[ops.ViewOp, ...]:
         """Remove ops from the front, about `size` characters of them, at least one op.
@@ -116,8 +113,8 @@ class OpQueue:
         """
         taken: list[ops.ViewOp] = []
         block = None
-        while self._ops and size > 0:
-            op = self._ops.popitem(last=False)[1]
+        while self.ops and size > 0:
+            op = self.ops.popitem(last=False)[1]
             before, block = block, _text_block(op)
             size -= _weight(op) - FLAT_SIZE * (block is not None and block == before)
             taken.append(op)
@@ -171,7 +168,7 @@ class FrameQueue:
     """
 
     def __init__(self) -> None:
-        self._ops = OpQueue()
+        self._queue = OpQueue()
         self._size = FIRST_FRAME
         self._number = 0
         self._in_flight = False
@@ -182,14 +179,14 @@ class FrameQueue:
     def push(self, new: Iterable[ops.ViewOp]) -> None:
         """Add ops at the end."""
         for op in new:
-            self._ops.push(op)
+            self._queue.push(op)
             self._is_urgent = self._is_urgent or type(op) not in _PACED
 
     def due(self) -> float | None:
         """Return when the next frame may be sent; None if one is in flight or nothing is queued."""
-        if self._in_flight or not self._ops:
+        if self._in_flight or not self._queue.ops:
             return None
-        at_once = self._has_more or self._is_urgent or self._ops.characters >= BURST
+        at_once = self._has_more or self._is_urgent or self._queue.characters >= BURST
         return self._sent_at if at_once else self._sent_at + INTERVAL
 
     def take(self, now: float) -> Frame | None:
@@ -200,8 +197,8 @@ class FrameQueue:
         self._number += 1
         self._in_flight = True
         self._sent_at = now
-        taken = self._ops.take(self._size)
-        self._has_more = bool(self._ops)
+        taken = self._queue.take(self._size)
+        self._has_more = bool(self._queue.ops)
         self._is_urgent = False
         return Frame(self._number, taken)
 
@@ -210,10 +207,141 @@ class FrameQueue:
         if number != self._number or not self._in_flight:
             return
         self._in_flight = False
-        longer = LONGER if self._ops.is_long else 1.0
+        queued = self._queue.characters + FLAT_SIZE * len(self._queue.ops)
+        longer = LONGER if queued > BACKLOG else 1.0
         goal, aim = GOAL_MS * longer, AIM_MS * longer
         if milliseconds > goal:
             self._size = max(SMALLEST_FRAME, int(self._size * max(0.25, goal / milliseconds)))
         elif self._has_more and milliseconds < aim:
             growth = aim / max(milliseconds, AIM_MS / 2)
             self._size = min(LARGEST_FRAME, int(self._size * growth))
+
+
+# --- sending --------------------------------------------------------------------------------------
+
+LEAST, MOST = -(2**63), 2**63 - 1
+UNSENDABLE = (OverflowError, RecursionError, TypeError, ValueError)
+"""Raised for a value that cannot be packed: its type, size or depth, or a lone surrogate."""
+
+_PLAIN = frozenset(
+    {
+        *(ops.AppendText, ops.CloseBlock, ops.OpenBlock, ops.RemoveBlock),
+        *(ops.SetBody, ops.SetHeader, ops.ShowPlace),
+    }
+)
+"""Ops without maps, only text and our own numbers: they are packed as they are."""
+_encode = Encoder().encode
+
+
+def packed(frame: Iterable[ops.ViewOp]) -> bytes:
+    """Pack ops as `lua/eca/view/frames.lua` unpacks them: each a map, as `wire` returns.
+
+    One byte string, because pynvim inspects each value that it packs itself, which costs more than
+    making the ops. Raises one of UNSENDABLE.
+    """
+    forms = ((type(op), wire(op)) for op in frame)
+    return _encode([form if kind in _PLAIN else plain(form) for kind, form in forms])
+
+
+def wire(op: ops.ViewOp) -> dict[str, object]:
+    """Return an op's form in a frame: its name as `op`, and its fields.
+
+    Those of None are left out, and those with an empty default: a block has seven of them, which
+    would take a third of the time that a long history takes to unpack.
+    """
+    defaults = op.__struct_defaults__
+    required = len(op.__struct_fields__) - len(defaults)
+    form: dict[str, object] = {"op": op.__struct_config__.tag}
+    for number, name in enumerate(op.__struct_fields__):
+        value = getattr(op, name)
+        is_default = number >= required and value == defaults[number - required]
+        if value is not None and (value or not is_default):
+            form[name] = value
+    return form
+
+
+def plain(value: object) -> object:
+    """Return a value with all mappings as dicts and all other sequences as lists, recursively.
+
+    A key whose value is None is left out: Lua reads an absent key as nil, and users never see
+    `vim.NIL`. An integer of more than 64 bits, which cannot be packed, becomes None.
+    """
+    match value:
+        case str() | float() | None:
+            return value
+        case int():
+            return value if LEAST <= value <= MOST else None
+        case Mapping():
+            items = ((key, plain(item)) for key, item in value.items())
+            return {key: item for key, item in items if item is not None}
+        case Sequence():
+            return [plain(item) for item in value]
+        case _:
+            raise TypeError(f"cannot be sent to Neovim: {value!r}")
+
+
+log = logging.getLogger(__name__)
+
+
+class FrameSender:
+    """Queues the session's ops and sends them in frames.
+
+    send: sends a frame to Neovim, its number and its packed ops. lost: called with unsendable ops.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[int, bytes], None],
+        loop: asyncio.AbstractEventLoop,
+        lost: Callable[[Sequence[ops.ViewOp]], None],
+    ) -> None:
+        self._send = send
+        self._lost = lost
+        self._loop = loop
+        self._queue = FrameQueue()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def push(self, new: Iterable[ops.ViewOp]) -> None:
+        """Queue ops to be drawn; those of one iteration of the loop are sent together."""
+        self._queue.push(new)
+        self._schedule()
+
+    def drawn(self, number: int, milliseconds: float) -> None:
+        """Handle the acknowledgement of a frame (intent `drawn`)."""
+        self._queue.drawn(number, milliseconds)
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Set the timer for the next frame, or set it to an earlier time."""
+        due = self._queue.due()
+        if due is None or (self._timer is not None and self._timer.when() <= due):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(due, self._send_next)
+
+    def _send_next(self) -> None:
+        self._timer = None
+        frame = self._queue.take(self._loop.time())
+        if frame is None:  # a timer may be early, by the resolution of the clock
+            self._schedule()
+            return
+        try:
+            self._send(frame.number, packed(frame.ops))
+        except UNSENDABLE:
+            self._send_sendable(frame.number, frame.ops)
+
+    def _send_sendable(self, number: int, frame: Sequence[ops.ViewOp]) -> None:
+        """Send those ops of a frame that can be packed, and report the others as lost."""
+        sendable: list[ops.ViewOp] = []
+        lost: list[ops.ViewOp] = []
+        for op in frame:
+            try:
+                packed([op])
+            except UNSENDABLE:
+                log.exception("cannot send to Neovim: %.1000s", name_of(op))
+                lost.append(op)
+            else:
+                sendable.append(op)
+        self._send(number, packed(sendable))
+        self._lost(lost)
