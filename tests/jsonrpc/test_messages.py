@@ -4,13 +4,16 @@ import pytest
 
 from eca_nvim.jsonrpc import (
     ErrorResponse,
+    LineFraming,
     Message,
     NotAMessage,
     Notification,
+    Peer,
     Request,
     Response,
+    decode_json,
 )
-from eca_nvim.jsonrpc.messages import decode_json, encode_json, read_message, wire_form
+from eca_nvim.jsonrpc.peer import read_message
 
 
 def read(text: str) -> Message:
@@ -76,26 +79,31 @@ def test_what_is_no_message_says_why(text: str) -> None:
         read_message(decode_json(text.encode("utf-8", "surrogateescape")))
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        Request(1, "m", {"a": "é\n"}),
-        Request("x", "m", None),
-        Notification("m", []),
-        Response(3, None),
-        ErrorResponse(4, -1, "no", {"d": 1}),
-        ErrorResponse(4, None, "no", None),
-    ],
-)
-def test_what_is_written_reads_the_same(message: Message) -> None:
-    assert read_message(decode_json(encode_json(wire_form(message)))) == message
+@pytest.fixture
+def peer() -> Peer:
+    """Return a peer that was asked `1`."""
+    peer = Peer(framing=LineFraming())
+    peer.receive_bytes(b'{"id":1,"method":"m"}\n')
+    return peer
 
 
-def test_the_wire_form_has_only_what_is_there() -> None:
-    assert wire_form(Notification("exit", None)) == {"jsonrpc": "2.0", "method": "exit"}
-    assert wire_form(Response(1, None)) == {"jsonrpc": "2.0", "id": 1, "result": None}
+@pytest.mark.parametrize("params", [None, [], {"a": "é\n"}])
+def test_what_is_called_reads_the_same(peer: Peer, params: object) -> None:
+    number, request = peer.send_request("m", params)
+    assert read(request.decode()) == Request(number, "m", params)
+    assert read(peer.send_notification("m", params).decode()) == Notification("m", params)
 
 
-def test_odd_text_is_written_as_plain_ascii_on_one_line() -> None:
-    encoded = encode_json({"text": "lone \udc80 surrogate\r\n\u2028"})
-    assert encoded == b'{"text":"lone \\udc80 surrogate\\r\\n\\u2028"}'
+def test_what_is_answered_reads_the_same(peer: Peer) -> None:
+    answer = peer.respond_error(1, -1, "no", {"d": 1})
+    assert read(answer.decode()) == ErrorResponse(1, -1, "no", {"d": 1})
+
+
+def test_a_message_has_only_what_is_there(peer: Peer) -> None:
+    assert peer.send_notification("exit") == b'{"jsonrpc":"2.0","method":"exit"}\n'
+    assert peer.respond(1, None) == b'{"jsonrpc":"2.0","id":1,"result":null}\n'
+
+
+def test_odd_text_is_written_as_plain_ascii_on_one_line(peer: Peer) -> None:
+    encoded = peer.send_notification("m", "lone \udc80 surrogate\r\n\u2028")
+    assert b'"lone \\udc80 surrogate\\r\\n\\u2028"' in encoded

@@ -8,7 +8,7 @@ from msgspec import inspect
 
 from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.jsonrpc import NotAMessage, decode_json
-from eca_nvim.jsonrpc.messages import read_message
+from eca_nvim.jsonrpc.peer import read_message
 from eca_nvim.protocol.base.types import LEAST_INT, MOST_INT, Wire
 from eca_nvim.protocol.eca.content import ContentReceived, UsageContent, UsageLimit
 

@@ -12,27 +12,25 @@ from eca_nvim.jsonrpc.framing import (
     FramingFault,
     LineFraming,
 )
-from eca_nvim.jsonrpc.messages import (
+from eca_nvim.jsonrpc.peer import (
     INTERNAL_ERROR,
+    LANGUAGE_SERVER_CANCEL,
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,
+    CancelForm,
     Decode,
     Envelope,
     ErrorResponse,
+    Event,
     MalformedMessage,
     Message,
     MessageId,
     NotAMessage,
     Notification,
-    Request,
-    Response,
-    decode_json,
-)
-from eca_nvim.jsonrpc.peer import (
-    LANGUAGE_SERVER_CANCEL,
-    CancelForm,
-    Event,
     NotOpen,
     Peer,
+    Request,
+    Response,
     UnexpectedAnswer,
+    decode_json,
 )

@@ -1,30 +1,150 @@
-"""Peer: one side of a JSON-RPC connection: bytes in, events out; messages in, bytes out.
+"""Peer: one side of a JSON-RPC 2.0 connection: bytes in, events out; messages in, bytes out.
 
-Its state is the ids of open requests, ours and theirs. No input raises an exception; misuse by our
-own side does.
+Messages are frozen values. A layer that passes its own reader of bytes may leave `params` and
+`result` as raw bytes, to decode each message once, directly into its types. Arrays of messages
+(batches) are not supported. No input raises an exception; misuse by our own side does.
 """
 
-from typing import Final, NamedTuple, TypeAlias
+import json
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias, TypeGuard
 
 from eca_nvim.jsonrpc.framing import ContentLengthFraming, Framing, FramingFault
-from eca_nvim.jsonrpc.messages import (
-    EXCERPT_BYTES,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    Decode,
-    ErrorResponse,
-    MalformedMessage,
-    Message,
-    MessageId,
-    NotAMessage,
-    Notification,
-    Request,
-    Response,
-    decode_json,
-    encode_json,
-    read_message,
-    wire_form,
-)
+
+EXCERPT_BYTES: Final = 160
+"""Most bytes of a malformed message that are quoted."""
+
+PARSE_ERROR: Final = -32700
+"""Error code for a message that cannot be read."""
+
+INVALID_REQUEST: Final = -32600
+"""Error code for JSON that is not a message."""
+
+METHOD_NOT_FOUND: Final = -32601
+"""Error code for a request with an unknown method."""
+
+INTERNAL_ERROR: Final = -32603
+"""Error code for a request whose handler failed."""
+
+REQUEST_CANCELLED: Final = -32800
+"""Error code for a cancelled request, as in the language server protocol."""
+
+MOST_ID: Final = 2**63 - 1
+"""Largest number, positive or negative, that is accepted as an id."""
+
+MessageId: TypeAlias = int | str
+
+
+class Request(NamedTuple):
+    """A message that needs a response with the same id."""
+
+    id: MessageId
+    method: str
+    params: object
+
+
+class Notification(NamedTuple):
+    """A message without a response."""
+
+    method: str
+    params: object
+
+
+class Response(NamedTuple):
+    """The successful response to a request."""
+
+    id: MessageId
+    result: object
+
+
+class ErrorResponse(NamedTuple):
+    """The error response to a request; without an id, the other side could not read our message.
+
+    By the standard the code is a number; some servers send a word or none.
+    """
+
+    id: MessageId | None
+    code: int | str | None
+    message: str
+    data: object
+
+
+Message: TypeAlias = Request | Notification | Response | ErrorResponse
+
+
+class MalformedMessage(NamedTuple):
+    """A framed message that cannot be read; `excerpt` is its beginning."""
+
+    reason: str
+    excerpt: bytes
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.excerpt!r}"
+
+
+class NotAMessage(ValueError):
+    """Raised when bytes or an object cannot be read as a message; the text says why."""
+
+
+class Envelope(NamedTuple):
+    """The outermost object of a message; absent parts are None.
+
+    params, result: in the form that the reader of bytes chooses. error: decoded JSON.
+    """
+
+    id: object
+    method: object
+    params: object
+    result: object
+    error: object
+
+
+def read_message(envelope: Envelope) -> Message:
+    """Return the message in an envelope. Raises NotAMessage.
+
+    A null id, an error without a code, and an answer with neither result nor error are accepted.
+    """
+    method, error, message_id = envelope.method, envelope.error, None
+    if envelope.id is not None:
+        if not _is_id(envelope.id):
+            raise NotAMessage("its id is neither a string nor an integer")
+        message_id = envelope.id
+    if isinstance(method, str):
+        if message_id is None:
+            return Notification(method, envelope.params)
+        return Request(message_id, method, envelope.params)
+    if method is not None:
+        raise NotAMessage("its method is not a string")
+    if error is None:
+        if message_id is None:
+            raise NotAMessage("it has neither a method nor an id")
+        return Response(message_id, envelope.result)
+    if not isinstance(error, Mapping):
+        return ErrorResponse(message_id, None, str(error), None)
+    code = error.get("code")
+    known_code = code if _is_id(code) else None
+    return ErrorResponse(message_id, known_code, str(error.get("message", "")), error.get("data"))
+
+
+def _is_id(value: object) -> TypeGuard[MessageId]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) <= MOST_ID
+    return isinstance(value, str)
+
+
+Decode: TypeAlias = Callable[[bytes], Envelope]
+"""Reads bytes. Raises NotAMessage, and nothing else, if they are not a JSON object."""
+
+
+def decode_json(body: bytes) -> Envelope:
+    """Read a message with the standard library's JSON. Raises NotAMessage."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise NotAMessage(f"not JSON: {error}") from error
+    if not isinstance(message, dict):
+        raise NotAMessage("not a JSON object")
+    return Envelope(*map(message.get, Envelope._fields))
 
 
 class CancelForm(NamedTuple):
@@ -59,7 +179,7 @@ class NotOpen(Exception):
 
 
 class Peer:
-    """Our side of a connection: tracks ids, reads and writes bytes."""
+    """Our side of a connection: tracks the ids of open requests, reads and writes bytes."""
 
     def __init__(
         self,
@@ -89,14 +209,14 @@ class Peer:
     def send_request(self, method: str, params: object = None) -> tuple[int, bytes]:
         """Return a new id, and the bytes of a request with it."""
         request_id = self._last_id + 1  # from 1, as some servers never answer other ids
-        encoded = self._encode(Request(request_id, method, params))
+        encoded = self._write({"id": request_id, "method": method}, params=params)
         self._last_id = request_id
         self._ours.add(request_id)
         return request_id, encoded
 
     def send_notification(self, method: str, params: object = None) -> bytes:
         """Return the bytes of a notification."""
-        return self._encode(Notification(method, params))
+        return self._write({"method": method}, params=params)
 
     def send_cancel(self, request_id: int) -> bytes:
         """Return the bytes that cancel a request of ours. Raises NotOpen."""
@@ -107,14 +227,14 @@ class Peer:
     def respond(self, request_id: MessageId, result: object) -> bytes:
         """Return the bytes of the successful response to a request. Raises NotOpen."""
         _close(self._theirs, request_id)
-        return self._encode(Response(request_id, result))
+        return self._write({"id": request_id, "result": result})
 
     def respond_error(
         self, request_id: MessageId, code: int, message: str, data: object = None
     ) -> bytes:
         """Return the bytes of the error response to a request. Raises NotOpen."""
         _close(self._theirs, request_id)
-        return self._encode(ErrorResponse(request_id, code, message, data))
+        return self._write_error(request_id, code, message, data)
 
     def drop(self, request_id: MessageId) -> None:
         """Leave a request without a response: the other side has cancelled it. Raises NotOpen."""
@@ -123,8 +243,8 @@ class Peer:
     def refuse(self, fault: FramingFault | MalformedMessage) -> bytes:
         """Return the bytes of an error response without an id, to a message that cannot be read."""
         if isinstance(fault, MalformedMessage):
-            return self._encode(ErrorResponse(None, INVALID_REQUEST, fault.reason, None))
-        return self._encode(ErrorResponse(None, PARSE_ERROR, fault.reason.value, None))
+            return self._write_error(None, INVALID_REQUEST, fault.reason)
+        return self._write_error(None, PARSE_ERROR, fault.reason.value)
 
     def _receive(self, body: bytes) -> Event:
         try:
@@ -144,8 +264,17 @@ class Peer:
                 self._ours.remove(message.id)
         return message
 
-    def _encode(self, message: Message) -> bytes:
-        return self._framing.encode(encode_json(wire_form(message)))
+    def _write(self, message: Mapping[str, object], params: object = None) -> bytes:
+        """Write a message as ASCII, which can encode any text, without raw line feeds."""
+        given = {} if params is None else {"params": params}
+        text = json.dumps({"jsonrpc": "2.0", **message, **given}, separators=(",", ":"))
+        return self._framing.encode(text.encode())
+
+    def _write_error(
+        self, request_id: MessageId | None, code: int, message: str, data: object = None
+    ) -> bytes:
+        error = {"code": code, "message": message, **({} if data is None else {"data": data})}
+        return self._write({"id": request_id, "error": error})
 
 
 def _close(open_ids: set[MessageId], request_id: MessageId) -> None:

@@ -6,11 +6,13 @@ Rule: sending never waits, and the process ends together with all that it has st
 from eca_nvim.spawn import StartError
 from eca_nvim.transport.connection import (
     Connection,
+    ConnectionClosed,
     Goodbye,
     Guard,
     Handler,
     Incoming,
+    PendingRequest,
+    RemoteError,
     open_connection,
 )
-from eca_nvim.transport.pending import ConnectionClosed, PendingRequest, RemoteError
 from eca_nvim.transport.process import ChildProcess, Exit, telling_line

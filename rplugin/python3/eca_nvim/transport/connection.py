@@ -9,13 +9,15 @@ import logging
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple, TypeAlias, assert_never
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias, assert_never
 
 import anyio
 
 from eca_nvim.guardian import GRACE_S, MARK, PARTING_S, mark_of, marked
 from eca_nvim.jsonrpc import (
     LANGUAGE_SERVER_CANCEL,
+    REQUEST_CANCELLED,
     CancelForm,
     Decode,
     ErrorResponse,
@@ -32,7 +34,6 @@ from eca_nvim.jsonrpc import (
     decode_json,
 )
 from eca_nvim.spawn import child_environment, spawn
-from eca_nvim.transport.pending import ConnectionClosed, PendingRequest
 from eca_nvim.transport.process import ChildProcess, Exit
 
 Incoming: TypeAlias = Request | Notification
@@ -41,6 +42,93 @@ Guard: TypeAlias = Callable[[int], None]
 """Called with the process and session id of a server that must end when we do, in any case."""
 
 logger = logging.getLogger(__name__)
+
+
+GIVEN_UP: Final = "there was no answer"
+"""Why a request counts as refused that we have given up."""
+
+
+class RemoteError(Exception):
+    """Raised when the server answers a request with an error.
+
+    `code` is a number, a word or None; `data` is any JSON that the server adds.
+    """
+
+    def __init__(self, code: int | str | None, message: str, data: object) -> None:
+        super().__init__(f"{message} ({code})" if code is not None else message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class ConnectionClosed(Exception):
+    """Raised when a server is used that has ended; `exit` says how."""
+
+    def __init__(self, ending: Exit) -> None:
+        super().__init__(f"the server is gone: {ending}")
+        self.exit = ending
+
+
+class PendingRequest:
+    """A queued request; its response can be awaited, or handled by a callback.
+
+    on_answer: called with this request when its response is read, before later messages are.
+    """
+
+    def __init__(
+        self,
+        request_id: int,
+        cancel: Callable[[int], None],
+        on_answer: Callable[["PendingRequest"], None] | None = None,
+    ) -> None:
+        self.id = request_id
+        self._cancel = cancel
+        self._on_answer = on_answer
+        self._settled = anyio.Event()
+        self._answer: Response | ErrorResponse | Exit | None = None
+
+    async def result(self) -> object:
+        """Wait for the response; return or raise what `answer` does.
+
+        Cancelling the wait, for example by `anyio.fail_after`, cancels the request.
+        """
+        try:
+            await self._settled.wait()
+        finally:
+            if self._answer is None:
+                self._cancel(self.id)
+        return self.answer()
+
+    def give_up(self) -> None:
+        """Cancel the request: it counts as refused, unless there is a response."""
+        if self._answer is None:
+            self._cancel(self.id)
+            self.settle(ErrorResponse(self.id, REQUEST_CANCELLED, GIVEN_UP, None))
+
+    async def settled(self) -> None:
+        """Wait for the response or the server's exit, without an effect on the request."""
+        await self._settled.wait()
+
+    def answer(self) -> object:
+        """Return the result of a response that has arrived, as the codec decoded it.
+
+        Raises RemoteError or ConnectionClosed.
+        """
+        match self._answer:
+            case Response(result=result):
+                return result
+            case ErrorResponse(code=code, message=message, data=data):
+                raise RemoteError(code, message, data)
+            case ending:
+                assert ending is not None
+                raise ConnectionClosed(ending)
+
+    def settle(self, answer: Response | ErrorResponse | Exit) -> None:
+        """Store the response, or the server's exit, and wake the waiting task."""
+        self._answer = answer
+        self._settled.set()
+        if self._on_answer is not None:
+            self._on_answer(self)
 
 
 class Goodbye(NamedTuple):
@@ -62,7 +150,8 @@ class Connection:
         self._handler = handler
         self._waiting: dict[MessageId, PendingRequest] = {}
         self._closed = anyio.Event()
-        self._exit: Exit | None = None
+        self.exit: Exit | None = None
+        """How the server ended; None while it runs."""
 
     @property
     def last_stderr(self) -> str:
@@ -73,11 +162,6 @@ class Connection:
     def unread(self) -> int:
         """Bytes that wait for the server to read what was sent before."""
         return self._process.stdin.unwritten
-
-    @property
-    def exit(self) -> Exit | None:
-        """How the server ended; None while it runs."""
-        return self._exit
 
     async def request(self, method: str, params: object = None) -> object:
         """Send a request and wait for its result; see `start_request`, `PendingRequest.result`."""
@@ -124,8 +208,8 @@ class Connection:
     async def wait_closed(self) -> Exit:
         """Wait until the server has ended for any reason."""
         await self._closed.wait()
-        assert self._exit is not None
-        return self._exit
+        assert self.exit is not None
+        return self.exit
 
     async def aclose(self, patience: float = GRACE_S) -> Exit:
         """Send the queued messages and end the server by the ladder of `ChildProcess.close`.
@@ -191,7 +275,7 @@ class Connection:
                 tasks.start_soon(self._close_after, self._process.stdin.ended)
                 tasks.start_soon(self._close_after, self._process.stdout.ended)
                 ending = await self._process.wait()
-        self._exit = ending
+        self.exit = ending
         self._closed.set()
         while self._waiting:
             self._waiting.popitem()[1].settle(ending)
@@ -219,8 +303,8 @@ class Connection:
             self._put(self._peer.send_cancel(request_id))
 
     def _require_open(self) -> None:
-        if self._exit is not None:
-            raise ConnectionClosed(self._exit)
+        if self.exit is not None:
+            raise ConnectionClosed(self.exit)
 
 
 @asynccontextmanager
@@ -251,7 +335,7 @@ async def open_connection(
         mark = mark_of(process.pid)
     if guard is not None:
         guard(process.pid)
-    child = ChildProcess(process, on_stderr or _log_stderr, mark)
+    child = ChildProcess(process, on_stderr or partial(logger.info, "stderr: %s"), mark)
     connection = Connection(child, Peer(decode, framing, cancel), handler)
     fault: BaseException | None = None
     try:
@@ -280,7 +364,3 @@ def _logged(part: object) -> str:
         return bytes(memoryview(part)).decode(errors="replace").strip()  # type: ignore[arg-type]
     except TypeError:
         return str(part)
-
-
-def _log_stderr(line: str) -> None:
-    logger.info("stderr: %s", line)

@@ -176,7 +176,12 @@ class WritePipe:
         try:
             with self._writing, self._queued:
                 async for data in self._queued:
-                    await self._write(data)
+                    rest = memoryview(data)
+                    while rest:
+                        if (written := self._file.write(rest)) is None:
+                            await anyio.wait_writable(self._file)
+                        else:
+                            rest = rest[written:]
                     self.unwritten -= len(data)
         except BrokenPipeError:
             logger.info("the process has closed its standard input")
@@ -202,12 +207,3 @@ class WritePipe:
         """Close the pipe without an event loop."""
         self._queue.close()
         self._file.close()
-
-    async def _write(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            written = self._file.write(rest)
-            if written is None:
-                await anyio.wait_writable(self._file)
-            else:
-                rest = rest[written:]
