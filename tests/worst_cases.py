@@ -205,15 +205,18 @@ WORST: dict[str, Sequence[Worst]] = {
         ),
     ],
     "eca_nvim.agents.eca.prompts": [
-        Worst(spelt, make)
-        for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"), repeated(" (@"))
+        *(Worst(prompts.user_text, make) for make in USERS),
+        *(
+            Worst(spelt, make)
+            for make in (repeated(" @a"), repeated("@/:L1-"), repeated("1", "@/a:L"))
+        ),
+        Worst(spelt, repeated(" (@")),
     ],
     "eca_nvim.agents.typed_tokens": [
         Worst(lambda it: typed_tokens.replace_tokens(it, {"@a": "a"}), make)
         for make in (repeated(" @a"), repeated(" (#"), repeated("@aa "))
     ],
     "eca_nvim.agents.eca.replay": [
-        *(Worst(replay.user_text, make) for make in USERS),
         *(
             Worst(lambda it: replay._is_note(it, None), make)
             for make in (repeated(" "), repeated(") ", "Background job job-1 ("))

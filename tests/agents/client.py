@@ -26,12 +26,11 @@ from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.requests import Base
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed
 from eca_nvim.chat.vocabulary.options import ChatOption, OptionsChanged
 from eca_nvim.digests import text_digest
 from eca_nvim.path_risks import Folders
-from eca_nvim.transport import Guard
+from eca_nvim.transport import Guard, Incoming
 
 TIMEOUT = 60.0
 """Seconds until a test fails: far longer than anything takes, for a busy machine."""
@@ -164,8 +163,9 @@ class Client(AgentClient):
         self.agent: EcaAgent = agent
         self.heard: list[str] = []
         """Methods of what the agent has read: notifications, requests, answers to prompts."""
-        self._begin = agent._begin
+        self._begin, self._receive = agent._begin, agent._receive
         setattr(agent, "_begin", self._begin_watched)  # noqa: B010 - a method of another's
+        setattr(agent, "_receive", self._receive_watched)  # noqa: B010
 
     def choose(self, chat: str, chosen: Selection) -> None:
         """Set the options of a chat that are not None, as a user does, one by one."""
@@ -193,24 +193,22 @@ class Client(AgentClient):
 
     def _begin_watched(self, *parts: Value) -> Value:
         life = self._begin(*parts)
-        parts = ((life.server, "read"), (life.requests, "start"), (life.server, "_answered"))
-        for part, name in parts:
-            setattr(part, name, self._watched(getattr(part, name)))
+        answered = life.outbox._answered
+
+        def watched(*answer: Value) -> None:
+            self._hear("chat/prompt")
+            answered(*answer)
+
+        setattr(life.outbox, "_answered", watched)  # noqa: B010
         return life
 
-    def _watched(self, read: Callable[..., Value]) -> Callable[..., Value]:
-        def watched(message: Value, *more: Value) -> Value:
-            match message:
-                case str():
-                    self.heard.append(message)
-                case Prompt():
-                    self.heard.append("chat/prompt")
-                case _:
-                    self.heard.append(message.method)
-            self._wake()
-            return read(message, *more)
+    def _receive_watched(self, batch: list[Incoming]) -> None:
+        self._hear(*(message.method for message in batch))
+        self._receive(batch)
 
-        return watched
+    def _hear(self, *methods: str) -> None:
+        self.heard += methods
+        self._wake()
 
 
 def make_agent(

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eca_nvim.agents.eca.prompts import Mentions, wire_contexts
-from eca_nvim.agents.eca.replay import user_text
+from eca_nvim.agents.eca.prompts import Mentions, user_text, wire_contexts
 from eca_nvim.chat.vocabulary.contexts import (
     Context,
     CursorContext,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from eca_nvim.agents.eca.replay import Replays, user_text
+from eca_nvim.agents.eca.prompts import user_text
+from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.chat.vocabulary.agent_events import WorkChanged
 from eca_nvim.chat.vocabulary.events import Addressed, ChatOpened, Role, TextReceived
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan

@@ -4,6 +4,7 @@
 `outbox` sends what the user does, `archive` requests its saved chats.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Final, Literal
@@ -23,6 +24,7 @@ from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness, introduction, workspace_folder
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.older.draft import Draft
+from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.agents.eca.older.translator import Translator
 from eca_nvim.agents.eca.outbox import Outbox
 from eca_nvim.agents.eca.prompts import Mentions
@@ -62,6 +64,8 @@ from eca_nvim.transport import (
 INTRODUCTION_SECONDS: Final = 60.0
 """Time for a server to respond to initialize: a JVM on a busy machine is slow."""
 
+logger = logging.getLogger(__name__)
+
 _GOODBYE: Final = (Goodbye(eca.Shutdown.method, is_request=True), Goodbye(eca.Exit.method))
 
 
@@ -96,11 +100,16 @@ class _Life(Struct, frozen=True):
     emit: Emit
 
     def read(self, message: Incoming) -> Sequence[agent_events.AgentEvent]:
-        """Turn one message of the server into events."""
+        """Turn one message of the server into events; a malformed one is skipped: hot path."""
         if isinstance(message, Request):
             return self.requests.start(message)
+        try:
+            received = read_notification(message.method, message.params)
+        except (DecodeError, RecursionError) as fault:
+            logger.warning("skipped a message: %s", fault)
+            return ()
         said: list[agent_events.AgentEvent] = []
-        for todays in self.server.read(message.method, message.params):
+        for todays in self.server.translator.read(received):
             said += self.inbox.read(todays)
         return said
 

@@ -90,8 +90,12 @@ class ChatIds:
 
     def answered(self, chat_id: str, server_id: str | None) -> bool:
         """Note the response to a prompt; return whether it was the first message about it."""
-        if server_id is not None and self._is_free(server_id):
-            self._pair(server_id, chat_id)
+        if server_id is not None:
+            holder = self.by_theirs.get(server_id)
+            is_strange = holder == server_id and server_id not in self._theirs
+            # The id is free: no chat has it, except by a guess.
+            if holder is None or is_strange or server_id in self._guessed:
+                self._pair(server_id, chat_id)
         self._guessed.discard(server_id or "")
         is_first = chat_id in self.unheard
         self.unheard.pop(chat_id, None)
@@ -116,12 +120,6 @@ class ChatIds:
 
     def _waiting(self) -> list[str]:
         return [it for it in self.unheard if self._theirs[it] == it]
-
-    def _is_free(self, server_id: str) -> bool:
-        """Return whether a response may assign an id: no chat has it, except by a guess."""
-        holder = self.by_theirs.get(server_id, server_id)
-        is_strange = holder == server_id and holder not in self._theirs
-        return is_strange or server_id not in self.by_theirs or server_id in self._guessed
 
     def _pair(self, server_id: str, chat_id: str) -> str:
         holder = self.by_theirs.get(server_id)

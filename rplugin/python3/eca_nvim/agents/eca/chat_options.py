@@ -4,6 +4,7 @@ What was set for a chat stays, whatever defaults the server announces later. Wha
 for one chat, or reports with an answer, is of that chat; what it selects for all is forced.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeVar
@@ -61,7 +62,7 @@ class ChatOptions:
         self._ids = ids
         self._turns = turns
         self._dialect = dialect
-        self._chats: dict[str, _Chat] = {}
+        self._chats: defaultdict[str, _Chat] = defaultdict(_Chat)
         self._models: tuple[OptionOffer, ...] | None = None
         self._agents: tuple[OptionOffer, ...] | None = None
         self._variants: dict[str, tuple[str, ...]] = {}  # by model
@@ -71,7 +72,7 @@ class ChatOptions:
 
     def open_chat(self, chat_id: str) -> Sequence[agent_events.AgentEvent]:
         """Return the options of a chat that exists from now on, or is shown again."""
-        chat = self._chat(chat_id)
+        chat = self._chats[chat_id]
         # The first config/updated names none and the second some; one without a login has no more.
         lacks_models = self._models == () and not chat.is_open
         chat.is_open = True
@@ -84,7 +85,7 @@ class ChatOptions:
 
     def copy(self, chat_id: str, copy_id: str) -> None:
         """Let a copy of a chat have the same model, agent and variant."""
-        self._chat(copy_id).own |= self._defaults | self._chat(chat_id).own
+        self._chats[copy_id].own |= self._defaults | self._chats[chat_id].own
 
     def keep(
         self,
@@ -94,11 +95,11 @@ class ChatOptions:
         variant: str | None = None,
     ) -> None:
         """Keep what a chat uses, whatever the defaults are; None is not known."""
-        self._chat(chat_id).own |= _known(model=model, agent=agent, variant=variant)
+        self._chats[chat_id].own |= _known(model=model, agent=agent, variant=variant)
 
     def selection(self, chat_id: str) -> Selection:
         """Return what the next prompt of a chat is sent with."""
-        chat = self._chat(chat_id)
+        chat = self._chats[chat_id]
         chosen = self._defaults | chat.own
         model, agent, variant = (chosen.get(what, "") for what in SELECTABLE)
         return Selection(model, agent, variant, chat.trust)
@@ -107,7 +108,7 @@ class ChatOptions:
         self, chat_id: str, option_id: str, value: OptionValue
     ) -> Sequence[agent_events.AgentEvent]:
         """Set an option; returns the list that follows."""
-        chat = self._chat(chat_id)
+        chat = self._chats[chat_id]
         if option_id == "trust":
             chat.trust = value is True
         elif option_id == "model":
@@ -142,7 +143,7 @@ class ChatOptions:
 
     def answered(self, chat_id: str, model: str | None) -> Sequence[agent_events.AgentEvent]:
         """Note the model that answers a prompt, unless another was forced since."""
-        chat, is_overruled = self._chat(chat_id), chat_id in self._overruled
+        chat, is_overruled = self._chats[chat_id], chat_id in self._overruled
         self._overruled.discard(chat_id)
         if not model or is_overruled:
             return ()
@@ -161,9 +162,6 @@ class ChatOptions:
     def is_known(self, chat_id: str) -> bool:
         """Return whether the server can know a chat: it loses what is chosen for another."""
         return self._ids.was_prompted(chat_id)
-
-    def _chat(self, chat_id: str) -> _Chat:
-        return self._chats.setdefault(chat_id, _Chat())
 
     def _selected(self, chat: _Chat, what: str) -> str:
         return chat.own.get(what, self._defaults.get(what, ""))

@@ -15,8 +15,8 @@ from eca_nvim.agents.eca.contents import ToolCallReader, content_event, plain_te
 from eca_nvim.agents.eca.introduction import Readiness
 from eca_nvim.agents.eca.known_tools import Peeks
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
-from eca_nvim.agents.eca.prompts import Mentions
-from eca_nvim.agents.eca.replay import Replays, user_text
+from eca_nvim.agents.eca.prompts import Mentions, user_text
+from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events, events, turn_events
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent

@@ -3,6 +3,7 @@
 Messages are queued in the order of the calls; no call waits.
 """
 
+import logging
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -13,6 +14,7 @@ from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
+from eca_nvim.agents.eca.older.forms import read_result
 from eca_nvim.agents.eca.prompts import (
     Mentions,
     SelectedPrompt,
@@ -27,10 +29,13 @@ from eca_nvim.chat.vocabulary.completion import COMMAND
 from eca_nvim.chat.vocabulary.contexts import Context, Tokened
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionValue
-from eca_nvim.protocol.eca import chat, chats
+from eca_nvim.protocol.eca import DecodeError, chat, chats
+from eca_nvim.transport import ConnectionClosed, PendingRequest, RemoteError
 
 _CANCEL: Final = "cancel"
 """The text that cancels a login."""
+
+logger = logging.getLogger(__name__)
 
 
 class Outbox:
@@ -64,11 +69,14 @@ class Outbox:
         contexts = self._fit(chat_id, prompt.contexts) if prompt.contexts else ()
         fitted = SelectedPrompt(chat_id, prompt.text, contexts, chosen)
         self._turns.prompted(chat_id)
-        self._server.prompt(
-            fitted,
-            lambda: today_prompt(fitted, *self._mentions.write(fitted)),
-            partial(self._answered, fitted),
-        )
+        translator = self._server.translator
+        if self._server.dialect.is_today:
+            params = today_prompt(fitted, *self._mentions.write(fitted))
+        else:
+            params = translator.prompt(fitted)
+        starts_chat = params.chat_id is None
+        translator.prompted(fitted, starts_chat=starts_chat)
+        self._server.start(params, partial(self._answered, fitted, starts_chat))
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
         """Answer the running login (chat/prompt); None sends the text that cancels it, once."""
@@ -79,18 +87,36 @@ class Outbox:
         self._turns.login_answered(chat_id, is_older=not self._server.dialect.is_today)
         chosen = self._sent.get(chat_id, Selection())
         answer = SelectedPrompt(chat_id, _CANCEL if text is None else text, selection=chosen)
-        self._server.prompt(
-            answer,
-            lambda: today_prompt(answer, answer.text),  # a secret: no word of it names a file
-            partial(self._answered, answer),
-            is_login=True,
-        )
+        if self._server.dialect.is_today:
+            params = today_prompt(answer, answer.text)  # a secret: no word of it names a file
+        else:
+            params = self._server.translator.prompt(answer)
+        self._server.start(params, partial(self._answered, answer, False))
 
-    def _answered(
-        self, prompt: SelectedPrompt, model: str | None, fault: str | None, accepted: bool
-    ) -> None:
-        """Emit the model that answers, and what the response means for the turn."""
-        chat_id = prompt.chat_id
+    def _answered(self, prompt: SelectedPrompt, starts_chat: bool, pending: PendingRequest) -> None:
+        """Read the response to a prompt: the model that answers, and what it means for the turn.
+
+        The server shows an error in the chat before the response, unless it refuses the chat id.
+        """
+        chat_id, translator = prompt.chat_id, self._server.translator
+        result, fault = None, None
+        try:
+            result = read_result(chat.PromptParams, pending.answer())
+        except RemoteError as error:
+            fault = str(self._server.refusal(chat.PromptParams.method, error))
+        except DecodeError as error:
+            logger.warning("unexpected answer to a prompt: %s", error)
+        except ConnectionClosed:
+            return
+        if starts_chat and translator.leave(prompt, result.chat_id if result else None):
+            return
+        failed = result is not None and result.status is chat.PromptStatus.ERROR
+        accepted = fault is None and not failed
+        is_first = translator.answered(prompt, result, accepted=accepted)
+        if result is not None and failed:
+            silent = "the server refused the prompt without a reason" if is_first else None
+            fault = result.result_message or silent
+        model = result.model if result and accepted else None
         is_news = self._sent[chat_id].model == prompt.selection.model  # the user chose no other
         said = self._options.answered(chat_id, model if is_news else None)
         turn = self._turns.answered(chat_id, accepted=accepted, fault=fault)

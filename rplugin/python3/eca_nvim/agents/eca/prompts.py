@@ -72,6 +72,33 @@ def append(message: str, names: Iterable[str]) -> str:
     return "\n".join([message.rstrip("\n"), "<contexts>", *missing, "</contexts>"])
 
 
+_BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
+"""The ends of the blocks that the server adds to a message."""
+
+
+def user_text(text: str) -> str:
+    """Cut off the blocks that the server added at the end of a message for the model."""
+    begin, end = len(text), len(text.rstrip())
+    while text.endswith(_BLOCK_ENDS, 0, max(end, 0)):
+        if (start := _last_block(text, end)) is None:
+            break
+        begin, end = start, start - 1
+    return text[:begin]
+
+
+def _last_block(text: str, end: int) -> int | None:
+    """Return where the block begins that a text ends in; None if it has no beginning."""
+    name = text[text.rfind("/", 0, end) + 1 : end - 1]
+    start = end
+    while (start := text.rfind(f"<{name}", 0, start)) >= 0:
+        line_end = text.find("\n", start, end)
+        opens = text[start : max(line_end, start)]
+        starts_line = start == 0 or text[start - 1] == "\n"
+        if starts_line and opens.endswith(">") and opens[len(name) + 1] in " >":
+            return start
+    return None
+
+
 def spell(text: str, contexts: Iterable[Context], *, every: bool) -> str:
     """Replace typed tokens by the names that the server knows.
 

@@ -40,31 +40,6 @@ _UNTYPED: Final = re.compile(
 """How the server's own user messages without an id begin; a prompt has one."""
 _JOB_ENDED: Final = re.compile(r"Background job job-\d{1,9} \(")
 """How its messages about ended jobs begin, which have an id; their first line ends a sentence."""
-_BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
-"""The ends of the blocks that the server adds to a message."""
-
-
-def user_text(text: str) -> str:
-    """Cut off the blocks that the server added at the end of a message for the model."""
-    begin, end = len(text), len(text.rstrip())
-    while (start := _last_block(text, end)) is not None:
-        begin, end = start, start - 1
-    return text[:begin]
-
-
-def _last_block(text: str, end: int) -> int | None:
-    """Return where the last block of a text begins; None if the text ends in no block."""
-    if not text.endswith(_BLOCK_ENDS, 0, max(end, 0)):
-        return None
-    name = text[text.rfind("/", 0, end) + 1 : end - 1]
-    start = end
-    while (start := text.rfind(f"<{name}", 0, start)) >= 0:
-        line_end = text.find("\n", start, end)
-        opens = text[start : max(line_end, start)]
-        starts_line = start == 0 or text[start - 1] == "\n"
-        if starts_line and opens.endswith(">") and opens[len(name) + 1] in " >":
-            return start
-    return None
 
 
 def original_event(addressed: Addressed) -> Addressed:

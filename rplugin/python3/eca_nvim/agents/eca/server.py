@@ -4,19 +4,16 @@ Older servers are reached through `older/`. A request that a server does not kno
 the feature is missing, and the error says so in the user's terms.
 """
 
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import anyio
 
 from eca_nvim.agents.archive import AgentLacks, AgentRefused, ChatUnknown, CursorExpired
 from eca_nvim.agents.eca.dialect import Generation
-from eca_nvim.agents.eca.older.forms import read_notification, read_result
+from eca_nvim.agents.eca.older.forms import read_result
 from eca_nvim.agents.eca.older.translator import Translator
-from eca_nvim.agents.eca.prompts import SelectedPrompt
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 from eca_nvim.protocol.eca import (
@@ -54,13 +51,6 @@ _FEATURES: Final[Mapping[str, str]] = {
 }
 """What a server cannot do if it does not know a method."""
 
-logger = logging.getLogger(__name__)
-
-
-OnAnswer = Callable[[str | None, str | None, bool], None]
-"""Called with the response to a prompt: the model that works on it; else why it was refused, if the
-server says so; and whether it was accepted."""
-
 
 class EcaServer:
     """One server process."""
@@ -71,15 +61,6 @@ class EcaServer:
         self.dialect = translator.dialect
         self.ids = translator.ids
         self.notify = translator.notify
-
-    def read(self, method: str, params: object) -> Sequence[object]:
-        """Read a notification: today's messages, maybe none; a malformed one is skipped."""
-        try:
-            message = read_notification(method, params)
-        except (DecodeError, RecursionError) as fault:
-            logger.warning("skipped a message: %s", fault)
-            return ()
-        return self.translator.read(message)
 
     async def introduce(self, params: lifecycle.InitializeParams) -> chat.ConfigUpdated:
         """Send initialize and initialized; returns what the server says of its choices.
@@ -106,7 +87,7 @@ class EcaServer:
         except TimeoutError:
             raise AgentRefused(f"{method} failed: no answer after {seconds:.0f} s") from None
         except RemoteError as fault:
-            raise self._refusal(method, fault) from fault
+            raise self.refusal(method, fault) from fault
         except ConnectionClosed as fault:
             raise AgentRefused(f"{method} failed: {one_line(str(fault))}") from fault
         except DecodeError as fault:
@@ -116,7 +97,8 @@ class EcaServer:
             self.translator.note_resources(result.contexts)
         return result
 
-    def _refusal(self, method: str, fault: RemoteError) -> AgentRefused:
+    def refusal(self, method: str, fault: RemoteError) -> AgentRefused:
+        """Return what a request was refused with; one that is not known is not sent again."""
         if fault.code == METHOD_NOT_FOUND:
             self.dialect.note_absent(method)
             return _lacks(method)
@@ -140,61 +122,11 @@ class EcaServer:
                 raise  # the draft has nothing to delete: it is enough that we no longer name it
         self.translator.forget(chat_id)
 
-    # --- prompts ---------------------------------------------------------------------------------
-
-    def prompt(
-        self,
-        prompt: SelectedPrompt,
-        today: Callable[[], chat.PromptParams],
-        on_answer: OnAnswer,
-        *,
-        is_login: bool = False,
-    ) -> None:
-        """Queue a prompt, or what the user answers to a login (chat/prompt).
-
-        today: builds it for a server of today.
-        """
-        params = self.translator.prompt(prompt, today)
-        starts_chat = params.chat_id is None and not is_login
-        if not is_login:
-            self.translator.prompted(prompt, starts_chat=starts_chat)
+    def start(self, params: Request[Any], on_answer: Callable[[PendingRequest], None]) -> None:
+        """Queue a request whose response is read in order with the server's other messages."""
         with suppress(ConnectionClosed):
-            self._connection.start_request(
-                params.method,
-                self.translator.params(params),
-                partial(self._answered, prompt, on_answer, starts_chat),
-            )
-
-    def _answered(
-        self,
-        prompt: SelectedPrompt,
-        on_answer: OnAnswer,
-        starts_chat: bool,
-        pending: PendingRequest,
-    ) -> None:
-        """Read the response to a prompt.
-
-        The server shows an error in the chat before the response, unless it refuses the chat id.
-        """
-        result, fault = None, None
-        try:
-            result = read_result(chat.PromptParams, pending.answer())
-        except RemoteError as error:
-            fault = str(self._refusal(chat.PromptParams.method, error))
-        except DecodeError as error:
-            logger.warning("unexpected answer to a prompt: %s", error)
-        except ConnectionClosed:
-            return
-        if starts_chat and self.translator.is_replaced(prompt):
-            self.translator.leave(prompt.chat_id, result.chat_id if result else None)
-            return
-        failed = result is not None and result.status is chat.PromptStatus.ERROR
-        accepted = fault is None and not failed
-        is_first = self.translator.answered(prompt, result, accepted=accepted)
-        if result is not None and failed:
-            silent = "the server refused the prompt without a reason" if is_first else None
-            fault = result.result_message or silent
-        on_answer(result.model if result and accepted else None, fault, accepted)
+            written = self.translator.params(params)
+            self._connection.start_request(params.method, written, on_answer)
 
 
 def _lacks(method: str) -> AgentLacks:

@@ -76,6 +76,13 @@ class PromptStatus(OpenEnum):
     ERROR = "error"
     UNKNOWN = "unknown"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "PromptStatus":
+        # The words of the first draft.
+        return {"success": cls.PROMPTING, "connection-error": cls.ERROR}.get(
+            str(value), cls.UNKNOWN
+        )
+
 
 class PromptResult(Wire, frozen=True, kw_only=True):
     """The response to a prompt.

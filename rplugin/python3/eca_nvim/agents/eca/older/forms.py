@@ -29,7 +29,6 @@ _AGENTS: Final = {
     "selectAgent": "selectBehavior",
     "defaultAgent": "defaultBehavior",
 }
-_STATUSES: Final = {"success": "prompting", "connection-error": "error"}
 
 
 def read_notification(method: str, params: object = None) -> ServerNotification | Unknown:
@@ -71,11 +70,6 @@ def _config(params: Json) -> Json:
         if old in config and config.get(new) is None
     }
     return {**params, "chat": {**config, **renamed, "ofBehaviors": not newer}}
-
-
-def _prompt(result: Json) -> Json:
-    status = result.get("status")
-    return {**result, "status": _STATUSES.get(str(status), status)}
 
 
 def _commands(result: Json) -> Json:
@@ -124,7 +118,6 @@ def _history(result: Json) -> Json:
 
 _FORMS: Final[Mapping[str, Callable[[Json], Json]]] = {
     chat.ConfigUpdated.method: _config,
-    chat.PromptParams.method: _prompt,
     contexts.QueryCommandsParams.method: _commands,
     content.ContentReceived.method: _content,
     chats.ChatHistoryParams.method: _history,

@@ -206,12 +206,8 @@ class Translator:
             self._hear([chat.ConfigUpdated(chat_id=chat_id, chat=config)])
         return lacks
 
-    def prompt(
-        self, prompt: SelectedPrompt, today: Callable[[], chat.PromptParams]
-    ) -> chat.PromptParams:
-        """Return a prompt, or an answer to a login, in the form of the server."""
-        if self.dialect.is_today:
-            return today()
+    def prompt(self, prompt: SelectedPrompt) -> chat.PromptParams:
+        """Return a prompt, or an answer to a login, in the form of a server before today's."""
         if prompt.selection.agent and self.dialect.lacks(Lack.AGENT):
             self._report_agent(prompt.chat_id)
         if prompt.contexts:
@@ -230,17 +226,19 @@ class Translator:
         if self.dialect.generation <= Generation.DRAFT:
             self._draft.prompted(chat_id)
 
-    def is_replaced(self, prompt: SelectedPrompt) -> bool:
-        """Return whether another prompt has begun the chat since: the server has two for it."""
-        chat_id = prompt.chat_id
-        return prompt is not self._last[chat_id] and self.ids.is_replaced(chat_id)
+    def leave(self, prompt: SelectedPrompt, theirs: str | None) -> bool:
+        """Stop the server's chat of a prompt if a newer one has begun the chat since.
 
-    def leave(self, chat_id: str, theirs: str | None) -> None:
-        """Stop the server's chat of a prompt that was stopped and replaced by a newer one."""
+        Return whether one has: the server has two for the chat.
+        """
+        chat_id = prompt.chat_id
+        if prompt is self._last[chat_id] or not self.ids.is_replaced(chat_id):
+            return False
         self.ids.leave(chat_id, theirs)
         if theirs is not None and not self.dialect.lacks(Lack.STOP):
             self._send(chat.PromptStop.method, {"chatId": theirs})
         self._hear(self._take_held())
+        return True
 
     def answered(
         self, prompt: SelectedPrompt, result: chat.PromptResult | None, *, accepted: bool
