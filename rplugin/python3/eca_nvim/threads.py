@@ -17,12 +17,10 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-async def run_in_thread(
-    work: Callable[[], Result], started: Callable[[threading.Thread], None] = lambda _: None
-) -> Result:
+async def run_in_thread(work: Callable[[], Result]) -> Result:
     """Run blocking work in a daemon thread, which does not delay the end of the process.
 
-    started: called with the thread. Raises what the work raises.
+    Raises what the work raises.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Result] = loop.create_future()
@@ -41,7 +39,5 @@ async def run_in_thread(
         with suppress(RuntimeError):  # the loop is closed: nobody awaits the result
             loop.call_soon_threadsafe(settle, outcome)
 
-    thread = threading.Thread(target=run, name="eca work", daemon=True)
-    thread.start()
-    started(thread)
+    threading.Thread(target=run, name="eca work", daemon=True).start()
     return await done

@@ -151,9 +151,7 @@ class Surveyor:
         try:
             # The thread checks its own deadline between files, but not while it reads one.
             with anyio.fail_after(SURVEY_TIMEOUT + WAIT_LIMIT):
-                new, found = await run_in_thread(
-                    partial(self._read_workspace, folders), self._thread_started
-                )
+                new, found = await run_in_thread(partial(self._read_workspace, folders))
         except TimeoutError:
             raise UnknownWorkspace(TOO_LONG) from None
         pause = time.monotonic() + SLICE
@@ -161,9 +159,6 @@ class Surveyor:
             if time.monotonic() > pause:
                 await anyio.lowlevel.checkpoint()
                 pause = time.monotonic() + SLICE
-
-    def _thread_started(self, thread: threading.Thread) -> None:
-        self._thread = thread
 
     def _give_up(self, why: UnknownWorkspace) -> None:
         if self._given_up is not why:
@@ -173,6 +168,7 @@ class Surveyor:
 
     def _read_workspace(self, folders: Sequence[str]) -> Found:
         """Return a survey and its differences from the last one; blocks, so runs in a thread."""
+        self._thread = threading.current_thread()
         last, deadline = self._attribution.last, time.monotonic() + SURVEY_TIMEOUT
 
         def check() -> None:
