@@ -186,7 +186,7 @@ def set_mode(asking: Asking, mode: str, *, by_user: bool) -> None:
     if by_user:
         asking.session.inbox.options.user_sets("mode", mode)
     asking.session.inbox.receive(message.update)
-    asking.session.inbox.options.confirmed("mode", mode)
+    asking.session.inbox.options.was_set("mode", mode, None)
 
 
 async def test_a_mode_that_the_user_chose_may_not_ask(asking: Asking) -> None:

@@ -4,8 +4,8 @@ import pytest
 from msgspec import Raw
 from tests.support.growth import Work, is_linear
 
-from eca_nvim.agents.acp import early_messages
-from eca_nvim.agents.acp.early_messages import MOST_MESSAGES, EarlyMessages
+from eca_nvim.agents.acp import session
+from eca_nvim.agents.acp.session import MOST_EARLY, EarlyMessages
 from eca_nvim.jsonrpc import Notification, Request
 
 
@@ -27,7 +27,7 @@ def test_messages_are_taken_in_order_and_once() -> None:
 
 def test_the_number_is_limited_over_all_sessions() -> None:
     early = EarlyMessages()
-    assert all(early.keep(str(number), message()) for number in range(MOST_MESSAGES))
+    assert all(early.keep(str(number), message()) for number in range(MOST_EARLY))
     assert not early.keep("one more", message())
     early.take("0")
     assert early.keep("one more", message())
@@ -35,7 +35,7 @@ def test_the_number_is_limited_over_all_sessions() -> None:
 
 
 def test_the_size_is_limited_over_all_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early_messages, "MOST_BYTES", 100)
+    monkeypatch.setattr(session, "MOST_EARLY_BYTES", 100)
     early = EarlyMessages()
     assert early.keep("a", message(60))
     assert not early.keep("b", message(41))
@@ -47,8 +47,8 @@ def test_the_size_is_limited_over_all_sessions(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_to_keep_one_costs_the_same_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(early_messages, "MOST_MESSAGES", 1 << 30)
-    monkeypatch.setattr(early_messages, "MOST_BYTES", 1 << 40)
+    monkeypatch.setattr(session, "MOST_EARLY", 1 << 30)
+    monkeypatch.setattr(session, "MOST_EARLY_BYTES", 1 << 40)
 
     def keeping(count: int) -> Work:
         early, messages = EarlyMessages(), {str(it): message() for it in range(count)}

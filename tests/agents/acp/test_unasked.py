@@ -43,10 +43,8 @@ def set_by_user(
     options.listed(listed)
     options.user_sets(option_id, value)
     assert not lets_run(options), "the agent has not answered"
-    options.listed(
-        [replace(it, current_value=value) if it.id == option_id else it for it in listed]
-    )
-    options.confirmed(option_id, value)
+    answer = [replace(it, current_value=value) if it.id == option_id else it for it in listed]
+    options.was_set(option_id, value, answer)
     return options
 
 
@@ -138,8 +136,7 @@ def test_what_the_agent_refused_is_not_set_whatever_it_does_later() -> None:
     options.mode_changed("yolo")
     assert not lets_run(options)
     options.user_sets("mode", "yolo")
-    options.was_set("mode", "yolo")
-    options.confirmed("mode", "yolo")
+    options.was_set("mode", "yolo", None)
     assert options.unasked is Unasked.ALL
     options.mode_changed("default")
     options.mode_changed("yolo")

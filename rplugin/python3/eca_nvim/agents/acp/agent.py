@@ -10,7 +10,6 @@ from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
 from eca_nvim.agents.acp.archive import AcpArchive
-from eca_nvim.agents.acp.early_messages import size_of
 from eca_nvim.agents.acp.link import Link, Program, one_line
 from eca_nvim.agents.acp.login import Logins
 from eca_nvim.agents.acp.memory import Memory
@@ -19,7 +18,7 @@ from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
-from eca_nvim.agents.acp.session import Setting
+from eca_nvim.agents.acp.session import Setting, size_of
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.setup import McpOptions, SessionSetup, abilities_of, introduction
 from eca_nvim.agents.acp.updates.quirks import EMPTY_TEXTS, WHOLE_PROMPTS

@@ -114,13 +114,6 @@ class SessionOptions:
         if (found := self._find(option_id)) is not None:
             self._chosen[option_id] = _Chosen(found, value)
 
-    def confirmed(self, option_id: str, value: OptionValue) -> None:
-        """Note that the agent has answered that it has set an option."""
-        chosen = self._chosen.get(option_id)
-        if chosen is not None and chosen.value == value:
-            self._chosen[option_id] = replace(chosen, is_confirmed=True)
-            self._review_choices()
-
     def refused(self, option_id: str) -> None:
         """Note that the agent has not set an option."""
         self._chosen.pop(option_id, None)
@@ -165,10 +158,23 @@ class SessionOptions:
         found = first_of(self._options, MODE)
         return found is None or found.value not in found.unasked or mode in found.unasked
 
-    def was_set(self, option_id: str, value: str | bool) -> OptionsChanged | None:
-        """Note that the agent has set an option; None if it is not listed any more."""
-        found = self._find(option_id)
-        return None if found is None else self._with_value(found, value)
+    def was_set(
+        self, option_id: str, value: OptionValue, listed: Iterable[acp.ConfigOption] | None
+    ) -> OptionsChanged | None:
+        """Note that the agent has set an option; None if it is not listed any more.
+
+        listed: all options as they are now, if the agent says so.
+        """
+        if listed is not None:
+            changed: OptionsChanged | None = self.listed(listed)
+        else:
+            found = self._find(option_id)
+            changed = None if found is None else self._with_value(found, value)
+        chosen = self._chosen.get(option_id)
+        if chosen is not None and chosen.value == value:
+            self._chosen[option_id] = replace(chosen, is_confirmed=True)
+            self._review_choices()
+        return changed
 
     def request(self, session_id: str, option_id: str, value: str | bool) -> SetOption | None:
         """Return the request that sets an option; None if there is no such option."""

@@ -211,8 +211,7 @@ class Outbox:
             self._setting_done(session, OptionRefused(option_id, reason))
             return
         listed = None if answer is None else answer.config_options
-        changed = options.was_set(option_id, value) if listed is None else options.listed(listed)
-        options.confirmed(option_id, value)
+        changed = options.was_set(option_id, value, listed)
         told = changed and replace(changed, is_answer=True)
         self._setting_done(session, told or OptionRefused(option_id, NOT_OFFERED))
 

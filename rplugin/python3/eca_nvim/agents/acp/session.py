@@ -1,19 +1,20 @@
 """Session: one conversation with the agent, as the chat that shows it knows it."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
+from itertools import chain
 from typing import Final
 from uuid import uuid4
 
 import anyio
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.link import Link
+from eca_nvim.agents.acp.memory import Replay, is_said
 from eca_nvim.agents.acp.prompt import PromptWriter
-from eca_nvim.agents.acp.replay import Replay, is_said
 from eca_nvim.agents.acp.setup import Way
 from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.vocabulary import events, login
@@ -21,8 +22,11 @@ from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionsChanged, OptionValue
 from eca_nvim.protocol.acp.sessions import OpenedSession
 from eca_nvim.protocol.acp.updates import Notice, SessionUpdate
-from eca_nvim.transport import PendingRequest
+from eca_nvim.transport import Incoming, PendingRequest
 
+MOST_EARLY: Final = 50_000
+"""Most early messages: some agents send all of a copied session before the answer."""
+MOST_EARLY_BYTES: Final = 64 << 20
 QUIET_SECONDS: Final = 0.2
 """Seconds of silence after which an agent has said all that was said before."""
 
@@ -212,3 +216,41 @@ class Session:
 
 Then = Callable[[Session, str | None], None]
 """Called with a session once it is open, or with the reason why it is not."""
+
+
+class EarlyMessages:
+    """What an agent sends for sessions before the answers that make them, by its ids."""
+
+    def __init__(self) -> None:
+        self._kept: defaultdict[str, list[Incoming]] = defaultdict(list)
+        self._count = 0
+        self._bytes = 0
+
+    def keep(self, session_id: str, message: Incoming) -> bool:
+        """Keep a message; returns False if there is no room for it."""
+        size = size_of(message)
+        if self._count >= MOST_EARLY or self._bytes + size > MOST_EARLY_BYTES:
+            return False
+        self._kept[session_id].append(message)
+        self._count += 1
+        self._bytes += size
+        return True
+
+    def take(self, session_id: str) -> Sequence[Incoming]:
+        """Remove and return the messages of a session, in order."""
+        taken = self._kept.pop(session_id, [])
+        self._count -= len(taken)
+        self._bytes -= sum(map(size_of, taken))
+        return taken
+
+    def take_all(self) -> Sequence[Incoming]:
+        """Remove and return all messages."""
+        taken = [*chain.from_iterable(self._kept.values())]
+        self._kept.clear()
+        self._count = self._bytes = 0
+        return taken
+
+
+def size_of(message: Incoming) -> int:
+    """Return the size of a message on the wire, in bytes."""
+    return memoryview(message.params).nbytes if isinstance(message.params, Raw) else 0

@@ -6,11 +6,9 @@ from functools import partial
 from typing import Final
 from uuid import uuid4
 
-from eca_nvim.agents.acp.early_messages import EarlyMessages
 from eca_nvim.agents.acp.link import GONE, Link, Refusal, needs_login
-from eca_nvim.agents.acp.memory import Memory
-from eca_nvim.agents.acp.replay import Replay
-from eca_nvim.agents.acp.session import Opening, Session, SessionState, Then
+from eca_nvim.agents.acp.memory import Memory, Replay
+from eca_nvim.agents.acp.session import EarlyMessages, Opening, Session, SessionState, Then
 from eca_nvim.agents.acp.setup import SessionSetup, Way
 from eca_nvim.chat.vocabulary.events import NoticeReceived
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
@@ -74,7 +72,6 @@ class Sessions:
         self._by_chat: dict[str, Session] = {}
         self.by_id: dict[str, Session] = {}
         """The sessions that are open or being opened, by the agent's ids."""
-        self._awaited: set[Session] = set()
         self._early = EarlyMessages()
         self._ways = {Way.NEW, Way.FORK}
         self._can_close = False
@@ -152,7 +149,6 @@ class Sessions:
         copy = self.of_chat(str(uuid4()))
         copy.state, copy.past.is_wanted = SessionState.OPENING, True
         copy.opening = Opening([Way.FORK])
-        self._awaited.add(copy)
         self._try_next(copy, source.id)
         self._link.tasks.start_soon(self._watch, copy, chat_id, SLOW_COPY)
         try:
@@ -210,7 +206,11 @@ class Sessions:
 
         Some agents send updates of a session before the answer that makes it (copilot, vibe).
         """
-        return bool(self._awaited) and self._early.keep(session_id, message)
+        return self._is_opening and self._early.keep(session_id, message)
+
+    @property
+    def _is_opening(self) -> bool:
+        return any(it.state is SessionState.OPENING for it in self._by_chat.values())
 
     # --- one way after the other ----------------------------------------------------------------
 
@@ -229,7 +229,6 @@ class Sessions:
             known or "",
             Opening(ways),
         )
-        self._awaited.add(session)
         self._try_next(session, session.id)
         self._link.tasks.start_soon(self._watch, session, session.chat_id, SLOW)
 
@@ -284,7 +283,6 @@ class Sessions:
     ) -> None:
         made = answer.session_id if isinstance(answer, sessions.NewSessionResult) else session.id
         if session.state is not SessionState.OPENING:  # its chat is gone
-            self._awaited.discard(session)
             if isinstance(answer, sessions.OpenedSession) and made not in self.by_id:
                 self._close(made)
         elif not isinstance(answer, sessions.OpenedSession):
@@ -297,7 +295,7 @@ class Sessions:
                 self._copied(session, answer)
             else:
                 self._opened(session, way, answer)
-        if not self._awaited:
+        if not self._is_opening:
             # No session will come for what is left; requests among it need their answers.
             self._receive(self._early.take_all())
 
@@ -348,7 +346,6 @@ class Sessions:
     def _opened(self, session: Session, way: Way, made: sessions.OpenedSession) -> None:
         past = session.past
         session.state = SessionState.OPEN
-        self._awaited.discard(session)
         self.by_id[session.id] = session
         session.say(session.inbox.options.opened(made))
         if way is not Way.NEW:
@@ -364,7 +361,6 @@ class Sessions:
 
     def _refuse(self, session: Session, fault: str) -> None:
         """End an opening without a session; the next one may succeed."""
-        self._awaited.discard(session)
         session.past.replay, session.past.is_wanted = None, False
         session.state, session.opening.fault = SessionState.NONE, fault
         session.wake(fault)
