@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -24,14 +24,8 @@ STOPPED = "\nPrompt stopped\n"
 CONTEXT_LIMIT = 200_000
 CONTEXT = {"System prompt": (4_200, "#61afef"), "Tool definitions": (11_300, "#e8924a")}
 """The parts of the context before the conversation: tokens and colour."""
-TOOLS: Mapping[str, Callable[..., Plan]] = {
-    "read": Workshop.read,
-    "edit": Workshop.edit,
-    "write": Workshop.write,
-    "move": Workshop.move,
-    "shell": Workshop.shell,
-}
-"""The verbs that call a tool."""
+TOOLS = frozenset({"read", "edit", "write", "move", "shell"})
+"""The verbs that call a tool of the workshop; the others are methods of a turn."""
 
 
 class Rejected(Exception):
@@ -82,19 +76,6 @@ class Turn:
         self._facts = facts(prompt, workshop.folder, workshop.text)
         self._tasks: dict[str, str] = {}
         self._doing = ""
-        self._verbs: Mapping[str, Callable[..., Awaitable[None]]] = {
-            "say": self._say,
-            "think": self._think,
-            "stream": self._stream,
-            "need": self._need,
-            "ask": self._ask,
-            "diagnose": self._diagnose,
-            "task": self._task,
-            "delegate": self._delegate,
-            "report": self._report,
-            "fail": self._fail,
-            "crash": self._crash,
-        }
 
     def begin(self, **echo: str) -> None:
         """Repeat the prompt, and report that its answer begins."""
@@ -134,10 +115,10 @@ class Turn:
         for verb, *words in steps:
             filled = [word.format_map(self._facts) for word in words]
             if verb in TOOLS:
-                outputs = await self._call(TOOLS[verb](self._workshop, *filled))
+                outputs = await self._call(getattr(self._workshop, verb)(*filled))
                 self._facts["output"] = outputs[-1].removeprefix("Stdout:\n")
-            else:
-                await self._verbs[verb](*filled)
+            else:  # `_say`, `_think` and so on
+                await getattr(self, f"_{verb}")(*filled)
 
     def _end(self) -> None:
         """Report that the turn is over, with its tokens and cost."""
