@@ -31,6 +31,7 @@ from tests.worst_inputs import (
 
 from eca_nvim import path_risks, redaction
 from eca_nvim.agents import typed_tokens
+from eca_nvim.agents.abilities import FoundResource
 from eca_nvim.agents.acp import options as acp_options
 from eca_nvim.agents.acp.prompt import typed_text, typed_title
 from eca_nvim.agents.acp.requests import acts, files
@@ -40,7 +41,6 @@ from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.eca import contents, known_tools, prompts, replay
 from eca_nvim.agents.eca.contents import plain_text
 from eca_nvim.agents.eca.older import draft
-from eca_nvim.agents.queries import FoundResource
 from eca_nvim.chat.model import calls, outside_paths, used_files
 from eca_nvim.chat.render import diff, title, whole_chat
 from eca_nvim.chat.render.status import commands_of, option_rows

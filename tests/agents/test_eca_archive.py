@@ -11,7 +11,7 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.archive import (
+from eca_nvim.agents.abilities import (
     AgentLacks,
     AgentRefused,
     Archive,

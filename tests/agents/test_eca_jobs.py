@@ -7,7 +7,7 @@ from tests.agents.client import make_agent, running
 from tests.support import script
 from tests.support.factories import PrepareScript
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.chat.vocabulary.agent_events import JobsChanged
 
 pytestmark = pytest.mark.anyio

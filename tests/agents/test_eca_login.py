@@ -14,9 +14,8 @@ from tests.support.recording import read_recording
 from tests.support.screen import Value
 from tests.support.servers import RECORDINGS
 
-from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused, LoginCommand, LoginEnd
 from eca_nvim.agents.eca import login
-from eca_nvim.agents.login import LoginCommand, LoginEnd
 from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 

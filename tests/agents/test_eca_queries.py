@@ -14,8 +14,14 @@ from tests.support.recording import read_recording
 from tests.support.screen import Value
 from tests.support.servers import RECORDINGS, ScriptedServer
 
-from eca_nvim.agents.archive import AgentLacks, AgentRefused
-from eca_nvim.agents.queries import FoundCommand, FoundPath, FoundResource, Queries
+from eca_nvim.agents.abilities import (
+    AgentLacks,
+    AgentRefused,
+    FoundCommand,
+    FoundPath,
+    FoundResource,
+    Queries,
+)
 from eca_nvim.chat.vocabulary.completion import Argument, ItemKind
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 

@@ -11,7 +11,7 @@ from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
-from eca_nvim.agents.archive import AgentLacks
+from eca_nvim.agents.abilities import AgentLacks
 from eca_nvim.agents.base import Diagnostic
 from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.contents import ALWAYS_ID

@@ -8,8 +8,7 @@ from tests.agents.turns import CHAT, talk
 from tests.support.generations.prepared import GENERATIONS, prepare, strange
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.archive import AgentLacks
-from eca_nvim.agents.queries import FoundPath
+from eca_nvim.agents.abilities import AgentLacks, FoundPath
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.demo.talks import talk, talking
 
-from eca_nvim.agents.archive import AgentRefused, ChatUnknown, CursorExpired
+from eca_nvim.agents.abilities import AgentRefused, ChatUnknown, CursorExpired
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.events import (

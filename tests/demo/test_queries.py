@@ -7,7 +7,7 @@ import pytest
 from tests.agents.client import make_agent, running
 from tests.demo.talks import talk, talking
 
-from eca_nvim.agents.queries import FoundPath, FoundResource
+from eca_nvim.agents.abilities import FoundPath, FoundResource
 from eca_nvim.chat.vocabulary.completion import Argument, ItemKind
 from eca_nvim.chat.vocabulary.events import TextReceived
 from eca_nvim.demo.scenes import COMMANDS, SCENES

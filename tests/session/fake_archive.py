@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 import anyio
 
-from eca_nvim.agents.archive import AgentRefused, ChatSummary, OpenedChat
+from eca_nvim.agents.abilities import AgentRefused, ChatSummary, OpenedChat
 from eca_nvim.chat.user_actions.earlier_messages import Page
 
 
 class FakeArchive:
-    """The chats of an agent in memory (`archive.Archive`).
+    """The chats of an agent in memory (`abilities.Archive`).
 
     The next call raises `fault`, every call of a kind raises its entry in `faults`. While `gate` is
     set and closed, calls wait, and those of a kind while its entry in `gates` is closed.

@@ -7,14 +7,13 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from tests.session.fake_archive import FakeArchive
 
+from eca_nvim.agents.abilities import LoginEnd, LoginUser, LoginWay, Queries
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
 from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.known_tools import Peeks
 from eca_nvim.agents.eca.turns import Turns
-from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent

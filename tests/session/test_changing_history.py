@@ -10,7 +10,7 @@ from tests.session.fake_archive import FakeArchive
 from tests.session.rig import Rig
 from tests.session.saved_chats import asked, page, prompt, talking
 
-from eca_nvim.agents.archive import AgentRefused, Archive, CursorExpired, OpenedChat
+from eca_nvim.agents.abilities import AgentRefused, Archive, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary import query_intents as asks

@@ -9,8 +9,13 @@ import anyio
 import pytest
 from tests.session.rig import FakeAgent, Rig, Value
 
-from eca_nvim.agents.archive import AgentRefused
-from eca_nvim.agents.queries import FoundCommand, FoundContext, FoundPath, FoundResource
+from eca_nvim.agents.abilities import (
+    AgentRefused,
+    FoundCommand,
+    FoundContext,
+    FoundPath,
+    FoundResource,
+)
 from eca_nvim.chat.vocabulary.completion import (
     Argument,
     Command,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.growth import Work, is_linear
 
-from eca_nvim.agents.queries import FoundCommand
+from eca_nvim.agents.abilities import FoundCommand
 from eca_nvim.chat.vocabulary.completion import Argument
 from eca_nvim.session.completion.completion import (
     LONGEST_DETAIL,

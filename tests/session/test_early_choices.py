@@ -6,7 +6,7 @@ from tests.session.rig import PATIENCE, Rig
 from tests.session.saved_chats import asked
 from tests.session.test_options import LISTED, Fictive, values
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.chat.vocabulary import intents, query_intents
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ import pytest
 from tests.session.rig import Rig
 from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
 
-from eca_nvim.agents.archive import AgentRefused, OpenedChat
+from eca_nvim.agents.abilities import AgentRefused, OpenedChat
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary import query_intents as asks
 from eca_nvim.chat.vocabulary.events import FlagReceived

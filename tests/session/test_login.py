@@ -6,9 +6,8 @@ import anyio
 import pytest
 from tests.session.rig import FakeAgent, Rig
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.abilities import AgentRefused, LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.vocabulary.events import NoticeReceived, Role, TextReceived
 from eca_nvim.chat.vocabulary.intents import OpenChat, SendPrompt, StopTurn
 from eca_nvim.chat.vocabulary.login import (

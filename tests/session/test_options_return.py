@@ -12,7 +12,7 @@ from tests.session.rig import Rig
 from tests.session.saved_chats import RUNNING, asked, page, prompt
 from tests.session.test_options import LISTED, Fictive, changed, choose, values
 
-from eca_nvim.agents.archive import OpenedChat
+from eca_nvim.agents.abilities import OpenedChat
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents, query_intents
 from eca_nvim.chat.vocabulary.effects import Prompt

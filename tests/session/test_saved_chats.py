@@ -11,7 +11,7 @@ from tests.session.rig import Rig, words
 from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
 from tests.support.announced import announced
 
-from eca_nvim.agents.archive import (
+from eca_nvim.agents.abilities import (
     AgentRefused,
     ChatSummary,
     ChatUnknown,

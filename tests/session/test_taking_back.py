@@ -14,7 +14,7 @@ import pytest
 from tests.session.rig import PATIENCE, FakeAgent, Rig
 from tests.support.calls import eca_call
 
-from eca_nvim.agents.archive import OpenedChat
+from eca_nvim.agents.abilities import OpenedChat
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary import query_intents as asks

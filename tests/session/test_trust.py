@@ -11,7 +11,7 @@ from tests.session.saved_chats import asked, page, prompt
 from tests.support.announced import announced
 from tests.support.messages import kinds
 
-from eca_nvim.agents.archive import OpenedChat
+from eca_nvim.agents.abilities import OpenedChat
 from eca_nvim.chat.vocabulary import intents, query_intents
 from eca_nvim.chat.vocabulary.events import ChatCleared, ChatEvent, ChatOpened, QuestionAsked
 from eca_nvim.session import Persistence

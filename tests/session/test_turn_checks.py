@@ -5,7 +5,7 @@ from typing import NoReturn
 import pytest
 from tests.session.rig import FakeAgent, Rig
 
-from eca_nvim.agents.archive import AgentLacks, ChatSummary
+from eca_nvim.agents.abilities import AgentLacks, ChatSummary
 from eca_nvim.chat.handlers import turn
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.session import chats

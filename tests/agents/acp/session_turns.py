@@ -8,7 +8,7 @@ from tests.support import script
 from tests.support.script import Steps, Value
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.archive import OpenedChat
+from eca_nvim.agents.abilities import OpenedChat
 from eca_nvim.chat.vocabulary.events import (
     NoticeReceived,
     TextReceived,

@@ -17,9 +17,9 @@ from tests.support import acp_script as agent
 from tests.support import script
 from tests.support.script import Steps, Value
 
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused
 from eca_nvim.agents.acp.archive import NOT_SENT
 from eca_nvim.agents.acp.memory import Memory
-from eca_nvim.agents.archive import AgentLacks, AgentRefused
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     Addressed,

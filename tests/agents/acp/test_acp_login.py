@@ -18,11 +18,10 @@ from tests.support import script
 from tests.support.replay_acp import read_lives
 from tests.support.servers import ACP_RECORDINGS
 
+from eca_nvim.agents.abilities import AgentRefused, LoginCommand, LoginEnd
 from eca_nvim.agents.acp import login
 from eca_nvim.agents.acp.link import Program
 from eca_nvim.agents.acp.login import Logins
-from eca_nvim.agents.archive import AgentRefused
-from eca_nvim.agents.login import LoginCommand, LoginEnd
 from eca_nvim.chat.vocabulary.login import LoginNeeded
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
 from eca_nvim.protocol.acp import decode_result

@@ -18,10 +18,10 @@ from tests.support import acp_script as agent
 from tests.support import script
 from tests.support.script import Steps
 
+from eca_nvim.agents.abilities import AgentRefused, OpenedChat
 from eca_nvim.agents.acp.archive import NOT_SENT
 from eca_nvim.agents.acp.link import GONE
 from eca_nvim.agents.acp.sessions import ELSEWHERE, LOST, RESTART, SLOW, SLOW_COPY
-from eca_nvim.agents.archive import AgentRefused, OpenedChat
 from eca_nvim.chat.vocabulary.completion import CommandsChanged
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (

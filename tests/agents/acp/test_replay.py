@@ -7,10 +7,10 @@ import pytest
 from tests.agents.acp.wire import raw, shows, text
 from tests.support.growth import Work, is_linear
 
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.acp import memory as replays
 from eca_nvim.agents.acp.memory import LEFT_OUT, Replay
 from eca_nvim.agents.acp.prompt import PromptWriter, typed_text, typed_title
-from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.contexts import CursorContext, Position
 from eca_nvim.chat.vocabulary.effects import Prompt

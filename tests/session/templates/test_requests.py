@@ -12,7 +12,7 @@ from tests.session.rig import Rig
 from tests.session.test_completion import FakeQueries
 from tests.support.announced import announced
 
-from eca_nvim.agents.queries import FoundCommand
+from eca_nvim.agents.abilities import FoundCommand
 from eca_nvim.chat.vocabulary.completion import (
     Command,
     CommandsChanged,

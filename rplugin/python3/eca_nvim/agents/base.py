@@ -11,9 +11,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from eca_nvim.agents.archive import AgentLacks, Archive
-from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
-from eca_nvim.agents.queries import Queries
+from eca_nvim.agents.abilities import AgentLacks, Archive, LoginEnd, LoginUser, LoginWay, Queries
 from eca_nvim.chat.vocabulary import agent_events, call_details, options
 from eca_nvim.chat.vocabulary.effects import AgentCalls, Prompt
 from eca_nvim.path_risks import Folders

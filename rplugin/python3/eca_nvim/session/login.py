@@ -7,9 +7,8 @@ from typing import Final, TypeAlias
 
 import anyio
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.abilities import AgentRefused, LoginEnd
 from eca_nvim.agents.base import AgentFault
-from eca_nvim.agents.login import LoginEnd
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import clean, one_line, truncate
 from eca_nvim.chat.vocabulary import agent_events, effects, events, login, ops, states, turn_events

@@ -1,4 +1,4 @@
-"""Login dialog: asks the user in a chat what one login needs (`agents.login.LoginUser`).
+"""Login dialog: asks the user in a chat what one login needs (`agents.abilities.LoginUser`).
 
 Each question is one of the chat, so it waits in the float and takes no focus.
 """
@@ -11,8 +11,7 @@ from uuid import uuid4
 import anyio
 from msgspec import Struct, field
 
-from eca_nvim.agents.archive import AgentRefused
-from eca_nvim.agents.login import LoginCommand, LoginWay
+from eca_nvim.agents.abilities import AgentRefused, LoginCommand, LoginWay
 from eca_nvim.chat.handlers.questions import withdraw_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal, one_line, truncate
@@ -212,7 +211,7 @@ class LoginDialog:
 
 
 class QuietUser:
-    """A user who is not asked (`agents.login.LoginUser`): a login that needs one is refused."""
+    """A user who is not asked (`agents.abilities.LoginUser`): a login that needs one is refused."""
 
     async def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise AgentRefused(NEEDS_USER)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.ops import Notify, ViewOp

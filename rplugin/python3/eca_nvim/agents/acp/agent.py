@@ -9,6 +9,7 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
+from eca_nvim.agents.abilities import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.acp.archive import AcpArchive
 from eca_nvim.agents.acp.link import Link, Program, one_line
 from eca_nvim.agents.acp.login import Logins
@@ -30,7 +31,6 @@ from eca_nvim.agents.base import (
     KeptProjects,
     Workspace,
 )
-from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, decode_raw, events_of
 from eca_nvim.chat.vocabulary import agent_events, call_details, effects, requests
 from eca_nvim.chat.vocabulary.contexts import Context

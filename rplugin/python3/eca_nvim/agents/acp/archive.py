@@ -8,11 +8,11 @@ from typing import Final, NoReturn, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused, ChatSummary, OpenedChat
 from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
-from eca_nvim.agents.archive import AgentLacks, AgentRefused, ChatSummary, OpenedChat
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.options import Ability
@@ -53,7 +53,7 @@ def _lacks(why: str) -> Callable[..., Coroutine[object, object, NoReturn]]:
 
 
 class AcpArchive:
-    """The sessions of one agent process (`archive.Archive`); `stop` ends the turn of a chat."""
+    """The sessions of one agent process (`abilities.Archive`); `stop` ends the turn of a chat."""
 
     clear = _lacks("this agent cannot clear chats: :Eca new starts one")
     rollback = _lacks("this agent cannot roll back messages")

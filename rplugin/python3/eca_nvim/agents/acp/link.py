@@ -11,7 +11,7 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.base import Emit
 from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability

@@ -8,9 +8,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from eca_nvim.agents.abilities import (
+    AgentLacks,
+    AgentRefused,
+    LoginCommand,
+    LoginEnd,
+    LoginUser,
+    LoginWay,
+)
 from eca_nvim.agents.acp.link import Link
-from eca_nvim.agents.archive import AgentLacks, AgentRefused
-from eca_nvim.agents.login import LoginCommand, LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.protocol.acp import lifecycle
 from eca_nvim.spawn import child_environment

@@ -12,10 +12,10 @@ from uuid import uuid4
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import typed_text
 from eca_nvim.agents.acp.updates.changes import of_the_past
-from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import events, options, turn_events

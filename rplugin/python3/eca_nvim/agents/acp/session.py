@@ -11,12 +11,12 @@ from uuid import uuid4
 import anyio
 from msgspec import Raw, Struct, field
 
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.memory import Replay, is_said
 from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.setup import Way
-from eca_nvim.agents.archive import AgentRefused
 from eca_nvim.chat.vocabulary import events, login
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionsChanged, OptionValue

@@ -13,7 +13,7 @@ import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
 
-from eca_nvim.agents.archive import Archive
+from eca_nvim.agents.abilities import Archive, LoginEnd, LoginUser, LoginWay, Queries
 from eca_nvim.agents.base import NO_FURTHER_FOLDERS, EditorServices, Emit, Workspace
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_ids import ChatIds
@@ -33,9 +33,7 @@ from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import Base, ServerRequests
 from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.turns import Turns
-from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, decode_raw, events_of
-from eca_nvim.agents.queries import Queries
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.call_details import ToolCall

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import dropwhile
 from typing import Literal
 
-from eca_nvim.agents.archive import AgentRefused, ChatSummary, ChatUnknown, OpenedChat
+from eca_nvim.agents.abilities import AgentRefused, ChatSummary, ChatUnknown, OpenedChat
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.inbox import Inbox
@@ -32,7 +32,7 @@ from eca_nvim.protocol.eca.tools import JobKillParams
 
 
 class EcaArchive:
-    """The chats of one server process (`archive.Archive`)."""
+    """The chats of one server process (`abilities.Archive`)."""
 
     def __init__(
         self,

@@ -14,9 +14,8 @@ from typing import Final, TypeVar
 
 import anyio
 
-from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused, LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.eca.server import EcaServer
-from eca_nvim.agents.login import LoginEnd, LoginUser, LoginWay
 from eca_nvim.chat.text.safe_text import host_of, one_line, truncate
 from eca_nvim.protocol.eca import Request, tools
 from eca_nvim.protocol.eca import providers as eca

@@ -10,7 +10,7 @@ from typing import Final
 
 from anyio.abc import TaskGroup
 
-from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused
 from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions, Selection

@@ -1,4 +1,4 @@
-"""Queries: what an ECA server offers to complete a prompt (`queries.Queries`).
+"""Queries: what an ECA server offers to complete a prompt (`abilities.Queries`).
 
 A query always has its text: without one the server fails. It hides contexts that a query lists as
 added; ours lists none, because a prompt may name a file twice.
@@ -7,8 +7,8 @@ added; ours lists none, because a prompt may name a file twice.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from eca_nvim.agents.abilities import FoundCommand, FoundContext, FoundPath, FoundResource
 from eca_nvim.agents.eca.server import EcaServer
-from eca_nvim.agents.queries import FoundCommand, FoundContext, FoundPath, FoundResource
 from eca_nvim.chat.vocabulary.completion import Argument, ItemKind
 from eca_nvim.protocol.eca import contexts as eca
 from eca_nvim.protocol.eca.contexts import (

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import anyio
 
-from eca_nvim.agents.archive import AgentLacks, AgentRefused, ChatUnknown, CursorExpired
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused, ChatUnknown, CursorExpired
 from eca_nvim.agents.eca.dialect import Generation
 from eca_nvim.agents.eca.older.forms import read_result
 from eca_nvim.agents.eca.older.translator import Translator

@@ -13,9 +13,16 @@ from typing import Final, TypeVar
 import anyio
 from msgspec import to_builtins
 
-from eca_nvim.agents.archive import AgentLacks, AgentRefused
+from eca_nvim.agents.abilities import (
+    AgentLacks,
+    AgentRefused,
+    FoundCommand,
+    FoundContext,
+    FoundPath,
+    FoundResource,
+    Queries,
+)
 from eca_nvim.agents.base import Agent, AgentFault
-from eca_nvim.agents.queries import FoundCommand, FoundContext, FoundPath, FoundResource, Queries
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary import completion

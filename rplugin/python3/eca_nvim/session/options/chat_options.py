@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.status import commands_of

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import anyio
 
-from eca_nvim.agents.archive import AgentRefused, Archive, OpenedChat
+from eca_nvim.agents.abilities import AgentRefused, Archive, OpenedChat
 from eca_nvim.chat.model.blocks import Changes, FlagBlock, TextBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions import history_edits

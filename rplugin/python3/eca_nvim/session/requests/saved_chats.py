@@ -7,7 +7,7 @@ from typing import Any
 from anyio.lowlevel import checkpoint
 from msgspec.structs import asdict
 
-from eca_nvim.agents.archive import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
+from eca_nvim.agents.abilities import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat, TitleOwner

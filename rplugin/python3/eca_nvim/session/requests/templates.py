@@ -7,7 +7,7 @@ from typing import Final
 
 import anyio
 
-from eca_nvim.agents.archive import AgentRefused
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.base import AgentFault
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name, one_line

@@ -1,0 +1,199 @@
+"""Abilities: what only some agents can do: to keep chats, to complete a prompt, to log the user in.
+
+Rules kept here:
+- Nothing here depends on a protocol. Chat ids are ours, paths absolute; content ids and cursors are
+  the agent's own, opaque strings. Texts are the agent's own and not safe to show.
+- Every call waits for the agent's response. It raises AgentRefused, with one line for the user, if
+  the agent cannot or will not do it.
+- Events that a call replays are returned by it, in order; they are never emitted as live events.
+- A login is one call, from the choice of the way to the end. It may ask the user several times.
+  Cancelling the call cancels the login.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from eca_nvim.chat.user_actions.earlier_messages import Page
+from eca_nvim.chat.vocabulary.completion import Argument, ItemKind
+
+
+class AgentRefused(Exception):
+    """Raised when an agent refuses a request; the message is one line that says why."""
+
+
+class AgentLacks(AgentRefused):
+    """Raised when an agent does not have the feature at all."""
+
+
+class CursorExpired(AgentRefused):
+    """Raised when a cursor is no longer valid because the history has changed."""
+
+
+class ChatUnknown(AgentRefused):
+    """Raised when an agent does not have a chat."""
+
+
+class ChatSummary(Struct, frozen=True):
+    """A saved chat; times are milliseconds since 1970. Unknown values are None.
+
+    running: whether one of its turns is running.
+    """
+
+    id: str
+    title: str | None = None
+    model: str | None = None
+    messages: int | None = None
+    created_ms: int | None = None
+    updated_ms: int | None = None
+    running: bool | None = None
+
+
+class OpenedChat(Struct, frozen=True):
+    """An opened chat: its newest page. `Agent.open` reports its options."""
+
+    page: Page
+    title: str | None = None
+
+
+class Archive(Protocol):
+    """The chats that an agent saves."""
+
+    async def list_chats(self, limit: int | None = None) -> Sequence[ChatSummary]:
+        """Return the chats of this workspace, newest first; without a limit all of them."""
+
+    async def open_chat(self, chat_id: str, limit: int | None = None) -> OpenedChat:
+        """Open a chat with its newest `limit` messages. Raises ChatUnknown."""
+
+    async def history(self, chat_id: str, before: str, limit: int | None = None) -> Page:
+        """Return the page before a cursor. Raises CursorExpired and ChatUnknown."""
+
+    async def rename(self, chat_id: str, title: str) -> None:
+        """Rename a chat; the agent may shorten the title, and reports the result as an event."""
+
+    async def clear(self, chat_id: str) -> None:
+        """Remove all messages of a chat."""
+
+    async def delete(self, chat_id: str) -> str | None:
+        """Delete a chat for good; return in one line what of it may still run, None if nothing."""
+
+    async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
+        """Undo a chat from a user message on, including that message.
+
+        messages: remove the messages. tools: restore the files that tools have changed.
+        """
+
+    async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
+        """Copy a chat up to and including some content; return the new chat's id and the chat.
+
+        None copies all of it, for agents that cannot copy a part.
+        """
+
+    async def add_flag(self, chat_id: str, content_id: str, text: str) -> str:
+        """Add a bookmark after some content; return the bookmark's id."""
+
+    async def remove_flag(self, chat_id: str, flag_id: str) -> None:
+        """Remove a bookmark."""
+
+
+class FoundPath(Struct, frozen=True):
+    """A file or folder."""
+
+    path: str
+
+
+class FoundResource(Struct, frozen=True):
+    """A resource of a tool server (MCP)."""
+
+    uri: str
+    name: str = ""
+    description: str = ""
+    server: str = ""
+
+
+class FoundCommand(Struct, frozen=True):
+    """A command, prompt or skill that a prompt may begin with."""
+
+    name: str
+    kind: ItemKind = ItemKind.COMMAND
+    description: str = ""
+    arguments: tuple[Argument, ...] = ()
+
+
+FoundContext: TypeAlias = FoundPath | FoundResource
+
+
+class Queries(Protocol):
+    """What completes the prompts of one agent."""
+
+    async def contexts(self, chat_id: str, query: str) -> Sequence[FoundContext]:
+        """Return the contexts that match a query, "" all."""
+
+    async def files(self, chat_id: str, query: str) -> Sequence[FoundPath]:
+        """Return the files that match a query, "" all."""
+
+    async def commands(self, chat_id: str) -> Sequence[FoundCommand]:
+        """Return all commands."""
+
+
+class LoginWay(Struct, frozen=True):
+    """A way to log in; `about` says in one line what it does or needs.
+
+    logged_in: whether the user is logged in this way, None if that is not known.
+    """
+
+    id: str
+    name: str
+    about: str = ""
+    logged_in: bool | None = None
+
+
+class LoginEnd(Enum):
+    """How a login succeeded.
+
+    REPEATABLE: without asking anything, so it can be repeated when the agent has started again.
+    RESTART: the agent knows of it once it is started again.
+    """
+
+    DONE = auto()
+    REPEATABLE = auto()
+    RESTART = auto()
+
+
+class LoginCommand(Struct, frozen=True):
+    """A program that logs in, in a terminal.
+
+    added: the variables that the agent adds; environment: the whole environment, with them. folder:
+    where the program runs, absolute.
+    """
+
+    title: str
+    command: Sequence[str]
+    added: Mapping[str, str]
+    environment: Mapping[str, str]
+    folder: str
+
+
+class LoginUser(Protocol):
+    """The user who logs in. Every call may be cancelled; a cancelled login asks nothing more."""
+
+    async def choose(self, question: str, offers: Sequence[tuple[str, str]]) -> int:
+        """Let the user choose from pairs of a name and a description; returns the index."""
+
+    async def type(self, question: str, *, secret: bool) -> str:
+        """Let the user type an answer; one that is a secret is hidden."""
+
+    async def run(self, command: LoginCommand) -> int:
+        """Run a program in a terminal once the user has agreed; returns its exit code.
+
+        It is -1 if the user has closed the terminal. Raises AgentRefused if the program cannot be
+        shown as it is.
+        """
+
+    def tell(self, text: str) -> None:
+        """Show a text, such as a link to open."""
+
+    def wait(self, text: str) -> None:
+        """Show what the login waits for, with a way to cancel it, until the next call."""
