@@ -13,7 +13,6 @@ from tests.agents.client import Projects
 from tests.support.drawn import drawn
 
 from eca_nvim.agents.acp.requests.acts import Act
-from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session
@@ -41,8 +40,7 @@ class Asking:
         self.link = NoProcess()
         self.session = Session("chat", str(self.folder), self.link)
         self.session.id = "s"
-        self.permissions = Permissions(self.link, self.granted)
-        self.consents = Consents(self.permissions, self.folders, self.projects)
+        self.permissions = Permissions(self.link, self.granted, self.folders, self.projects)
         self.numbers = iter(range(1000))
         self._was_asked = False
 
@@ -90,10 +88,10 @@ class Asking:
         """Ask whether an act is allowed; a question gets an answer, None leaves it open."""
         before = len(self.asked)
         allowed: list[bool] = []
-        call_id = self.consents.call_of(self.session, act) or "ours"
+        call_id = self.permissions.call_of(self.session, act) or "ours"
 
         async def ask() -> None:
-            allowed.append(await self.consents.allows(self.session, act, call_id))
+            allowed.append(await self.permissions.allows(self.session, act, call_id))
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask)

@@ -63,7 +63,7 @@ async def test_of_runs_that_begin_at_once_one_is_covered(asking: Asking) -> None
     allowed: list[bool] = []
 
     async def ask(call_id: str) -> None:
-        allowed.append(await asking.consents.allows(asking.session, by_shell(asking), call_id))
+        allowed.append(await asking.permissions.allows(asking.session, by_shell(asking), call_id))
 
     async with anyio.create_task_group() as tasks:
         for number in range(3):

@@ -213,7 +213,7 @@ async def test_a_question_ends_with_its_turn_and_when_nobody_needs_it(asking: As
     allowed: list[bool] = []
 
     async def ask() -> None:
-        allowed.append(await asking.consents.allows(asking.session, act, "ours"))
+        allowed.append(await asking.permissions.allows(asking.session, act, "ours"))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
@@ -230,26 +230,26 @@ async def test_not_more_than_some_questions_wait(asking: Asking) -> None:
     async with anyio.create_task_group() as tasks:
         for number in range(MOST_ASKED):
             act = write(asking, f"{number}.txt")
-            tasks.start_soon(asking.consents.allows, asking.session, act, f"ours {number}")
+            tasks.start_soon(asking.permissions.allows, asking.session, act, f"ours {number}")
         await anyio.wait_all_tasks_blocked()
-        assert not await asking.consents.allows(asking.session, write(asking, "x"), "ours")
+        assert not await asking.permissions.allows(asking.session, write(asking, "x"), "ours")
         assert len(asking.asked) == MOST_ASKED
         tasks.cancel_scope.cancel()
 
 
 async def test_a_call_that_shows_the_act_is_asked_about(asking: Asking) -> None:
     asking.update("tool_call", kind="edit", content=[a_diff(asking, "a.txt")])
-    assert asking.consents.call_of(asking.session, write(asking, "a.txt")) == "t1"
-    assert asking.consents.call_of(asking.session, write(asking, "b.txt")) is None
+    assert asking.permissions.call_of(asking.session, write(asking, "a.txt")) == "t1"
+    assert asking.permissions.call_of(asking.session, write(asking, "b.txt")) is None
     asking.update("tool_call", "t2", kind="execute", rawInput={"command": "ls -l"})
     folder = str(asking.folder)
-    assert asking.consents.call_of(asking.session, run_command(["ls", "-l"], folder, {})) == "t2"
+    assert asking.permissions.call_of(asking.session, run_command(["ls", "-l"], folder, {})) == "t2"
     assert await asking.allows(write(asking, "a.txt"), "once")
     assert asking.asked[-1].choices[0].kind is ChoiceKind.ALLOW_ONCE
     assert not await asking.allows(write(asking, "a.txt"))
     assert asking.was_asked(), "it was allowed once"
     asking.update("tool_call_update", status="completed")
-    assert asking.consents.call_of(asking.session, write(asking, "a.txt")) is None
+    assert asking.permissions.call_of(asking.session, write(asking, "a.txt")) is None
 
 
 async def test_in_the_home_folder_only_single_files_are_allowed_always(
@@ -330,7 +330,7 @@ async def test_our_question_about_a_read_is_in_no_call_that_says_something_else(
     content = [a_diff(asking, "a.txt")] if "content" in call else []
     told = {**call, "content": content, "locations": [{"path": outside}]}
     asking.update("tool_call", status="in_progress", **told)
-    assert asking.consents.call_of(asking.session, read_file(outside)) is None
+    assert asking.permissions.call_of(asking.session, read_file(outside)) is None
 
 
 async def test_our_question_about_a_command_allows_no_read(asking: Asking) -> None:

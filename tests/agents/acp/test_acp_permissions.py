@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pytest
 from tests.agents.acp.no_process import NoProcess
 from tests.agents.acp.wire import NO, YES, Wired, raw, shows
+from tests.agents.client import Projects
 from tests.support.growth import Work, is_linear
 
 from eca_nvim.agents.acp.requests.grants import Granted
@@ -198,7 +199,7 @@ def test_an_answer_costs_the_same_however_many_requests_are_open(
 ) -> None:
     def answering(requests: int) -> Work:
         link = NoProcess()
-        handler = Permissions(link, Granted())
+        handler = Permissions(link, Granted(), (), Projects())
         session = Session("chat", "/workspace", link)
         calls: list[str] = []
         for number in range(requests):

@@ -83,10 +83,10 @@ async def test_an_answer_to_what_the_agent_made_of_our_question_allows_nothing(
     allowed: list[bool] = []
 
     async def ask() -> None:
-        allowed.append(await asking.consents.allows(asking.session, act, "t1"))
+        allowed.append(await asking.permissions.allows(asking.session, act, "t1"))
 
     asking.update("tool_call", kind=kind, **told)
-    assert asking.consents.call_of(asking.session, act) == "t1"
+    assert asking.permissions.call_of(asking.session, act) == "t1"
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(ask)
         await anyio.wait_all_tasks_blocked()

@@ -86,7 +86,7 @@ class Consent:
     def passes(self, act: Act) -> bool:
         """Do what needs no question; returns whether it was done."""
         asking = self.asking
-        if asking.consents.must_ask(asking.session, act):
+        if asking.permissions.must_ask(asking.session, act):
             return False
         asking.granted.use_up(asking.session, act)
         return True

@@ -15,7 +15,6 @@ from eca_nvim.agents.acp.link import Link, Program, one_line
 from eca_nvim.agents.acp.login import Logins
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.outbox import Outbox
-from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
@@ -85,8 +84,8 @@ class Life:
         self.setup = SessionSetup(link.program.folder, folders=folders)
         self.sessions = Sessions(link, self.setup, kept.memory, self.receive)
         self.logins = Logins(link)
-        consents = Consents(Permissions(link, kept.granted), folders, kept.projects)
-        self.requests = AgentRequests(link, self.sessions, consents, services, options.guard)
+        permissions = Permissions(link, kept.granted, folders, kept.projects)
+        self.requests = AgentRequests(link, self.sessions, permissions, services, options.guard)
         self.outbox = Outbox(link, self.sessions, self.requests)
         self.archive = AcpArchive(link, self.sessions, self.outbox.stop)
         self.title = ""

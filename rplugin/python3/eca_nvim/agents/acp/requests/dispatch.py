@@ -4,9 +4,9 @@ import logging
 from contextlib import suppress
 
 from eca_nvim.agents.acp.link import Link
-from eca_nvim.agents.acp.requests.consents import Consents
 from eca_nvim.agents.acp.requests.files import Files
 from eca_nvim.agents.acp.requests.forms import Elicitations
+from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.sessions import Sessions
@@ -34,16 +34,16 @@ class AgentRequests:
         self,
         link: Link,
         sessions: Sessions,
-        consents: Consents,
+        permissions: Permissions,
         services: EditorServices,
         guard: Guard | None,
     ) -> None:
         self._link = link
         self._sessions = sessions
-        self.permissions = consents.permissions
-        self.files = Files(link, consents, services)
+        self.permissions = permissions
+        self.files = Files(link, permissions, services)
         self.elicitations = Elicitations(link)
-        self.terminals = Terminals(link, consents, guard)
+        self.terminals = Terminals(link, permissions, guard)
 
     def start(self, request: Request) -> None:
         """Start to answer a request."""

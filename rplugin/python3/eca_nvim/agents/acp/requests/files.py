@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from eca_nvim.agents.acp.link import UNREAD, Link
 from eca_nvim.agents.acp.requests import acts
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, write_file
-from eca_nvim.agents.acp.requests.consents import Consents
+from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.base import EditorServices, FileChanged, FileMissing, FileRefused
 from eca_nvim.chat.model.calls import is_safe_path
@@ -75,9 +75,9 @@ class _Open(Struct, frozen=True, eq=False):
 class Files:
     """Answers the requests of one agent process about files."""
 
-    def __init__(self, link: Link, consents: Consents, services: EditorServices) -> None:
+    def __init__(self, link: Link, permissions: Permissions, services: EditorServices) -> None:
         self._link = link
-        self._consents = consents
+        self._permissions = permissions
         self._services = services
         self.gets_empty_text = False
         """Whether the agent takes the error for a missing file as a failure (`quirks`)."""
@@ -187,16 +187,16 @@ class Files:
         Raises FileRefused.
         """
         session = open_.session
-        agents_id = self._consents.call_of(session, act)
+        agents_id = self._permissions.call_of(session, act)
         call_id = agents_id or acts.new_call_id()
-        is_shown = act.kind is ActKind.WRITE or self._consents.must_ask(session, act)
+        is_shown = act.kind is ActKind.WRITE or self._permissions.must_ask(session, act)
         is_ours = agents_id is None and is_shown
         fault = FAILED
         try:
             await self._require(open_, act, call_id)
             if is_ours:
                 acts.begin(session, act, call_id)
-            name = self._consents.name_of(session, act, path_of(open_.path))
+            name = self._permissions.name_of(session, act, path_of(open_.path))
             yield name
             fault = ""
             if agents_id is not None and act.kind is ActKind.WRITE:
@@ -212,7 +212,7 @@ class Files:
         """Raise FileRefused unless the user allows something, and its path leads there still."""
         allowed = False
         with open_.asking:
-            allowed = await self._consents.allows(open_.session, act, call_id)
+            allowed = await self._permissions.allows(open_.session, act, call_id)
         if open_.asking.cancelled_caught:
             raise _Cancelled(WITHDRAWN)
         if not allowed and open_.session.turn is TurnState.STOPPING:

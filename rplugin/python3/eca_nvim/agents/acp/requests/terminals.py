@@ -13,7 +13,7 @@ import anyio
 
 from eca_nvim.agents.acp.link import UNREAD, Link
 from eca_nvim.agents.acp.requests import acts
-from eca_nvim.agents.acp.requests.consents import Consents
+from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.updates.tool_calls import Screen
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
@@ -166,9 +166,9 @@ class _Refused(Exception):
 class Terminals:
     """Answers the requests about terminals of one agent process."""
 
-    def __init__(self, link: Link, consents: Consents, guard: Guard | None) -> None:
+    def __init__(self, link: Link, permissions: Permissions, guard: Guard | None) -> None:
         self._link = link
-        self._consents = consents
+        self._permissions = permissions
         self._guard = guard
         self._starting: dict[MessageId, tuple[Session, anyio.CancelScope]] = {}
         """Commands that the user is asked about, or that are being started."""
@@ -279,8 +279,8 @@ class Terminals:
         act = acts.run_command(words, folder, variables)
         if session.turn is TurnState.NONE:
             raise _Refused(REQUEST_CANCELLED, _CANCELLED)
-        shown_by, ours = self._consents.call_of(session, act), acts.new_call_id()
-        if not await self._consents.allows(session, act, shown_by or ours):
+        shown_by, ours = self._permissions.call_of(session, act), acts.new_call_id()
+        if not await self._permissions.allows(session, act, shown_by or ours):
             raise _Refused(INTERNAL_ERROR, _NOT_ALLOWED)
         if real_path(folder) != folder:
             raise _Refused(INTERNAL_ERROR, f"not run, a link leads elsewhere now: {folder}")
