@@ -46,8 +46,10 @@ class Fitted(Struct, frozen=True):
 def fit(context: contexts.Context) -> Fitted:
     """Return what of a context is sent now."""
     match context:
-        case contexts.FileContext(first=None, last=None):
-            return _fit_file(context)
+        case contexts.FileContext(path, None, None):
+            found = _stat(path)
+            why = found and _is_unfit(path, found)
+            return _by_name(context, why) if why else Fitted(context)
         case contexts.FileContext():
             return _fit_lines(context)
         case contexts.DirectoryContext(path) if _is_large(path):
@@ -103,12 +105,6 @@ def bytes_of(context: contexts.ImageContext) -> bytes | None:
 # --- fitting ------------------------------------------------------------------------------------
 
 
-def _fit_file(context: contexts.FileContext) -> Fitted:
-    found = _stat(context.path)
-    why = found and _is_unfit(context.path, found)
-    return _by_name(context, why) if why else Fitted(context)
-
-
 def _is_unfit(path: str, found: os.stat_result) -> str | None:
     """Return why the text of a file is not sent."""
     if found.st_size > MOST_ATTACHED_BYTES:
@@ -146,16 +142,12 @@ def _by_name(context: Attached, why: str) -> Fitted:
     return Fitted(_named(context), f"only the name is sent: {_shown(context)} {why}")
 
 
-def _shown(
-    context: Attached,
-) -> str:
+def _shown(context: Attached) -> str:
     """Return how a message names a context: by the user's token, else by its path."""
     return context.token or context.path
 
 
-def _named(
-    context: Attached,
-) -> contexts.TextContext:
+def _named(context: Attached) -> contexts.TextContext:
     kind = "folder" if isinstance(context, contexts.DirectoryContext) else "file"
     text = f"A {kind}: use your tools to read what you need of it."
     return contexts.TextContext(context.path, text, context.token)

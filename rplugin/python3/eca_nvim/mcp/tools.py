@@ -6,7 +6,7 @@ line is given by the symbol that stands there, or by a column from 1 in UTF-16 c
 
 import posixpath
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
 import msgspec
@@ -116,13 +116,13 @@ class EditorTools:
                 "definition",
                 "Where a symbol is defined, from the language server.",
                 Place,
-                self._definition,
+                partial(self._locations, "definition"),
             ),
             Tool(
                 "references",
                 "Where a symbol is used, its definition included, from the language server.",
                 Place,
-                self._references,
+                partial(self._locations, "references"),
             ),
             Tool(
                 "open_buffers",
@@ -155,12 +155,6 @@ class EditorTools:
         path = None if asked.path is UNSET else await self._known(asked.path)
         found = await self._services.diagnostics(path)
         return _text(found, self._diagnostic, "no diagnostics")
-
-    async def _definition(self, asked: Place) -> str:
-        return await self._locations("definition", asked)
-
-    async def _references(self, asked: Place) -> str:
-        return await self._locations("references", asked)
 
     async def _open_buffers(self, _asked: Nothing) -> str:
         found = await self._services.open_buffers()
