@@ -40,14 +40,7 @@ INITIALIZE = lifecycle.InitializeParams(
     process_id=7,
     client_info=lifecycle.ClientInfo(name="Neovim", version="1"),
     initialization_options=lifecycle.InitializationOptions(chat_agent="plan"),
-    capabilities=lifecycle.ClientCapabilities(
-        code_assistant=lifecycle.CodeAssistantCapabilities(
-            chat=True,
-            rewrite=False,
-            editor=lifecycle.EditorCapabilities(diagnostics=True, definition=True, references=True),
-            chat_capabilities=lifecycle.ChatCapabilities(ask_question=True),
-        )
-    ),
+    capabilities=CAPABILITIES,
     workspace_folders=(lifecycle.WorkspaceFolder(uri="file:///a%20b", name="a b"),),
 )
 PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, character=3))

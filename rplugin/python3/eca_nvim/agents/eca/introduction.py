@@ -13,13 +13,13 @@ from eca_nvim.protocol.eca import lifecycle
 
 # Only what this client really has: for any other the model would call a tool that waits for an
 # answer forever.
-_CAPABILITIES: Final = lifecycle.ClientCapabilities(
-    code_assistant=lifecycle.CodeAssistantCapabilities(
-        chat=True,
-        editor=lifecycle.EditorCapabilities(diagnostics=True, definition=True, references=True),
-        chat_capabilities=lifecycle.ChatCapabilities(ask_question=True),
-    )
-)
+_CAPABILITIES: Final = {
+    "codeAssistant": {
+        "chat": True,
+        "editor": {"diagnostics": True, "definition": True, "references": True},
+        "chatCapabilities": {"askQuestion": True},
+    }
+}
 
 
 def introduction(workspace: Workspace, agent: str | None = None) -> lifecycle.InitializeParams:

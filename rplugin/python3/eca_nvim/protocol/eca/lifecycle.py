@@ -21,35 +21,6 @@ class ClientInfo(Wire, frozen=True, kw_only=True):
     version: str | None = None
 
 
-class EditorCapabilities(Wire, frozen=True, kw_only=True):
-    """The editor requests that this client answers."""
-
-    diagnostics: bool | None = None
-    definition: bool | None = None
-    references: bool | None = None
-
-
-class ChatCapabilities(Wire, frozen=True, kw_only=True):
-    """What the chat can do besides showing text."""
-
-    ask_question: bool | None = None
-
-
-class CodeAssistantCapabilities(Wire, frozen=True, kw_only=True):
-    """The features of the client."""
-
-    chat: bool | None = None
-    rewrite: bool | None = None
-    editor: EditorCapabilities | None = None
-    chat_capabilities: ChatCapabilities | None = None
-
-
-class ClientCapabilities(Wire, frozen=True, kw_only=True):
-    """The object that contains the capabilities."""
-
-    code_assistant: CodeAssistantCapabilities | None = None
-
-
 class InitializationOptions(Wire, frozen=True, kw_only=True):
     """The user's settings for the server, which today's server merges into its config."""
 
@@ -77,7 +48,7 @@ class InitializeParams(Request[InitializeResult], frozen=True, kw_only=True):
     process_id: Int | None
     client_info: ClientInfo | None = None
     initialization_options: InitializationOptions | None = None
-    capabilities: ClientCapabilities
+    capabilities: dict[str, Any]
     workspace_folders: tuple[WorkspaceFolder, ...]
 
 
