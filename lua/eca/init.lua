@@ -337,9 +337,13 @@ end
 ---@return string?
 function M.transcript(chat, callback)
   local answer ---@type string?
-  require('eca.host.requests').transcript(chat or M.current(), callback or function(markdown)
-    answer = markdown
-  end)
+  require('eca.host').ask(
+    'transcript',
+    { chat = chat or M.current() },
+    callback or function(markdown)
+      answer = markdown
+    end
+  )
   if not callback then
     vim.wait(TRANSCRIPT_TIMEOUT, function()
       return answer ~= nil

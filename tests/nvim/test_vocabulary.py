@@ -9,7 +9,7 @@ from tests.support.messages import kinds
 from eca_nvim.chat.vocabulary.intents import INTENTS
 from eca_nvim.chat.vocabulary.ops import ViewOp
 
-SENT = re.compile(r"\b(?:host|requests)(?:'\))?\.(?:send|send_if_running|ask)\(\s*'(\w+)'")
+SENT = re.compile(r"\bhost(?:'\))?\.(?:send|send_if_running|ask)\(\s*'(\w+)'")
 """An intent that Lua sends, named where it does."""
 
 

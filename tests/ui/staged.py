@@ -13,6 +13,10 @@ local host = { sent = {}, logged = {} }
 function host.send(name, payload)
   table.insert(host.sent, { name, payload or vim.empty_dict() })
 end
+function host.ask(name, payload, callback)
+  payload.request = require('eca.host.held_intents').expect(vim.schedule_wrap(callback))
+  host.send(name, payload)
+end
 function host.send_if_running(name, payload)
   host.send(name, payload)
   return true

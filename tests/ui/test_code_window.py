@@ -205,7 +205,7 @@ def test_the_quickfix_list_does_not_split_the_chat(start_nvim: StartNeovim) -> N
 def test_an_export_opens_beside_the_code_and_can_be_written(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, "README.md")
     view.nvim.lua("""
-        require('eca.host.requests').transcript = function(_, done) done('# All of it\\n') end
+        require('eca.host').ask = function(_, _, done) done('# All of it\\n') end
         require('eca.chat.output').export()""")
     assert view.windows() == ["", "README.md", "chat", "input"]
     view.nvim.keys(":write exported.md<CR>")

@@ -247,7 +247,7 @@ def test_a_conflict_with_a_pipe_reads_nothing(choice: int, stage: Neovim, folder
 
 @pytest.mark.parametrize("name", ["pipe", "folder", "term://touch ran"])
 def test_the_chat_is_not_exported_to_a_pipe(name: str, stage: Neovim, folder: Path) -> None:
-    stage.lua("require('eca.host.requests').transcript = function(_, done) done('text') end")
+    stage.lua("require('eca.host').ask = function(_, _, done) done('text') end")
     stage.lua("require('eca.chat.output').export(..., true)", name)
     stage.wait_for(lambda: message_tells(stage), "the refusal")
     assert_nothing_ran(stage, folder)

@@ -10,7 +10,6 @@ local notify = require('eca.ui.notify')
 local question = require('eca.approval.question')
 local reference = require('eca.chat.reference')
 local register = require('eca.ui.register')
-local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
@@ -89,7 +88,7 @@ local function show_file(block, otherwise)
   end
   local payload = { chat = block.chat, block = block.id, row = body_row(block) }
   payload.column = vim.api.nvim_win_get_cursor(0)[2]
-  requests.ask('place', payload, show)
+  host.ask('place', payload, show)
 end
 
 --- Open the file meant under the cursor in a code window, at its line. Anywhere on the header of a

@@ -5,9 +5,9 @@ local contexts = require('eca.context')
 local eca = require('eca')
 local field = require('eca.input.field')
 local here = require('eca.context.here')
+local host = require('eca.host')
 local notify = require('eca.ui.notify')
 local places = require('eca.context.places')
-local requests = require('eca.host.requests')
 local tokens = require('eca.context.tokens')
 
 local M = {}
@@ -71,7 +71,7 @@ end
 --- Put the image of the clipboard into the draft, as a token at the cursor.
 function M.paste()
   local chat = eca.current()
-  requests.ask('paste_image', {}, function(answer)
+  host.ask('paste_image', {}, function(answer)
     if answer and answer.path then
       field.insert(chats.get(chat).input, '@' .. answer.path)
     elseif answer then

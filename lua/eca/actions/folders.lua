@@ -14,7 +14,7 @@ local M = {}
 local function change(path, removed)
   path = vim.fs.normalize(vim.fn.fnamemodify(path, ':p'), { expand_env = false })
   local payload = { path = path, removed = removed }
-  require('eca.host.requests').ask('change_folder', payload, function(folders)
+  require('eca.host').ask('change_folder', payload, function(folders)
     if folders then
       workspace.set_added(folders)
     end

@@ -15,7 +15,6 @@ local field = require('eca.input.field')
 local host = require('eca.host')
 local manage = require('eca.actions.manage')
 local notify = require('eca.ui.notify')
-local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local scan = require('eca.text.scan')
 local servers = require('eca.state.servers')
@@ -64,7 +63,7 @@ end
 
 --- Choose one of the agent's saved chats and resume it.
 function M.resume()
-  requests.ask('list_chats', { server = servers.unless_default(servers.next()) }, function(saved)
+  host.ask('list_chats', { server = servers.unless_default(servers.next()) }, function(saved)
     if not saved then
       return
     elseif #saved == 0 then
@@ -108,7 +107,7 @@ local SIGNS = { user = '▌', flag = '⚑', older = '▴' }
 ---@param go_on fun(moments: eca.Moment[])
 local function ask_moments(wanted, go_on)
   local asked = return_window.asked()
-  requests.ask('timeline', wanted, function(moments)
+  host.ask('timeline', wanted, function(moments)
     if return_window.may_focus(asked, 'the list') then
       go_on(moments or {})
     end

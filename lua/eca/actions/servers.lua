@@ -11,7 +11,6 @@ local eca = require('eca')
 local host = require('eca.host')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
-local requests = require('eca.host.requests')
 local sanitize = require('eca.ui.sanitize')
 local servers = require('eca.state.servers')
 local similar = require('eca.config.did_you_mean')
@@ -147,7 +146,7 @@ local known = {} ---@type table<string, eca.LoginWay[]> by server, as it was las
 ---@param chat string
 ---@param callback? fun(ways: eca.LoginWay[])
 local function list(chat, callback)
-  requests.ask('list_logins', { chat = chat }, function(ways)
+  host.ask('list_logins', { chat = chat }, function(ways)
     known[mirror.server_name(chat)] = ways
     if ways and callback then
       callback(ways)

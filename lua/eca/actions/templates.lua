@@ -12,13 +12,13 @@ local choose = require('eca.ui.choose')
 local eca = require('eca')
 local field = require('eca.input.field')
 local here = require('eca.context.here')
+local host = require('eca.host')
 local input = require('eca.input')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
 local paths = require('eca.files.paths')
 local places = require('eca.context.places')
 local reports = require('eca.context.reports')
-local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
@@ -201,7 +201,7 @@ local function fill(use, prepared, answers)
     ---@param decided boolean
     ---@param on_prompt fun(prompt: eca.TemplatePrompt)
     local function prompt_of(decided, on_prompt)
-      requests.ask('expand_template', {
+      host.ask('expand_template', {
         chat = use.chat,
         template = use.template,
         digest = prepared.digest,
@@ -259,7 +259,7 @@ end
 ---@param on_command? fun() called if the agent has a command of this name
 local function start(use, on_command)
   use.asked = return_window.asked()
-  requests.ask('prepare_template', {
+  host.ask('prepare_template', {
     chat = use.chat,
     template = use.template,
     rest = use.rest,
@@ -304,7 +304,7 @@ function M.run(text, edit, call)
     return use(name, rest, edit, selection)
   end
   local asked = return_window.asked()
-  requests.ask('list_templates', {}, function(worked)
+  host.ask('list_templates', {}, function(worked)
     if not worked or not return_window.may_focus(asked, 'the list of templates') then
       return
     end

@@ -86,7 +86,7 @@ function M.export(file, overwrite)
     return
   end
   local chat = require('eca.window').current_chat() or require('eca.chat.buffers').new()
-  require('eca.host.requests').transcript(chat, function(markdown)
+  require('eca.host').ask('transcript', { chat = chat }, function(markdown)
     local lines = vim.split((markdown:gsub('\n$', '')), '\n', { plain = true })
     if path then
       write_file(lines, path)

@@ -4,7 +4,7 @@
 --- - The plugin is snacks.nvim, if the user has set it up: it draws with virtual lines, which move
 ---   with their row. Without it an image is a line that opens the file.
 --- - The host is asked for the file only if it can be shown.
-local requests = require('eca.host.requests')
+local host = require('eca.host')
 local transcript = require('eca.transcript')
 
 local M = {}
@@ -81,7 +81,7 @@ function M.drawn(chat, buf, block)
     return
   end
   when_possible(image, function()
-    requests.ask('image', { chat = chat, block = block }, function(path)
+    host.ask('image', { chat = chat, block = block }, function(path)
       if path then
         place(buf, block, path)
       end

@@ -57,7 +57,7 @@ end
 ---@param hit eca.Hit
 local function reveal(win, hit)
   local payload = { chat = searches[win].chat, block = hit.block, row = hit.row }
-  require('eca.host.requests').ask('reveal', payload, function(row)
+  require('eca.host').ask('reveal', payload, function(row)
     if row or not hit.row then
       go_to(win, hit, row)
     end
@@ -149,7 +149,7 @@ function M.run(pattern)
     require('eca.ui.notify').info(chat and 'usage: :Eca grep {pattern}' or 'no chat yet')
     return
   end
-  require('eca.host.requests').ask('grep', { chat = chat, pattern = pattern }, function(found)
+  require('eca.host').ask('grep', { chat = chat, pattern = pattern }, function(found)
     if found.fault then
       require('eca.ui.notify').warn(found.fault)
     elseif #found.hits == 0 then

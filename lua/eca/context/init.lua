@@ -14,9 +14,9 @@
 --- - The first chat has to wait for this file to load: what it does not need is loaded late.
 local config = require('eca.config')
 require('eca.context.highlight') -- colours the tokens of drafts
+local host = require('eca.host')
 local paths = require('eca.files.paths')
 local places = require('eca.context.places')
-local requests = require('eca.host.requests')
 local sanitize = require('eca.ui.sanitize')
 local tokens = require('eca.context.tokens')
 
@@ -98,7 +98,7 @@ function M.add(chat, item, checked)
     return -- it is read with each prompt, and may be empty now
   end
   local described = require('eca.context.texts').described(copy) -- late: rarely needed
-  requests.ask('check_context', { item = described }, function(answer)
+  host.ask('check_context', { item = described }, function(answer)
     if answer.fault then
       take_off(chat, copy)
     else

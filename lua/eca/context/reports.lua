@@ -6,8 +6,8 @@
 --- - Diagnostics are those of files in the workspace; errors come first within a file. Nothing is
 ---   loaded or asked for.
 --- - The host reads the diff in the background.
+local host = require('eca.host')
 local paths = require('eca.files.paths')
-local requests = require('eca.host.requests')
 local sanitize = require('eca.ui.sanitize')
 local texts = require('eca.context.texts')
 
@@ -114,7 +114,7 @@ end
 --- Read the diff.
 ---@param done fun(read?: eca.ReadText, fault?: string) fault: why there is nothing, in one line
 function M.read_diff(done)
-  requests.ask('read_diff', { folder = vim.fn.getcwd() }, function(answer)
+  host.ask('read_diff', { folder = vim.fn.getcwd() }, function(answer)
     if not answer or answer.fault then
       done(nil, answer and answer.fault or 'the diff was not read: see :Eca log')
     else

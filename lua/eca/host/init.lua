@@ -315,6 +315,15 @@ function M.send(name, payload)
   end
 end
 
+--- Request something. The callback is scheduled, so that ops sent with the answer are drawn first.
+---@param name string of the intent
+---@param payload table<string, any>
+---@param callback fun(value: any) nil if it failed; the host has shown why
+function M.ask(name, payload, callback)
+  payload.request = held_intents.expect(vim.schedule_wrap(callback))
+  M.send(name, payload)
+end
+
 --- Send the current options to a running host.
 function M.send_options()
   if state == 'running' or state == 'shared' then

@@ -1,7 +1,7 @@
 --- Keeps the list of changes right after an undo: the rows of what was undone say so. Other changes
 --- in the same files may be at other lines now, or gone with them.
+local host = require('eca.host')
 local notes = require('eca.review.notes')
-local requests = require('eca.host.requests')
 
 local M = {}
 
@@ -48,7 +48,7 @@ end
 ---@param review eca.Review
 ---@param done fun(lines: table<string, integer>) lines by key
 function M.read(review, done)
-  requests.ask('changes', { chat = review.chat }, function(listed)
+  host.ask('changes', { chat = review.chat }, function(listed)
     if listed then
       done(compare(review, listed))
     end

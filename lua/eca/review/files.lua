@@ -1,10 +1,10 @@
 --- Lists the files that a chat's agent has used in a float, the hottest first.
 local display_width = require('eca.ui.display_width')
+local host = require('eca.host')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
 local paths = require('eca.files.paths')
 local reference = require('eca.chat.reference')
-local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 
 local M = {}
@@ -84,7 +84,7 @@ end
 ---@param chat string
 function M.open(chat)
   local asked = return_window.asked()
-  requests.ask('files', { chat = chat }, function(uses)
+  host.ask('files', { chat = chat }, function(uses)
     show(uses, asked)
   end)
 end

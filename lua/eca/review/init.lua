@@ -16,7 +16,6 @@ local notes = require('eca.review.notes')
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
 local paths = require('eca.files.paths')
-local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 local rows = require('eca.review.rows')
 local sanitize = require('eca.ui.sanitize')
@@ -106,7 +105,7 @@ end
 ---@param turn? integer
 function M.open(chat, turn)
   local asked = return_window.asked()
-  requests.ask('changes', { chat = chat, turn = turn }, function(changes)
+  host.ask('changes', { chat = chat, turn = turn }, function(changes)
     if changes then
       show(chat, changes, turn, asked)
     end

@@ -7,14 +7,13 @@
 ---   if the user decides so.
 --- - Nothing is done before `u`; leaving the float does nothing.
 --- - The float opens only if the user has pressed no key since the request.
-local disk_check = require('eca.editor.checktime')
 local diff = require('eca.diff')
+local disk_check = require('eca.editor.checktime')
 local display_width = require('eca.ui.display_width')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')
 local panel = require('eca.ui.panel')
 local paths = require('eca.files.paths')
-local requests = require('eca.host.requests')
 local return_window = require('eca.ui.return_window')
 
 local M = {}
@@ -178,7 +177,7 @@ local function confirm(undo)
     return
   end
   local wanted = { chat = undo.chat, turns = undo.plan.turns, files = chosen }
-  requests.ask('undo_turn', wanted, function(result)
+  host.ask('undo_turn', wanted, function(result)
     tell(undo, result)
     ask_server(undo)
   end)
@@ -251,7 +250,7 @@ end
 ---@param rollback? eca.Rollback
 local function ask(wanted, rollback)
   local asked = return_window.asked()
-  requests.ask('plan_undo', wanted, function(plan)
+  host.ask('plan_undo', wanted, function(plan)
     local undo = { chat = wanted.chat, plan = plan, rollback = rollback }
     if plan and #plan.rows > 0 then
       show(undo, asked)
