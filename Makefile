@@ -16,15 +16,22 @@ ifeq ($(origin PROMPT),command line)
 export ECA_PROMPT := $(value PROMPT)
 endif
 
+# Else each worker of the tests compiles all of them.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: chat test lint types unit ui agents bench picture format install setup clean help
+.PHONY: chat test collected lint types unit ui agents bench picture format install setup clean help
 
 chat: ## Open the chat, or send it something: make chat PROMPT="…" SERVER=acp-demo
 	@python3 -m scripts.chat
 
 test: ## Check and test everything
-	@$(MAKE) --no-print-directory -j 2 lint types
+	@$(MAKE) --no-print-directory -j 2 types lint collected
 	$(PYTEST)
+
+# It compiles the tests once, while the other processor checks types.
+collected: setup
+	@told=$$($(PYTHON) -m pytest --collect-only -qq 2>&1) || { echo "$$told"; exit 1; }
 
 lint: setup ## Check style, layers and formatting
 	.venv/bin/ruff check .

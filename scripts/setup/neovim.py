@@ -110,7 +110,9 @@ def _write_wrapper(path: Path) -> None:
     path.parent.mkdir()
     path.write_text(
         "#!/bin/sh\n"
-        'root=$(dirname "$(dirname "$(readlink -f "$0")")")\n'
+        "path=$0\n"
+        'if [ -L "$path" ]; then path=$(readlink -f "$path"); fi\n'  # else it costs no program
+        'root=$(CDPATH= cd -P -- "${path%/*}/.." && pwd)\n'
         'export VIMRUNTIME="$root/usr/share/nvim/runtime"\n'
         'exec "$root/usr/bin/nvim" "$@"\n'
     )

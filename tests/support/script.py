@@ -142,7 +142,7 @@ def offspring() -> Steps:
 
     Both have `OFFSPRING` in their command line. The script continues when both ignore signals.
     """
-    return [{"do": "offspring"}]
+    return [{"do": "offspring", "name": OFFSPRING}]
 
 
 def handshake() -> Steps:

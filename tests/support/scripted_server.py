@@ -1,22 +1,18 @@
 """A fake server that performs a script (`script.py`) over stdio, as an ECA server or ACP agent.
 
 It writes every message of the client to the journal, one JSON per line, before it handles it. After
-the script it gives default answers until the client disconnects.
+the script it gives default answers until the client disconnects. It imports little: more than a
+thousand of it start in a run of all tests.
 """
 
-import argparse
-import base64
 import json
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
-from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
-from tests.support.script import OFFSPRING
 from tests.support.wire import LineWire, Message, Wire
 
 Value: TypeAlias = Any
@@ -78,7 +74,7 @@ class Performer:
             case {"do": "stream"}:
                 self._stream(step)
             case {"do": "write", "path": path, "text": text}:
-                Path(path).write_text(text)
+                _write(path, text)
             case {"do": "pause", "ms": milliseconds}:
                 self._listen(milliseconds / 1000)
             case _:
@@ -87,20 +83,20 @@ class Performer:
     def _misbehave(self, step: Message) -> None:
         match step:
             case {"do": "raw", "base64": data}:
-                self._wire.write(base64.b64decode(data))
+                self._wire.write(_bytes(data))
             case {"do": "stderr", "text": words}:
                 sys.stderr.write(words)
                 sys.stderr.flush()
             case {"do": "gate", "path": path}:
-                Path(path).read_text()
+                _read(path)
             case {"do": "leave", "code": code}:
                 sys.exit(code)
             case {"do": "stubborn"}:
                 self._stubborn = True
                 for number in IGNORED_SIGNALS:
                     signal.signal(number, signal.SIG_IGN)
-            case {"do": "offspring"}:
-                _start_offspring()
+            case {"do": "offspring", "name": name}:
+                _start_offspring(name)
             case _:
                 raise ValueError(f"no such step: {step}")
 
@@ -194,8 +190,26 @@ class Performer:
         return text
 
 
-def _start_offspring() -> None:
-    command = [sys.executable, "-I", "-S", "-c", STUBBORN_FAMILY, OFFSPRING]
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:  # noqa: PTH123 - `pathlib` takes longer than we do
+        return file.read()
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - see above
+        file.write(text)
+
+
+def _bytes(data: str) -> bytes:
+    from base64 import b64decode
+
+    return b64decode(data)
+
+
+def _start_offspring(name: str) -> None:
+    import subprocess
+
+    command = [sys.executable, "-I", "-S", "-c", STUBBORN_FAMILY, name]
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     assert child.stdout is not None
     child.stdout.readline()
@@ -212,15 +226,14 @@ def _awaited(steps: list[Message]) -> set[str]:
 
 
 def main() -> None:
-    """Run as `python -m tests.support.scripted_server SCRIPT.json --journal FILE`."""
-    parser = argparse.ArgumentParser(description="Perform a script as a server over stdio.")
-    parser.add_argument("script", type=Path)
-    parser.add_argument("--journal", type=Path, required=True)
-    parser.add_argument("--lines", action="store_true", help="one message a line, as in ACP")
-    options, _servers_own = parser.parse_known_args()
-    steps = json.loads(options.script.read_text(encoding="utf-8"))
-    with options.journal.open("a", encoding="utf-8") as journal:
-        Performer(steps, LineWire() if options.lines else Wire(), journal).perform()
+    """Run as `python -m tests.support.scripted_server SCRIPT.json JOURNAL [--lines] …`.
+
+    `--lines`: one message a line, as in ACP. What else the client passes to its server is ignored.
+    """
+    script, path, *words = sys.argv[1:]
+    steps = json.loads(_read(script))
+    with open(path, "a", encoding="utf-8") as journal:  # noqa: PTH123 - see above
+        Performer(steps, LineWire() if "--lines" in words else Wire(), journal).perform()
 
 
 if __name__ == "__main__":

@@ -103,5 +103,5 @@ def scripted(steps: Sequence[Step], folder: Path) -> ScriptedServer:
     folder.mkdir(parents=True, exist_ok=True)
     script, journal = folder / "script.json", folder / "journal.jsonl"
     script.write_text(json.dumps(steps), encoding="utf-8")
-    options = (str(script), "--journal", str(journal))
-    return ScriptedServer(module_command("tests.support.scripted_server", *options), journal)
+    files = (str(script), str(journal))
+    return ScriptedServer(module_command("tests.support.scripted_server", *files), journal)
