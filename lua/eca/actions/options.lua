@@ -305,14 +305,6 @@ function M.options(text)
   end
 end
 
---- Can a text be completed? Not one with blanks, or with something that a screen does not show.
----@param text any
----@return boolean
-local function is_completable(text)
-  local is_word = type(text) == 'string' and text ~= '' and not text:find('%s')
-  return is_word and sanitize.line(text) == text
-end
-
 --- Completion of `:Eca options`.
 ---@param _ string the word to complete
 ---@param _ boolean
@@ -324,7 +316,10 @@ function M.complete(_, _, given)
   local items = given == '' and others or offers_of(option)
   local labels = {} ---@type string[]
   for _, item in ipairs(items) do
-    labels[#labels + 1] = vim.iter({ item.name, item.id or item.value }):find(is_completable)
+    labels[#labels + 1] = vim.iter({ item.name, item.id or item.value }):find(function(text)
+      -- no text with blanks, or with something that a screen does not show
+      return type(text) == 'string' and text:find('^%S+$') and sanitize.line(text) == text
+    end)
   end
   return labels
 end

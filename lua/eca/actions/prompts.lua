@@ -32,19 +32,7 @@ local function end_typing(buf)
   end
 end
 
---- Ask for the arguments that a command still needs, or fill in the template that a draft names.
----@param chat eca.Chat
----@param draft string that begins with `/`
----@param queue boolean
----@param send fun() called if it is a command of the agent
----@return boolean done false: the draft can be sent
-local function complete(chat, draft, queue, send)
-  local arguments = package.loaded['eca.completion.arguments'] -- only then a command is known
-  return arguments and arguments.ask_for_draft(chat, draft)
-    or require('eca.actions.templates').submit(chat, draft, queue, send)
-end
-
---- Send the draft.
+--- Send the draft. First a command's missing arguments are asked for, and a template is filled in.
 ---@param queue boolean when the running turn ends
 function M.submit(queue)
   local chat = current()
@@ -57,8 +45,12 @@ function M.submit(queue)
       notify.info('nothing to send: the input is empty')
     end
   end
-  if not (chat and vim.startswith(draft, '/') and complete(chat, draft, queue, send)) then
-    send()
+  if not chat or not vim.startswith(draft, '/') then
+    return send()
+  end
+  local arguments = package.loaded['eca.completion.arguments'] -- only then a command is known
+  if not (arguments and arguments.ask_for_draft(chat, draft)) then
+    require('eca.actions.templates').submit(chat, draft, queue, send)
   end
 end
 

@@ -154,14 +154,6 @@ local function list(chat, callback)
   end)
 end
 
---- Log in or out of the server of a chat.
----@param intent 'log_in'|'log_out'
----@param chat string
----@param id? string of the way
-local function send(intent, chat, id)
-  host.send(intent, { chat = chat, way = id })
-end
-
 --- Let the user choose one of some ways, and send it.
 ---@param intent 'log_in'|'log_out'
 ---@param chat string
@@ -171,7 +163,7 @@ local function pick(intent, chat, ways)
     local about = way.about ~= '' and ('  ' .. way.about) or ''
     return display_width.cut(sanitize.line(way.name .. about), vim.o.columns - MARGIN)
   end, function(way)
-    send(intent, chat, way.id)
+    host.send(intent, { chat = chat, way = way.id })
   end)
 end
 
@@ -193,7 +185,7 @@ end
 function M.login(id)
   local chat = eca.open()
   if id then
-    return send('log_in', chat, id)
+    return host.send('log_in', { chat = chat, way = id })
   end
   list(chat, function(ways)
     if #ways == 0 then
@@ -209,7 +201,7 @@ end
 function M.logout(id)
   local chat = eca.current()
   if id then
-    return send('log_out', chat, id)
+    return host.send('log_out', { chat = chat, way = id })
   end
   list(chat, function(ways)
     local is_several = false
@@ -218,7 +210,7 @@ function M.logout(id)
       return way.logged_in
     end, ways)
     if not is_several then
-      send('log_out', chat)
+      host.send('log_out', { chat = chat })
     elseif #logged_in == 0 then
       notify.info('you are not logged in')
     else

@@ -318,17 +318,16 @@ function M.run(text, edit, call)
   end)
 end
 
---- Send the draft of a chat if it is `/name …` and this is a template.
+--- Fill in the template that the draft of a chat names, if it is `/name …`.
 ---@param chat eca.Chat
 ---@param draft string
 ---@param queue boolean
----@param on_command fun() called if the agent has a command of this name: it comes first
----@return boolean is_template
-function M.submit(chat, draft, queue, on_command)
+---@param send fun() called if there is none, or if the agent has a command of this name
+function M.submit(chat, draft, queue, send)
   local name, rest = draft:match('^/(%S+)%s*(.*)$')
   local is_prompt = queue or not chat.question
   if not name or not is_prompt or not vim.list_contains(templates.names(), name) then
-    return false
+    return send()
   end
   start({
     chat = chat.id,
@@ -339,10 +338,9 @@ function M.submit(chat, draft, queue, on_command)
     typed = draft,
   }, function()
     if field.draft(chat.input) == draft then
-      on_command()
+      send()
     end
   end)
-  return true
 end
 
 return M

@@ -28,6 +28,12 @@ local function is_automatic(buf)
   return auto and not places.driver(buf)
 end
 
+--- The place at the cursor, if the user is typing in an input.
+---@return eca.CompletionPlace?
+local function place_typed()
+  return vim.api.nvim_get_mode().mode:find('^i') and places.at_cursor() or nil
+end
+
 --- Show what completes a place, as far as it is known, and ask for more.
 ---@param place eca.CompletionPlace
 local function offer(place)
@@ -49,17 +55,6 @@ local function update()
     offer(place)
   else
     menu.nothing()
-  end
-end
-
---- Ask for the arguments of an accepted item, if the cursor is still behind it: any key ends the
---- menu, not only those that accept.
----@param item eca.CompletionItem
-local function accepted(item)
-  local place = places.at_cursor()
-  local is_there = place and place.trigger == '/' and place.query == item.text
-  if is_there and vim.api.nvim_get_mode().mode:find('^i') then
-    arguments.ask_in_input(item)
   end
 end
 
@@ -91,11 +86,12 @@ function M.attach(buf)
     end,
     CompleteDone = function()
       local item = menu.done(places.at_cursor())
-      if item then
-        vim.schedule(function()
-          accepted(item)
-        end)
-      end
+      vim.schedule(function() -- if the cursor is still there: any key ends the menu
+        local place = item and item.arguments and place_typed()
+        if place and place.trigger == '/' and place.query == item.text then
+          arguments.ask_in_input(item)
+        end
+      end)
     end,
   }
   for event, callback in pairs(callbacks) do
@@ -116,7 +112,7 @@ end
 
 --- Show more of what completes the text before the cursor, if the user is typing in an input.
 local function refresh()
-  local place = vim.api.nvim_get_mode().mode:find('^i') and places.at_cursor()
+  local place = place_typed()
   if place then
     offer(place)
   end

@@ -252,13 +252,6 @@ local function replace(buf, text)
   return (tostring(fault):gsub('^.*Vim[^:]*:', ''))
 end
 
---- The digest of a text, whatever the form of its line ends.
----@param text string
----@return string
-local function digest(text)
-  return vim.fn.sha256((text:gsub('\r\n?', '\n')))
-end
-
 local UNREAD = 'it has unsaved changes in Neovim that you have not read, read it first'
 
 ---@class eca.AgentWrite
@@ -287,9 +280,10 @@ function M.write(write)
   end
   local why = refusal(buf, write.text)
   local is_unsaved = vim.bo[buf].modified
+  local before = text_of(buf):gsub('\r\n?', '\n') -- digests do not depend on the form of line ends
   if not why and is_unsaved and not write.replaces_unsaved then
     why = UNREAD
-  elseif not why and write.expected and write.expected ~= digest(text_of(buf)) then
+  elseif not why and write.expected and write.expected ~= vim.fn.sha256(before) then
     return { state = 'changed' }
   end
   local unsaved = is_unsaved and text_of(buf) or nil

@@ -85,19 +85,13 @@ function M.take(buf)
   conflicting[buf] = not taken or nil
 end
 
----@param new_path? string where the missing file was moved to
----@return string
-local function fate_of(new_path)
-  local moved = new_path and vim.uv.fs_stat(new_path)
-  return moved and ('moved to %s'):format(paths.short(new_path)) or 'deleted on disk'
-end
-
 --- Decide what Vim does with a buffer whose file changed. Called in `FileChangedShell`.
 ---@param buf integer
 ---@param reason string as in `v:fcs_reason`
 ---@param new_path? string where its file was moved to
 local function decide(buf, reason, new_path)
-  local fate = reason == 'deleted' and fate_of(new_path) or nil
+  local moved = new_path and vim.uv.fs_stat(new_path) and 'moved to ' .. paths.short(new_path)
+  local fate = reason == 'deleted' and (moved or 'deleted on disk') or nil
   vim.v.fcs_choice = reason == 'changed' and 'reload' or ''
   if reason == 'conflict' then
     note(buf)

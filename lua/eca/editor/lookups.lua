@@ -54,43 +54,30 @@ local function export(found, encoding)
   }
 end
 
----@param client_id integer
----@return string
-local function encoding_of(client_id)
-  local client = vim.lsp.get_client_by_id(client_id)
-  return client and client.offset_encoding or 'utf-16'
-end
-
 ---@param results table<integer, { result?: table }>
 ---@return eca.Location[]
 local function gather(results)
   local found = {} ---@type eca.Location[]
   for client_id, answer in pairs(results) do
-    local result = answer.result or {}
+    local result, client = answer.result or {}, vim.lsp.get_client_by_id(client_id)
     for _, location in ipairs(vim.islist(result) and result or { result }) do
-      found[#found + 1] = export(location, encoding_of(client_id))
+      found[#found + 1] = export(location, client and client.offset_encoding or 'utf-16')
     end
   end
   return found
 end
 
---- Is a server of this buffer starting? A configuration takes a moment to start one for a file that
---- was just loaded, and the server takes another to initialize.
----@param buf integer
----@return boolean
-local function is_starting(buf)
-  local started = vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
-  return #started > 0 or vim.uv.now() - (loaded[buf] or 0) < PATIENCE_MS
-end
-
---- The answer for a file whose servers cannot answer.
+--- The answer for a file whose servers cannot answer. One may be starting: a configuration takes a
+--- moment to start it for a file that was just loaded, and it takes another to initialize.
 ---@param buf integer
 ---@return eca.Location[]|'starting'|'no-server'
 local function without_answer(buf)
   if #vim.lsp.get_clients({ bufnr = buf }) > 0 then
     return {} -- no server supports the method
   end
-  return is_starting(buf) and 'starting' or 'no-server'
+  local started = vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
+  local is_starting = #started > 0 or vim.uv.now() - (loaded[buf] or 0) < PATIENCE_MS
+  return is_starting and 'starting' or 'no-server'
 end
 
 --- Find definitions or references of what is at a place; a word instead of a list if there is no

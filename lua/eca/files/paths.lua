@@ -6,12 +6,6 @@ local sanitize = require('eca.ui.sanitize')
 
 local M = {}
 
----@param path string
----@return string
-local function absolute(path)
-  return vim.startswith(path, '/') and path or vim.fs.joinpath(vim.fn.getcwd(), path)
-end
-
 --- Make a path absolute and resolve links, so that two names of one file are equal. Of a missing
 --- file at least the folder is resolved.
 ---@param path string
@@ -21,7 +15,8 @@ function M.normalize(path)
   if real then
     return real
   end
-  path = vim.fs.normalize(absolute(path), { expand_env = false })
+  path = vim.startswith(path, '/') and path or vim.fs.joinpath(vim.fn.getcwd(), path)
+  path = vim.fs.normalize(path, { expand_env = false })
   local folder = vim.uv.fs_realpath(vim.fs.dirname(path))
   return folder and vim.fs.joinpath(folder, vim.fs.basename(path)) or path
 end

@@ -63,16 +63,6 @@ local namespace = vim.api.nvim_create_namespace('eca.keymaps.interrupt')
 
 local INTERRUPT = '\3'
 
---- Is this a <C-c> that has passed its mapping?
----@param key string the key after mappings
----@param plug string
----@return boolean
-local function passed(key, plug)
-  return key == INTERRUPT
-    and vim.api.nvim_get_mode().mode == 'n'
-    and vim.fn.maparg('<C-c>', 'n') == plug
-end
-
 --- Milliseconds in which two reports are one press.
 local SAME_PRESS = 30
 
@@ -83,7 +73,10 @@ local function watch_interrupt(plug, act)
   local mapped_at, waiting = -math.huge, nil
   vim.on_key(function(key, typed)
     local now = vim.uv.hrtime() / 1e6
-    if passed(key, plug) and now - mapped_at > SAME_PRESS then
+    local is_missed = key == INTERRUPT
+      and vim.api.nvim_get_mode().mode == 'n'
+      and vim.fn.maparg('<C-c>', 'n') == plug
+    if is_missed and now - mapped_at > SAME_PRESS then
       local press = {}
       waiting = press
       vim.defer_fn(function()
@@ -103,13 +96,6 @@ end
 ---@field keys string[]
 ---@field keys_for? fun(name: string): string? what the key runs; nil: what Vim does
 
---- In the quickfix window a key is ours only while it shows the list of changes.
----@param name string
----@return string?
-local function in_changes(name)
-  return require('eca.review').is_shown() and keys.plug(name) or nil
-end
-
 --- On a pending block a key answers, elsewhere it goes to the request.
 ---@param name string
 ---@return string?
@@ -127,6 +113,9 @@ end
 ---@return eca.KeyPlace[]
 local function places(found, kind)
   if kind == 'changes' then
+    local function in_changes(name) -- the quickfix window may show another list
+      return require('eca.review').is_shown() and keys.plug(name) or nil
+    end
     return { { mode = 'n', keys = found.changes, keys_for = in_changes } }
   elseif kind == 'chat' then
     return {

@@ -47,13 +47,6 @@ local function add_wrapped(regions, first, last, group, width)
   regions[#regions + 1] = { first = last - width, last = last, conceal = '' }
 end
 
----@param line string
----@param at integer 1-based byte
----@return boolean
-local function is_word(line, at)
-  return line:find('^[%w\128-\255]', at) ~= nil
-end
-
 --- Code: closed by as many backticks as opened it.
 ---@param line string
 ---@param at integer 1-based
@@ -232,7 +225,7 @@ end
 ---@return integer next
 local function address(line, at, regions)
   local url = line:match('^https?://[^%s<>"`|]+', at)
-  if not url or (at > 1 and is_word(line, at - 1)) then
+  if not url or (at > 1 and line:find('^[%w\128-\255]', at - 1)) then
     return at + 1
   end
   -- late: only needed for an address

@@ -170,15 +170,6 @@ end
 --- Captures that are not highlights.
 local NO_COLOUR = { spell = true, nospell = true, none = true, conceal = true }
 
----@param name string of a capture
----@param language string
----@return string? group
-local function group_of(name, language)
-  if name:sub(1, 1) ~= '_' and not NO_COLOUR[name] then
-    return ('@%s.%s'):format(name, language)
-  end
-end
-
 --- Sort outer regions before inner ones: the last one set is visible.
 ---@param a eca.markdown.CodeRegion
 ---@param b eca.markdown.CodeRegion
@@ -201,9 +192,9 @@ function M.regions(language, lines, from)
   local regions, places = {}, {} ---@type eca.markdown.CodeRegion[], table<string, integer>
   for _, query in ipairs(language.queries) do
     for id, node in query:iter_captures(root, text, from, #lines) do
-      local group = group_of(query.captures[id], language.name)
-      local row, first, end_row, last = node:range()
-      if group and row >= from then
+      local name, row, first, end_row, last = query.captures[id], node:range()
+      if row >= from and name:sub(1, 1) ~= '_' and not NO_COLOUR[name] then
+        local group = ('@%s.%s'):format(name, language.name)
         local place = ('%d %d %d %d'):format(row, first, end_row, last)
         places[place] = places[place] or #regions + 1
         regions[places[place]] =

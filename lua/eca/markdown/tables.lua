@@ -16,7 +16,6 @@ M.namespace = vim.api.nvim_create_namespace('eca.tables')
 
 local LONGEST = 500 -- rows
 local WIDEST = 2000 -- bytes of a row: a longer one does not fit into any window
-local MOST_SIGNS = 30 -- cells of signs, numbers and folds left of the text, at most
 
 ---@class eca.markdown.Cell
 ---@field last integer 0-based byte column of the bar after it
@@ -47,21 +46,17 @@ end
 ---@return eca.markdown.Cell[]
 local function cells_of(line, columns)
   local parsed = markdown_line.parse(line)
-  local cells, at = {}, {} ---@type eca.markdown.Cell[], table<integer, eca.markdown.Cell>
+  local cells = {} ---@type eca.markdown.Cell[]
   for index = 2, #columns do
     local first, last = columns[index - 1] + 1, columns[index]
-    local cell = { first = first, last = last, width = display_width(line:sub(first + 1, last)) }
-    cells[#cells + 1] = cell
-    for column = first, last do
-      at[column] = cell
+    local width = display_width(line:sub(first + 1, last))
+    for _, region in ipairs(parsed and parsed.regions or {}) do
+      if region.conceal and region.first >= first and region.last <= last then
+        local hidden = display_width(line:sub(region.first + 1, region.last))
+        width = width - hidden + display_width(region.conceal)
+      end
     end
-  end
-  for _, region in ipairs(parsed and parsed.regions or {}) do
-    local cell = at[region.first]
-    if region.conceal and cell and region.last <= cell.last then
-      local hidden = display_width(line:sub(region.first + 1, region.last))
-      cell.width = cell.width - hidden + display_width(region.conceal)
-    end
+    cells[index - 1] = { first = first, last = last, width = width }
   end
   return cells
 end
@@ -74,12 +69,6 @@ local function alignment(text)
   local dashes = require('eca.text.scan').trim(text)
   local left, right = dashes:sub(1, 1) == ':', dashes:sub(-1) == ':'
   return left and right and 'center' or (right and 'right' or 'left')
-end
-
----@param line string
----@return boolean
-local function is_ruler(line)
-  return line:find('^[%s|:-]+$') ~= nil and line:find('-', 1, true) ~= nil
 end
 
 ---@param buf integer
@@ -148,15 +137,13 @@ local function widths_of(rows)
   return widths, total
 end
 
---- Is there room for rows of this width in all windows of a buffer? The cells of signs and numbers
---- are asked for only if they matter, because that is slow.
+--- Is there room for rows of this width in all windows of a buffer?
 ---@param buf integer
 ---@param width integer cells
 ---@return boolean
 local function fits(buf, width)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    local room = vim.api.nvim_win_get_width(win)
-    if width > room - MOST_SIGNS and width > room - vim.fn.getwininfo(win)[1].textoff then
+    if width > vim.api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff then
       return false
     end
   end
@@ -168,7 +155,8 @@ end
 ---@param count integer rows
 local function align(buf, first, count)
   local lines = vim.api.nvim_buf_get_lines(buf, first, first + math.min(count, LONGEST + 1), false)
-  if not lines[2] or #lines > LONGEST or not is_ruler(lines[2]) then
+  local ruler = lines[2]
+  if not ruler or #lines > LONGEST or not (ruler:find('^[%s|:-]+$') and ruler:find('-')) then
     return
   end
   local rows = {} ---@type eca.markdown.Cell[][]
@@ -184,7 +172,7 @@ local function align(buf, first, count)
     return
   end
   local sides = vim.tbl_map(function(cell)
-    return alignment(lines[2]:sub(cell.first + 1, cell.last))
+    return alignment(ruler:sub(cell.first + 1, cell.last))
   end, rows[2])
   for index, cells in ipairs(rows) do
     if index == 2 then
