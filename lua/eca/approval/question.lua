@@ -55,17 +55,15 @@ end
 ---@param item eca.Pending
 ---@param first_row integer
 local function send_picked(item, first_row)
-  local marks = vim.api.nvim_buf_get_extmarks(0, picks, 0, -1, {})
-  if #marks == 0 then
-    decide.answer(item, '')
-    return
+  local numbers = {} ---@type integer[]
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, picks, 0, -1, {})) do
+    numbers[#numbers + 1] = mark[2] - first_row + 2
   end
-  decide.pick(
-    item,
-    vim.tbl_map(function(mark)
-      return mark[2] - first_row + 2
-    end, marks)
-  )
+  if numbers[1] then
+    decide.pick(item, numbers)
+  else
+    decide.answer(item, '')
+  end
 end
 
 --- Answer with the option under the cursor; else, if the question takes one, by an empty answer.
@@ -98,97 +96,71 @@ local function enter_means(item)
     count > 0 and 'choose the option under the cursor' or nil
 end
 
---- A key for each of the first options, listed as one in the border. `<CR>` chooses any option.
----@param item eca.Pending
----@param first_row integer
----@return eca.Choice[]
-local function option_choices(item, first_row)
-  local choices = {} ---@type eca.Choice[]
-  local count = math.min(#(item.options or {}), MOST_KEYS)
-  for index = 1, count do
-    choices[index] = {
-      key = tostring(index),
-      run = function()
-        if item.several then
-          toggle(first_row + index - 2)
-        else
-          answer_with(item, index)
-        end
-      end,
-    }
-  end
-  if choices[1] and not item.yes_no then
-    local is_consent = item.declines and not item.picks
-    choices[1].label = count > 1 and '1-' .. count or nil
-    choices[1].text = is_consent and item.options[1][1] or item.several and 'pick' or 'choose'
-    choices[1].about = item.several and 'pick an option, or no longer' or 'choose an option'
-  end
-  for index, key in ipairs(item.yes_no and { 'y', 'n' } or {}) do
-    choices[#choices + 1] = {
-      key = key,
-      text = item.options[index][1],
-      run = function()
-        answer_with(item, index)
-      end,
-    }
-  end
-  if item.several then
-    choices[#choices + 1] = {
-      key = '<Space>',
-      about = 'pick the option under the cursor, or no longer',
-      run = function()
-        if option_here(item, first_row) then
-          toggle(vim.api.nvim_win_get_cursor(0)[1] - 1)
-        end
-      end,
-    }
-  end
-  local text, about = enter_means(item)
-  choices[#choices + 1] = {
-    key = '<CR>',
-    text = text,
-    about = about,
-    run = function()
-      choose_here(item, first_row)
-    end,
-  }
-  return choices
-end
-
+--- The keys: one for each of the first options, listed as one in the border. `<CR>` chooses any.
 ---@param item eca.Pending
 ---@param first_row integer
 ---@return eca.Choice[]
 local function choices_of(item, first_row)
-  local choices = option_choices(item, first_row)
+  local choices = {} ---@type eca.Choice[]
+  ---@param key string
+  ---@param text? string
+  ---@param about? string
+  ---@param run fun()
+  local function add(key, text, about, run)
+    choices[#choices + 1] = { key = key, text = text, about = about, run = run }
+  end
+  for index = 1, math.min(#(item.options or {}), MOST_KEYS) do
+    add(tostring(index), nil, nil, function()
+      if item.several then
+        toggle(first_row + index - 2)
+      else
+        answer_with(item, index)
+      end
+    end)
+  end
+  local first = choices[1]
+  if first and not item.yes_no then
+    local is_consent = item.declines and not item.picks
+    first.label = #choices > 1 and '1-' .. #choices or nil
+    first.text = is_consent and item.options[1][1] or item.several and 'pick' or 'choose'
+    first.about = item.several and 'pick an option, or no longer' or 'choose an option'
+  end
+  for index, key in ipairs(item.yes_no and { 'y', 'n' } or {}) do
+    add(key, item.options[index][1], nil, function()
+      answer_with(item, index)
+    end)
+  end
+  if item.several then
+    add('<Space>', nil, 'pick the option under the cursor, or no longer', function()
+      if option_here(item, first_row) then
+        toggle(vim.api.nvim_win_get_cursor(0)[1] - 1)
+      end
+    end)
+  end
+  local text, about = enter_means(item)
+  add('<CR>', text, about, function()
+    choose_here(item, first_row)
+  end)
   if item.freeform ~= false then
-    choices[#choices + 1] = {
-      key = 'i',
-      text = item.secret and 'type it hidden' or 'type answer',
-      about = 'answer in your own words',
-      run = function()
+    add(
+      'i',
+      item.secret and 'type it hidden' or 'type answer',
+      'answer in your own words',
+      function()
         answer_mode.write(item)
-      end,
-    }
+      end
+    )
   end
   if item.back then
-    choices[#choices + 1] = {
-      key = 'b',
-      text = 'back',
-      about = 'go back to the field before',
-      run = function()
-        decide.previous_field(item)
-      end,
-    }
+    add('b', 'back', 'go back to the field before', function()
+      decide.previous_field(item)
+    end)
   end
-  choices[#choices + 1] = {
-    key = 'x',
-    text = item.declines and 'decline' or 'cancel',
-    about = item.declines and 'refuse to answer: the agent goes on without it'
-      or 'cancel the question',
-    run = function()
-      decide.answer(item, nil)
-    end,
-  }
+  local refuses = 'refuse to answer: the agent goes on without it'
+  about = item.declines and refuses or 'cancel the question'
+  add('x', item.declines and 'decline' or 'cancel', about, function()
+    decide.answer(item, nil)
+  end)
   return choices
 end
 
@@ -245,20 +217,6 @@ local function oldest()
   end
 end
 
----@param item eca.Pending
----@param option [string, string]
----@return integer
-local function index_of(item, option)
-  for index, each in ipairs(item.options) do
-    if each == option then
-      return index
-    end
-  end
-  error('not an option of the question')
-end
-
-local OWN_WORDS = { 'answer in my own words' }
-
 --- Ask for the answer: in a list of options, or in the chat's input.
 ---@param item? eca.Pending default: the oldest question
 function M.open(item)
@@ -267,20 +225,19 @@ function M.open(item)
     notify.info('no pending question')
     return
   end
-  local choices = vim.list_extend({}, item.options or {})
-  if #choices == 0 or item.several then
+  local options = item.options or {}
+  if #options == 0 or item.several then
     return answer_mode.write(item)
   end
-  if item.freeform ~= false then
-    choices[#choices + 1] = OWN_WORDS
-  end
-  choose.one(item.title, choices, function(option)
-    return option[1]
-  end, function(option)
-    if option == OWN_WORDS then
+  local numbers = vim.fn.range(1, #options)
+  numbers[#numbers + 1] = item.freeform ~= false and 0 or nil -- the user's own words
+  choose.one(item.title, numbers, function(number)
+    return number == 0 and 'answer in my own words' or options[number][1]
+  end, function(number)
+    if number == 0 then
       answer_mode.write(item)
     else
-      answer_with(item, index_of(item, option))
+      answer_with(item, number)
     end
   end)
 end

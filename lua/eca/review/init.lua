@@ -208,9 +208,7 @@ end
 
 undo.on_undone(function(chat, plan, files)
   if review and review.chat == chat then
-    after_undo.mark(review, plan, files)
-    refresh(chat)
-    after_undo.read(review, function(lines)
+    after_undo.follow(review, plan, files, function(lines)
       refresh(chat, lines)
     end)
   end

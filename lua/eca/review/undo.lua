@@ -96,11 +96,11 @@ end
 --- Called when turns were undone in some files (absolute paths), or redone.
 ---@alias eca.UndoListener fun(chat: string, plan: eca.UndoPlan, files: string[])
 
-local listeners = {} ---@type eca.UndoListener[]
+local undone = function() end ---@type eca.UndoListener
 
 ---@param listener eca.UndoListener
 function M.on_undone(listener)
-  listeners[#listeners + 1] = listener
+  undone = listener
 end
 
 --- Can the user decide about a row?
@@ -129,9 +129,7 @@ local function tell(undo, result)
       disk_check.take(buf)
     end
   end
-  for _, listener in ipairs(listeners) do
-    listener(undo.chat, undo.plan, result.done)
-  end
+  undone(undo.chat, undo.plan, result.done)
   if result.told then
     notify.info(result.told)
   end
