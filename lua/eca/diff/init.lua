@@ -66,20 +66,10 @@ local function tab_of(item)
   end
 end
 
----@param tab? eca.DiffTab
+---@param tab eca.DiffTab
 ---@return boolean
 local function valid(tab)
-  return tab ~= nil and vim.api.nvim_tabpage_is_valid(tab.tab)
-end
-
----@param win integer
-local function end_diff(win)
-  if vim.api.nvim_win_is_valid(win) then
-    vim.api.nvim_win_call(win, function()
-      vim.cmd.diffoff()
-      vim.cmd.setlocal('winbar<')
-    end)
-  end
+  return vim.api.nvim_tabpage_is_valid(tab.tab)
 end
 
 ---@param tab eca.DiffTab
@@ -90,46 +80,39 @@ local function unbind(tab)
   tab.keys = {}
 end
 
---- Keep what the user has edited in the proposed text, if its request is still pending.
----@param tab eca.DiffTab
-local function keep_edits(tab)
-  local request = tab.diff.request
-  if request and decide.now(request) then
-    unbind(tab)
-    edits.keep(tab.diff, tab.sides)
-  end
-end
-
 ---@param tab eca.DiffTab
 local function forget(tab)
-  if tabs[key_of(tab.diff)] == tab then
-    tabs[key_of(tab.diff)] = nil
-    keep_edits(tab)
+  local key, request = key_of(tab.diff), tab.diff.request
+  if tabs[key] == tab then
+    tabs[key] = nil
+    if request and decide.now(request) then -- the user's edits are kept until the answer
+      unbind(tab)
+      edits.keep(tab.diff, tab.sides)
+    end
   end
   vim.api.nvim_clear_autocmds({ group = tab.group })
-  vim.tbl_map(end_diff, tab.wins)
+  for _, win in ipairs(tab.wins) do
+    if vim.api.nvim_win_is_valid(win) then
+      vim.api.nvim_win_call(win, function()
+        vim.cmd.diffoff()
+        vim.cmd.setlocal('winbar<')
+      end)
+    end
+  end
   diff_screen.close(tab)
 end
 
---- Return to where the user came from.
 ---@param tab eca.DiffTab
-local function go_home(tab)
-  if vim.api.nvim_tabpage_is_valid(tab.home) then
-    others.go_to_tab(tab.home)
-    return_window.go_back(tab.origin)
-    returned(tab.origin)
-  end
-end
-
----@param tab eca.DiffTab
----@param inside boolean the user is in it, or was until it was closed
+---@param inside boolean the user is in it, or was until it was closed: they return
 local function close(tab, inside)
   forget(tab)
   if valid(tab) and #vim.api.nvim_list_tabpages() == 1 then
     others.call('TabNew', vim.cmd.tabnew)
   end
-  if inside then
-    go_home(tab)
+  if inside and vim.api.nvim_tabpage_is_valid(tab.home) then
+    others.go_to_tab(tab.home)
+    return_window.go_back(tab.origin)
+    returned(tab.origin)
   end
   if valid(tab) then
     local number = vim.api.nvim_tabpage_get_number(tab.tab)
@@ -269,34 +252,29 @@ local function open(diff, home, from)
   return tab
 end
 
---- Go to an open tab page.
----@param tab eca.DiffTab
-local function enter(tab)
-  if not is_inside(tab) then
-    tab.home, tab.origin = vim.api.nvim_get_current_tabpage(), return_window.here()
-    vim.cmd.stopinsert()
-    others.go_to_tab(tab.tab)
-  end
-  tab.guard = guard.begin()
-end
-
 --- Show a diff and go there. If a tab page shows the same one already, it is entered.
 ---@param diff eca.Diff
 function M.show(diff)
-  local known = tabs[key_of(diff)]
-  if known and valid(known) and vim.deep_equal(known.diff, diff) then
-    enter(known)
-    return
-  end
+  local key = key_of(diff)
+  local known = tabs[key]
+  local inside = known and is_inside(known)
   local home, from = vim.api.nvim_get_current_tabpage(), return_window.here()
-  if known then
-    if is_inside(known) then
-      home, from = known.home, known.origin
+  if known and inside then
+    home, from = known.home, known.origin
+  end
+  if known and valid(known) and vim.deep_equal(known.diff, diff) then
+    known.home, known.origin = home, from
+    if not inside then
+      vim.cmd.stopinsert()
+      others.go_to_tab(known.tab)
     end
-    close(known, is_inside(known))
+    known.guard = guard.begin()
+    return
+  elseif known then
+    close(known, inside)
   end
   local tab = open(diff, home, from)
-  tabs[key_of(diff)] = tab
+  tabs[key] = tab
   diff_screen.open(tab)
   watch(tab)
   bind(tab)

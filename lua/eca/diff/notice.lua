@@ -44,13 +44,6 @@ local function lines_of(diff)
   end, lines)
 end
 
----@param win integer
-local function set_options(win)
-  consent_window.set(win, { linebreak = true, breakindent = true, breakindentopt = 'shift:2' })
-  vim.wo[win][0].winfixheight = true
-  vim.wo[win][0].winbar, vim.wo[win][0].statusline = '', ' '
-end
-
 --- Fit the window's height to its text. Called again when the width changes.
 ---@param win? integer
 function M.fit(win)
@@ -81,7 +74,9 @@ function M.open(diff)
   vim.bo[buf].modifiable = false
   local config = { split = 'above', win = -1, height = #lines, style = 'minimal' }
   local win = vim.api.nvim_open_win(buf, false, config)
-  set_options(win)
+  consent_window.set(win, { linebreak = true, breakindent = true, breakindentopt = 'shift:2' })
+  vim.wo[win][0].winfixheight = true
+  vim.wo[win][0].winbar, vim.wo[win][0].statusline = '', ' '
   M.fit(win)
   return win
 end

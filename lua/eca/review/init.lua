@@ -127,20 +127,13 @@ local function is_under_cursor(found, change)
   return found.bufnr == vim.api.nvim_get_current_buf() and line >= found.lnum and line <= last
 end
 
---- The rows of the list, and the one under the cursor if the cursor is in the list.
----@return eca.ReviewItem[] items
----@return eca.ReviewItem? row
-local function items_here()
-  local items = list({ items = 0 }).items ---@type eca.ReviewItem[]
-  local in_list = vim.bo.buftype == 'quickfix' and M.is_shown()
-  return items, in_list and items[vim.api.nvim_win_get_cursor(0)[1]] or nil
-end
-
 --- The changes under the cursor: one, or all of a turn if the cursor is on the turn's row.
 ---@return eca.Target[] empty: there is none
 ---@return eca.Change? turn the turn's row under the cursor
 local function under_cursor()
-  local items, row = items_here()
+  local items = list({ items = 0 }).items ---@type eca.ReviewItem[]
+  local in_list = vim.bo.buftype == 'quickfix' and M.is_shown()
+  local row = in_list and items[vim.api.nvim_win_get_cursor(0)[1]] or nil
   local at = row and change_of(row)
   local turn = at and at.kind == 'turn' and at or nil
   local targets = {} ---@type eca.Target[]

@@ -55,20 +55,15 @@ local function place(comment)
   return ('%s:%d%s'):format(path, comment.line, last)
 end
 
----@param turn eca.Change of kind `turn`
----@return string
-local function name_of(turn)
-  local name = turn.prompt ~= '' and ('“%s”'):format(turn.prompt)
-    or ('number %d'):format(turn.turn)
-  return ('all changes of the turn %s: %s'):format(name, turn.text)
-end
-
 ---@param comment eca.Comment
 ---@return string
 local function paragraph(comment)
   local change, quoted = comment.change, {}
   if change.kind == 'turn' then
-    return ('%s\n\n%s'):format(name_of(change), comment.text)
+    local name = change.prompt ~= '' and ('“%s”'):format(change.prompt)
+      or ('number %d'):format(change.turn)
+    local subject = ('all changes of the turn %s: %s'):format(name, change.text)
+    return ('%s\n\n%s'):format(subject, comment.text)
   end
   quote('-', change.before or {}, quoted)
   quote('+', change.after or {}, quoted)

@@ -152,28 +152,6 @@ local function draw_border(win, panel, unseen, below)
   )
 end
 
---- Note what of the text is on the screen.
----@param win integer
----@param buf integer
----@param panel eca.Panel
----@return fun(): integer rows that were never on the screen
-local function watch_end(win, buf, panel)
-  local seen = seen_rows.watch(win)
-  local function look()
-    local unseen, below = seen.look()
-    draw_border(win, panel, unseen, below)
-    return unseen
-  end
-  vim.api.nvim_create_autocmd({ 'WinScrolled', 'CursorMoved' }, {
-    buffer = buf,
-    callback = function()
-      look()
-    end,
-  })
-  look()
-  return look
-end
-
 ---@param buf integer
 ---@param panel eca.Panel
 ---@param close fun()
@@ -216,7 +194,21 @@ function M.show(panel)
     end
     vanish()
   end
-  local look = watch_end(win, buf, panel)
+  local seen = seen_rows.watch(win)
+  --- Note what of the text is on the screen.
+  ---@return integer rows that were never on it
+  local function look()
+    local unseen, below = seen.look()
+    draw_border(win, panel, unseen, below)
+    return unseen
+  end
+  vim.api.nvim_create_autocmd({ 'WinScrolled', 'CursorMoved' }, {
+    buffer = buf,
+    callback = function()
+      look() -- what it returns would end the autocommand
+    end,
+  })
+  look()
   bind(buf, panel, close, look)
   -- Not at once: a window that is closed while it is left makes Neovim 0.12 use freed memory.
   local leave = vim.schedule_wrap(vanish)
