@@ -4,6 +4,7 @@
 --- - A block stands in for the float's text only if all of that is on the screen, in the same
 ---   lines: no cell beyond an edge, in a fold, concealed, or under another float. The float alone
 ---   marks tabs and blanks at the end of a line, so these never count.
+local place = require('eca.approval.place')
 local seen_rows = require('eca.consent.seen_rows')
 local transcript = require('eca.transcript')
 local windows = require('eca.window')
@@ -51,16 +52,13 @@ end
 ---@param last integer the same
 ---@return eca.ScreenArea
 local function area_of(win, first, last)
-  local corner = vim.api.nvim_win_get_position(win)
+  local area = place.area_of(win)
   local text = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), last, last + 1, false)
   local top = vim.fn.screenpos(win, first + 1, 1).row
   local bottom = vim.fn.screenpos(win, last + 1, math.max(1, #(text[1] or ''))).row
-  return {
-    top = top > 0 and top - 1 or corner[1],
-    bottom = bottom > 0 and bottom or corner[1] + vim.api.nvim_win_get_height(win),
-    left = corner[2],
-    right = corner[2] + vim.api.nvim_win_get_width(win),
-  }
+  area.top = top > 0 and top - 1 or area.top
+  area.bottom = bottom > 0 and bottom or area.bottom
+  return area
 end
 
 --- Are all rows of some lines drawn?

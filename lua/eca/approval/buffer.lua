@@ -30,31 +30,6 @@ function M.columns(content)
   return widest
 end
 
---- Mark the rows that the agent wrote. No other margin of Neovim can differ from row to row and is
---- counted when a window is measured.
----@param buf integer
----@param quoted [integer, integer]
-local function draw_bar(buf, quoted)
-  for row = quoted[1], quoted[2] do
-    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
-      virt_text = { { BAR, 'EcaGuide' } },
-      virt_text_pos = 'inline',
-      right_gravity = false,
-    })
-  end
-end
-
---- Map the keys that would begin an edit: after `d`, Neovim takes the next key for a motion, and an
---- answer is lost. What a request has keys for is mapped later.
----@param buf integer
-local function map_edits(buf)
-  for key in ('aAcCdDiIoOpPrRsSxX'):gmatch('.') do
-    vim.keymap.set('n', key, function()
-      notify.info(key .. ' does nothing for this request: g? lists its keys')
-    end, { buffer = buf, nowait = true })
-  end
-end
-
 --- Write the text of a request.
 ---@param buf integer
 ---@param content eca.PromptContent
@@ -76,7 +51,15 @@ function M.fill(buf, content, short)
       strict = false,
     })
   end
-  draw_bar(buf, content.quoted)
+  -- Mark the rows that the agent wrote. No other margin of Neovim can differ from row to row and is
+  -- counted when a window is measured.
+  for row = content.quoted[1], content.quoted[2] do
+    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+      virt_text = { { BAR, 'EcaGuide' } },
+      virt_text_pos = 'inline',
+      right_gravity = false,
+    })
+  end
   if short and content.quoted[1] == 0 then
     -- Where the request is: the agent's first row alone could be taken for all of it.
     vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
@@ -93,7 +76,13 @@ function M.write(content)
   local buf = others.create_buf()
   vim.bo[buf].bufhidden = 'wipe'
   M.fill(buf, content)
-  map_edits(buf)
+  -- After a key that begins an edit, as `d`, Neovim takes the next one for a motion, and the answer
+  -- is lost. What a request has keys for is mapped later.
+  for key in ('aAcCdDiIoOpPrRsSxX'):gmatch('.') do
+    vim.keymap.set('n', key, function()
+      notify.info(key .. ' does nothing for this request: g? lists its keys')
+    end, { buffer = buf, nowait = true })
+  end
   return buf
 end
 

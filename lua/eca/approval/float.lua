@@ -55,7 +55,7 @@ local function draw_title(float)
   local more = 0
   if not is_short then
     local unseen
-    unseen, more = float.seen.look()
+    unseen, more = float.seen()
     if unseen == 0 then
       float.content.read()
     end

@@ -220,27 +220,19 @@ local function draw_soon()
   end
 end
 
---- Replace the list. Returns the requests that are new or have changed.
----@param pending eca.Pending[]
----@return eca.Pending[]
-local function replace(pending)
-  local before, new = asked, {} ---@type table<string, eca.AskedRequest>, eca.Pending[]
-  items, asked = pending, {}
-  for _, item in ipairs(pending) do
-    local known = known_of(item)
-    asked[known.key] = before[known.key] or known
-    new[#new + 1] = not before[known.key] and item or nil
-  end
-  return new
-end
-
 local EVENTS =
   { 'BufModifiedSet', 'BufWinEnter', 'TabEnter', 'VimResized', 'WinResized', 'WinNew', 'WinClosed' }
 
 --- Show the pending requests. Called with the op `pending`.
 ---@param pending eca.Pending[]
 function M.update(pending)
-  local new = replace(pending)
+  local before, new = asked, {} ---@type table<string, eca.AskedRequest>, eca.Pending[]
+  items, asked = pending, {}
+  for _, item in ipairs(pending) do
+    local known = known_of(item)
+    asked[known.key] = before[known.key] or known
+    new[#new + 1] = not before[known.key] and item or nil -- or it has changed
+  end
   -- While a request is pending, the float adapts to changes of the user's windows.
   local group = vim.api.nvim_create_augroup('eca.approval', { clear = true })
   if #pending > 0 then

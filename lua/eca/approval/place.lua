@@ -56,9 +56,10 @@ local EXPLANATION_ROWS = 6
 ---@field rows fun(width: integer): integer, integer rows of the text at a width, and of our own
 ---@field block? eca.SeenBlock the request's block on the screen
 
+--- The area of a window.
 ---@param win integer
 ---@return eca.ScreenArea
-local function area_of(win)
+function M.area_of(win)
   local corner = vim.api.nvim_win_get_position(win)
   return {
     top = corner[1],
@@ -81,7 +82,7 @@ end
 ---@return eca.ScreenArea?
 local function chat_area()
   local win = windows.shown()
-  local area = win and area_of(win)
+  local area = win and M.area_of(win)
   if area and area.bottom - area.top < LEAST_WINDOW.rows then
     area.top = screen().top
   end
@@ -94,7 +95,7 @@ end
 local function cursor_line(win)
   local cursor = vim.api.nvim_win_get_cursor(win)
   local row = vim.fn.screenpos(win, cursor[1], cursor[2] + 1).row - 1
-  local area = area_of(win)
+  local area = M.area_of(win)
   area.top, area.bottom = row, row + 1
   return area
 end
@@ -105,7 +106,7 @@ end
 local function looked_at(win)
   local list = vim.bo[vim.api.nvim_win_get_buf(win)].buftype == 'quickfix'
   if list or vim.api.nvim_win_get_height(win) <= LOW_WINDOW then
-    return area_of(win)
+    return M.area_of(win)
   end
   return cursor_line(win)
 end
@@ -218,7 +219,7 @@ end
 ---@return eca.PromptPlace
 function M.choose(want, win)
   local _, input_window = windows.shown()
-  local input = input_window and area_of(input_window)
+  local input = input_window and M.area_of(input_window)
   local seen, line = looked_at(win), cursor_line(win)
   local block = want.block
   for rows = block and EXPLANATION_ROWS or -1, 0, -1 do

@@ -72,14 +72,6 @@ local function view_of(win, ignored)
   }
 end
 
---- Does Neovim write marks over the first row of a line whose beginning is scrolled away?
----@param win integer
----@return boolean
-local function marks_beginning(win)
-  local showbreak = vim.wo[win].showbreak
-  return showbreak == '' or showbreak == 'NONE'
-end
-
 --- The rows of a line that are drawn.
 ---@param view eca.DrawnView
 ---@param lnum integer
@@ -100,8 +92,9 @@ local function line_at(view, lnum, at, rows)
     local begun = display:find('lastline') or display:find('truncate')
     line.last = skipped + (top and room or begun and room - 1 or 0)
   end
-  if skipped > 0 and marks_beginning(view.win) then
-    line.first = line.first + 1
+  local showbreak = vim.wo[view.win].showbreak
+  if skipped > 0 and (showbreak == '' or showbreak == 'NONE') then
+    line.first = line.first + 1 -- Neovim writes marks over the first row, as its line began above
   end
   if view.nowrap then
     local text =
@@ -148,9 +141,9 @@ end
 
 ---@alias eca.Lines [integer, integer] first and last line, 1-based
 
----@class eca.SeenRows
----@field look fun(): integer, integer notes what is on the screen; returns how many rows were never
----  on it, and how many are below its last one
+--- Notes what is on the screen. Returns how many rows were never on it, and how many are below its
+--- last one.
+---@alias eca.SeenRows fun(): integer, integer
 
 --- The number of rows of some lines. Rows without text, as diffs have them, do not count.
 ---@param win integer
@@ -189,36 +182,24 @@ end
 function M.watch(win, wanted)
   local width, left = -1, 0
   local lines, seen = {}, {} ---@type eca.Lines[], table<string, true>
-  --- Forget all: the text has other rows now.
-  ---@param columns integer
-  local function begin(columns)
-    local count = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
-    width, left, lines, seen = columns, 0, wanted and wanted() or { { 1, count } }, {}
-    for _, each in ipairs(lines) do
-      left = left + height(win, each)
+  return function()
+    local drawn, columns = M.drawn(win)
+    if columns ~= width then -- the text has other rows now
+      local count = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(win))
+      width, left, lines, seen = columns, 0, wanted and wanted() or { { 1, count } }, {}
+      for _, each in ipairs(lines) do
+        left = left + height(win, each)
+      end
     end
-  end
-  ---@param lnum integer
-  ---@param row integer
-  local function note(lnum, row)
-    local name = lnum .. ' ' .. row
-    left = left - (seen[name] and 0 or 1)
-    seen[name] = true
-  end
-  return {
-    look = function()
-      local drawn, columns = M.drawn(win)
-      if columns ~= width then
-        begin(columns)
+    for lnum, line in pairs(drawn) do
+      for row = line.first, has(lines, lnum) and line.last or 0 do
+        local name = lnum .. ' ' .. row
+        left = left - (seen[name] and 0 or 1)
+        seen[name] = true
       end
-      for lnum, line in pairs(drawn) do
-        for row = line.first, has(lines, lnum) and line.last or 0 do
-          note(lnum, row)
-        end
-      end
-      return math.max(0, left), below(win, drawn)
-    end,
-  }
+    end
+    return math.max(0, left), below(win, drawn)
+  end
 end
 
 return M

@@ -172,20 +172,13 @@ local function draw_winbars(tab)
   winbar.draw(tab, actions(tab))
 end
 
---- Has the tab been visible for long enough that a key pressed now is meant for it?
----@param tab eca.DiffTab
----@return boolean
-local function tab_guard_is_over(tab)
-  return tab.guard ~= nil and guard.is_over(tab.guard)
-end
-
 ---@param tab eca.DiffTab
 local function bind(tab)
   unbind(tab)
   for _, action in ipairs(actions(tab)) do
     tab.keys[#tab.keys + 1] = action.key
     vim.keymap.set('n', action.key, function()
-      if tab_guard_is_over(tab) then
+      if tab.guard and guard.is_over(tab.guard) then
         pressed = tab
         action.run()
         pressed = nil
@@ -340,7 +333,7 @@ end
 ---@return boolean
 function M.guard_is_over(item)
   local tab = M.shown(item)
-  return not tab or tab_guard_is_over(tab)
+  return not tab or tab.guard ~= nil and guard.is_over(tab.guard)
 end
 
 --- Called when the pending requests have changed: removes keys that answer nothing any more.

@@ -141,7 +141,7 @@ function M.look(tab)
   end
   local wins = { tab.wins[1], tab.wins[2], tab.notice }
   for place, watch in pairs(screen.watches) do
-    left = left + (vim.api.nvim_win_is_valid(wins[place]) and watch.look() or 0)
+    left = left + (vim.api.nvim_win_is_valid(wins[place]) and watch() or 0)
   end
   local file = tab.diff.file and tab.diff.file.place or 0
   local files = screen.seen.files

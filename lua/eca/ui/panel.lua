@@ -198,7 +198,7 @@ function M.show(panel)
   --- Note what of the text is on the screen.
   ---@return integer rows that were never on it
   local function look()
-    local unseen, below = seen.look()
+    local unseen, below = seen()
     draw_border(win, panel, unseen, below)
     return unseen
   end
