@@ -77,7 +77,11 @@ class Session:
         self._intents_in, self._intents = anyio.create_memory_object_stream[intents.Intent](
             math.inf
         )
-        self._ledger = Ledger(self._command_changed)
+        self._ledger = Ledger(
+            lambda chat, path: self._used_files(
+                chat, [call_details.FileUsed(path, call_details.Use.WRITTEN)]
+            )
+        )
         self._chats = Chats(view, settings, self._ledger)
         self.resend_pending = self._chats.resend_pending
         self.render_with = self._chats.render_with
@@ -327,9 +331,6 @@ class Session:
         return chat
 
     # --- the agents -----------------------------------------------------------------------------
-
-    def _command_changed(self, chat_id: str, path: str) -> None:
-        self._used_files(chat_id, [call_details.FileUsed(path, call_details.Use.WRITTEN)])
 
     def _used_files(self, chat_id: str, files: Sequence[call_details.FileUsed]) -> None:
         """Count files that only a look at the disk has found."""

@@ -93,7 +93,8 @@ class Contexts:
         except (OSError, NotAFile) as fault:
             raise contexts.MalformedContext(f"{name} cannot be read: {fault}") from fault
         edited = await self._files.unsaved([context.path]) if count < furthest else {}
-        count = max(count, _lines_in(edited.get(context.path, "")))
+        text = edited.get(context.path, "")
+        count = max(count, text.count("\n") + (not text.endswith("\n")))
         return contexts.lines_within({"first": context.first, "last": context.last}, name, count)
 
     def _name(self, path: str) -> str:
@@ -107,7 +108,3 @@ def _count(path: str, most: int) -> int:
         while count < most and (chunk := file.read(_CHUNK)):
             count, end = count + chunk.count(b"\n"), chunk[-1:]
     return count + (end != b"\n")
-
-
-def _lines_in(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n"))

@@ -3,13 +3,14 @@
 The agent changes the history first, then the view. All functions raise AgentRefused.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 from weakref import WeakValueDictionary
 
 import anyio
 
-from eca_nvim.agents.abilities import AgentRefused, Archive, OpenedChat
+from eca_nvim.agents.abilities import AgentRefused, Archive
 from eca_nvim.chat.model.blocks import Changes, FlagBlock, TextBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions import history_edits
@@ -55,83 +56,99 @@ class ChangingHistories:
         self._chats.show(end_change(chat, now(), sends=sends))
 
 
-async def roll_back(chats: Chats, archive: Archive, chat: Chat, intent: intents.Rollback) -> None:
-    """Remove a user's message and all after it, undo what tools did to files since, or both."""
-    require_idle(chat)
-    prompt, content_id = named_prompt(chat, intent.block)
-    await archive.rollback(chat.id, content_id, messages=intent.messages, tools=intent.tools)
-    if intent.messages:
-        chats.show(history_edits.roll_back(chat, prompt, now()))
-    if intent.tools:
-        chats.show(history_edits.files_restored(chat, now()))
+class HistoryEdits:
+    """Handles the user's requests to change what was said."""
 
+    def __init__(self, chats: Chats, servers: Servers, histories: ChangingHistories) -> None:
+        self._chats = chats
+        self._servers = servers
+        self._histories = histories
+        self.table: Mapping[type[intents.Intent], Callable[[Any], object]] = {
+            intents.Rollback: self._roll_back,
+            intents.ForkChat: self._fork,
+            intents.AddFlag: self._add_flag,
+            intents.RemoveFlag: self._remove_flag,
+        }
 
-async def fork(
-    chats: Chats, histories: ChangingHistories, archive: Archive, chat: Chat, block: int
-) -> Chat:
-    """Copy a chat up to a block, show the copy and return it.
+    async def _archive(self, chat: Chat) -> Archive:
+        return (await self._servers.of(chat).process.ready()).archive
 
-    A prompt at the end of the copy is removed from it; the prompt under the cursor goes into the
-    copy's input. Agents that cannot copy a part copy all of it.
-    """
-    if options.Ability.FORK_HERE not in chat.abilities:
-        require_idle(chat)
-        copy_id, opened = await archive.fork(chat.id, None)
-        copy = _show_copy(chats, chat, copy_id, opened)
-        chats.show(Changes([ops.ShowChat(copy_id)]))
-        return copy
-    fork_point = history_edits.fork_point(chat, block)
-    if fork_point is None:
-        raise AgentRefused("a chat can be forked only at a prompt or a tool call")
-    copy_id, opened = await archive.fork(chat.id, fork_point.content_id)
-    copy = _show_copy(chats, chat, copy_id, opened)
-    try:
-        if fork_point.is_prompt:
-            rewrite = fork_point.rewrite
-            async with histories.change(copy_id):
-                prompt, content_id = named_prompt(copy, 0)
-                await archive.rollback(copy_id, content_id, messages=True, tools=False)
-                chats.show(history_edits.roll_back(copy, prompt, now(), give_back=rewrite))
-    finally:
+    async def _roll_back(self, intent: intents.Rollback) -> None:
+        """Remove a user's message and all after it, undo what tools did to files since, or both."""
+        chat = known(self._chats, intent.chat)
+        async with self._histories.change(chat.id):
+            archive = await self._archive(chat)
+            require_idle(chat)
+            prompt, content_id = named_prompt(chat, intent.block)
+            messages, tools = intent.messages, intent.tools
+            await archive.rollback(chat.id, content_id, messages=messages, tools=tools)
+            if messages:
+                self._chats.show(history_edits.roll_back(chat, prompt, now()))
+            if tools:
+                self._chats.show(history_edits.files_restored(chat, now()))
+
+    async def _fork(self, intent: intents.ForkChat) -> None:
+        """Copy a chat up to a block, and show the copy.
+
+        A prompt at the end of the copy is removed from it; the prompt under the cursor goes into
+        the copy's input. Agents that cannot copy a part copy all of it.
+        """
+        chat = known(self._chats, intent.chat)
+        archive, point = await self._archive(chat), None
+        if options.Ability.FORK_HERE not in chat.abilities:
+            require_idle(chat)
+        elif (point := history_edits.fork_point(chat, intent.block)) is None:
+            raise AgentRefused("a chat can be forked only at a prompt or a tool call")
+        copy_id, opened = await archive.fork(chat.id, point.content_id if point else None)
+        copy = self._chats.get(copy_id, chat.server_name)
+        self._chats.show(show_history(copy, opened.page, now()))
+        self._chats.apply(copy, [events.TitleChanged(opened.title or "")])
+        try:
+            if point is not None and point.is_prompt:
+                async with self._histories.change(copy_id):
+                    prompt, content_id = named_prompt(copy, 0)
+                    await archive.rollback(copy_id, content_id, messages=True, tools=False)
+                    rewrite = point.rewrite
+                    shown = history_edits.roll_back(copy, prompt, now(), give_back=rewrite)
+                    self._chats.show(shown)
+        finally:
+            if not copy.forgotten:
+                self._chats.show(Changes([ops.ShowChat(copy_id)]))
         if not copy.forgotten:
-            chats.show(Changes([ops.ShowChat(copy_id)]))
-    return copy
+            self._servers.of(chat).options.copied(chat, copy)
+
+    async def _add_flag(self, intent: intents.AddFlag) -> None:
+        chat = known(self._chats, intent.chat)
+        async with self._histories.change(chat.id):
+            archive = await self._archive(chat)
+            found = history_edits.anchor_of(chat, intent.block)
+            if found is None:
+                raise AgentRefused("no flag can be set here: the server has no id for this block")
+            anchor, content_id = found
+            flag = await archive.add_flag(chat.id, content_id, intent.text)
+            self._chats.show(history_edits.add_flag(chat, anchor, flag, intent.text, now()))
+
+    async def _remove_flag(self, intent: intents.RemoveFlag) -> None:
+        chat = known(self._chats, intent.chat)
+        archive, flag = await self._archive(chat), chat.blocks.get(intent.block)
+        if not isinstance(flag, FlagBlock):
+            raise AgentRefused("no flag here")
+        await archive.remove_flag(chat.id, flag.content_id)
+        self._chats.show(history_edits.remove_flag(chat, flag, now()))
 
 
-def _show_copy(chats: Chats, chat: Chat, copy_id: str, opened: OpenedChat) -> Chat:
-    copy = chats.get(copy_id, chat.server_name)
-    chats.show(show_history(copy, opened.page, now()))
-    chats.apply(copy, [events.TitleChanged(opened.title or "")])
-    return copy
-
-
-async def add_flag(chats: Chats, archive: Archive, chat: Chat, block: int, text: str) -> None:
-    """Add a flag after a block."""
-    anchor, content_id = _anchor(chat, block)
-    flag = await archive.add_flag(chat.id, content_id, text)
-    chats.show(history_edits.add_flag(chat, anchor, flag, text, now()))
-
-
-async def remove_flag(chats: Chats, archive: Archive, chat: Chat, block: int) -> None:
-    """Remove a flag."""
-    flag = chat.blocks.get(block)
-    if not isinstance(flag, FlagBlock):
-        raise AgentRefused("no flag here")
-    await archive.remove_flag(chat.id, flag.content_id)
-    chats.show(history_edits.remove_flag(chat, flag, now()))
+def known(chats: Chats, chat_id: str) -> Chat:
+    """Return a chat that there is."""
+    chat = chats.table.get(chat_id)
+    if chat is None:
+        raise AgentRefused("there is no such chat")
+    return chat
 
 
 def require_idle(chat: Chat) -> None:
     """Raise AgentRefused while a turn runs."""
     if chat.turn.state is not states.Turn.IDLE:
         raise AgentRefused("a turn is running: stop it first with :Eca stop")
-
-
-def _anchor(chat: Chat, block: int) -> history_edits.Anchor:
-    found = history_edits.anchor_of(chat, block)
-    if found is None:
-        raise AgentRefused("no flag can be set here: the server has no id for this block")
-    return found
 
 
 def named_prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:

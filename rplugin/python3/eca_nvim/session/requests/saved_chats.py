@@ -47,17 +47,8 @@ class SavedChats:
             intents.RenameChat: self._rename,
             intents.ClearMessages: self._clear,
             intents.DeleteChat: self._delete,
-            intents.Rollback: self._roll_back,
-            intents.ForkChat: self._fork,
-            intents.AddFlag: self._add_flag,
-            intents.RemoveFlag: self._remove_flag,
+            **history_edits.HistoryEdits(chats, servers, self._histories).table,
         }
-
-    def _known(self, chat_id: str) -> Chat:
-        chat = self._chats.table.get(chat_id)
-        if chat is None:
-            raise AgentRefused("there is no such chat")
-        return chat
 
     async def _archive(self, chat: Chat) -> Archive:
         return await self._archive_of(self._servers.of(chat).name)
@@ -90,7 +81,7 @@ class SavedChats:
                 is_open = self._is_open(intent.chat)  # by the same request, made twice
                 rest = None if is_open else await self._open(intent, chat, server)
             if rest is not None:
-                await self._show_rest(self._known(intent.chat), rest)
+                await self._show_rest(history_edits.known(self._chats, intent.chat), rest)
 
     async def _open(
         self, intent: intents.ResumeChat, known: Chat | None, server: NamedServer
@@ -157,7 +148,7 @@ class SavedChats:
             raise
 
     async def _load_older(self, intent: intents.LoadOlder) -> None:
-        chat = self._known(intent.chat)
+        chat = history_edits.known(self._chats, intent.chat)
         older = chat.older
         if older is None or older.block.loading:
             return
@@ -191,7 +182,7 @@ class SavedChats:
         await self._show_rest(chat, rest)
 
     async def _rename(self, intent: intents.RenameChat) -> None:
-        chat = self._known(intent.chat)
+        chat = history_edits.known(self._chats, intent.chat)
         if chat.is_blank:
             raise AgentRefused("the server does not have this chat yet: send a prompt first")
         archive = await self._archive(chat)
@@ -199,7 +190,7 @@ class SavedChats:
         await archive.rename(chat.id, intent.title)
 
     async def _clear(self, intent: intents.ClearMessages) -> None:
-        chat = self._known(intent.chat)
+        chat = history_edits.known(self._chats, intent.chat)
         async with self._histories.change(chat.id):
             history_edits.require_idle(chat)
             if not chat.is_blank:
@@ -208,7 +199,7 @@ class SavedChats:
             self._servers.of(chat).incoming.show_welcome(chat)
 
     async def _delete(self, intent: intents.DeleteChat) -> None:
-        chat = self._known(intent.chat)
+        chat = history_edits.known(self._chats, intent.chat)
         if not chat.is_blank and not chat.deleted:  # else the agent does not have it
             left = await (await self._archive(chat)).delete(chat.id)
             self._view.push([ops.Notify("warn", left)] if left else [])
@@ -217,27 +208,3 @@ class SavedChats:
             self._chats.apply(chat, [events.ChatDeleted()])
         self._servers.of(chat).forget(chat)
         self._chats.forget(chat.id, announced=announced)
-
-    async def _roll_back(self, intent: intents.Rollback) -> None:
-        chat = self._known(intent.chat)
-        async with self._histories.change(chat.id):
-            archive = await self._archive(chat)
-            await history_edits.roll_back(self._chats, archive, chat, intent)
-
-    async def _fork(self, intent: intents.ForkChat) -> None:
-        chat = self._known(intent.chat)
-        archive = await self._archive(chat)
-        copy = await history_edits.fork(self._chats, self._histories, archive, chat, intent.block)
-        if not copy.forgotten:
-            self._servers.of(chat).options.copied(chat, copy)
-
-    async def _add_flag(self, intent: intents.AddFlag) -> None:
-        chat = self._known(intent.chat)
-        async with self._histories.change(chat.id):
-            archive = await self._archive(chat)
-            await history_edits.add_flag(self._chats, archive, chat, intent.block, intent.text)
-
-    async def _remove_flag(self, intent: intents.RemoveFlag) -> None:
-        chat = self._known(intent.chat)
-        archive = await self._archive(chat)
-        await history_edits.remove_flag(self._chats, archive, chat, intent.block)
