@@ -110,7 +110,9 @@ class Update:
         """Add a new block; text that was still growing before it is complete."""
         self.finish_text(self.lane)
         self.chat.blocks[block.id] = block
-        previous = self._previous() if self.lane is self.chat.root else None
+        previous = self.after if self.lane is self.chat.root else None
+        if previous is not None and previous.group:  # a new block is never inside a group
+            previous = previous.group.members[-1]
         blocks = self.lane.blocks
         if previous is None or blocks[-1] is previous:
             blocks.append(block)
@@ -120,11 +122,6 @@ class Update:
             self.after = block
         if self.lane.is_shown:
             self.draw(block, previous)
-
-    def _previous(self) -> Block | None:
-        """Return the block that a new one follows, which is never inside a group."""
-        after = self.after
-        return after.group.members[-1] if after is not None and after.group else after
 
     def draw(self, block: Block, previous: Block | None = None) -> None:
         """Draw a block that is not in the view, after `previous` or at the end of its lane."""
@@ -263,8 +260,10 @@ class Update:
             return
         if isinstance(block, ToolBlock):
             self._nested(block)
+        elif isinstance(block, GroupBlock) and is_open:
+            self.draw_members(block)
         elif isinstance(block, GroupBlock):
-            self._members(block)
+            self.ops += [ops.RemoveBlock(self.chat.id, it.id) for it in block.members]
 
     def _nested(self, anchor: ToolBlock) -> None:
         for lane in self.chat.lanes.values():
@@ -285,12 +284,6 @@ class Update:
         for block in lane.blocks:
             if block.group is None or block.group.is_open:
                 self.ops.append(ops.RemoveBlock(self.chat.id, block.id))
-
-    def _members(self, group: GroupBlock) -> None:
-        if group.is_open:
-            self.draw_members(group)
-        else:
-            self.ops += [ops.RemoveBlock(self.chat.id, block.id) for block in group.members]
 
     def draw_members(self, group: GroupBlock) -> None:
         """Draw the calls of a group that has just opened."""

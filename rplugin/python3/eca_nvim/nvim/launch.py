@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 
 CANNOT_START = 78
 """Exit status: the environment lacks something (EX_CONFIG). The last line on stderr says what."""
@@ -54,7 +54,8 @@ def serve(package: str) -> None:
         raise Unfit(f"{sys.executable} cannot import pynvim ({broken})") from broken
     _load(package, "nvim.plugin")
     sys.argv[:] = [package]  # pynvim loads every path among the arguments as a plugin
-    signal.signal(signal.SIGHUP, _terminate)  # exit handlers save what the user typed
+    # On SIGTERM pynvim stops its loop, and our exit handlers save what the user typed.
+    signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     try:
         start_host()
     except EOFError:
@@ -63,11 +64,6 @@ def serve(package: str) -> None:
         for number in (signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)  # do not interrupt the saving of drafts
         atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
-
-
-def _terminate(_number: int, _frame: FrameType | None) -> None:
-    """Turn SIGHUP into SIGTERM, on which pynvim stops its loop and our exit handlers run."""
-    signal.raise_signal(signal.SIGTERM)
 
 
 def _load(package: str, name: str) -> ModuleType:

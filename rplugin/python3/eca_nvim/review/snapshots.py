@@ -155,7 +155,8 @@ def take_snapshot(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snap
         if max(found.st_size, len(content)) > MOST_SNAPSHOT_BYTES:
             return Snapshot(fault=f"it is larger than {MOST_SNAPSHOT_BYTES >> 20} MiB", place=place)
     except FileNotFoundError:
-        return Snapshot(place=place, missing=_missing_above(place))
+        missing = sum(not os.path.lexists(folder) for folder in Path(place).parents)
+        return Snapshot(place=place, missing=missing)
     except (OSError, ValueError) as fault:
         return Snapshot(fault=_reason(fault), place=place)
     try:
@@ -163,10 +164,6 @@ def take_snapshot(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snap
     except OSError as fault:
         return Snapshot(fault=f"it could not be stored: {_reason(fault)}", place=place)
     return Snapshot(blob, stat.S_IMODE(found.st_mode), place)
-
-
-def _missing_above(place: str) -> int:
-    return sum(not os.path.lexists(folder) for folder in Path(place).parents)
 
 
 def _reason(fault: Exception) -> str:

@@ -158,7 +158,10 @@ def plan_undo(
     named = files.keys() if only is None else files.keys() & set(only)
     meant = {*named, *(files[path].origin for path in named)}
     changed = [
-        path for path, record in files.items() if path in meant and _differs(record, present[path])
+        path
+        for path, it in files.items()
+        if path in meant
+        and (present[path].unsaved is not None or not present[path].disk.same_as(it.before))
     ]
     left = [path for path in changed if not files[path].undone]
     again = bool(changed) and not left
@@ -213,16 +216,13 @@ def _origins(files: Mapping[str, FileRecord], record: FileRecord) -> Iterator[st
         record = files[origin]
 
 
-def _differs(record: FileRecord, present: Present) -> bool:
-    return present.unsaved is not None or not present.disk.same_as(record.before)
-
-
 def _planned(files: Mapping[str, FileRecord], path: str, present: Present) -> Table:
     record = files[path]
     added, removed = counts(present.text, snapshot_text(record.before))
+    missing = "create" if present.disk.is_absent else "restore"
     return {
         "path": path,
-        "what": _what(record, present.disk),
+        "what": "delete" if record.before.is_absent else missing,
         "added": added,
         "removed": removed,
         "conflict": _conflict(record, present),
@@ -253,12 +253,6 @@ def _fault(files: Mapping[str, FileRecord], path: str) -> str | None:
     fault = next((it for it in (files[path].before.fault, lost, *sources) if it is not None), None)
     is_there = still_leads_there(path, files[path].before)
     return fault or (None if is_there else LINKED)
-
-
-def _what(record: FileRecord, disk: Snapshot) -> str:
-    if record.before.is_absent:
-        return "delete"
-    return "create" if disk.is_absent else "restore"
 
 
 def _conflict(record: FileRecord, present: Present) -> str | None:

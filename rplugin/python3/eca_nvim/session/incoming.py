@@ -81,13 +81,19 @@ class IncomingEvents:
         self._background_work = BackgroundWork(server, lambda it: owner(chats.table, it))
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
-            agent_events.TrustWanted: self._trust_wanted,
+            agent_events.TrustWanted: lambda it: trust.server_wants(
+                self.last_used_chat, wanted=it.wanted
+            ),
             login.LoginNeeded: login_needed,
             agent_events.Welcomed: self._welcome,
-            agent_events.MessageShown: self._message_shown,
-            agent_events.WorkChanged: self._work_changed,
+            agent_events.MessageShown: lambda it: view.push(
+                [ops.Notify(it.level, one_line(it.text))]
+            ),
+            agent_events.WorkChanged: lambda it: view.push([self._background_work.update_task(it)]),
             agent_events.JobsChanged: self._jobs_changed,
-            agent_events.ToolServerChanged: self._tool_server_changed,
+            agent_events.ToolServerChanged: lambda it: view.push(
+                self._background_work.update_tool_server(it)
+            ),
         }
         self.welcome: str | None = None
         self.last_used_chat: str | None = None
@@ -124,21 +130,9 @@ class IncomingEvents:
         self._view.push([nothing])
         self._show_jobs(killed)
 
-    def _trust_wanted(self, event: agent_events.TrustWanted) -> None:
-        self._trust.server_wants(self.last_used_chat, wanted=event.wanted)
-
-    def _message_shown(self, event: agent_events.MessageShown) -> None:
-        self._view.push([ops.Notify(event.level, one_line(event.text))])
-
-    def _work_changed(self, event: agent_events.WorkChanged) -> None:
-        self._view.push([self._background_work.update_task(event)])
-
     def _jobs_changed(self, event: agent_events.JobsChanged) -> None:
         self._show_jobs(event.jobs)
         self._view.push([self._background_work.update_jobs(event.jobs)])
-
-    def _tool_server_changed(self, event: agent_events.ToolServerChanged) -> None:
-        self._view.push(self._background_work.update_tool_server(event))
 
     def _show_jobs(self, jobs: Sequence[turn_events.Job]) -> None:
         """Show jobs at the calls that have started them."""

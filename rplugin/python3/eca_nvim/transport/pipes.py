@@ -78,19 +78,15 @@ _LAST_READS = 64  # another process that still has the pipe must not keep us rea
 logger = logging.getLogger(__name__)
 
 
-def _enlarge(descriptor: int) -> None:
-    """Let a pipe hold a whole read where the kernel can: each read costs, whatever it gets."""
-    if sys.platform == "linux":
-        with suppress(OSError):  # there is a limit for all pipes of a user
-            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _READ_BYTES)
-
-
 class ReadPipe:
     """A pipe that a child process writes to."""
 
     def __init__(self, file: FileIO) -> None:
         os.set_blocking(file.fileno(), False)
-        _enlarge(file.fileno())
+        if sys.platform == "linux":
+            # The pipe holds a whole read: each read costs, whatever it gets.
+            with suppress(OSError):  # there is a limit for all pipes of a user
+                fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, _READ_BYTES)
         self.ended = anyio.Event()
         self._file = file
         self._waiting = anyio.CancelScope()

@@ -145,11 +145,6 @@ class Outbox:
         written = self._mentions.write_steer(text, self._fit(chat_id, contexts))
         self._server.notify(chat.PromptSteer(chat_id=chat_id, message=written))
 
-    def stop(self, chat_id: str) -> None:
-        """Ask the server to stop the turn (chat/promptStop)."""
-        self._turns.stopped(chat_id)
-        self._server.notify(chat.PromptStop(chat_id=chat_id))
-
     def set_option(self, chat_id: str, option_id: str, value: OptionValue) -> None:
         """Set an option of a chat, and send what has changed in its selection since then."""
         self._emit(self._options.set(chat_id, option_id, value))

@@ -19,17 +19,6 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.vocabulary import call_details, completion, events, options, states, turn_events
 
-
-def _of_chat(handler: Callable[[Update, Any], None]) -> Callable[[Update, Any], None]:
-    """Return a handler that ignores what a subagent reports: it shows in its blocks alone."""
-
-    def handle(update: Update, event: events.ChatEvent) -> None:
-        if update.lane is update.chat.root:
-            handler(update, event)
-
-    return handle
-
-
 HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     events.TextReceived: messages.text_received,
     events.SteerTaken: messages.steer_taken,
@@ -55,26 +44,37 @@ HANDLERS: Mapping[type[events.ChatEvent], Callable[[Update, Any], None]] = {
     call_details.FileNamed: used_files.file_named,
     events.FlagReceived: messages.plain_received,
     events.UnknownReceived: messages.unknown_received,
-    events.TitleChanged: _of_chat(chat_state.title_changed),
-    completion.CommandsChanged: _of_chat(chat_state.commands_changed),
+    events.TitleChanged: chat_state.title_changed,
+    completion.CommandsChanged: chat_state.commands_changed,
     events.ProgressChanged: chat_state.progress_changed,
     turn_events.UsageReported: chat_state.usage_reported,
-    options.OptionsChanged: _of_chat(chat_state.options_changed),
-    options.OptionRefused: _of_chat(chat_state.option_refused),
-    events.ChatOpened: _of_chat(chat_state.chat_opened),
-    events.ChatCleared: _of_chat(chat_state.chat_cleared),
+    options.OptionsChanged: chat_state.options_changed,
+    options.OptionRefused: chat_state.option_refused,
+    events.ChatOpened: chat_state.chat_opened,
+    events.ChatCleared: chat_state.chat_cleared,
     events.QuestionAsked: questions.question_asked,
     events.QuestionClosed: questions.question_closed,
-    turn_events.TurnBegan: _of_chat(turn.turn_began),
+    turn_events.TurnBegan: turn.turn_began,
     turn_events.StopRefused: turn.stop_refused,
-    turn_events.TurnStopping: _of_chat(turn.turn_stopping),
+    turn_events.TurnStopping: turn.turn_stopping,
     turn_events.TurnEnded: turn.turn_ended,
-    turn_events.LoginBegan: _of_chat(turn.login_began),
-    turn_events.LoginWaits: _of_chat(turn.login_waits),
+    turn_events.LoginBegan: turn.login_began,
+    turn_events.LoginWaits: turn.login_waits,
     turn_events.TurnLapsed: turn.turn_lapsed,
-    events.ChatDeleted: _of_chat(turn.chat_deleted),
+    events.ChatDeleted: turn.chat_deleted,
     events.AgentGone: turn.agent_gone,
 }
+
+
+_OF_CHAT = frozenset(
+    {
+        *(completion.CommandsChanged, options.OptionsChanged, options.OptionRefused),
+        *(events.TitleChanged, events.ChatOpened, events.ChatCleared, events.ChatDeleted),
+        *(turn_events.TurnBegan, turn_events.TurnStopping),
+        *(turn_events.LoginBegan, turn_events.LoginWaits),
+    }
+)
+"""Events that are ignored of a subagent: it shows in its blocks alone."""
 
 
 def apply(chat: Chat, event: events.ChatEvent, now: int, child: str | None = None) -> Changes:
@@ -89,7 +89,8 @@ def change(update: Update, event: events.ChatEvent) -> None:
     update.about, update.overruled_rejection = None, False
     if not isinstance(event, turn_events.TurnLapsed | turn_events.Job):
         update.chat.turn.note_activity(update.now)
-    HANDLERS[type(event)](update, event)
+    if type(event) not in _OF_CHAT or update.lane is update.chat.root:
+        HANDLERS[type(event)](update, event)
     if update.overruled_rejection:
         turn.stop_for_reason(update)
 

@@ -65,8 +65,12 @@ def preparing(update: Update, event: events.ToolPreparing) -> None:
 def requested(update: Update, event: events.ToolRequested) -> None:
     """Store a complete call, which is approved already or waits for the user."""
     block = requested_call(update.lane, event)
-    if block is not None and block.state not in OPEN_TO_CHANGE and not _asks_again(block, event):
-        return
+    if (
+        block is not None
+        and block.state not in OPEN_TO_CHANGE
+        and (not event.needs_approval or event.request_id in (None, block.request_id))
+    ):
+        return  # the same request repeated, and no other one for the approval of the call
     waited = None
     if block is not None and block.state is states.CallState.WAITING:
         waited = (block.call, block.choices)
@@ -100,11 +104,6 @@ def _trusted_choice(update: Update, event: events.ToolRequested) -> requests.Cho
         return None
     once = (it for it in event.choices if it.kind is requests.ChoiceKind.ALLOW_ONCE)
     return next(once, None)
-
-
-def _asks_again(block: ToolBlock, event: events.ToolRequested) -> bool:
-    """Return whether this is another request for the approval of a call, not the same repeated."""
-    return event.needs_approval and event.request_id not in (None, block.request_id)
 
 
 def running(update: Update, event: events.ToolRunning) -> None:
@@ -247,7 +246,9 @@ def _block_of(
 
 def _new_block(update: Update, call: call_details.ToolCall) -> ToolBlock:
     lane = update.lane
-    block = ToolBlock(*update.place(), _kind(call), Fold.CLOSED, call=call)
+    is_list = call.kind is call_details.ToolKind.TASKS
+    kind = ops.BlockKind.TASKS if is_list else ops.BlockKind.TOOL
+    block = ToolBlock(*update.place(), kind, Fold.CLOSED, call=call)
     block.replayed = update.replays
     earlier = lane.calls.get(call.id)
     if earlier is not None and earlier.state not in states.ENDED_CALLS:
@@ -257,10 +258,6 @@ def _new_block(update: Update, call: call_details.ToolCall) -> ToolBlock:
     update.withdraw_rejection()
     update.add(block)
     return block
-
-
-def _kind(call: call_details.ToolCall) -> ops.BlockKind:
-    return ops.BlockKind.TASKS if call.kind is call_details.ToolKind.TASKS else ops.BlockKind.TOOL
 
 
 def merged(known: call_details.ToolCall, received: call_details.ToolCall) -> call_details.ToolCall:

@@ -31,7 +31,8 @@ def shell_parts(parts: Sequence[call_details.ShellPart], *, waits: bool) -> Body
     if len(parts) < 2:  # the line itself says it
         return Body((), language="")
     notes = [_note(part, waits=waits) for part in parts]
-    commands = [_command(part) for part in parts]
+    words = [" ".join((part.command, *part.arguments)) for part in parts]
+    commands = [truncate(literal_line(it), COMMAND_CELLS) for it in words]
     room = max(cells for cells in (0, *map(width, commands)) if cells <= ALIGNED_CELLS) + 2
     lines, marks = [], []
     for row, (command, note) in enumerate(zip(commands, notes, strict=True)):
@@ -42,10 +43,6 @@ def shell_parts(parts: Sequence[call_details.ShellPart], *, waits: bool) -> Body
         if note:
             marks.append((row, len(start.encode()), -1, "EcaMuted"))
     return Body(lines, marks, "")
-
-
-def _command(part: call_details.ShellPart) -> str:
-    return truncate(literal_line(" ".join((part.command, *part.arguments))), COMMAND_CELLS)
 
 
 def _note(part: call_details.ShellPart, *, waits: bool) -> str:

@@ -71,10 +71,14 @@ def decide(
 
 
 def _follow_rejection(update: Update, block: ToolBlock, reason: str | None) -> None:
-    if block.lane.chat_id == update.chat.id:
-        update.chat.turn.expected_end = states.TurnEnd.REJECTED
-    if reason and reason.strip():
-        _explain(update, block, reason)
+    chat, is_explained = update.chat, bool(reason and reason.strip())
+    if block.lane.chat_id == chat.id:
+        chat.turn.expected_end = states.TurnEnd.REJECTED
+        if is_explained:
+            enqueue(update, QueuedPrompt(QueueKind.REASON, reason or ""))
+    elif is_explained:
+        told = ops.SetInput(chat.id, clean(reason or ""))
+        update.ops += [told, ops.Notify("info", SUBAGENT_GOES_ON)]
 
 
 def is_still_approved(chat: Chat, approval: effects.Decision) -> bool:
@@ -87,14 +91,6 @@ def is_still_approved(chat: Chat, approval: effects.Decision) -> bool:
     return (
         is_same_call and isinstance(block, ToolBlock) and block.state is states.CallState.APPROVED
     )
-
-
-def _explain(update: Update, block: ToolBlock, reason: str) -> None:
-    chat = update.chat
-    if block.lane.chat_id == chat.id:
-        enqueue(update, QueuedPrompt(QueueKind.REASON, reason))
-    else:
-        update.ops += [ops.SetInput(chat.id, clean(reason)), ops.Notify("info", SUBAGENT_GOES_ON)]
 
 
 # --- how requests are shown ---------------------------------------------------------------------

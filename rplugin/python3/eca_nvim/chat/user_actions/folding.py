@@ -41,15 +41,11 @@ def open_link(chat: Chat, block_id: int, now: int) -> Changes:
     """Open the link of a block: a web or mail address, because the text comes from outside."""
     update = Update(chat, chat.root, now)
     match chat.blocks.get(block_id):
-        case LinkBlock(url=url) if _is_safe(url):
+        case LinkBlock(url=url) if url.lower().startswith(_SAFE_LINKS) and url == one_line(url):
             update.ops.append(ops.OpenExternal(url))
         case LinkBlock(url=url):
             update.ops.append(ops.Notify("warn", f"not opened, not a web link: {one_line(url)}"))
     return update.finish()
-
-
-def _is_safe(url: str) -> bool:
-    return url.lower().startswith(_SAFE_LINKS) and url == one_line(url)
 
 
 def _nesting(lane: Lane) -> int:

@@ -208,17 +208,10 @@ class _TooLong(Exception):
 
 def list_files(folder: str) -> bytes:
     """Return the files below a folder, each with a NUL after it; blocks, so runs in a thread."""
-    return _of_git(folder) or _of_walk(folder)
-
-
-def _of_git(folder: str) -> bytes:
-    """Return the files of a repository; none if git finds none."""
     with suppress(_TooLong):
-        return ls_files(folder, "--cached", "--others", "--exclude-standard", check=_limit())
-    return b""
-
-
-def _of_walk(folder: str) -> bytes:
+        options = ("--cached", "--others", "--exclude-standard")
+        if found := ls_files(folder, *options, check=_limit()):
+            return found
     return b"".join(os.fsencode(name) + b"\0" for name in islice(_walk(folder), MOST_NAMES))
 
 

@@ -112,14 +112,10 @@ def _choose(
     """Return the requested call, or the alternative if that one changes no file."""
     chat = chats(intent.chat)
     block = _find(chat, intent.block)
-    if intent.instead is None or (block is not None and _changes_file(block)):
+    if intent.instead is None or (block and (block.call.changes or moved(block.call))):
         return chat, block
     other = chats(intent.instead[0])
     return other, _find(other, intent.instead[1])
-
-
-def _changes_file(block: ToolBlock) -> bool:
-    return bool(block.call.changes) or moved(block.call) is not None
 
 
 def _find(chat: Chat, block_id: int) -> ToolBlock | None:

@@ -39,12 +39,8 @@ def asks_more(
     trusts: bool,
 ) -> str:
     """Return how the user goes back to values that ask less; `trusts`: and to trust."""
-    ways = [_way_to(option, value, options) for option, value in offered]
+    ways = [one_line(f"{_command_of(it, options)} {it.name_of(value)}") for it, value in offered]
     return ASKS_MORE + ", ".join([*ways, *([":Eca trust"] if trusts else [])])
-
-
-def _way_to(option: ChatOption, value: OptionValue, options: Sequence[ChatOption]) -> str:
-    return one_line(f"{_command_of(option, options)} {option.name_of(value)}")
 
 
 def asks_less(option: ChatOption, value: OptionValue, options: Sequence[ChatOption]) -> str:

@@ -119,7 +119,9 @@ class WantedOptions(Struct):
         """Remove and return what an option waits for; what is quietly wanted waits for offers."""
         keys = [it for it in (option.id, option.category) if option.is_named(it)]
         asked = [it for key, it in self.wanted.items() if it.asked and key in keys]
-        others = sorted((self.wanted[key] for key in keys if key in self.wanted), key=_precedence)
+        order = [*Why].index
+        others = [self.wanted[key] for key in keys if key in self.wanted]
+        others.sort(key=lambda it: order(it.why))
         wanted = next(iter([*reversed(asked), *others]), None) or self._unless_chosen(option)
         is_known = bool(option.offers) or option.kind is OptionKind.TOGGLE
         if wanted is None or not (wanted.asked or is_known):
@@ -191,7 +193,3 @@ def asking_values(options: Sequence[ChatOption]) -> Mapping[str, OptionValue]:
     """Return the values of the options that decide on asking, by id."""
     deciding = (it for it in options if (it.unasked or it.unsure) and it.value != "")
     return {option.id: option.value for option in deciding}
-
-
-def _precedence(wanted: Wanted) -> int:
-    return [*Why].index(wanted.why)
