@@ -190,7 +190,7 @@ async def in_browser(client: AgentClient, user: User) -> None:
 
         async def go_on() -> None:
             await user.waits.wait()
-            client.agent._running.connection.notify("go")  # type: ignore[attr-defined]
+            client.agent._connection.notify("go")  # type: ignore[attr-defined]
 
         tasks.start_soon(go_on)
         assert await client.agent.login("anthropic", user) is LoginEnd.DONE

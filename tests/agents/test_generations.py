@@ -383,7 +383,8 @@ async def test_the_servers_hold_their_clients_to_the_protocol(
 ) -> None:
     async with running(make_agent(server.command, workspace)) as client:
         await client.until(client.ready.is_set)
-        connection = client.agent._running.connection
+        connection = client.agent._connection
+        assert connection is not None
         connection.start_request("chat/prompt", {"message": "stream", **params})
         await client.until(lambda: client.exit)
     assert client.exit is not None

@@ -71,4 +71,5 @@ def addressed(client: Client) -> set[str | None]:
 
 def go(client: Client) -> None:
     """Let a waiting server continue (`mcp/startServer`)."""
-    client.agent._running.connection.notify("mcp/startServer", {"name": "go"})
+    assert client.agent._connection is not None
+    client.agent._connection.notify("mcp/startServer", {"name": "go"})

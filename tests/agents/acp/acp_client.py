@@ -31,7 +31,8 @@ class AcpClient(AgentClient):
 
     def notify(self, method: str) -> None:
         """Send a notification that only the script of an agent knows."""
-        self.agent._running.connection.notify(method)
+        assert self.agent._connection is not None
+        self.agent._connection.notify(method)
 
     def prompt(self, text: str, chat: str = CHAT) -> None:
         """Send a prompt."""

@@ -54,7 +54,8 @@ async def closed(client: AcpClient) -> None:
 
 
 async def died(client: AcpClient) -> None:
-    processes.end([client.agent._running.connection.pid])
+    assert client.agent._connection is not None
+    processes.end([client.agent._connection.pid])
 
 
 @pytest.mark.parametrize("end", [stopped, forgotten, killed, left, closed, died])

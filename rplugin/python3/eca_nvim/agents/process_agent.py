@@ -8,7 +8,7 @@ import subprocess
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import ClassVar, Final, Generic, Protocol, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
@@ -86,15 +86,8 @@ class ProcessOptions(Struct, frozen=True):
     on_stderr: Callable[[str], None] | None = None
 
 
-class HasConnection(Protocol):
-    """The parts of an agent that share one connection."""
-
-    @property
-    def connection(self) -> Connection:
-        """The connection to the process."""
-
-
-LifeT = TypeVar("LifeT", bound=HasConnection)
+LifeT = TypeVar("LifeT")
+"""The parts of an agent that share one connection."""
 
 
 class ProcessAgent(Agent, Generic[LifeT]):
@@ -106,6 +99,7 @@ class ProcessAgent(Agent, Generic[LifeT]):
     def __init__(self, options: ProcessOptions, workspace: Workspace) -> None:
         self._process = options
         self._workspace = workspace
+        self._connection: Connection | None = None
         self._life: LifeT | None = None
         self._leaving = False
 
@@ -135,8 +129,9 @@ class ProcessAgent(Agent, Generic[LifeT]):
         """
         try:
             async with self._connect() as connection, anyio.create_task_group() as tasks:
+                self._connection = connection
                 self._life = self._begin(connection, tasks, emit)
-                outcome = await self._live(self._life, tasks, ready)
+                outcome = await self._live(connection, tasks, ready)
                 tasks.cancel_scope.cancel()
         except StartError as fault:
             raise AgentFault(str(fault)) from fault
@@ -146,25 +141,25 @@ class ProcessAgent(Agent, Generic[LifeT]):
 
     def kill(self) -> None:
         """End the process and its group at once, without the event loop."""
-        if self._life is not None:
-            self._life.connection.kill_now()
+        if self._connection is not None:
+            self._connection.kill_now()
 
     def leave(self) -> None:
         """Ask the process to exit while our own ends; kill it if it cannot outlive us."""
-        if self._life is not None:
-            self._life.connection.send_now(self._goodbyes(self._life))
+        if self._connection is not None:
+            self._connection.send_now(self._goodbyes(self._running))
             if self._process.see_off is None or not self._process.see_off():
-                self._life.connection.kill_now()
+                self._connection.kill_now()
 
     @property
     def last_words(self) -> str:
         """The last line that the process wrote to standard error."""
-        return "" if self._life is None else self._life.connection.last_stderr
+        return "" if self._connection is None else self._connection.last_stderr
 
     @property
     def has_ended(self) -> bool:
         """Whether the process has ended: `run` is about to return."""
-        return self._life is not None and self._life.connection.exit is not None
+        return self._connection is not None and self._connection.exit is not None
 
     @property
     def _running(self) -> LifeT:
@@ -173,16 +168,16 @@ class ProcessAgent(Agent, Generic[LifeT]):
         return self._life
 
     async def _live(
-        self, life: LifeT, tasks: TaskGroup, ready: Callable[[], None]
+        self, connection: Connection, tasks: TaskGroup, ready: Callable[[], None]
     ) -> Exit | AgentFault:
         """Return the exit or the start's fault, because a task group would wrap an exception."""
         try:
-            await self._start(life, tasks, ready)
+            await self._start(self._running, tasks, ready)
         except AgentFault as fault:
             return fault
         except ConnectionClosed as closed:
             return closed.exit if self._leaving else self._ended_early(closed.exit)
-        return await life.connection.wait_closed()
+        return await connection.wait_closed()
 
     def _ended_early(self, ending: Exit) -> AgentFault:
         line = one_line(telling_line(ending.stderr_tail))

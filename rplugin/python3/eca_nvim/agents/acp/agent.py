@@ -80,7 +80,6 @@ class Life:
     ) -> None:
         kept, folders = options.kept, workspace.folders
         self.link = link
-        self.connection = link.connection
         self.setup = SessionSetup(link.program.folder, folders=folders)
         self.sessions = Sessions(link, self.setup, kept.memory, self.receive)
         self.logins = Logins(link)
@@ -163,9 +162,9 @@ class AcpAgent(ProcessAgent[Life]):
     async def close(self) -> None:
         """Close the sessions and end the agent by its input's end, then by the close ladder."""
         self._leaving = True
-        if self._life is not None:
-            self._life.sessions.close_all()
-            await self._life.connection.aclose(EXIT_S)
+        if self._connection is not None:
+            self._running.sessions.close_all()
+            await self._connection.aclose(EXIT_S)
 
     def kill(self) -> None:
         """End the agent and its commands at once, without the event loop."""
@@ -300,7 +299,7 @@ class AcpAgent(ProcessAgent[Life]):
         params = introduction()
         try:
             with anyio.fail_after(INTRODUCTION_SECONDS):
-                raw = await life.connection.request(params.method, encode(params))
+                raw = await life.link.connection.request(params.method, encode(params))
             result = decode_result(lifecycle.InitializeParams, raw)
         except TimeoutError:
             raise self._fault(f"has not answered after {INTRODUCTION_SECONDS:.0f} s") from None

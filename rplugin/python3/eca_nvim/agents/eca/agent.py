@@ -82,7 +82,6 @@ class EcaOptions(ProcessOptions, frozen=True):
 class _Life(Struct, frozen=True):
     """The parts of an agent that share one connection."""
 
-    connection: Connection
     dialect: Dialect
     server: EcaServer
     inbox: Inbox
@@ -127,9 +126,8 @@ class EcaAgent(ProcessAgent[_Life]):
     async def close(self) -> None:
         """Shut the server down; use the close ladder if it does not exit."""
         self._leaving = True
-        if self._life is None:
+        if (connection := self._connection) is None:
             return
-        connection = self._life.connection
         with suppress(ConnectionClosed):
             with anyio.move_on_after(GOODBYE_S), suppress(RemoteError):
                 await connection.request(eca.Shutdown.method)
@@ -272,7 +270,6 @@ class EcaAgent(ProcessAgent[_Life]):
         inbox = Inbox(turns, chat_options, mentions, replays, readiness, logins, tool_servers)
         base = self._options.diagnostics_base
         return _Life(
-            connection=connection,
             dialect=dialect,
             server=server,
             inbox=inbox,

@@ -117,7 +117,8 @@ class EcaArchive:
         params = eca.ChatRollbackParams(chat_id=chat_id, content_id=content_id, include=include)
         with self._replays.of(chat_id) as replay:
             await self._server.ask(params)
-        if content_id in _content_ids(replay):
+        prompts = (it.event for it in replay.events if isinstance(it.event, TextReceived))
+        if any(it.content_id == content_id for it in prompts):
             raise AgentRefused("the server did not roll back, it does not know this message")
         self._mentions.shortened(chat_id)
 
@@ -177,10 +178,6 @@ def _page(replay: Replay, meta: eca.HistoryMeta | None) -> Page:
     found = meta or eca.HistoryMeta()
     events = list(map(original_event, replay.events))
     return Page(events, found.before_cursor or None, found.total, found.returned)
-
-
-def _content_ids(replay: Replay) -> list[str | None]:
-    return [it.event.content_id for it in replay.events if isinstance(it.event, TextReceived)]
 
 
 def _flag_after(replay: Replay, content_id: str, text: str) -> str | None:

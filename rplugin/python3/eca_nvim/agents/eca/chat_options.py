@@ -114,7 +114,9 @@ class ChatOptions:
         elif option_id == "model":
             self._set_model(chat, str(value), self._selected(chat, "variant"))
         elif option_id in SELECTABLE:
-            if option_id == "agent" and self._agent_sets_model(chat_id, chat):
+            # A behavior brings no model; an agent that is chosen before the first prompt does.
+            brings_model = option_id == "agent" and not self._dialect.speaks_of_behaviors
+            if brings_model and not self.is_known(chat_id) and "model" not in chat.own:
                 chat.own |= {"model": "", "variant": ""}
             chat.own[option_id] = str(value)
         return [self._list(chat_id, chat, is_answer=True)]
@@ -208,11 +210,6 @@ class ChatOptions:
     def _is_offered(self, what: str, name: str) -> bool:
         offers = self._models if what == "model" else self._agents
         return not name or any(offer.value == name for offer in offers or ())
-
-    def _agent_sets_model(self, chat_id: str, chat: _Chat) -> bool:
-        """Return whether an agent that is chosen now decides on the model of a chat."""
-        brings_model = not self._dialect.speaks_of_behaviors
-        return brings_model and not self.is_known(chat_id) and "model" not in chat.own
 
     def _list(self, chat_id: str, chat: _Chat, *, is_answer: bool = False) -> Addressed:
         options = chat.listed = self._options(chat)

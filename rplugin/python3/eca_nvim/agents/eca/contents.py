@@ -101,7 +101,8 @@ class ToolCallReader:
                 call = self._read(content, content.id, content.arguments)
                 if not content.manual_approval:  # nothing else says whether it waits
                     return events.ToolRequested(call)
-                call = _marked_missing(call)
+                if not (call.name or call.server or call.origin):  # ECA has no such tool
+                    call = replace(call, origin="unknown")
                 return events.ToolRequested(call, needs_approval=True, choices=choices(call))
             case tool_call.ToolCallRunning():
                 call = self._read(content, content.id, _known(content.arguments))
@@ -141,12 +142,6 @@ def _packed(values: object) -> bytes | None:
         return None
 
 
-def _marked_missing(call: ours.ToolCall) -> ours.ToolCall:
-    """Mark a call that waits and has neither name nor server: ECA has no such tool."""
-    is_named = call.name or call.server or call.origin
-    return call if is_named else replace(call, origin="unknown")
-
-
 def _known(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
     """Return arguments with names; None for a list or nothing: an earlier message had the names."""
     return None if all(map(str.isdigit, arguments)) else arguments
@@ -155,27 +150,26 @@ def _known(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
 def _call(
     content: tool_call.ToolCall, call_id: str, arguments: Mapping[str, object] | None
 ) -> ours.ToolCall:
-    details = content.details
-    change = _file_change(details) if isinstance(details, tool_call.FileChangeDetails) else None
+    details, name, changes = content.details, content.name, None
+    if name is not None and content.origin == "native":
+        # Older servers give their own tools a prefix.
+        name = name.removeprefix(_OLD_PREFIX) or name
+    if isinstance(details, tool_call.FileChangeDetails):
+        added, removed = details.lines_added or 0, details.lines_removed or 0
+        change = ours.FileChange(details.path, details.diff, added, removed)
+        changes = (replace(change, added=added_lines(change)),)
     return described(
         ours.ToolCall(
             id=call_id,
-            name=_own_name(content),
+            name=name,
             server=content.server,
             origin=content.origin,
             summary=content.summary,
             details=_details(details),
             arguments=arguments,
-            changes=None if change is None else (change,),
+            changes=changes,
         )
     )
-
-
-def _own_name(content: tool_call.ToolCall) -> str | None:
-    """Return a tool's name, without the prefix that older servers give their own tools."""
-    if content.name is None or content.origin != "native":
-        return content.name
-    return content.name.removeprefix(_OLD_PREFIX) or content.name
 
 
 def _details(details: tool_call.Details | None) -> ours.Details | None:
@@ -196,12 +190,6 @@ def _details(details: tool_call.Details | None) -> ours.Details | None:
             return ours.TaskList(tuple(map(_task, details.tasks)), details.active_summary)
         case tool_call.UnknownDetails():
             return ours.UnknownDetails(details.kind, plain_text(details.fields))
-
-
-def _file_change(details: tool_call.FileChangeDetails) -> ours.FileChange:
-    added, removed = details.lines_added or 0, details.lines_removed or 0
-    change = ours.FileChange(details.path, details.diff, added, removed)
-    return replace(change, added=added_lines(change))
 
 
 def _subagent(details: tool_call.SubagentDetails) -> ours.Subagent:

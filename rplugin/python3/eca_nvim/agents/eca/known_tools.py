@@ -194,7 +194,9 @@ TOOLS: Final[Mapping[str, _Tool]] = {
 
 def described(call: call_details.ToolCall) -> call_details.ToolCall:
     """Return a call with the fields that follow from what the server sent; others stay None."""
-    origin = _origin(call)
+    origin = call.origin
+    if origin is None and call.server is not None:  # older servers name only its server
+        origin = "native" if call.server == OWN_SERVER else "mcp"
     tool = TOOLS.get(call.name or "") if _is_own(call) else None
     fields: dict[str, object] = {"origin": origin}
     if tool is not None:
@@ -254,13 +256,6 @@ def _is_own(call: call_details.ToolCall) -> bool:
     if call.origin is not None:
         return call.origin == "native"
     return call.server in (None, OWN_SERVER)
-
-
-def _origin(call: call_details.ToolCall) -> str | None:
-    """Return a tool's origin; older servers name only its server."""
-    if call.origin is not None or call.server is None:
-        return call.origin
-    return "native" if call.server == OWN_SERVER else "mcp"
 
 
 def asks_by_command(call: call_details.ToolCall) -> bool:

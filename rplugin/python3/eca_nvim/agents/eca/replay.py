@@ -52,7 +52,8 @@ def original_event(addressed: Addressed) -> Addressed:
         case ToolFinished(
             call=call_details.ToolCall(name=None, server=None) as call, failed=False, total_ms=None
         ):
-            return replace(addressed, event=ToolRejected(_named(call)))
+            summary = call.summary or main_argument(call.arguments or {})
+            return replace(addressed, event=ToolRejected(replace(call, summary=summary)))
         case TextReceived(role=Role.USER, text=text, content_id=id_) if _is_note(text, id_):
             first, _, rest = text.strip().partition("\n")
             note = NoticeReceived(rest, title=first) if rest else NoticeReceived(first)
@@ -67,11 +68,6 @@ def _is_note(text: str, content_id: str | None) -> bool:
         return True
     first = text.lstrip().split("\n", 1)[0].rstrip()
     return bool(_JOB_ENDED.match(first)) and first.endswith(".")
-
-
-def _named(call: call_details.ToolCall) -> call_details.ToolCall:
-    """Return a call without a name with its main argument as summary."""
-    return replace(call, summary=call.summary or main_argument(call.arguments or {}))
 
 
 class Replay(Struct, eq=False):

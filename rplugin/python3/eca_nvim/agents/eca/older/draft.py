@@ -130,7 +130,9 @@ class Draft:
         if proposed.description:
             said = [content.TextContent(text=f"\n\n{proposed.description}\n")]
         try:
-            proposal = _proposal(chat_id, call_id, self._path(named), proposed)
+            is_uri = named[:5].lower() == "file:"
+            path = path_of(named if is_uri else posixpath.join(*self._folders[:1], named))
+            proposal = _proposal(chat_id, call_id, path, proposed)
         except (DoesNotFit, OSError, ValueError) as fault:
             arguments = {"path": named}
             run = tool_call.ToolCallRun(id=call_id, name="edit_file", arguments=arguments)
@@ -148,11 +150,6 @@ class Draft:
         if not asks:
             self._tasks.start_soon(self._make, proposal)
         return [*said, _run(proposal, asks=asks)]
-
-    def _path(self, named: str) -> str:
-        """Return the path of a file that a proposal names. Raises NotAFile."""
-        is_uri = named[:5].lower() == "file:"
-        return path_of(named if is_uri else posixpath.join(*self._folders[:1], named))
 
     async def _make(self, proposal: _Proposal) -> None:
         if proposal.id not in self._waiting:

@@ -94,7 +94,9 @@ class Translator:
         if ours is None:
             return ()
         if self.ids.unheard or self._stops:
-            self._heard(message, ours)
+            self.ids.unheard.pop(ours, None)
+            if ours in self._stops:  # a stop that has waited until the server names its chat
+                self._send_stop(ours, is_over=_ends(message))
         if ours != theirs:
             message = replace(message, chat_id=ours)
         if type(message) is not content.ContentReceived or (
@@ -104,12 +106,6 @@ class Translator:
         ):
             return (message,)
         return self._special(message, ours)
-
-    def _heard(self, message: Message, ours: str) -> None:
-        """Note that the server has named a chat: a stop may have waited for that."""
-        self.ids.unheard.pop(ours, None)
-        if ours in self._stops:
-            self._send_stop(ours, is_over=_ends(message))
 
     def _special(self, received: content.ContentReceived, ours: str) -> Sequence[object]:
         if received.parent_chat_id is not None:
