@@ -14,7 +14,7 @@ def test_defaults_of_options(nvim: Neovim) -> None:
     entries = nvim.lua(
         "return vim.tbl_map(function(entry) "
         "  return entry.default == nil and 'found' or ('`%s`'):format(vim.inspect(entry.default)) "
-        "end, require('eca.config.options').entries)"
+        "end, require('eca.config').entries)"
     )
     text = "\n".join(documents.help_lines()).replace("'", '"')
     assert dict(re.findall(r"(?m)^([a-z_.]+) {2,}.*default: ([^,\n]+)", text)) == entries

@@ -34,7 +34,7 @@ def test_options(nvim: Neovim) -> None:
     (snippet,) = documents.snippets("## Options", "lua")
     nvim.lua(snippet)
     complaints = nvim.lua(
-        "local found = {} require('eca.config.options').check(vim.g.eca, found) return found"
+        "local found = {} require('eca.config').check(vim.g.eca, found) return found"
     )
     assert complaints == []
 

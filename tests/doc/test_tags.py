@@ -48,7 +48,7 @@ def test_mappings(nvim: Neovim) -> None:
 
 
 def test_options(nvim: Neovim) -> None:
-    there = set(nvim.lua("return vim.tbl_keys(require('eca.config.options').entries)"))
+    there = set(nvim.lua("return vim.tbl_keys(require('eca.config').entries)"))
     assert documents.things(r"eca-option-(\S+)") == there
 
 

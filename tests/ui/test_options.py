@@ -29,7 +29,7 @@ BEYOND = {"follow", "templates", "turn"}
 def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim)
     assert (
-        set(view.nvim.lua("return require('eca.config.options').defaults()")) == CONTRACT | BEYOND
+        set(view.nvim.lua("return require('eca.config').defaults()")) == CONTRACT | BEYOND
     )
 
 
@@ -104,7 +104,7 @@ def test_a_wrong_mcp_server_is_left_out_and_the_others_stay(start_nvim: StartNeo
     view = start_view(start_nvim)
     check = (
         "local complaints = {} "
-        "local right = require('eca.config.options').check(..., complaints) "
+        "local right = require('eca.config').check(..., complaints) "
         "return { right.servers.two.mcp, complaints }"
     )
     right: dict[str, Value] = {

@@ -190,11 +190,6 @@ function M.attach(buf)
   local id = others.call('LspAttach', vim.lsp.start, {
     name = NAME,
     cmd = serve,
-    commands = {
-      [rows.ASK_ARGUMENTS] = function(command)
-        arguments.ask_in_input(command.arguments[1])
-      end,
-    },
   }, { bufnr = buf, silent = true })
   if id and vim.fn.has('nvim-0.11') == 1 then
     vim.lsp.completion.enable(true, id, buf)

@@ -7,7 +7,6 @@
 --- - The settings go over standard input, which no other user can read: they may have keys.
 local config = require('eca.config')
 local log = require('eca.host.log')
-local options = require('eca.config.options')
 local python = require('eca.host.python')
 local scan = require('eca.text.scan')
 local servers = require('eca.state.servers')
@@ -56,15 +55,6 @@ local function check_python()
   end
   local last = vim.split(output, '\n')
   health.error(path .. ': ' .. last[#last], remedy)
-end
-
---- What is wrong with the options.
----@return string[]
-local function complaints_about_options()
-  local complaints = {} ---@type string[]
-  local given = vim.g.eca
-  options.check(type(given) == 'function' and given() or given or {}, complaints)
-  return complaints
 end
 
 ---@param complaints string[]
@@ -272,7 +262,8 @@ end
 
 --- Run by `:checkhealth eca`.
 function M.check()
-  local started, complaints = start_all(), complaints_about_options()
+  local started, complaints = start_all(), {} ---@type eca.ServersHealth, string[]
+  config.check(config.from_global(), complaints)
   check_neovim()
   check_python()
   report_servers(started, complaints)
