@@ -22,7 +22,7 @@ local SECTIONS = {
 }
 
 --- Modules of actions, the most needed first.
-local ORDER = { 'prompts', 'approvals', 'blocks', 'chats', 'manage', 'history', 'contexts' }
+local ORDER = { 'prompts', 'approvals', 'blocks', 'chats', 'history', 'contexts' }
 
 --- The keys of an action in a section, as the help spells them. Our mappings have its text as
 --- their description, the user's run its <Plug>.

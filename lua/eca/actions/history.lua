@@ -7,13 +7,13 @@
 --- - What the server must be able to do is checked before (`needs` in `eca.keymaps.actions`).
 local abilities = require('eca.state.abilities')
 local blocks = require('eca.actions.blocks')
+local chat_actions = require('eca.actions.chats')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
 local eca = require('eca')
 local field = require('eca.input.field')
 local host = require('eca.host')
-local manage = require('eca.actions.manage')
 local notify = require('eca.ui.notify')
 local return_window = require('eca.ui.return_window')
 local scan = require('eca.text.scan')
@@ -73,7 +73,7 @@ function M.resume()
     else
       choose.one('Resume', saved, function(chat)
         local changed, facts = chat.updated or chat.created, {} ---@type integer?, string[]
-        facts[#facts + 1] = changed and manage.age(math.floor(changed / 1000))
+        facts[#facts + 1] = changed and chat_actions.age(math.floor(changed / 1000))
         facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
         facts[#facts + 1] = chat.open and 'open' or nil
         facts[#facts + 1] = chat.model
@@ -85,7 +85,7 @@ end
 
 --- Load older messages.
 function M.older()
-  local id = manage.current()
+  local id = chat_actions.current()
   if id then
     host.send('older', { chat = id })
   end
@@ -119,7 +119,7 @@ end
 ---@param kind? 'user' default: all
 ---@param go_on fun(chat: string, moment: eca.Moment)
 local function at_choice(prompt, kind, go_on)
-  local id = manage.current()
+  local id = chat_actions.current()
   if not id then
     return
   end
@@ -209,7 +209,7 @@ end
 ---@param text? string default: ask for it
 function M.add_flag(text)
   local block = block_here()
-  local id = block and block.chat or manage.current()
+  local id = block and block.chat or chat_actions.current()
   if not id then
     return
   end

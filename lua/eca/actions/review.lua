@@ -1,7 +1,7 @@
 --- Actions on the tools' changes: list, keep, revert, comment, undo.
+local chats = require('eca.actions.chats')
 local conflicts = require('eca.review.conflicts')
 local files = require('eca.review.files')
-local manage = require('eca.actions.manage')
 local review = require('eca.review')
 local undo = require('eca.review.undo')
 
@@ -20,7 +20,7 @@ local LISTS = { changes = review, undo = undo, files = files }
 ---@param list 'changes'|'undo'|'files'
 ---@param turn? integer default: all; to undo, the last one that changed something
 function M.open(list, turn)
-  local chat = manage.current()
+  local chat = chats.current()
   if chat then
     LISTS[list].open(chat, turn)
   end

@@ -171,7 +171,7 @@ add('chats', 'chats', {
   action = 'Chats',
   takes = 'the number of a chat',
   number = '^%d+%f[%z%s]', -- its title may follow, as it is completed
-  run = 'actions.manage.go_to',
+  run = 'actions.chats.go_to',
   choices = 'commands.completion.chats',
 })
 add('resume', 'always', { action = 'Resume' })
