@@ -28,9 +28,7 @@ BEYOND = {"follow", "templates", "turn"}
 
 def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
     view = start_view(start_nvim)
-    assert (
-        set(view.nvim.lua("return require('eca.config').defaults()")) == CONTRACT | BEYOND
-    )
+    assert set(view.nvim.lua("return require('eca.config').defaults()")) == CONTRACT | BEYOND
 
 
 @pytest.mark.parametrize(
