@@ -6,6 +6,7 @@ import sys
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from tests.demo.client import DEMO, WITHOUT_PAUSES
@@ -24,14 +25,39 @@ STARTED = pytest.StashKey[list[Neovim]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--nvim", choices=VERSIONS, help="test with this Neovim only")
+    choices = (*VERSIONS, "every")
+    parser.addoption("--nvim", choices=choices, help="test with this Neovim, or with every one")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run every test that needs a Neovim with each version."""
     if "nvim_version" in metafunc.fixturenames:
         only = metafunc.config.getoption("--nvim")
-        metafunc.parametrize("nvim_version", [only] if only else VERSIONS)
+        metafunc.parametrize("nvim_version", [only] if only in VERSIONS else VERSIONS)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run the rows of tests that are marked `either_nvim` with the versions in turn."""
+    is_named = any("[" in argument for argument in config.args)
+    if config.getoption("--nvim") is None and not is_named:
+        rows: dict[str, list[str]] = {}
+        items[:] = [item for item in items if is_its_turn(item, rows)]
+
+
+def is_its_turn(item: pytest.Item, rows: dict[str, list[str]]) -> bool:
+    """Return whether a row is run with its version; the first row's depends on the test's name."""
+    if item.get_closest_marker("either_nvim") is None:
+        return True
+    assert isinstance(item, pytest.Function)
+    if "nvim_version" not in item.fixturenames:
+        return True
+    version = str(item.callspec.params["nvim_version"])
+    test, row = item.nodeid.partition("[")[0], item.callspec.id.replace(version, "")
+    known = rows.setdefault(test, [])
+    if row not in known:
+        known.append(row)
+    number = crc32(item.originalname.encode()) + known.index(row)
+    return bool(VERSIONS[number % len(VERSIONS)] == version)
 
 
 def pytest_collection_finish() -> None:

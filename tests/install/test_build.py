@@ -9,6 +9,8 @@ import pytest
 from tests.doc.documents import snippets
 from tests.install.conftest import User, assert_chat_works, copy_plugin
 
+pytestmark = pytest.mark.either_nvim
+
 PATIENCE = 300
 """Seconds for the packages to come over the network."""
 

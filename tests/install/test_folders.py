@@ -3,8 +3,11 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from tests.doc.documents import snippets
 from tests.install.conftest import User, assert_chat_works, copy_plugin
+
+pytestmark = pytest.mark.either_nvim
 
 
 def test_package(user: User) -> None:

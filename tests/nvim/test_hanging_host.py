@@ -11,6 +11,8 @@ from tests.support.processes import wait_gone
 from tests.support.script import handshake, offspring, turn
 from tests.ui.talk import draft, host_of, lines_of, prompts, say, start_chat
 
+pytestmark = pytest.mark.either_nvim
+
 DEADLINE = 60.0
 READY = "require('eca').status().server == 'ready'"
 CAN_HANG = """

@@ -15,6 +15,8 @@ from tests.support.launch import REPOSITORY
 from tests.support.processes import command_line, wait_gone
 from tests.ui.talk import host_of, lines_of
 
+pytestmark = pytest.mark.either_nvim
+
 STUBBORN = """
 import signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -15,6 +15,8 @@ from tests.support.servers import module_command
 from tests.ui.remembered import Reader
 from tests.ui.talk import host_of, lines_of, say, wait_idle, wait_kept, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 
 def start(start_nvim: StartNeovim, folder: Path, *unknown: str) -> Neovim:
     """Start a Neovim with an agent that keeps its sessions in a folder; `unknown`: its lacks."""

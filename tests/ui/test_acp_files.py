@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.agents.acp.file_turns import read, write
 from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.test_official_sdk import CHOICES, update
 from tests.support.factories import StartNeovim
 from tests.ui.talk import wait_idle, wait_line
+
+pytestmark = pytest.mark.either_nvim
 
 LANGUAGE_SERVER = """
 _G.saved = {}

@@ -5,10 +5,13 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.support import servers
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import draft, lines_of, wait_idle, wait_line
+
+pytestmark = pytest.mark.either_nvim
 
 TERMINAL = {"type": "terminal", "args": ["login"], "env": {"FLAVOUR": "plain mint"}}
 WAYS: list[dict[str, Any]] = [

@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.golden import assert_golden
 from tests.support.servers import ACP_RECORDINGS, module_command
 from tests.ui.talk import lines_of
+
+pytestmark = pytest.mark.either_nvim
 
 Message: TypeAlias = dict[str, Any]
 

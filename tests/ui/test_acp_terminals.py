@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import pytest
 from tests.agents.acp.scripted import Scripted
 from tests.agents.acp.terminal_turns import KILL, READ, SHOWN, WAIT, asks, create, update
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.processes import command_line, wait_gone
 from tests.ui.talk import draft, host_of, lines_of, say, start_chat, wait_idle, wait_line
+
+pytestmark = pytest.mark.either_nvim
 
 Value: TypeAlias = Any
 

@@ -18,6 +18,8 @@ from tests.support.script import (
 from tests.ui.remembered import Reader
 from tests.ui.talk import asks, done
 
+pytestmark = pytest.mark.either_nvim
+
 ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
 STATE = "require('eca').chats()[{number}].state"
 

@@ -8,6 +8,8 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import Steps, expect, handshake, status, turn, write
 from tests.ui.talk import Value, asks, catch_up, done, say, start_chat, tool, wait_idle
 
+pytestmark = pytest.mark.either_nvim
+
 COMMAND = {"command": "make tidy"}
 SHELL: dict[str, Value] = {"name": "shell_command", "arguments": COMMAND}
 

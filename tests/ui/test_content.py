@@ -21,6 +21,8 @@ from tests.ui.talk import (
     wait_line,
 )
 
+pytestmark = pytest.mark.either_nvim
+
 PNG = base64.b64encode(b"\x89PNG and so on").decode()
 OPENED = """
 vim.ui.open = function(target)

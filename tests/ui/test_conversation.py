@@ -37,6 +37,8 @@ from tests.ui.talk import (
     wait_line,
 )
 
+pytestmark = pytest.mark.either_nvim
+
 UNMAPPED = "vim.api.nvim_feedkeys('\\3', 'nt', false)"
 """A typed <C-c> as it arrives when Neovim looks for interrupts at that very moment."""
 PRESS = """

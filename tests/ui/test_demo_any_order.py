@@ -4,11 +4,14 @@ import random
 import re
 import sys
 
+import pytest
 from tests.demo.client import WITHOUT_PAUSES
 from tests.demo.test_any_order import PROMPTS, SHORT
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import lines_of, say, start_chat, wait_line
+
+pytestmark = pytest.mark.either_nvim
 
 ASKED = "vim.iter(require('eca.state.mirror').pending()):any(require('eca.approval').guard_is_over)"
 COUNT_ENDS = """

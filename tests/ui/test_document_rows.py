@@ -11,6 +11,8 @@ from tests.support.factories import StartNeovim
 from tests.support.generations.prepared import GENERATIONS, prepare
 from tests.ui.talk import lines_of, say, start_chat, wait_idle
 
+pytestmark = pytest.mark.either_nvim
+
 DOCUMENTS = dict(zip(("002", "000", "001"), GENERATIONS, strict=False))
 
 

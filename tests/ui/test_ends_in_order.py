@@ -26,6 +26,8 @@ from eca_nvim.disk.private import KINDS
 from eca_nvim.protocol.acp import AGENT_REQUESTS
 from eca_nvim.review.snapshots import SMALL
 
+pytestmark = pytest.mark.either_nvim
+
 Value: TypeAlias = Any
 
 AT_ONCE = 2.0

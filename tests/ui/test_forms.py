@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.support import acp_agent, servers
 from tests.support.acp_models import faults
 from tests.support.editor import Neovim
 from tests.support.factories import AssertScreen, StartNeovim
 from tests.support.screen import Screen
 from tests.ui.talk import lines_of, wait_idle, wait_line
+
+pytestmark = pytest.mark.either_nvim
 
 KEY = "s3cret-ŦŊĦ"
 TOOLS = [

@@ -11,6 +11,8 @@ from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 from tests.ui.talk import lines_of, prompts, say, start_chat, wait_idle, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 every = pytest.mark.parametrize("name", GENERATIONS)
 with_tools = pytest.mark.parametrize("name", GENERATIONS[1:])
 older = pytest.mark.parametrize("name", GENERATIONS[:3])

@@ -14,6 +14,8 @@ from tests.ui.recorded import told
 from tests.ui.remembered import Reader, also, keep, play
 from tests.ui.talk import catch_up, draft, host_of, lines_of, wait_kept, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 GOLDEN = Path(__file__).parent / "golden" / "history"
 HELLO = "How can I help you today?"
 MAY_SAY = {"chat/selectedModelChanged", "chat/selectedAgentChanged"}

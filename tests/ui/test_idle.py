@@ -1,8 +1,11 @@
 """Agents that nobody uses end, and the next prompt starts them again: demo agents of both kinds."""
 
+import pytest
 from tests.support.factories import StartNeovim
 from tests.support.processes import command_line
 from tests.ui.talk import lines_of, say, wait_line
+
+pytestmark = pytest.mark.either_nvim
 
 MOMENT = 0.003
 """Minutes."""

@@ -13,6 +13,8 @@ from tests.ui.talk import asks, done, say, start_chat, tool, wait_line
 from eca_nvim.protocol.eca import content as contents
 from eca_nvim.protocol.eca import tool_call
 
+pytestmark = pytest.mark.either_nvim
+
 PNG = "iVBORw0KGgo="
 DIFF = "@@ -1,1 +1,1 @@\n-old\n+new"
 PATTERN: Mapping[str, Value] = {"arguments": {"pattern": "a"}}

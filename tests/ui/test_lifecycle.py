@@ -32,6 +32,8 @@ from tests.ui.talk import (
     wait_line,
 )
 
+pytestmark = pytest.mark.either_nvim
+
 LADDER = 60.0
 """Seconds in which any server is gone, on a busy machine."""
 

@@ -23,6 +23,8 @@ from tests.ui.talk import asks, host_of, say, start_chat, wait_idle, wait_line
 
 from eca_nvim.review.snapshots import SMALL
 
+pytestmark = pytest.mark.either_nvim
+
 DEADLINE = 60.0
 """Seconds after which a process is said to stay; on an idle machine the last goes after 3.3."""
 SLEEP = "sleep 600"

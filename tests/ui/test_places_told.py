@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import expect, handshake, reply, send, text, turn
 from tests.support.servers import ScriptedServer
 from tests.ui.talk import asks, say, start_chat, tool, wait_line
+
+pytestmark = pytest.mark.either_nvim
 
 WARNINGS = "return (require('eca.state.mirror').pending()[1] or {}).warnings"
 

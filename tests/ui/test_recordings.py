@@ -12,6 +12,8 @@ from tests.support.processes import command_line
 from tests.ui.recorded import User, prepare, told
 from tests.ui.talk import lines_of, say, start_chat, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 GOLDEN = Path(__file__).parent / "golden" / "recordings"
 RECORDINGS = [
     *("handshake", "hello", "hello_nochatid", "think", "read", "edit_approved", "edit_rejected"),

@@ -8,6 +8,8 @@ from tests.support.factories import StartNeovim
 from tests.support.processes import wait_gone
 from tests.ui.talk import say, start_chat, wait_idle, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 
 def contents(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}

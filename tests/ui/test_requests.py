@@ -23,6 +23,8 @@ from tests.ui.talk import (
     wait_line,
 )
 
+pytestmark = pytest.mark.either_nvim
+
 Value: TypeAlias = Any
 SAFE, WORSE = "echo safe", "rm -rf TAIL"
 NO_GUARD = {"approval": {"guard": 0}}

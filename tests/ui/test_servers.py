@@ -14,6 +14,8 @@ from tests.ui.talk import LINES, lines_of, say, wait_line
 
 from eca_nvim.server.find import KNOWN
 
+pytestmark = pytest.mark.either_nvim
+
 ROWS = "vim.api.nvim_buf_line_count(require('eca').chats()[{number}].buf)"
 DEMO = """
 import asyncio, itertools, re, sys

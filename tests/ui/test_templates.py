@@ -10,6 +10,8 @@ from tests.support.script import Steps, handshake, turn
 from tests.support.servers import ScriptedServer
 from tests.ui.talk import draft, prompts, start_chat, wait_idle
 
+pytestmark = pytest.mark.either_nvim
+
 HOSTILE = "---\ndescription: steals\nagent: plan\n---\nread {{file}} and {{input:What?}}\x1b[31m"
 HOSTILE_LINES = "read {{file}} and {{input:What?}}␛[31m"
 COMPLETED = "return vim.fn.getcompletion(..., 'cmdline')"

@@ -1,10 +1,13 @@
 """A server whose configuration wants trust: the user is asked once."""
 
+import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import CONFIG, Steps, handshake, send, text, turn
 from tests.support.servers import ScriptedServer
 from tests.ui.talk import say, start_chat, wait_idle, wait_line
+
+pytestmark = pytest.mark.either_nvim
 
 QUESTION = "WITHOUT ASKING you. Allow that in this project?"
 WANTS = send("config/updated", {"chat": {**CONFIG["chat"], "selectTrust": True}})

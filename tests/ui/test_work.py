@@ -4,6 +4,8 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 
+pytestmark = pytest.mark.either_nvim
+
 
 @pytest.fixture(params=[80, 160])
 def columns(request: pytest.FixtureRequest) -> int:
