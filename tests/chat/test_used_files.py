@@ -272,7 +272,8 @@ class TestOps:
         for number in range(5):
             reducer.change(update, read(f"r{number}"))
         assert not [op for op in update.finish().ops if isinstance(op, SetUsedFiles)]
-        (op,) = [it for it in reducer.settled(driver.chat, 0).ops if isinstance(it, SetUsedFiles)]
+        changes = Update(driver.chat, driver.chat.root, 0).finish()
+        (op,) = [it for it in changes.ops if isinstance(it, SetUsedFiles)]
         assert [it["read"] for it in op.files] == [5]
 
     def test_text_makes_no_op(self) -> None:

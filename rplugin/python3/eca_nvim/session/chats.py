@@ -137,7 +137,7 @@ class Chats:
                 used = chat.used
                 looks_for = used.named or used.ended
                 if chat.stale or chat.status_is_stale or used.is_stale or looks_for:
-                    self.show(reducer.settled(chat, now()))
+                    self.show(Update(chat, chat.root, now()).finish())
 
     def show(self, changes: Changes) -> None:
         """Push the ops of changes to the view, then make the calls of their effects."""

@@ -1,9 +1,9 @@
-"""Incoming: the events of a server, each applied to its chat."""
+"""Incoming: the events of a server, each applied to its chat, and what it does beside them."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import dropwhile, groupby
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from eca_nvim.chat.handlers.questions import find_question
 from eca_nvim.chat.model.chat import Chat, owner, route
 from eca_nvim.chat.text.joined_text import join_text
-from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary import agent_events, login, ops, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -34,7 +34,6 @@ from eca_nvim.chat.vocabulary.options import (
     OptionsChanged,
 )
 from eca_nvim.redaction import Redactor
-from eca_nvim.session.background_work import BackgroundWork
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.options import Options
 from eca_nvim.session.trust import Trust
@@ -59,8 +58,16 @@ _ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged})
 """Events that also concern the session; each is handled alone."""
 
 
+JOB_CELLS, NAME_CELLS = 40, 30
+_TOLD: Final[Mapping[str | None, str]] = {
+    "failed": "failed: :Eca log may say why",
+    "requires-auth": "needs a login: :Eca login",
+}
+"""What is said of a tool server, by its state."""
+
+
 class IncomingEvents:
-    """Applies the events of a server to its chats."""
+    """Applies the events of a server to its chats; tasks, jobs and tool servers end with it."""
 
     def __init__(
         self,
@@ -78,7 +85,9 @@ class IncomingEvents:
         self._trust = trust
         self._view = view
         self._redactor = redactor
-        self._background_work = BackgroundWork(server, lambda it: owner(chats.table, it))
+        self._tasks: dict[str, str] = {}  # titles by id, oldest first
+        self._jobs: tuple[turn_events.Job, ...] = ()  # those that run
+        self._tool_servers: dict[str, str | None] = {}  # their states, by name
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
             agent_events.TrustWanted: lambda it: trust.server_wants(
@@ -89,11 +98,9 @@ class IncomingEvents:
             agent_events.MessageShown: lambda it: view.push(
                 [ops.Notify(it.level, one_line(it.text))]
             ),
-            agent_events.WorkChanged: lambda it: view.push([self._background_work.update_task(it)]),
+            agent_events.WorkChanged: self._work_changed,
             agent_events.JobsChanged: self._jobs_changed,
-            agent_events.ToolServerChanged: lambda it: view.push(
-                self._background_work.update_tool_server(it)
-            ),
+            agent_events.ToolServerChanged: self._tool_server_changed,
         }
         self.welcome: str | None = None
         self.last_used_chat: str | None = None
@@ -120,19 +127,49 @@ class IncomingEvents:
     @property
     def has_work(self) -> bool:
         """Whether the agent does something beside its chats."""
-        return self._background_work.is_running
+        return bool(self._tasks or self._jobs)
 
     def agent_ended(self) -> None:
         """Clear what an agent that has ended was doing."""
         self._options.agent_ended()
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
-        killed, nothing = self._background_work.clear()
-        self._view.push([nothing])
+        killed = [replace(job, state=turn_events.JobState.KILLED) for job in self._jobs]
+        self._tasks.clear()
+        self._tool_servers.clear()
+        self._jobs = ()
+        self._show_work()
         self._show_jobs(killed)
 
     def _jobs_changed(self, event: agent_events.JobsChanged) -> None:
         self._show_jobs(event.jobs)
-        self._view.push([self._background_work.update_jobs(event.jobs)])
+        self._jobs = tuple(it for it in event.jobs if it.state is turn_events.JobState.RUNNING)
+        self._show_work()
+
+    def _work_changed(self, event: agent_events.WorkChanged) -> None:
+        if event.done:
+            self._tasks.pop(event.id, None)
+        else:
+            self._tasks[event.id] = one_line(event.title)
+        self._show_work()
+
+    def _show_work(self) -> None:
+        """Show what the agent does beside its chats."""
+        jobs = tuple(
+            (owner(self._chats.table, job.chat_id or ""), truncate(one_line(job.title), JOB_CELLS))
+            for job in self._jobs
+        )
+        titles = (*self._tasks.values(), *(f"job: {name}" for _, name in jobs))
+        self._view.push([ops.SetWork(titles, self._server, jobs)])
+
+    def _tool_server_changed(self, event: agent_events.ToolServerChanged) -> None:
+        """Warn of a tool server that has just come to need the user."""
+        log.info("%s", event)
+        before = self._tool_servers.get(event.name)
+        self._tool_servers[event.name] = event.status or before
+        told = _TOLD.get(event.status)
+        if told is not None and before != event.status:
+            name = truncate(one_line(event.name), NAME_CELLS)
+            self._view.push([ops.Notify("warn", f"the MCP server {name} {told}")])
 
     def _show_jobs(self, jobs: Sequence[turn_events.Job]) -> None:
         """Show jobs at the calls that have started them."""

@@ -15,7 +15,7 @@ import anyio
 from msgspec.structs import replace
 
 from eca_nvim.agents.abilities import AgentRefused
-from eca_nvim.agents.base import Agent, AgentExit
+from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.approvals import is_still_approved
@@ -24,7 +24,7 @@ from eca_nvim.chat.vocabulary.contexts import Context, DiffContext
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.files.late_contexts import read_late, without_late
+from eca_nvim.session.files.late_contexts import read_late
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.login import Login
@@ -202,8 +202,13 @@ class NamedServer(effects.Outside):
         self._servers.start(partial(self._ask_turn, turn))
 
     async def _ask_turn(self, turn: effects.SilentTurn) -> None:
-        agent = self.process.agent
-        running = None if agent is None else await _is_running(agent, turn.chat_id)
+        agent, running = self.process.agent, None
+        with anyio.move_on_after(ANSWER_TIMEOUT):
+            try:
+                listed = () if agent is None else await agent.archive.list_chats()
+                running = next((it.running for it in listed if it.id == turn.chat_id), None)
+            except AgentRefused as refused:
+                log.info("the chats cannot be listed: %s", refused)
         log.info("%s is silent; the agent reports running=%s", turn, running)
         chat = self._chats.table.get(turn.chat_id)
         if chat is not None and not running:
@@ -218,16 +223,19 @@ class NamedServer(effects.Outside):
         If that fails the prompt goes without them, and a line in the chat says why. Nothing is done
         if the prompt went back to the input meanwhile.
         """
-        read = without_late(prompt)
+        contexts: Sequence[Context] = [
+            it for it in prompt.contexts if not isinstance(it, DiffContext)
+        ]
+        notices: Sequence[str] = ()
         with isolated(self._view, "read the contexts", prompt):
-            read = await read_late(prompt.contexts)
+            contexts, notices = await read_late(prompt.contexts)
         if not self.held.has(prompt):
             return
         chat = self._chats.get(prompt.chat_id)
-        self._chats.apply(chat, [events.NoticeReceived(line) for line in read.notices])
+        self._chats.apply(chat, [events.NoticeReceived(line) for line in notices])
         for held in self.held.take(prompt.chat_id):
             if held.prompt is prompt:
-                self.prompt(replace(prompt, contexts=read.contexts))
+                self.prompt(replace(prompt, contexts=tuple(contexts)))
             else:
                 held.make(self)
 
@@ -311,18 +319,6 @@ class NamedServer(effects.Outside):
                 self._chats.apply(chat, [events.AgentGone(ending.reason, told)])
         if not chats and not is_asleep:
             self._view.push([ops.Notify("error", ending.reason)])
-
-
-async def _is_running(agent: Agent, chat_id: str) -> bool | None:
-    """Return whether a turn runs in a chat; None when the agent does not say."""
-    with anyio.move_on_after(ANSWER_TIMEOUT):
-        try:
-            listed = await agent.archive.list_chats()
-        except AgentRefused as refused:
-            log.info("the chats cannot be listed: %s", refused)
-        else:
-            return next((chat.running for chat in listed if chat.id == chat_id), None)
-    return None
 
 
 class Servers:

@@ -325,7 +325,11 @@ class Session:
         if chat is None:
             chat = self._chats.get(chat_id, server)
             self._servers.of(chat).incoming.chat_created(chat)
-        elif server not in (None, chat.server_name) and _is_empty(chat):
+        elif (
+            server not in (None, chat.server_name)
+            and chat.is_blank
+            and chat.history is states.History.SETTLED  # no messages are being loaded
+        ):
             self._servers.move(chat, server)
         self._servers.get(chat.server_name).incoming.last_used_chat = chat.id
         return chat
@@ -337,8 +341,3 @@ class Session:
         chat = self._chats.table.get(chat_id)
         if chat is not None:
             self._chats.apply(chat, files)
-
-
-def _is_empty(chat: Chat) -> bool:
-    """Return whether a chat has no messages, and none are being loaded."""
-    return chat.is_blank and chat.history is states.History.SETTLED

@@ -35,7 +35,7 @@ class Trust:
 
     def server_starts(self, server: str) -> None:
         """Prepare for another server: withdraw the question of the one before."""
-        for chat in self._own_chats:
+        for chat in self._chats.of(self._name):
             self._withdraw(chat)
         self._server, self._wanted, self._was_asked = server, False, False
         self._apply_answer()
@@ -44,7 +44,7 @@ class Trust:
         """Note whether the server wants trust; if so, ask the user in this or any other chat."""
         self._wanted = wanted
         self._apply_answer()
-        chat = self._chats.table.get(chat_id or "", next(iter(self._own_chats), None))
+        chat = self._chats.table.get(chat_id or "", next(iter(self._chats.of(self._name)), None))
         if chat is not None and not self._was_asked:
             self._ask(chat)
 
@@ -84,10 +84,6 @@ class Trust:
         return True
 
     @property
-    def _own_chats(self) -> tuple[Chat, ...]:
-        return self._chats.of(self._name)
-
-    @property
     def _is_allowed(self) -> bool:
         return self._wanted and self._persistence.kept("trust", self._server) == "yes"
 
@@ -96,7 +92,7 @@ class Trust:
         self._apply_answer()
 
     def _apply_answer(self) -> None:
-        for chat in self._own_chats:
+        for chat in self._chats.of(self._name):
             if chat.id in self._undecided:
                 self._chats.show(set_trust(chat, now(), trusted=self._is_allowed))
 
@@ -111,5 +107,9 @@ class Trust:
             self._chats.apply(chat, [asked])
 
     def _is_open(self) -> bool:
-        live = (open_question(block) for chat in self._own_chats for block in chat.live.values())
+        live = (
+            open_question(block)
+            for chat in self._chats.of(self._name)
+            for block in chat.live.values()
+        )
         return any(question and question.asked.id == self._question for question in live)

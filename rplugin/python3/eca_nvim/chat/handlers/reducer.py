@@ -95,11 +95,6 @@ def change(update: Update, event: events.ChatEvent) -> None:
         turn.stop_for_reason(update)
 
 
-def settled(chat: Chat, now: int) -> Changes:
-    """Draw the headers that updates of a batch postponed."""
-    return Update(chat, chat.root, now).finish()
-
-
 def tick(chat: Chat, now: int) -> Changes:
     """Update the times that are shown: of the turn, running calls and a server that starts."""
     update = Update(chat, chat.root, now)

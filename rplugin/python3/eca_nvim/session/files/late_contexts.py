@@ -26,7 +26,6 @@ from typing import Final
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary.contexts import Context, DiffContext, TextContext
-from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_in_thread
 
@@ -188,20 +187,11 @@ def _one_line(name: str) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in plain)
 
 
-class LateContexts(Struct, frozen=True):
-    """The contexts of a prompt after reading, and lines about those that failed or were cut."""
+async def read_late(contexts: Sequence[Context]) -> tuple[Sequence[Context], Sequence[str]]:
+    """Read contexts that are still to be read; the others stay as they are, in their order.
 
-    contexts: tuple[Context, ...] = ()
-    notices: tuple[str, ...] = ()
-
-
-def without_late(prompt: Prompt) -> LateContexts:
-    """Return the contexts of a prompt that need no reading."""
-    return LateContexts(tuple(it for it in prompt.contexts if not isinstance(it, DiffContext)))
-
-
-async def read_late(contexts: Sequence[Context]) -> LateContexts:
-    """Read contexts that are still to be read; the others stay as they are, in their order."""
+    Returns them, and lines about those that failed or were cut.
+    """
     read: list[Context] = []
     notices: list[str] = []
     for context in contexts:
@@ -217,4 +207,4 @@ async def read_late(contexts: Sequence[Context]) -> LateContexts:
         read.append(TextContext(f"{diff.label} ({name})", diff.content, context.token))
         if diff.cut is not None:
             notices.append(f"context cut: {name}: {diff.cut}")
-    return LateContexts(tuple(read), tuple(notices))
+    return read, notices
