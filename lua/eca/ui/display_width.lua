@@ -10,6 +10,26 @@ local LIST_MARGIN = #'100: ' + 1
 --- Least part of a row that its title gets in a narrow list.
 local LEAST_TITLE = 0.4
 
+--- The beginning of a text that takes so many cells at most.
+---@param text string
+---@param cells integer
+---@return string
+function M.head(text, cells)
+  return vim.fn.printf(('%%.%dS'):format(math.max(0, cells)), text)
+end
+
+--- The end of a text that takes so many cells at most.
+---@param text string
+---@param cells integer
+---@return string
+function M.tail(text, cells)
+  local last = vim.fn.strcharpart(text, math.max(0, vim.fn.strchars(text) - cells))
+  local over = vim.api.nvim_strwidth(last) - cells
+  local tail = last:sub(#M.head(last, over) + 1)
+  local fits = vim.api.nvim_strwidth(tail) <= cells
+  return fits and tail or last:sub(#M.head(last, over + 1) + 1) -- without half a wide character
+end
+
 --- Cut a text to a number of cells; the last one is an ellipsis. Blanks at its beginning stay: in
 --- rows of a list they are in place of a mark.
 ---@param text string
@@ -19,13 +39,8 @@ function M.cut(text, cells)
   if vim.api.nvim_strwidth(text) <= cells then
     return text
   end
-  local length = math.min(vim.fn.strchars(text), cells)
-  local head = vim.fn.strcharpart(text, 0, length)
-  repeat
-    length = length - 1
-  until length <= 0 or vim.api.nvim_strwidth(vim.fn.strcharpart(head, 0, length)) < cells
   -- late: only needed if a text is cut
-  return require('eca.text.scan').without_end(vim.fn.strcharpart(head, 0, length), '%s') .. '…'
+  return require('eca.text.scan').without_end(M.head(text, cells - 1), '%s') .. '…'
 end
 
 --- Make a path exactly so many cells wide. Its beginning is cut, so that the file name stays.
@@ -33,17 +48,8 @@ end
 ---@param cells integer
 ---@return string
 function M.pad_path(path, cells)
-  local shown = path
-  if vim.api.nvim_strwidth(path) > cells then
-    local count = vim.fn.strchars(path)
-    local length = math.min(count, cells)
-    local tail = vim.fn.strcharpart(path, count - length)
-    repeat
-      length = length - 1
-      tail = vim.fn.strcharpart(tail, 1)
-      shown = '…' .. tail
-    until length <= 0 or vim.api.nvim_strwidth(shown) <= cells
-  end
+  local is_cut = vim.api.nvim_strwidth(path) > cells
+  local shown = is_cut and '…' .. M.tail(path, cells - 1) or path
   return shown .. (' '):rep(cells - vim.api.nvim_strwidth(shown))
 end
 

@@ -9,6 +9,7 @@
 --- - While the user types a command, answers a dialog, selects or inserts text, messages are held
 ---   back, because they could not be read.
 --- - This file reads no options, because the options themselves report errors by it.
+local display_width = require('eca.ui.display_width')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
 
@@ -40,36 +41,6 @@ local namespace = vim.api.nvim_create_namespace('eca.ui.message')
 local unread ---@type integer? ns, when the warning on the screen was shown
 
 local held = {} ---@type [string, integer][] lines and their levels
-
---- The first characters of a list that fit.
----@param characters string[]
----@param cells integer
----@return string[]
-local function beginning(characters, cells)
-  local kept = {} ---@type string[]
-  for _, character in ipairs(characters) do
-    cells = cells - vim.api.nvim_strwidth(character)
-    if cells < 0 then
-      break
-    end
-    kept[#kept + 1] = character
-  end
-  return kept
-end
-
---- Cut the middle out of a line that is too long: what went wrong and the remedy stay.
----@param line string
----@param room integer cells
----@return string
-local function fitted(line, room)
-  if vim.api.nvim_strwidth(line) <= room then
-    return line
-  end
-  local characters = vim.fn.split(line, '\\zs')
-  local first = beginning(characters, math.floor(room / 2) - 1)
-  local last = beginning(vim.fn.reverse(characters), math.ceil(room / 2))
-  return table.concat(first) .. '…' .. table.concat(vim.fn.reverse(last))
-end
 
 --- Does Neovim's own `vim.notify` show messages?
 ---@return boolean
@@ -109,8 +80,13 @@ local function notify(line, level)
   if not is_builtin() and pcall(vim.notify, line, level) then
     return
   end
+  local room = vim.v.echospace
+  if vim.api.nvim_strwidth(line) > room then -- what went wrong and the remedy stay
+    local half = math.ceil(room / 2)
+    line = display_width.head(line, room - half - 1) .. '…' .. display_width.tail(line, half)
+  end
   vim.cmd.redraw()
-  show(fitted(line, vim.v.echospace), level)
+  show(line, level)
   if level >= LEVELS.warn and #vim.api.nvim_list_uis() > 0 then
     wait_for_reader()
   end
