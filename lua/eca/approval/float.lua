@@ -32,7 +32,6 @@ local M = {}
 ---@field selecting? boolean the user was in visual mode there
 ---@field paused? boolean a request was answered here, and the next may come
 ---@field seen eca.SeenRows
----@field short? boolean its buffer says that the rest is in the chat
 
 local group = vim.api.nvim_create_augroup('eca.prompt', {})
 
@@ -65,22 +64,13 @@ local function draw_title(float)
   vim.api.nvim_win_set_config(win, { title = { { (' %s '):format(text), 'EcaFloatTitle' } } })
 end
 
---- Show all of the text, or where the rest of it is.
----@param float eca.PromptFloat
----@param short boolean
-local function shorten(float, short)
-  if short ~= (float.short or false) then
-    float.short = short
-    float_buffer.fill(vim.api.nvim_win_get_buf(float.win), float.content, short)
-  end
-end
-
 --- Place the float, as high as its text if there is room for it.
 ---@param float eca.PromptFloat
 local function fit(float)
-  local content = float.content
-  shorten(float, false) -- all of it is measured
-  local buf = vim.api.nvim_win_get_buf(float.win)
+  local content, buf = float.content, vim.api.nvim_win_get_buf(float.win)
+  if float.place and float.place.short then
+    float_buffer.fill(buf, content) -- all of it is measured
+  end
   local known = {} ---@type table<integer, [integer, integer]>
   ---@param width integer
   local function rows(width)
@@ -104,7 +94,9 @@ local function fit(float)
   config.hide = false
   config.footer = footer.of(footer.keys(content.choices), float.place.width, footer.LISTED)
   vim.api.nvim_win_set_config(float.win, config)
-  shorten(float, float.place.short or false)
+  if float.place.short then
+    float_buffer.fill(buf, content, true)
+  end
   float_buffer.break_rows(buf, content, float.place.width)
   draw_title(float)
   if vim.api.nvim_get_mode().mode:find('^c') then -- nothing else would draw it
@@ -130,11 +122,11 @@ end
 --- chat does not show any more.
 ---@param choice? eca.Choice
 local function answer(choice)
-  local was_short = shown and shown.short
+  local was_short = shown and shown.place.short
   M.make_way()
   if not shown or not choice or not guard.is_over(shown.guard) then
     return
-  elseif was_short and not shown.short then
+  elseif was_short and not shown.place.short then
     shown.guard = guard.begin()
   else
     choice.run()
@@ -309,7 +301,7 @@ function M.show(content)
   end
   local buf = write(content)
   if shown then
-    shown.content, shown.paused, shown.short = content, nil, nil
+    shown.content, shown.paused = content, nil
     if not is_same then
       shown.guard, shown.seen = guard.begin(), seen_rows.watch(shown.win)
     end

@@ -78,17 +78,6 @@ local function screen()
   return { top = tabline and 1 or 0, bottom = bottom, left = 0, right = vim.o.columns }
 end
 
---- The transcript window in this tab page with its winbar, whichever chat it shows.
----@return eca.ScreenArea?
-local function chat_area()
-  local win = windows.shown()
-  local area = win and M.area_of(win)
-  if area and area.bottom - area.top < LEAST_WINDOW.rows then
-    area.top = screen().top
-  end
-  return area
-end
-
 --- The screen row of a window's cursor, as wide as the window.
 ---@param win integer
 ---@return eca.ScreenArea
@@ -146,29 +135,27 @@ end
 
 ---@alias eca.Corners { [1]: eca.ScreenArea, [2]: eca.Corner[] } an area and corners of it to try
 
---- Where the float may be, the best first: over the chat, also over its winbar, anywhere, beside
---- the chat.
+--- Where the float may be, the best first: over the chat, whichever it is, also over its winbar,
+--- anywhere, beside the chat.
 ---@return eca.Corners[]
 local function areas()
-  local whole, chat = screen(), chat_area()
-  local found = {} ---@type eca.Corners[]
-  ---@param area eca.ScreenArea
-  ---@param changes table<string, integer>
-  ---@param least integer columns
-  local function add(area, changes, least)
-    local part = vim.tbl_extend('force', area, changes) ---@type eca.ScreenArea
-    if part.right - part.left >= least then
-      found[#found + 1] = { part, { 'SE', 'NE' } }
+  local whole, win = screen(), windows.shown()
+  local anywhere = { whole, { 'SE', 'NE', 'SW', 'NW' } }
+  if not win then
+    return { anywhere }
+  end
+  local chat, found = M.area_of(win), {} ---@type eca.ScreenArea, eca.Corners[]
+  local is_wide = chat.right - chat.left >= LEAST_WINDOW.columns
+  chat.top = chat.bottom - chat.top < LEAST_WINDOW.rows and whole.top or chat.top
+  for _, top in ipairs(is_wide and { chat.top + 1, chat.top } or {}) do
+    found[#found + 1] = { vim.tbl_extend('force', chat, { top = top }), { 'SE', 'NE' } }
+  end
+  found[#found + 1] = anywhere
+  for _, side in ipairs({ { right = chat.left - 1 }, { left = chat.right + 1 } }) do
+    local area = vim.tbl_extend('force', whole, side)
+    if area.right - area.left >= LEAST_BESIDE then
+      found[#found + 1] = { area, { 'SE', 'NE' } }
     end
-  end
-  if chat then
-    add(chat, { top = chat.top + 1 }, LEAST_WINDOW.columns)
-    add(chat, {}, LEAST_WINDOW.columns)
-  end
-  found[#found + 1] = { whole, { 'SE', 'NE', 'SW', 'NW' } }
-  if chat then
-    add(whole, { right = chat.left - 1 }, LEAST_BESIDE)
-    add(whole, { left = chat.right + 1 }, LEAST_BESIDE)
   end
   return found
 end
