@@ -11,8 +11,7 @@ from tests.support.screen import Value
 from eca_nvim.agents.base import FileChanged, FileMissing, FileRefused
 from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.digests import text_digest
-from eca_nvim.nvim.editor import Editor
-from eca_nvim.nvim.editor_calls import EditorCalls
+from eca_nvim.nvim.editor import Editor, EditorCalls
 from eca_nvim.review.text_changes import text_of
 
 OBSERVE = """
@@ -185,7 +184,7 @@ class Answering:
 
     def __init__(self, answer: Callable[[str], object]) -> None:
         self.calls = EditorCalls(self._run)
-        self.editor = Editor(self._run, self.calls)
+        self.editor = Editor(self.calls)
         self._answer = answer
 
     def _run(self, _code: str, arguments: Value) -> None:

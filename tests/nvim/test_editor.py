@@ -8,8 +8,7 @@ import pytest
 from eca_nvim.agents.base import Diagnostic, Location, NoAnswer
 from eca_nvim.chat.vocabulary.intents import CallReturned
 from eca_nvim.nvim import editor as editor_module
-from eca_nvim.nvim.editor import Editor
-from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls, Unanswered
+from eca_nvim.nvim.editor import CallFailed, Editor, EditorCalls, Unanswered
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +32,7 @@ class Neovim:
         self.asked: list[tuple[str, Sequence[object]]] = []
         self.answer: Callable[[int], CallReturned | None] = lambda _number: None
         self.calls = EditorCalls(self.run)
-        self.editor = Editor(self.run, self.calls)
+        self.editor = Editor(self.calls)
 
     def run(self, code: str, arguments: Sequence[object]) -> None:
         self.asked.append((code, arguments))

@@ -22,7 +22,7 @@ from eca_nvim.chat.vocabulary.ops import (
     ViewOp,
 )
 from eca_nvim.nvim.app import report_lost
-from eca_nvim.nvim.editor_calls import CallFailed, EditorCalls
+from eca_nvim.nvim.editor import CallFailed, EditorCalls
 from eca_nvim.nvim.frames import FrameSender, plain, wire
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
 )
 from eca_nvim.chat.vocabulary.intents import CallReturned
-from eca_nvim.nvim.editor_calls import AgentFiles, EditorCalls
+from eca_nvim.nvim.editor import Editor, EditorCalls
 
 Value: TypeAlias = Any
 SESSION: Final = "scripted"
@@ -28,7 +28,7 @@ class OnDisk(FakeEditor):
     def __init__(self) -> None:
         super().__init__()
         self.calls = EditorCalls(self._run)
-        self.files = AgentFiles(self.calls)
+        self.files = Editor(self.calls)
 
     def _run(self, _code: str, arguments: Value) -> None:
         number, name, asked = arguments

@@ -20,8 +20,7 @@ from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.bases import name_of
 from eca_nvim.chat.vocabulary.ops import Notify, SetPending, Unwritable, ViewOp
 from eca_nvim.nvim.agents import Agents
-from eca_nvim.nvim.editor import Editor
-from eca_nvim.nvim.editor_calls import ALIVE, APPLY, EditorCalls
+from eca_nvim.nvim.editor import ALIVE, APPLY, Editor, EditorCalls
 from eca_nvim.nvim.frames import FrameSender
 from eca_nvim.nvim.guardian_process import guardian
 from eca_nvim.nvim.head_start import head_start
@@ -54,7 +53,7 @@ class App:
         )
         self._redactor = Redactor()
         self._calls = EditorCalls(self._run)
-        self._editor = Editor(self._run, self._calls)
+        self._editor = Editor(self._calls)
         self._guardian = guardian()
         self._agents: Agents | None = None
         self._session: Session | None = None
