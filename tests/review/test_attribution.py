@@ -13,12 +13,15 @@ from tests.support.calls import eca_call
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.vocabulary.events import (
     AgentGone,
+    ChatDeleted,
+    ChatEvent,
     ToolFinished,
     ToolPreparing,
     ToolRejected,
     ToolRequested,
     ToolRunning,
 )
+from eca_nvim.chat.vocabulary.turn_events import TurnLapsed
 from eca_nvim.review import survey as survey_module
 
 
@@ -200,6 +203,20 @@ def test_what_a_command_did_is_found_when_the_next_turn_has_begun(watched: Watch
     watched.undo()
     watched.undo(1)
     assert contents(watched.folder) == before
+
+
+@pytest.mark.parametrize("over", [TurnLapsed(1, 0, is_idle=True), ChatDeleted()])
+def test_a_command_is_over_with_a_turn_that_ended_without_a_word(
+    watched: Watched, over: ChatEvent
+) -> None:
+    watched.start()
+    watched.put("a", b"changed\n")
+    watched.hear(over)
+    assert watched.ledger.attribution.awaits_survey
+    watched.survey()
+    watched.put("b", b"of another\n")
+    watched.survey()
+    assert list(watched.plan()) == ["a"]
 
 
 def test_files_that_are_not_kept_are_listed(

@@ -32,7 +32,7 @@ PROMPT_CELLS = 60
 
 
 RECORDED = (
-    *(turn_events.TurnEnded, turn_events.TurnLapsed),
+    *(turn_events.TurnEnded, turn_events.TurnLapsed, events.ChatDeleted),
     *(call_details.FileUsed, events.AgentGone),
 )
 """Events that are recorded although they are about no call."""
@@ -86,7 +86,7 @@ class Ledger:
             self._record_call(chat, event, block)
             return
         match event:
-            case turn_events.TurnEnded() | turn_events.TurnLapsed():
+            case turn_events.TurnEnded() | turn_events.TurnLapsed() | events.ChatDeleted():
                 self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
             case call_details.FileUsed(path, call_details.Use.WRITTEN, True, unsaved):
