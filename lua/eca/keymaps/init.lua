@@ -66,23 +66,22 @@ local INTERRUPT = '\3'
 --- Milliseconds in which two reports are one press.
 local SAME_PRESS = 30
 
---- Begin to watch. Calling it again replaces the watch before.
----@param plug string what <C-c> is mapped to in our buffers
----@param act fun()
-local function watch_interrupt(plug, act)
+--- Watch for a <C-c> that Neovim has taken for an interrupt. Calling it again replaces the watch
+--- before.
+local function watch_interrupt()
   local mapped_at, waiting = -math.huge, nil
   vim.on_key(function(key, typed)
     local now = vim.uv.hrtime() / 1e6
     local is_missed = key == INTERRUPT
       and vim.api.nvim_get_mode().mode == 'n'
-      and vim.fn.maparg('<C-c>', 'n') == plug
+      and vim.fn.maparg('<C-c>', 'n') == keys.plug('Stop')
     if is_missed and now - mapped_at > SAME_PRESS then
       local press = {}
       waiting = press
       vim.defer_fn(function()
         if waiting == press then
           waiting = nil
-          act()
+          M.run('Stop')
         end
       end, SAME_PRESS)
     elseif typed == INTERRUPT and key ~= INTERRUPT then
@@ -91,14 +90,9 @@ local function watch_interrupt(plug, act)
   end, namespace)
 end
 
----@class eca.KeyPlace
----@field mode string
----@field keys string[]
----@field keys_for? fun(name: string): string? what the key runs; nil: what Vim does
-
---- On a pending block a key answers, elsewhere it goes to the request.
+--- What a key of a pending block runs: on the block it answers, elsewhere it goes to the request.
 ---@param name string
----@return string?
+---@return string? keys nil: what Vim does
 local function on_pending(name)
   local approvals = require('eca.actions.approvals')
   if approvals.waiting_here() then
@@ -107,39 +101,21 @@ local function on_pending(name)
   return require('eca.approval').has_pending() and approvals.GO_TO_REQUEST or nil
 end
 
---- Where an action's keys are mapped.
----@param found eca.Action
----@param kind 'chat'|'input'|'changes'
----@return eca.KeyPlace[]
-local function places(found, kind)
-  if kind == 'changes' then
-    local function in_changes(name) -- the quickfix window may show another list
-      return require('eca.review').is_shown() and keys.plug(name) or nil
-    end
-    return { { mode = 'n', keys = found.changes, keys_for = in_changes } }
-  elseif kind == 'chat' then
-    return {
-      { mode = 'n', keys = found.chat },
-      { mode = 'n', keys = found.pending, keys_for = on_pending },
-    }
-  end
-  return { { mode = 'n', keys = found.input }, { mode = 'i', keys = found.insert } }
+--- What a key runs in the quickfix window, which may show another list.
+---@param name string
+---@return string? keys nil: what Vim does
+local function in_changes(name)
+  return require('eca.review').is_shown() and keys.plug(name) or nil
 end
 
----@param buf integer
----@param name string
----@param place eca.KeyPlace
----@param key string
-local function map(buf, name, place, key)
-  local desc = 'eca: ' .. actions[name].text
-  if not place.keys_for then
-    vim.keymap.set(place.mode, key, keys.plug(name), { buffer = buf, desc = desc, remap = true })
-    return
-  end
-  vim.keymap.set(place.mode, key, function()
-    return place.keys_for(name) or key
-  end, { buffer = buf, desc = desc, expr = true })
-end
+--- Where keys are mapped, by kind of buffer: the mode, the field of an action with its keys, and
+--- what they run if that is not always the action.
+---@type table<string, [string, string, fun(name: string): string?][]>
+local PLACES = {
+  chat = { { 'n', 'chat' }, { 'n', 'pending', on_pending } },
+  input = { { 'n', 'input' }, { 'i', 'insert' } },
+  changes = { { 'n', 'changes', in_changes } },
+}
 
 --- Has the user mapped something to a <Plug>, or to any that begins like it?
 ---@param buf integer
@@ -159,15 +135,19 @@ function M.attach(buf, kind)
   if not config.get().keymaps then
     return
   end
-  watch_interrupt(keys.plug('Stop'), function()
-    M.run('Stop')
-  end)
+  watch_interrupt()
   local by_user = { n = is_mapped(buf, 'n', '<Plug>(Eca'), i = is_mapped(buf, 'i', '<Plug>(Eca') }
   for name, found in pairs(actions) do
-    for _, place in ipairs(places(found, kind)) do
-      local mapped = by_user[place.mode] and is_mapped(buf, place.mode, keys.plug(name))
-      for _, key in ipairs(mapped and {} or place.keys) do
-        map(buf, name, place, key)
+    for _, place in ipairs(PLACES[kind]) do
+      local mode, field, runs = unpack(place)
+      local mapped = by_user[mode] and is_mapped(buf, mode, keys.plug(name))
+      for _, key in ipairs(mapped and {} or found[field]) do
+        local does = runs and function()
+          return runs(name) or key
+        end
+        local options = { buffer = buf, desc = 'eca: ' .. found.text }
+        options.expr, options.remap = runs ~= nil, runs == nil
+        vim.keymap.set(mode, key, does or keys.plug(name), options)
       end
     end
   end
