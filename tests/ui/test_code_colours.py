@@ -23,7 +23,7 @@ local function set(known)
   return found
 end
 while not languages.prepare(language) do end
-local parts = languages.find(language)
+local _, parts = languages.prepare(language)
 local query = vim.treesitter.query.get(language, 'highlights')
 return { set(parts), set({ name = language, queries = { query } }) }
 """

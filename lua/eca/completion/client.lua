@@ -14,7 +14,6 @@ local buffers = require('eca.chat.buffers')
 local others = require('eca.ui.others')
 local places = require('eca.completion.place')
 local rows = require('eca.completion.rows')
-local utf16 = require('eca.text.utf16')
 
 local M = {}
 
@@ -31,13 +30,6 @@ local CAPABILITIES = {
 }
 
 ---@alias eca.ProtocolReply fun(fault?: table, result?: any)
-
----@param buf integer
----@param row integer 0-based
----@return string
-local function line_at(buf, row)
-  return vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
-end
 
 --- The input that a URI names. Neovim's own function for it would open any other file.
 ---@param uri string
@@ -59,7 +51,7 @@ local function place_of(params)
     return nil
   end
   local row, column = params.position.line, params.position.character
-  local line = line_at(buf, row)
+  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
   local byte = vim.fn.byteidx(line, column, true)
   return places.at(buf, row + 1, byte < 0 and #line or byte)
 end
@@ -70,14 +62,11 @@ end
 ---@param params table
 ---@return table
 local function list_of(place, params)
-  local items = {} ---@type table[]
-  if place then
-    local row = params.position.line
-    local line = line_at(assert(buffers.get(place.chat)).input, row)
-    local start = { line = row, character = utf16.from_byte(line, place.start) }
-    for index, item in ipairs(answers.known(place)) do
-      items[index] = rows.protocol_item(item, index, { start = start, ['end'] = params.position })
-    end
+  local items, cursor = {}, params.position ---@type table[], table
+  for index, item in ipairs(place and answers.known(place) or {}) do
+    local start = cursor.character - vim.fn.strutf16len(place.query)
+    local range = { start = { line = cursor.line, character = start }, ['end'] = cursor }
+    items[index] = rows.protocol_item(item, index, range)
   end
   return { isIncomplete = place ~= nil, items = items }
 end

@@ -60,10 +60,9 @@ end
 --- The listed buffers, the last used first.
 ---@return eca.CompletionItem[]
 local function buffer_items()
-  local open = vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 })
-  table.sort(open, function(one, other)
-    return one.lastused > other.lastused
-  end)
+  local open = vim.tbl_filter(function(info)
+    return info.loaded == 1
+  end, paths.listed_buffers())
   local items = {} ---@type eca.CompletionItem[]
   for _, info in ipairs(vim.list_slice(open, 1, MOST_BUFFERS)) do
     items[#items + 1] = buffer_item(info.bufnr)

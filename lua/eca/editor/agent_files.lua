@@ -219,16 +219,6 @@ local function refusal(buf, text)
   end
 end
 
---- Run what follows a write: plugins and language servers learn that the file was saved. An error
---- of a plugin is shown, but the file is written.
----@param buf integer
-local function announce(buf)
-  local worked, fault = pcall(vim.api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf })
-  if not worked then
-    notify.warn(('after writing %s: %s'):format(paths.short(vim.api.nvim_buf_get_name(buf)), fault))
-  end
-end
-
 ---@param buf integer
 ---@param text string
 ---@return string? why it was not written; then the buffer is as it was before
@@ -240,7 +230,10 @@ local function replace(buf, text)
     files.save(buf)
   end)
   if worked then
-    user_writes.by_agent(buf, announce)
+    local announced, why = user_writes.by_agent(buf)
+    if not announced then
+      notify.warn(('after writing %s: %s'):format(paths.short(vim.api.nvim_buf_get_name(buf)), why))
+    end
     return
   end
   vim.api.nvim_buf_call(buf, function()

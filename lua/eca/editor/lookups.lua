@@ -180,12 +180,8 @@ end
 --- The open files, the one used last first.
 ---@return eca.OpenBuffer[]
 function M.open_buffers()
-  local listed = vim.fn.getbufinfo({ buflisted = 1 })
-  table.sort(listed, function(left, right)
-    return left.lastused > right.lastused
-  end)
   local open = {} ---@type eca.OpenBuffer[]
-  for _, info in ipairs(listed) do
+  for _, info in ipairs(paths.listed_buffers()) do
     local path = paths.of_buffer(info.bufnr)
     if path then
       open[#open + 1] = {

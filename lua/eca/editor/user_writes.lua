@@ -63,16 +63,19 @@ vim.api.nvim_create_autocmd({ 'BufWritePost', 'FileWritePost', 'FileAppendPost' 
   end,
 })
 
---- Run what follows a write for an agent, which is not reported as one of the user.
+--- Run what follows a write for an agent, which is not reported as one of the user: plugins and
+--- language servers learn that the file was saved.
 ---@param buf integer
----@param announce fun(buf: integer)
-function M.by_agent(buf, announce)
+---@return boolean worked
+---@return any fault of a plugin; the file is written
+function M.by_agent(buf)
   by_agent[buf] = true
-  announce(buf)
+  local worked, fault = pcall(vim.api.nvim_exec_autocmds, 'BufWritePost', { buffer = buf })
   by_agent[buf] = nil
   if saves[buf] then
     saves[buf], changed[buf] = vim.fn.undotree(buf).save_last, nil
   end
+  return worked, fault
 end
 
 --- Watch a file's buffer for changes.

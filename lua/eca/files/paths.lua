@@ -48,6 +48,16 @@ function M.buffer_of(path)
   return nil
 end
 
+--- The listed buffers, the last used first.
+---@return vim.fn.getbufinfo.ret.item[]
+function M.listed_buffers()
+  local listed = vim.fn.getbufinfo({ buflisted = 1 })
+  table.sort(listed, function(one, other)
+    return one.lastused > other.lastused
+  end)
+  return listed
+end
+
 --- Is a file inside one of these folders?
 ---@param path string
 ---@param folders string[]

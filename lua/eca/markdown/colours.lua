@@ -81,14 +81,6 @@ local function place_regions(buf, offset, regions)
   end
 end
 
----@param buf integer
----@param first integer
----@param last integer exclusive
----@return integer
-local function bytes_of(buf, first, last)
-  return vim.api.nvim_buf_get_offset(buf, last) - vim.api.nvim_buf_get_offset(buf, first)
-end
-
 ---@param job eca.colours.Job
 local function colour(job)
   local start, first, last = rows_of(job)
@@ -99,19 +91,17 @@ local function colour(job)
     job.fence.coloured[job.piece] = nil
     return
   end
-  if not languages.prepare(job.fence.language) then
+  local done, language = languages.prepare(job.fence.language)
+  if not done then
     queue[#queue + 1] = job
-    return
   end
-  local language = languages.find(job.fence.language)
-  if not language then
-    return
+  local function is_short(from)
+    local offset = vim.api.nvim_buf_get_offset
+    return offset(job.buf, last) - offset(job.buf, from) <= MOST_BYTES
   end
   local from = math.max(start, first - LEAD)
-  if bytes_of(job.buf, from, last) > MOST_BYTES then
-    from = first
-  end
-  if bytes_of(job.buf, from, last) > MOST_BYTES then
+  from = is_short(from) and from or first
+  if not done or not language or not is_short(from) then
     return
   end
   local lines = vim.api.nvim_buf_get_lines(job.buf, from, last, false)

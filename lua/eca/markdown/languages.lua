@@ -120,7 +120,7 @@ end
 --- How to highlight a fence with this info word; nil if it stays plain.
 ---@param word string lower case
 ---@return eca.markdown.Language?
-function M.find(word)
+local function find(word)
   local name = ALIASES[word] or word
   if languages[name] == nil then
     local parser = parser_of(name)
@@ -135,11 +135,12 @@ end
 --- and each part is compiled.
 ---@param word string lower case
 ---@return boolean done
+---@return eca.markdown.Language? language nil: it stays plain
 function M.prepare(word)
   local is_new = languages[ALIASES[word] or word] == nil
-  local language = M.find(word)
+  local language = find(word)
   if is_new or not language or not language.queries then
-    return not is_new
+    return not is_new, language
   elseif not language.sources then
     local texts = {} ---@type string[]
     for index, path in ipairs(vim.treesitter.query.get_files(language.name, 'highlights')) do
@@ -157,7 +158,7 @@ function M.prepare(word)
       log.write(('highlights query of %s: %s'):format(language.name, query))
     end
   end
-  return #language.sources == 0
+  return #language.sources == 0, language
 end
 
 ---@class eca.markdown.CodeRegion

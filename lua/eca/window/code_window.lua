@@ -8,6 +8,7 @@
 --- - The file is moved after the command has ended, so that the rest of the command still applies
 ---   to it.
 local others = require('eca.ui.others')
+local paths = require('eca.files.paths')
 
 local M = {}
 
@@ -63,10 +64,7 @@ end
 function M.last_file()
   local listed = vim.tbl_filter(function(info)
     return vim.bo[info.bufnr].buftype == ''
-  end, vim.fn.getbufinfo({ buflisted = 1 }))
-  table.sort(listed, function(a, b)
-    return a.lastused > b.lastused
-  end)
+  end, paths.listed_buffers())
   return listed[1] and listed[1].bufnr or vim.api.nvim_create_buf(true, false)
 end
 
