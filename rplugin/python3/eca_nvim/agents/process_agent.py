@@ -7,7 +7,7 @@ import logging
 import subprocess
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import ClassVar, Final, Generic, TypeVar
 
 import anyio
@@ -18,7 +18,7 @@ from msgspec.structs import astuple
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
-from eca_nvim.jsonrpc import Envelope, MessageId, NotAMessage, Request
+from eca_nvim.jsonrpc import INTERNAL_ERROR, Envelope, NotAMessage, NotOpen, Request
 from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
@@ -41,7 +41,7 @@ def decode_raw(body: bytes) -> Envelope:
         raise NotAMessage(str(error)) from error
 
 
-FAILED = "the client failed to read the request"
+_FAILED: Final = "the client failed to read the request"
 """The answer to a request that met a bug of ours."""
 
 logger = logging.getLogger(__name__)
@@ -50,18 +50,16 @@ logger = logging.getLogger(__name__)
 def events_of(
     message: Incoming,
     read: Callable[[Incoming], Sequence[AgentEvent]],
-    fail: Callable[[MessageId], None],
+    connection: Connection,
 ) -> Sequence[AgentEvent]:
-    """Return the events of a message, or the line about the bug that it met.
-
-    fail: answers such a request, because the agent waits for it.
-    """
+    """Return the events of a message, or the line about the bug that it met."""
     try:
         return read(message)
     except Exception as fault:
         logger.exception("cannot read %s", message.method)
         if isinstance(message, Request):
-            fail(message.id)
+            with suppress(NotOpen):  # it was answered before the bug; else the agent waits for it
+                connection.respond_error(message.id, INTERNAL_ERROR, _FAILED)
         line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
         return (MessageShown("error", line),)
 

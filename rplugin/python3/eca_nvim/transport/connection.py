@@ -175,34 +175,33 @@ class Connection:
     ) -> PendingRequest:
         """Queue a request at once, so that later calls are sent after it.
 
-        `on_answer` is called when the response is read, in order with other messages. Raises
-        ConnectionClosed.
+        `on_answer` is called when the response is read, in order with other messages; at once if
+        the server has ended.
         """
-        self._require_open()
         request_id, data = self._peer.send_request(method, params)
         pending = PendingRequest(request_id, self._cancel, on_answer)
-        self._waiting[request_id] = pending
-        self._put(data)
+        if self.exit is not None:
+            pending.settle(self.exit)
+        else:
+            self._waiting[request_id] = pending
+            self._put(data)
         return pending
 
     def notify(self, method: str, params: object = None) -> None:
-        """Queue a notification. Raises ConnectionClosed."""
-        self._require_open()
+        """Queue a notification."""
         self._put(self._peer.send_notification(method, params))
 
     def respond(self, request_id: MessageId, result: object) -> None:
         """Queue the successful response to a request of the server.
 
-        Raises ConnectionClosed, or NotOpen if the request was answered already.
+        Raises NotOpen if the request was answered already.
         """
-        self._require_open()
         self._put(self._peer.respond(request_id, result))
 
     def respond_error(
         self, request_id: MessageId, code: int, message: str, data: object = None
     ) -> None:
-        """Queue the error response to a request of the server; raises what `respond` does."""
-        self._require_open()
+        """Queue the error response to a request of the server. Raises NotOpen, too."""
         self._put(self._peer.respond_error(request_id, code, message, data))
 
     async def wait_closed(self) -> Exit:
@@ -287,6 +286,8 @@ class Connection:
         await self._process.close()
 
     def _put(self, data: bytes) -> None:
+        if self.exit is not None:  # whoever waits for the end learns it
+            return
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("%d <- %s", self.pid, _logged(data))
         self._process.stdin.put(data)
@@ -301,10 +302,6 @@ class Connection:
         if request_id in self._waiting:
             del self._waiting[request_id]
             self._put(self._peer.send_cancel(request_id))
-
-    def _require_open(self) -> None:
-        if self.exit is not None:
-            raise ConnectionClosed(self.exit)
 
 
 @asynccontextmanager

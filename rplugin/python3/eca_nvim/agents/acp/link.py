@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import repeat
 from pathlib import PurePath
 from typing import Final, TypeAlias, TypeVar
@@ -77,8 +77,8 @@ class Link:
         params: Request[ResultT],
         then: Callable[[ResultT | Refusal], None],
         ended: Callable[[], None] | None = None,
-    ) -> PendingRequest | None:
-        """Queue a request; None if the agent has ended.
+    ) -> PendingRequest:
+        """Queue a request.
 
         then: called with the result or the refusal, in order with the agent's other messages.
         ended: called instead if the agent has ended without an answer.
@@ -95,12 +95,7 @@ class Link:
                 return
             then(result)
 
-        try:
-            return self.connection.start_request(params.method, encode(params), answered)
-        except ConnectionClosed:
-            if ended is not None:
-                ended()
-            return None
+        return self.connection.start_request(params.method, encode(params), answered)
 
     async def ask(self, request: Request[ResultT], failed: str, seconds: float) -> ResultT:
         """Send a request and return its result. Raises AgentRefused, which says what `failed`."""
@@ -134,14 +129,12 @@ class Link:
     def respond(self, request_id: MessageId, result: Wire) -> None:
         """Answer a request by a result. Raises NotOpen if it has its answer."""
         self._take_back.pop(request_id, None)
-        with suppress(ConnectionClosed):
-            self.connection.respond(request_id, encode(result))
+        self.connection.respond(request_id, encode(result))
 
     def refuse(self, request_id: MessageId, code: int, message: str) -> None:
         """Answer a request by an error; `message` is one line. Raises NotOpen."""
         self._take_back.pop(request_id, None)
-        with suppress(ConnectionClosed):
-            self.connection.respond_error(request_id, code, message)
+        self.connection.respond_error(request_id, code, message)
 
     def refuse_cancelled(self, request_id: MessageId) -> None:
         """Answer a request that the agent has cancelled."""

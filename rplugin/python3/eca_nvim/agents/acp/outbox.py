@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -21,7 +20,7 @@ from eca_nvim.protocol.acp.content import ContentBlock
 from eca_nvim.protocol.acp.lifecycle import PromptCapabilities
 from eca_nvim.protocol.acp.options import OptionsResult
 from eca_nvim.protocol.acp.sessions import SteerOutcome, StopReason
-from eca_nvim.transport import ConnectionClosed, RemoteError
+from eca_nvim.transport import RemoteError
 
 _ENDS: Final[Mapping[StopReason, turn_events.TurnEnded]] = {
     StopReason.CANCELLED: turn_events.TurnEnded(states.TurnEnd.STOPPED),
@@ -77,8 +76,7 @@ class Outbox:
         if session.turn is TurnState.RUNNING:
             session.turn = TurnState.STOPPING
         cancel = sessions.CancelTurn(session_id=session.id)
-        with suppress(ConnectionClosed):
-            self._link.connection.notify(cancel.method, encode(cancel))  # each time the user asks
+        self._link.connection.notify(cancel.method, encode(cancel))  # each time the user asks
         self._requests.cancel(session)
 
     def withhold(self, chat_id: str) -> effects.Prompt | None:

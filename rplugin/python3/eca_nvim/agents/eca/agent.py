@@ -128,12 +128,11 @@ class EcaAgent(ProcessAgent[_Life]):
         self._leaving = True
         if (connection := self._connection) is None:
             return
-        with suppress(ConnectionClosed):
-            with anyio.move_on_after(GOODBYE_S), suppress(RemoteError):
-                await connection.request(eca.Shutdown.method)
-            connection.notify(eca.Exit.method)
-            with anyio.move_on_after(EXIT_S):
-                await connection.wait_closed()
+        with anyio.move_on_after(GOODBYE_S), suppress(RemoteError, ConnectionClosed):
+            await connection.request(eca.Shutdown.method)
+        connection.notify(eca.Exit.method)
+        with anyio.move_on_after(EXIT_S):
+            await connection.wait_closed()
         await connection.aclose()
 
     def prompt(self, prompt: Prompt) -> None:
@@ -253,17 +252,13 @@ class EcaAgent(ProcessAgent[_Life]):
             if said:
                 emit(said)
 
-        def send(method: str, params: object) -> None:
-            with suppress(ConnectionClosed):  # its exit has been reported
-                connection.notify(method, params)
-
         def tell(chat_id: str, event: events.ChatEvent) -> None:
             emit([events.Addressed(chat_id, event)])
 
         dialect = Dialect(repo_map=self._options.repo_map, changed=self._announce)
         ids, turns, replays, mentions = ChatIds(), Turns(), Replays(), Mentions()
         draft = Draft(self._workspace.folders, tasks, hear)
-        translator = Translator(dialect, ids, draft, send, hear, tell, replays.has)
+        translator = Translator(dialect, ids, draft, connection.notify, hear, tell, replays.has)
         server = EcaServer(connection, translator)
         chat_options, readiness = ChatOptions(ids, turns, dialect), Readiness()
         logins, tool_servers = ProviderLogins(server), ToolServerLogins(server)
@@ -287,11 +282,12 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def _receive(self, batch: list[Incoming]) -> None:
         """Emit the events of one read, as one batch: hot path."""
-        life = self._life
+        life, connection = self._life, self._connection
         assert life is not None
+        assert connection is not None
         said: list[agent_events.AgentEvent] = []
         for message in batch:
-            said += events_of(message, life.read, life.requests.fail)
+            said += events_of(message, life.read, connection)
         if said:
             life.emit(said)
 

@@ -9,7 +9,6 @@ Every request gets exactly one response, if necessary an error, because a tool w
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import chain, count
 from typing import Final, Literal, TypeAlias, assert_never
 
@@ -17,10 +16,9 @@ from anyio.abc import TaskGroup
 
 from eca_nvim.agents.base import Diagnostic, EditorServices, Location, NoAnswer
 from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.process_agent import FAILED
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
-from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
+from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, Request
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, path_of, require_file, uri_of
 from eca_nvim.protocol.eca import (
     DecodeError,
@@ -31,7 +29,7 @@ from eca_nvim.protocol.eca import (
     encode,
 )
 from eca_nvim.protocol.eca import editor as eca
-from eca_nvim.transport import Connection, ConnectionClosed
+from eca_nvim.transport import Connection
 
 Base: TypeAlias = Literal[0, 1]
 Asked: TypeAlias = eca.GetDiagnostics | eca.GetDefinition | eca.GetReferences
@@ -79,6 +77,8 @@ def _range(found: Diagnostic | Location, base: int = 0) -> editor.Range:
 INVALID_PARAMS: Final = -32602
 """Error code for a request with malformed parameters."""
 
+_FAILED: Final = "the editor could not answer"
+
 logger = logging.getLogger(__name__)
 
 
@@ -111,7 +111,7 @@ class ServerRequests:
             asked = decode_server_request(request.method, request.params)
         except (DecodeError, RecursionError) as fault:
             logger.warning("refused a request: %s", fault)
-            self._refuse(request.id, INVALID_PARAMS, str(fault))
+            self._connection.respond_error(request.id, INVALID_PARAMS, str(fault))
             return ()
         match asked:
             case content.AskQuestion():
@@ -119,15 +119,11 @@ class ServerRequests:
             case editor.GetDiagnostics() | editor.GetDefinition() | editor.GetReferences():
                 self._tasks.start_soon(self._answer, request.id, asked)
             case Unknown():
-                self._refuse(request.id, METHOD_NOT_FOUND, f"{asked.method} is not known here")
+                unknown = f"{asked.method} is not known here"
+                self._connection.respond_error(request.id, METHOD_NOT_FOUND, unknown)
             case _:
                 assert_never(asked)
         return ()
-
-    def fail(self, request_id: MessageId) -> None:
-        """Answer a request that could not be read because of a bug: the server waits for it."""
-        with suppress(NotOpen):  # it was answered before the bug
-            self._refuse(request_id, INTERNAL_ERROR, FAILED)
 
     def answer(self, question_id: str, text: str | None) -> str | None:
         """Answer a question; None cancels it. A closed question is ignored.
@@ -138,7 +134,8 @@ class ServerRequests:
             logger.debug("question %s is closed already", question_id)
             return None
         request_id, chat_id = self._questions.pop(question_id)
-        self._respond(request_id, content.AnswerResult(answer=text, cancelled=text is None))
+        answered = content.AnswerResult(answer=text, cancelled=text is None)
+        self._connection.respond(request_id, encode(answered))
         return chat_id
 
     def cancel_questions(self, chat_id: str) -> None:
@@ -164,15 +161,17 @@ class ServerRequests:
 
     async def _answer(self, request_id: MessageId, asked: Asked) -> None:
         try:
+            result: Result
             if isinstance(asked, editor.GetDiagnostics):
-                self._respond(request_id, await self._diagnostics(asked))
+                result = await self._diagnostics(asked)
             else:
-                self._respond(request_id, await self._locations(asked))
+                result = await self._locations(asked)
+            self._connection.respond(request_id, encode(result))
         except NotAFile as fault:
-            self._refuse(request_id, INVALID_PARAMS, str(fault))
+            self._connection.respond_error(request_id, INVALID_PARAMS, str(fault))
         except Exception:
             logger.exception("%s failed", asked.method)
-            self._refuse(request_id, INTERNAL_ERROR, "the editor could not answer")
+            self._connection.respond_error(request_id, INTERNAL_ERROR, _FAILED)
 
     async def _diagnostics(self, asked: eca.GetDiagnostics) -> eca.DiagnosticsResult:
         path = None if asked.uri is None else path_of(asked.uri)
@@ -195,11 +194,3 @@ class ServerRequests:
             return _UNANSWERED[found]
         locations = tuple(eca.Location(uri=uri_of(it.path), range=_range(it)) for it in found)
         return eca.NavigationResult(status="success", locations=locations)
-
-    def _respond(self, request_id: MessageId, result: Result | content.AnswerResult) -> None:
-        with suppress(ConnectionClosed):
-            self._connection.respond(request_id, encode(result))
-
-    def _refuse(self, request_id: MessageId, code: int, message: str) -> None:
-        with suppress(ConnectionClosed):
-            self._connection.respond_error(request_id, code, message)

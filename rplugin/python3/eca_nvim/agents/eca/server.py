@@ -5,7 +5,6 @@ the feature is missing, and the error says so in the user's terms.
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import anyio
@@ -124,9 +123,8 @@ class EcaServer:
 
     def start(self, params: Request[Any], on_answer: Callable[[PendingRequest], None]) -> None:
         """Queue a request whose response is read in order with the server's other messages."""
-        with suppress(ConnectionClosed):
-            written = self.translator.params(params)
-            self._connection.start_request(params.method, written, on_answer)
+        written = self.translator.params(params)
+        self._connection.start_request(params.method, written, on_answer)
 
 
 def _lacks(method: str) -> AgentLacks:

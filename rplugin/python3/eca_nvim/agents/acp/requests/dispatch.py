@@ -1,7 +1,6 @@
 """Requests: what the agent asks us, and who answers it: each exactly once, because agents wait."""
 
 import logging
-from contextlib import suppress
 
 from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.requests.files import Files
@@ -11,8 +10,7 @@ from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import EditorServices
-from eca_nvim.agents.process_agent import FAILED
-from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, NotOpen, Request
+from eca_nvim.jsonrpc import METHOD_NOT_FOUND, Request
 from eca_nvim.protocol.acp import (
     DecodeError,
     Unknown,
@@ -73,11 +71,6 @@ class AgentRequests:
             self.files.start(request.id, session, asked)
         else:
             self.terminals.start(request.id, session, asked)
-
-    def fail(self, request_id: MessageId) -> None:
-        """Answer a request that could not be read because of a bug: the agent waits for it."""
-        with suppress(NotOpen):  # it was answered before the bug
-            self._link.refuse(request_id, INTERNAL_ERROR, FAILED)
 
     def cancel(self, session: Session) -> None:
         """Answer the open requests of a session: its turn was stopped or has ended.
