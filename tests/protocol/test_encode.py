@@ -60,8 +60,8 @@ PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, characte
             },
         ),
         (lifecycle.Initialized(), {}),
-        (lifecycle.Shutdown(), None),
-        (lifecycle.Exit(), None),
+        (lifecycle.Shutdown(), {}),
+        (lifecycle.Exit(), {}),
         (
             PromptParams(
                 chat_id="c",
@@ -115,5 +115,5 @@ PLACE = Range(start=Position(line=1, character=1), end=Position(line=1, characte
         (ShowMessage(type=NoticeLevel.INFO, message="m"), {"type": "info", "message": "m"}),
     ],
 )
-def test_what_a_message_is_on_the_wire(message: Wire, wire: dict[str, Any] | None) -> None:
+def test_what_a_message_is_on_the_wire(message: Wire, wire: dict[str, Any]) -> None:
     assert on_the_wire(message) == wire

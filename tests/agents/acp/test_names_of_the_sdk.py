@@ -98,7 +98,7 @@ MCP_SERVERS = (
     sessions.McpRemote("http", "far", "https://example.com", NAMED),
     sessions.McpRemote("sse", "old", "https://example.com", ()),
 )
-SETUP = SessionSetup("/workspace", tuple(on_the_wire(server) or {} for server in MCP_SERVERS))
+SETUP = SessionSetup("/workspace", tuple(on_the_wire(server) for server in MCP_SERVERS))
 SENT: tuple[Message, ...] = (
     introduction(),
     *(SETUP.request(way, "s") for way in Way),

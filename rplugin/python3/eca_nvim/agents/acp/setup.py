@@ -86,7 +86,7 @@ class McpOptions(Struct, frozen=True):
         for name, told in sorted(self.servers.items()):
             try:
                 if told is not False:
-                    usable.append(encode(self._server(name, told, can)) or {})
+                    usable.append(encode(self._server(name, told, can)))
             except _LeftOut as why:
                 lines.append(one_line(f"servers.{self.agent}.mcp.{name} is left out: {why}"))
         return tuple(usable), lines

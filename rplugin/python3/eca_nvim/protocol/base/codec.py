@@ -132,11 +132,9 @@ def plain(value: object, method: str) -> object:
         raise DecodeError(method, "$", str(fault)) from fault
 
 
-def encode(message: Wire) -> dict[str, Any] | None:
-    """Turn params or a result into plain JSON values; None for a method without params.
+def encode(message: Wire) -> dict[str, Any]:
+    """Turn params or a result into plain JSON values.
 
     A field that is UNSET or has its default is not sent.
     """
-    if isinstance(message, types.Notification | Request) and message.without_params:
-        return None
     return cast(dict[str, Any], msgspec.to_builtins(message))

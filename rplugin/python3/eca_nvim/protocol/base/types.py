@@ -37,7 +37,6 @@ class Notification(Wire, frozen=True):
     """A message without a response; an instance is its `params`."""
 
     method: ClassVar[str]
-    without_params: ClassVar[bool] = False
 
 
 class Request(Wire, Generic[ResultT_co], frozen=True):
@@ -47,7 +46,6 @@ class Request(Wire, Generic[ResultT_co], frozen=True):
     """
 
     method: ClassVar[str]
-    without_params: ClassVar[bool] = False
 
 
 class Unknown(msgspec.Struct, frozen=True):

@@ -62,14 +62,12 @@ class Shutdown(Request[None], frozen=True):
     """Ask the server to save its state; it runs until `exit`."""
 
     method = "shutdown"
-    without_params = True
 
 
 class Exit(Notification, frozen=True):
     """End the server's process."""
 
     method = "exit"
-    without_params = True
 
 
 class FoldersEvent(Wire, frozen=True, kw_only=True):

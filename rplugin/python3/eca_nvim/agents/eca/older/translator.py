@@ -31,7 +31,7 @@ from eca_nvim.protocol.eca import contexts as eca_contexts
 from eca_nvim.protocol.eca.draft import FileChangeContent
 
 Message: TypeAlias = ServerNotification | Unknown
-Send = Callable[[str, Mapping[str, Any] | None], None]
+Send = Callable[[str, Mapping[str, Any]], None]
 Tell = Callable[[str, events.ChatEvent], None]
 
 _TURN: Final = (content.ContentReceived, chat.StatusChanged)
@@ -168,14 +168,12 @@ class Translator:
                     message = replace(message, save=None)
         self._send(message.method, self.params(message))
 
-    def params(self, message: Notification | Request[Any]) -> dict[str, Any] | None:
+    def params(self, message: Notification | Request[Any]) -> dict[str, Any]:
         """Return a message with the server's id of its chat, and both names of an agent.
 
         Each server ignores the name that it does not know.
         """
         params = encode(message)
-        if params is None:
-            return None
         if isinstance(ours := params.get("chatId"), str):
             params["chatId"] = self.ids.theirs(ours)
         if "agent" in params and message.method == chat.PromptParams.method:
