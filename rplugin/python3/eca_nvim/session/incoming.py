@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from itertools import dropwhile, groupby
 from typing import Any, Final
 from uuid import uuid4
@@ -108,12 +109,11 @@ class IncomingEvents:
 
     def receive(self, events: Sequence[agent_events.AgentEvent]) -> None:
         """Handle events in order; a fault in one of them never ends the agent's connection."""
-        joined: Iterable[agent_events.AgentEvent] = (
-            events if len(events) == 1 else join_text(events)
-        )
+        is_alone = len(events) == 1  # as most are while a model writes: there are no neighbours
+        joined: Iterable[agent_events.AgentEvent] = events if is_alone else join_text(events)
         if self._redactor.typed:  # a secret may be cut anywhere: it is found in what is joined
             joined = [_without_typed(it, self._redactor) for it in joined]
-        with self._chats.batch():
+        with nullcontext() if is_alone else self._chats.batch():
             for _, run in groupby(joined, _address):
                 event, *more = run
                 try:
