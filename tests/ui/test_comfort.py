@@ -134,4 +134,4 @@ def test_the_line_names_the_folder_and_what_is_wrong_with_it(
     written = "{ op = 'unwritable', path = '', fault = '', text = '' }"
     nvim.lua(f"require('eca.view.ops').draw({{ {written} }})")
     nvim.lua("require('eca.host.draft_file').save('another')")
-    assert nvim.messages().count("nothing is saved") == 1
+    assert nvim.messages().count("nothing is saved") == 2

@@ -13,7 +13,6 @@ local FILE_MODE, FOLDER_MODE = tonumber('600', 8), tonumber('700', 8)
 
 --- Our file; no path: there is none.
 M.saved = { text = '' } ---@type { text: string, path?: string }
-local has_warned = false -- that writing failed
 
 --- The folder of the saved files.
 ---@return string
@@ -68,18 +67,6 @@ local function write(path, text)
   return full or 'the disk is full'
 end
 
---- Log that writing failed, and warn once.
----@param path string
----@param fault string
-local function warn(path, fault)
-  local line = 'unsent text is not saved: ' .. fault
-  require('eca.host.log').write(line)
-  if not has_warned then
-    has_warned = true
-    require('eca.host.unwritable').tell(path, fault, line)
-  end
-end
-
 --- Save a text instead of the one before; an empty one removes the file.
 ---@param text string
 ---@param remover? integer id of the process that will remove the file; default: this Neovim
@@ -90,8 +77,9 @@ function M.save(text, remover)
     local same = text == M.saved.text and path == before
     local fault = not same and write(path, text)
     if fault then
-      warn(path, fault)
-      return
+      local line = 'unsent text is not saved: ' .. fault
+      require('eca.host.log').write(line)
+      return require('eca.host.unwritable').tell(path, fault, line)
     end
   end
   M.saved = { text = text, path = path }

@@ -10,7 +10,6 @@ local M = {}
 
 local waiting = {} ---@type string[] lines
 local is_writing = false
-local has_warned = false -- that writing failed
 
 --- The path of the log.
 ---@return string
@@ -20,10 +19,7 @@ end
 
 ---@param fault string
 local function warn(fault)
-  if not has_warned then
-    has_warned = true
-    require('eca.host.unwritable').tell(M.path(), fault, 'cannot write the log: ' .. fault)
-  end
+  require('eca.host.unwritable').tell(M.path(), fault, 'cannot write the log: ' .. fault)
 end
 
 --- Start a process that writes the waiting lines; one at a time, so that they stay in order.
