@@ -55,16 +55,6 @@ local function next_number()
   return last_number
 end
 
----@param kind 'chat'|'input'
----@param chat eca.Chat
----@return integer
-local function make_buffer(kind, chat)
-  local buf = others.create_buf()
-  require('eca.files').name(buf, ('%s/%d'):format(kind, chat.number))
-  vim.b[buf].eca_title = require('eca.state.mirror').title(chat.id)
-  return buf
-end
-
 --- Have a buffer filled again when it is unloaded without being wiped out.
 ---@param chat eca.Chat
 ---@param kind eca.ChatBuffer
@@ -89,7 +79,9 @@ end
 ---@param kind eca.ChatBuffer
 ---@param gone? integer wiped-out buffer that it replaces
 local function add(chat, kind, gone)
-  local buf = make_buffer(kind, chat)
+  local buf = others.create_buf()
+  require('eca.files').name(buf, ('%s/%d'):format(kind, chat.number))
+  vim.b[buf].eca_title = require('eca.state.mirror').title(chat.id)
   chat[kind == 'chat' and 'buf' or 'input'] = buf
   by_buffer[buf] = chat
   listener().created(chat, kind, gone)

@@ -10,23 +10,6 @@ local mirror = require('eca.state.mirror')
 local M = {}
 
 ---@param status eca.Status
----@param payload table<string, any>
-local function prompted(status, payload)
-  if not payload.text:find('%S') or status.state == 'login' then
-    return
-  end
-  status.elapsed = status.elapsed or 0
-  status.state = status.state == 'idle' and 'running' or status.state
-end
-
----@param status eca.Status
-local function stopped(status)
-  if status.elapsed or status.state == 'login' then
-    status.state = 'stopping'
-  end
-end
-
----@param status eca.Status
 local function answered(status)
   if status.state == 'waiting' and status.pending == 0 then
     status.state = status.elapsed and 'running' or 'idle'
@@ -36,8 +19,17 @@ end
 --- How an intent changes the status of its chat.
 ---@type table<string, fun(status: eca.Status, payload: table<string, any>)>
 local CHANGES = {
-  prompt = prompted,
-  stop = stopped,
+  prompt = function(status, payload)
+    if payload.text:find('%S') and status.state ~= 'login' then
+      status.elapsed = status.elapsed or 0
+      status.state = status.state == 'idle' and 'running' or status.state
+    end
+  end,
+  stop = function(status)
+    if status.elapsed or status.state == 'login' then
+      status.state = 'stopping'
+    end
+  end,
   decide = answered,
   answer = answered,
 }

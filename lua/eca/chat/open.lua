@@ -9,16 +9,6 @@ local servers = require('eca.state.servers')
 
 local M = {}
 
---- Start insert mode in a chat's input, if the user is there in normal mode.
----@param id string
-local function start_insert(id)
-  local chat = buffers.get(id)
-  local is_here = chat and chat.input == vim.api.nvim_get_current_buf()
-  if is_here and vim.api.nvim_get_mode().mode == 'n' then
-    vim.cmd.startinsert({ bang = true })
-  end
-end
-
 --- Open a chat in this tab page, or go to it. An id that is unknown here may belong to a saved
 --- chat, so the agent is asked for it.
 ---@param id string
@@ -35,7 +25,11 @@ function M.chat(id, mods, is_new, server)
   require('eca.chat.expected').publish()
   if require('eca.config').get().input.insert then
     vim.schedule(function()
-      start_insert(id)
+      local chat = buffers.get(id)
+      local is_here = chat and chat.input == vim.api.nvim_get_current_buf()
+      if is_here and vim.api.nvim_get_mode().mode == 'n' then
+        vim.cmd.startinsert({ bang = true })
+      end
     end)
   end
   if is_unknown then

@@ -157,15 +157,14 @@ local function context_of(word)
   return word ~= '' and (buffer_context(word) or path_context(word)) or nil
 end
 
----@param word string
----@return eca.Context?
-local function mention_of(word)
-  local item = not word:find('^%d+$') and path_context(word) or nil
-  return item and { type = 'mention', path = item.path }
-end
-
 ---@type table<'@'|'#', fun(word: string): eca.Context?>
-local READ = { ['@'] = context_of, ['#'] = mention_of }
+local READ = {
+  ['@'] = context_of,
+  ['#'] = function(word)
+    local item = not word:find('^%d+$') and path_context(word) or nil
+    return item and { type = 'mention', path = item.path }
+  end,
+}
 
 --- The longest prefix of a word that names something, else the word without the marks at its end.
 ---@param word string

@@ -47,18 +47,13 @@ function M.find()
   return nil, ('%s: no %s'):format(remedy, command)
 end
 
---- Is the plugin registered by `:UpdateRemotePlugins`? Its function is defined at its first use.
----@return boolean
-local function is_registered()
-  return vim.fn.exists('*EcaIntent') == 1 or vim.fn.exists('#FuncUndefined#EcaIntent') == 1
-end
-
 --- Does the shared host of `:UpdateRemotePlugins` run the plugin? It does if the plugin is
 --- registered there, the option `python` is not set, and the plugin's own environment was not
 --- built.
 ---@return boolean
 function M.shared()
-  return is_registered()
+  -- The function of a registered plugin is defined at its first use.
+  return (vim.fn.exists('*EcaIntent') == 1 or vim.fn.exists('#FuncUndefined#EcaIntent') == 1)
     and not require('eca.config').get().python
     and vim.fn.executable(M.own()) == 0
 end

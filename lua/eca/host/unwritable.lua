@@ -10,19 +10,13 @@ local M = {}
 
 local told = {} ---@type table<string, true> by place
 
----@param path string
----@return boolean
-local function is_folder(path)
-  return (vim.uv.fs_stat(path) or {}).type == 'directory'
-end
-
 --- The first folder above a path that is missing, or is something else.
 ---@param path string
 ---@return string?
 local function missing_folder(path)
   local first ---@type string?
   for above in vim.fs.parents(path) do
-    if not is_folder(above) then
+    if (vim.uv.fs_stat(above) or {}).type ~= 'directory' then
       first = above
     end
   end

@@ -12,7 +12,8 @@ local paths = require('eca.files.paths')
 
 local M = {}
 
----@class eca.ChatWindows what this file needs to know about the chats' windows
+--- What this file needs of the chats' windows; `restore` shows the chat's buffer in its own again.
+---@class eca.ChatWindows
 ---@field owner fun(win: integer): eca.Pair?, ('transcript'|'input')? the pair it belongs to
 ---@field code_window fun(): integer a window for files
 ---@field show fun(chat: string) shows another chat
@@ -131,16 +132,6 @@ local function move(chats, win)
   end
 end
 
---- Show a buffer in a split of a window for files, or in that window if it has no room.
----@param win integer
----@param buf integer
----@param side eca.Side
----@return integer win
-local function show_beside(win, buf, side)
-  local opened, beside = pcall(vim.api.nvim_open_win, buf, false, { split = side, win = win })
-  return opened and beside or show(win, buf)
-end
-
 --- Move the file of a window that was split from a chat's window. Lists, terminals and chats stay.
 ---@param chats eca.ChatWindows
 ---@param win integer
@@ -154,8 +145,12 @@ local function move_split(chats, win, side)
   local entered = win == vim.api.nvim_get_current_win()
   local before = #vim.api.nvim_list_wins()
   local code = vim.api.nvim_win_call(win, chats.code_window)
-  local is_new = #vim.api.nvim_list_wins() > before
-  local target = is_new and show(code, buf) or show_beside(code, buf, side)
+  local is_new, target = #vim.api.nvim_list_wins() > before, nil ---@type boolean, integer?
+  if not is_new then
+    local opened, beside = pcall(vim.api.nvim_open_win, buf, false, { split = side, win = code })
+    target = opened and beside or nil
+  end
+  target = target or show(code, buf) -- there is no room beside it
   others.close(win, false)
   go_on_in(target, view, entered)
 end

@@ -52,12 +52,6 @@ local function pair_of(tab)
 end
 
 ---@param pair eca.Pair
----@return integer tab
-local function tab_of(pair)
-  return vim.api.nvim_win_get_tabpage(assert(pair.transcript or pair.input))
-end
-
----@param pair eca.Pair
 ---@param chat eca.Chat
 local function show_other(pair, chat)
   if pair.transcript then
@@ -174,7 +168,7 @@ function M.hide()
   end
   local here = vim.api.nvim_get_current_win()
   local inside = here == pair.transcript or here == pair.input
-  pairs_by_tab[tab_of(pair)] = nil
+  pairs_by_tab[vim.api.nvim_get_current_tabpage()] = nil
   if pair.input then
     close(pair.input)
   end
@@ -328,21 +322,15 @@ local function owner(win)
   end
 end
 
---- Show the chat's buffer in one of its windows again.
----@param win integer
----@param pair eca.Pair
----@param kind 'transcript'|'input'
-local function give_back(win, pair, kind)
-  local chat = assert(chats.get(pair.chat))
-  others.show(win, kind == 'input' and chat.input or chat.buf)
-  sizes.dress(pair, kind)
-end
-
 code_window.guard({
   owner = owner,
   code_window = M.code_window,
   show = M.open,
-  restore = give_back,
+  restore = function(win, pair, kind)
+    local chat = assert(chats.get(pair.chat))
+    others.show(win, kind == 'input' and chat.input or chat.buf)
+    sizes.dress(pair, kind)
+  end,
   hide = M.hide,
 })
 

@@ -136,16 +136,6 @@ local function float_configs(input_height)
     vim.tbl_extend('error', base, input)
 end
 
----@param buf integer
----@param input integer
----@param input_height integer
----@return integer transcript window, integer input window
-local function open_floats(buf, input, input_height)
-  local above, below = float_configs(input_height)
-  local win = others.open_win(buf, false, above)
-  return win, others.open_win(input, true, below)
-end
-
 --- Place open floats again, for another screen size or another height of the input.
 ---@param win integer the transcript's
 ---@param below integer the input's
@@ -271,7 +261,9 @@ function M.open(buf, input, place, input_height)
   if win then
     others.close(win)
   end
-  return open_floats(buf, input, input_height)
+  local upper, lower = float_configs(input_height)
+  win = others.open_win(buf, false, upper)
+  return win, others.open_win(input, true, lower)
 end
 
 return M

@@ -91,13 +91,6 @@ local function state_part(status)
   return { text = table.concat(words, ' '), group = sign[2], weight = 90 }
 end
 
----@param amount string
----@param currency? string nil for dollars
----@return string
-local function money(amount, currency)
-  return currency and ('%s %s'):format(amount, currency) or '$' .. amount:gsub('^%$', '')
-end
-
 ---@param parts eca.WinbarPart[]
 ---@param text? string
 ---@param group string
@@ -136,7 +129,11 @@ local function transcript_parts(status, new, columns)
   parts[#parts + 1] = state_part(status)
   local limit = status.limit and '/' .. tokens(status.limit) or ''
   add(parts, status.tokens and tokens(status.tokens) .. limit, 'EcaWinbarDim', 50)
-  add(parts, status.cost and money(status.cost, status.currency), 'EcaWinbarDim', 10)
+  local cost = status.cost and '$' .. status.cost:gsub('^%$', '')
+  if cost and status.currency then
+    cost = ('%s %s'):format(status.cost, status.currency)
+  end
+  add(parts, cost, 'EcaWinbarDim', MINOR)
   local words = columns < FEW_COLUMNS and '↓ %d' or '↓ %d new'
   add(parts, new > 0 and words:format(new) or nil, 'EcaNew', 80)
   for place = 2, #parts do
