@@ -13,16 +13,8 @@ local windows = require('eca.window')
 
 local M = {}
 
---- What the keys of a pending block do elsewhere in the transcript: go to the request.
-M.GO_TO_REQUEST = "<Cmd>lua require('eca.actions.approvals').go_to_request()<CR>"
-
-local arrived = nil ---@type eca.Guard? since such a key led the user to the request
-
---- The pending tool call of the block under the cursor.
----@return eca.Pending?
-function M.waiting_here()
-  return blocks.pending_here('approval')
-end
+--- Since a key that answers only on its block has led the user there.
+local arrived = nil ---@type eca.Guard?
 
 --- The tool call that has been pending for longest, in a chat or in any.
 ---@param chat? string
@@ -40,7 +32,7 @@ end
 ---@return eca.Pending?
 local function chosen()
   local shown = approval.shown()
-  local item = M.waiting_here() or (shown and shown.kind == 'approval' and shown)
+  local item = blocks.pending_here('approval') or (shown and shown.kind == 'approval' and shown)
   return item or oldest(windows.current_chat()) or oldest()
 end
 
@@ -51,7 +43,7 @@ local function meant()
   local item = chosen()
   local seen = item
     and approval.guard_is_over(item)
-    and (M.waiting_here() or approval.front_guard_is_over())
+    and (blocks.pending_here('approval') or approval.front_guard_is_over())
     and (not arrived or guard.is_over(arrived))
   if not item then
     notify.info('no pending request')

@@ -24,22 +24,15 @@ local SECTIONS = {
 --- Modules of actions, the most needed first.
 local ORDER = { 'prompts', 'approvals', 'blocks', 'chats', 'history', 'contexts' }
 
---- The keys of an action in a section, as the help spells them. Our mappings have its text as
---- their description, the user's run its <Plug>.
+--- The keys of an action in a section, as the help spells them.
 ---@param section eca.KeySection
 ---@param name string
 ---@param action eca.Action
 ---@return string[]
 local function keys_of(section, name, action)
-  local found = {} ---@type string[]
-  local own = vim.api.nvim_buf_get_keymap(0, section.mode)
-  for _, mapping in ipairs(vim.list_extend(own, vim.api.nvim_get_keymap(section.mode))) do
-    local key = keys.spell(mapping.lhs)
-    local runs = mapping.desc == 'eca: ' .. action.text or mapping.rhs == keys.plug(name)
-    if runs and vim.list_contains(action.pending, key) == (section.pending or false) then
-      found[#found + 1] = key
-    end
-  end
+  local found = vim.tbl_filter(function(key)
+    return vim.list_contains(action.pending, key) == (section.pending or false)
+  end, keys.all(0, section.mode, name))
   table.sort(found)
   return found
 end

@@ -59,6 +59,9 @@ function M.plug()
   end
 end
 
+--- What the keys of a pending block do elsewhere in the transcript.
+local GO_TO_REQUEST = "<Cmd>lua require('eca.actions.approvals').go_to_request()<CR>"
+
 local namespace = vim.api.nvim_create_namespace('eca.keymaps.interrupt')
 
 local INTERRUPT = '\3'
@@ -92,29 +95,30 @@ end
 
 --- What a key of a pending block runs: on the block it answers, elsewhere it goes to the request.
 ---@param name string
----@return string? keys nil: what Vim does
-local function on_pending(name)
-  local approvals = require('eca.actions.approvals')
-  if approvals.waiting_here() then
+---@param key string
+---@return string keys
+function M.on_pending(name, key)
+  if require('eca.actions.blocks').pending_here('approval') then
     return keys.plug(name)
   end
-  return require('eca.approval').has_pending() and approvals.GO_TO_REQUEST or nil
+  return require('eca.approval').has_pending() and GO_TO_REQUEST or key
 end
 
 --- What a key runs in the quickfix window, which may show another list.
 ---@param name string
----@return string? keys nil: what Vim does
-local function in_changes(name)
-  return require('eca.review').is_shown() and keys.plug(name) or nil
+---@param key string
+---@return string keys
+function M.in_changes(name, key)
+  return require('eca.review').is_shown() and keys.plug(name) or key
 end
 
 --- Where keys are mapped, by kind of buffer: the mode, the field of an action with its keys, and
---- what they run if that is not always the action.
----@type table<string, [string, string, fun(name: string): string?][]>
+--- the function that says what they run if that is not always the action.
+---@type table<string, [string, string, string?][]>
 local PLACES = {
-  chat = { { 'n', 'chat' }, { 'n', 'pending', on_pending } },
+  chat = { { 'n', 'chat' }, { 'n', 'pending', 'on_pending' } },
   input = { { 'n', 'input' }, { 'i', 'insert' } },
-  changes = { { 'n', 'changes', in_changes } },
+  changes = { { 'n', 'changes', 'in_changes' } },
 }
 
 --- Has the user mapped something to a <Plug>, or to any that begins like it?
@@ -139,15 +143,13 @@ function M.attach(buf, kind)
   local by_user = { n = is_mapped(buf, 'n', '<Plug>(Eca'), i = is_mapped(buf, 'i', '<Plug>(Eca') }
   for name, found in pairs(actions) do
     for _, place in ipairs(PLACES[kind]) do
-      local mode, field, runs = unpack(place)
+      local mode, field, call = unpack(place)
       local mapped = by_user[mode] and is_mapped(buf, mode, keys.plug(name))
       for _, key in ipairs(mapped and {} or found[field]) do
-        local does = runs and function()
-          return runs(name) or key
-        end
+        local runs = call and ("v:lua.require'eca.keymaps'.%s('%s','%s')"):format(call, name, key)
         local options = { buffer = buf, desc = 'eca: ' .. found.text }
-        options.expr, options.remap = runs ~= nil, runs == nil
-        vim.keymap.set(mode, key, does or keys.plug(name), options)
+        options.expr, options.remap = call ~= nil, call == nil
+        vim.keymap.set(mode, key, runs or keys.plug(name), options)
       end
     end
   end

@@ -16,31 +16,19 @@ function M.spell(key)
   return (key:gsub('<C%-%u>', string.lower):gsub('<c%-', '<C-'):gsub(' ', '<Space>'))
 end
 
---- Does a mapping run an action? A default that does so only in some places is a function; it is
---- known by its key and our description.
----@param mapping vim.api.keyset.get_keymap
----@param plug string
----@param preferred? string
----@return boolean
-local function runs(mapping, plug, preferred)
-  if mapping.callback then
-    return M.spell(mapping.lhs) == preferred and vim.startswith(mapping.desc or '', 'eca: ')
-  end
-  return mapping.rhs == plug
-end
-
----@param mappings vim.api.keyset.get_keymap[]
----@param plug string
----@param preferred? string
----@return string?
-local function among(mappings, plug, preferred)
-  local found ---@type string?
-  for _, mapping in ipairs(mappings) do
-    local key = runs(mapping, plug, preferred) and M.spell(mapping.lhs) or nil
-    if key and key == preferred then
-      return key
-    end
-    found = found or key
+--- The keys that run an action in a buffer, its own before global ones, as the help spells them.
+---@param buf integer 0 for the current one
+---@param mode string
+---@param action string
+---@return string[]
+function M.all(buf, mode, action)
+  local plug, found = M.plug(action), {} ---@type string, string[]
+  local mappings = vim.api.nvim_buf_get_keymap(buf, mode)
+  for _, mapping in ipairs(vim.list_extend(mappings, vim.api.nvim_get_keymap(mode))) do
+    local rhs, is_ours = mapping.rhs or '', vim.startswith(mapping.desc or '', 'eca: ')
+    -- A default that runs it only in some places is a call that names it.
+    local is_call = is_ours and rhs:find(("('%s',"):format(action), 1, true)
+    found[#found + 1] = (rhs == plug or is_call) and M.spell(mapping.lhs) or nil
   end
   return found
 end
@@ -52,9 +40,8 @@ end
 ---@param preferred? string named if it is one of several: a default
 ---@return string? key nil if there is none
 function M.of(buf, mode, action, preferred)
-  local plug = M.plug(action)
-  local own = among(vim.api.nvim_buf_get_keymap(buf, mode), plug, preferred)
-  return own or among(vim.api.nvim_get_keymap(mode), plug, preferred)
+  local found = M.all(buf, mode, action)
+  return preferred and vim.list_contains(found, preferred) and preferred or found[1]
 end
 
 ---@alias eca.KeyRow [string, string] keys, and what they do
