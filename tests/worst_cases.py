@@ -330,7 +330,7 @@ WORST: dict[str, Sequence[Worst]] = {
         for make in (repeated(".", "https://"), repeated("."), repeated("https://"))
     ],
     "eca_nvim.session.completion.names": [
-        Worst(partial(found, query), as_bytes(make), size=10_000)
+        Worst(partial(found, query), as_bytes(make), size=4_000)
         for make in (repeated("a" * 900 + "\0"), repeated("a\0"), repeated("ab\n\0"))
         for query in ("a", "ab", "aab", "a" * 500 + "b")
     ],

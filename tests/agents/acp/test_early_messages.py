@@ -59,4 +59,4 @@ def test_to_keep_one_costs_the_same_however_many_there_are(monkeypatch: pytest.M
 
         return keep_all
 
-    assert is_linear(keeping, 5_000)
+    assert is_linear(keeping, 1_000)

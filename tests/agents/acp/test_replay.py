@@ -241,4 +241,4 @@ def test_to_read_costs_the_same_for_each_message() -> None:
 
         return read_all
 
-    assert is_linear(reading, 300)
+    assert is_linear(reading, 150)
