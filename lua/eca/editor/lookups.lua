@@ -10,7 +10,6 @@
 --- - Only files count as open: no terminal, no help, no chat.
 local files = require('eca.files')
 local paths = require('eca.files.paths')
-local utf16 = require('eca.text.utf16')
 
 local M = {}
 
@@ -25,6 +24,59 @@ local M = {}
 local PATIENCE_MS = 3000
 
 local loaded = {} ---@type table<integer, integer> when a buffer was loaded, in ms
+
+--- Returns a function that reads lines of a file: from its buffer if that is loaded, else from
+--- disk, once.
+---@param path string
+---@param buf? integer
+---@return fun(row: integer): string
+local function reader(path, buf)
+  if buf and vim.api.nvim_buf_is_loaded(buf) then
+    return function(row)
+      return vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+    end
+  end
+  local lines = nil ---@type string[]?
+  return function(row)
+    lines = lines or vim.split(files.read(path) or '', '\n', { plain = true })
+    return lines[row + 1] or ''
+  end
+end
+
+--- From bytes to UTF-16 code units.
+---@param line string
+---@param byte integer
+---@return integer
+local function from_byte(line, byte)
+  return vim.fn.strutf16len(line:sub(1, byte))
+end
+
+--- From UTF-16 code units to the units of a language server.
+---@param line string
+---@param column integer
+---@param encoding string 'utf-8', 'utf-16' or 'utf-32'
+---@return integer
+local function from_utf16(line, column, encoding)
+  if encoding == 'utf-16' then
+    return column
+  end
+  local byte = vim.fn.byteidx(line, column, true)
+  byte = byte < 0 and #line or byte
+  return encoding == 'utf-8' and byte or vim.fn.strchars(line:sub(1, byte))
+end
+
+--- From the units of a language server to UTF-16 code units.
+---@param line string
+---@param column integer
+---@param encoding string
+---@return integer
+local function to_utf16(line, column, encoding)
+  if encoding == 'utf-16' then
+    return column
+  end
+  local byte = encoding == 'utf-8' and column or vim.fn.byteidx(line, column)
+  return from_byte(line, byte < 0 and #line or byte)
+end
 
 local METHODS = {
   definition = 'textDocument/definition',
@@ -41,9 +93,9 @@ local function export(found, encoding)
     return nil
   end
   local path = vim.uri_to_fname(uri)
-  local line_at = utf16.reader(path, paths.buffer_of(path))
+  local line_at = reader(path, paths.buffer_of(path))
   local function column(place)
-    return utf16.to_utf16(line_at(place.line), place.character, encoding) + 1
+    return to_utf16(line_at(place.line), place.character, encoding) + 1
   end
   return {
     path = path,
@@ -98,9 +150,9 @@ function M.locations(kind, path, line, column, callback)
     callback(without_answer(buf))
     return
   end
-  local text = utf16.reader(path, buf)(line - 1)
+  local text = reader(path, buf)(line - 1)
   local function params(client)
-    local character = utf16.from_utf16(text, column - 1, client.offset_encoding or 'utf-16')
+    local character = from_utf16(text, column - 1, client.offset_encoding or 'utf-16')
     return {
       textDocument = { uri = vim.uri_from_bufnr(buf) },
       position = { line = line - 1, character = character },
@@ -141,9 +193,9 @@ local function export_diagnostic(found, path, line_at)
   return {
     path = path,
     start_line = found.lnum,
-    start_column = utf16.from_byte(line_at(found.lnum), found.col),
+    start_column = from_byte(line_at(found.lnum), found.col),
     end_line = end_line,
-    end_column = utf16.from_byte(line_at(end_line), found.end_col or found.col),
+    end_column = from_byte(line_at(end_line), found.end_col or found.col),
     severity = SEVERITIES[found.severity] or 'error',
     message = found.message,
     source = found.source,
@@ -162,7 +214,7 @@ function M.diagnostics(path, folders)
     local found = vim.diagnostic.get(buf)
     local file = #found > 0 and paths.of_buffer(buf)
     if file and (file == wanted or (not wanted and paths.inside(file, folders))) then
-      local line_at = utf16.reader(file, buf)
+      local line_at = reader(file, buf)
       for _, diagnostic in ipairs(found) do
         all[#all + 1] = export_diagnostic(diagnostic, file, line_at)
       end

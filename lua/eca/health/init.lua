@@ -16,16 +16,6 @@ local M = {}
 
 local health = vim.health
 
-local function check_neovim()
-  health.start('Neovim')
-  local version = tostring(vim.version())
-  if vim.fn.has('nvim-0.10') == 1 then
-    health.ok('Neovim ' .. version)
-  else
-    health.error('Neovim ' .. version .. ' is too old', 'install 0.10 or newer')
-  end
-end
-
 ---@param command string[]
 ---@return boolean ok, string output
 local function run(command)
@@ -264,7 +254,8 @@ end
 function M.check()
   local started, complaints = start_all(), {} ---@type eca.ServersHealth, string[]
   config.check(config.from_global(), complaints)
-  check_neovim()
+  health.start('Neovim')
+  health.ok('Neovim ' .. tostring(vim.version())) -- plugin/eca.lua refuses an older one
   check_python()
   report_servers(started, complaints)
   check_options(complaints)

@@ -16,7 +16,6 @@ M.namespace = vim.api.nvim_create_namespace('eca.unbroken')
 ---@field line string
 ---@field codes eca.markdown.Region[]
 
-local widths = {} ---@type table<integer, integer> cells for which a buffer was looked at
 local waiting = {} ---@type eca.markdown.CodeLine[]
 
 ---@param buf integer
@@ -41,7 +40,7 @@ end
 ---@param row integer
 ---@param code eca.markdown.Region
 local function keep(win, buf, row, code)
-  local cells, column = widths[buf], code.first - 1 -- of its marker
+  local cells, column = vim.b[buf].eca_code_cells, code.first - 1 -- of its marker
   local at, lines = { row, column }, { start_row = row, end_row = row }
   if #vim.api.nvim_buf_get_extmarks(buf, M.namespace, at, at, {}) > 0 then
     return
@@ -76,9 +75,9 @@ local function work(margin)
     local same = buf and vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] == each.line
     if same and #vim.fn.win_findbuf(buf) == 1 then
       local cells = cells_of(win, margin)
-      if widths[buf] ~= cells then
+      if vim.b[buf].eca_code_cells ~= cells then
         vim.api.nvim_buf_clear_namespace(buf, M.namespace, 0, -1)
-        widths[buf] = cells
+        vim.b[buf].eca_code_cells = cells -- for which it was looked at
       end
       for _, code in ipairs(cells > 0 and each.codes or {}) do
         keep(win, buf, row, code)
@@ -95,7 +94,7 @@ end
 ---@param regions eca.markdown.Region[]
 ---@param margin integer cells left of the text
 function M.request(win, buf, row, line, regions, margin)
-  local cells, known_cells = cells_of(win, margin), widths[buf]
+  local cells, known_cells = cells_of(win, margin), vim.b[buf].eca_code_cells
   if #line <= cells and (known_cells or cells) == cells then
     return
   end
@@ -112,12 +111,6 @@ function M.request(win, buf, row, line, regions, margin)
       work(margin)
     end)
   end
-end
-
---- Called when a buffer is gone.
----@param buf integer
-function M.forget(buf)
-  widths[buf] = nil
 end
 
 return M

@@ -10,7 +10,6 @@ local blocks = require('eca.transcript.blocks')
 local decoration = require('eca.transcript.decoration')
 local fences = require('eca.markdown.fences')
 local places = require('eca.transcript.places')
-local unbroken = require('eca.markdown.unbroken')
 require('eca.markdown') -- highlights the rows being drawn
 
 local M = {}
@@ -43,7 +42,6 @@ function M.attach(buf, chat, lost)
     once = true,
     callback = function()
       chains[buf] = nil
-      unbroken.forget(buf)
     end,
   })
 end
