@@ -13,6 +13,7 @@
 ---   window, its cursor and its mode stay.
 local follow_end = require('eca.window.follow_end')
 local layout = require('eca.window.layout')
+local winbar = require('eca.window.winbar')
 local window_options = require('eca.window.options')
 
 local M = {}
@@ -47,6 +48,7 @@ end
 ---@param name 'transcript'|'input'
 function M.dress(pair, name)
   window_options.set(pair[name], name == 'input' and 'input' or 'chat')
+  winbar.refresh_window(pair[name])
   if name == 'transcript' then
     vim.wo[pair.transcript][0].winfixwidth = pair.sizes.beside
   end

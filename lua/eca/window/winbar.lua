@@ -13,7 +13,7 @@ local contexts = require('eca.context')
 local display_width = require('eca.ui.display_width')
 local follow_end = require('eca.window.follow_end')
 local mirror = require('eca.state.mirror')
-local statusline = require('eca.window.statusline')
+local window_options = require('eca.window.options')
 
 local M = {}
 
@@ -316,7 +316,7 @@ function M.refresh_window(win)
     vim.wo[win][0].winbar = text
   end
   if vim.o.laststatus == 3 then
-    statusline.set(win)
+    window_options.set_statusline(win)
   end
 end
 
