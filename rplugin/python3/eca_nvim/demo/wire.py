@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 
 from eca_nvim.jsonrpc import (
+    INVALID_PARAMS,
     METHOD_NOT_FOUND,
     ErrorResponse,
     Framing,
@@ -18,7 +19,6 @@ from eca_nvim.jsonrpc import (
 
 READ_BYTES = 1 << 16
 CRASHED = 3
-INVALID_PARAMS = -32602
 
 Table = Mapping[str, object]
 Handler = Callable[[Table], object]

@@ -14,6 +14,7 @@ from eca_nvim.jsonrpc.framing import (
 )
 from eca_nvim.jsonrpc.peer import (
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     LANGUAGE_SERVER_CANCEL,
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,

@@ -23,6 +23,9 @@ INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 """Error code for a request with an unknown method."""
 
+INVALID_PARAMS: Final = -32602
+"""Error code for a request with malformed parameters."""
+
 INTERNAL_ERROR: Final = -32603
 """Error code for a request whose handler failed."""
 

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias, assert_never
 from eca_nvim.agents.base import EditorServices
 from eca_nvim.disk.private import PrivateFolder
 from eca_nvim.jsonrpc import (
+    INVALID_PARAMS,
     METHOD_NOT_FOUND,
     ErrorResponse,
     Event,
@@ -40,7 +41,6 @@ MOST_OPEN: Final = 100
 """Connections at a time: each takes a file descriptor of the host."""
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Versions of the protocol that are spoken, the latest first."""
-INVALID_PARAMS: Final = -32602
 LONGEST_REQUEST: Final = 1 << 20
 """Bytes."""
 MOST_CALLS: Final = 32

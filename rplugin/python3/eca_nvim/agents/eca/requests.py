@@ -18,7 +18,7 @@ from eca_nvim.agents.base import Diagnostic, EditorServices, Location, NoAnswer
 from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
-from eca_nvim.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, MessageId, Request
+from eca_nvim.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MessageId, Request
 from eca_nvim.paths import LARGEST_LOADED, NotAFile, path_of, require_file, uri_of
 from eca_nvim.protocol.eca import (
     DecodeError,
@@ -73,9 +73,6 @@ def _range(found: Diagnostic | Location, base: int = 0) -> editor.Range:
         end=editor.Position(line=last, character=found.end_column + base),
     )
 
-
-INVALID_PARAMS: Final = -32602
-"""Error code for a request with malformed parameters."""
 
 _FAILED: Final = "the editor could not answer"
 

@@ -28,8 +28,6 @@ AUTH_REQUIRED: Final = -32000
 """Error code of a request that needs a login."""
 RESOURCE_NOT_FOUND: Final = -32002
 """Error code of a request for something that does not exist."""
-INVALID_PARAMS: Final = -32602
-"""Error code for a request with malformed parameters."""
 
 
 class Implementation(Wire, frozen=True):

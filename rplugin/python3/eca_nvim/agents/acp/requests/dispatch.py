@@ -10,14 +10,13 @@ from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.base import EditorServices
-from eca_nvim.jsonrpc import METHOD_NOT_FOUND, Request
+from eca_nvim.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Request
 from eca_nvim.protocol.acp import (
     DecodeError,
     Unknown,
     client_requests,
     decode_agent_request,
     elicitation,
-    lifecycle,
     tool_call,
 )
 from eca_nvim.transport import Guard
@@ -49,7 +48,7 @@ class AgentRequests:
             asked = decode_agent_request(request.method, request.params)
         except (DecodeError, RecursionError) as fault:
             logger.warning("refused a request: %s", fault)
-            self._link.refuse(request.id, lifecycle.INVALID_PARAMS, str(fault))
+            self._link.refuse(request.id, INVALID_PARAMS, str(fault))
             return
         if isinstance(asked, Unknown):
             logger.debug("refused %s: it is not known here", asked.method)
@@ -59,7 +58,7 @@ class AgentRequests:
         if session is None and asked.session_id is not None:
             if not self._sessions.keep_early(asked.session_id, request):
                 unknown = f"there is no session {asked.session_id}"
-                self._link.refuse(request.id, lifecycle.INVALID_PARAMS, unknown)
+                self._link.refuse(request.id, INVALID_PARAMS, unknown)
             return
         if isinstance(asked, elicitation.CreateElicitation):
             self.elicitations.start(request.id, session, asked)

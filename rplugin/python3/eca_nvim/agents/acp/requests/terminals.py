@@ -16,11 +16,11 @@ from eca_nvim.agents.acp.requests import acts
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.updates.tool_calls import Screen
-from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
+from eca_nvim.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import TerminalRequest
 from eca_nvim.protocol.acp import client_requests as wire
-from eca_nvim.protocol.acp.lifecycle import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from eca_nvim.protocol.acp.lifecycle import RESOURCE_NOT_FOUND
 from eca_nvim.spawn import child_environment, find_program
 from eca_nvim.transport import Exit, Guard, StartError
 from eca_nvim.transport.pipes import Printed
