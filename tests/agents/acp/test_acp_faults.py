@@ -11,12 +11,12 @@ from eca_nvim.transport import RemoteError
 @pytest.mark.parametrize(
     ("data", "line"),
     [
-        (None, "it failed: no\x1bluck"),
-        ("quota", "it failed: no\x1bluck: quota"),
-        ({"details": "a\nb"}, "it failed: no\x1bluck: a b"),
-        ({"message": "no"}, "it failed: no\x1bluck"),
-        ([json], "it failed: no\x1bluck"),
+        (None, "it failed: no luck"),
+        ("quota", "it failed: no luck: quota"),
+        ({"details": "a\nb"}, "it failed: no luck: a b"),
+        ({"message": "no"}, "it failed: no luck"),
+        ([json], "it failed: no luck"),
     ],
 )
 def test_an_error_is_in_the_agents_words(data: object, line: str) -> None:
-    assert NoProcess().line("it failed", RemoteError(400, "no\x1bluck", data)) == line
+    assert NoProcess().line("it failed", RemoteError(400, "no\nluck", data)) == line

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from eca_nvim.agents.abilities import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.acp.archive import AcpArchive
-from eca_nvim.agents.acp.link import Link, Program, one_line
+from eca_nvim.agents.acp.link import Link, Program
 from eca_nvim.agents.acp.login import Logins
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.outbox import Outbox
@@ -31,6 +31,7 @@ from eca_nvim.agents.base import (
     Workspace,
 )
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, decode_raw, events_of
+from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, call_details, effects, requests
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import ApprovalWithdrawn

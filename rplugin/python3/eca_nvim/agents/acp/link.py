@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.base import Emit
+from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.options import AbilitiesChanged, Ability
 from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
@@ -185,7 +186,7 @@ class Link:
         """Return what went wrong in one line; `failed` says which action did."""
         if isinstance(fault, DecodeError):
             unreadable = f"{self.program.name} sent an answer that cannot be read"
-            return f"{failed}: {unreadable}: {one_line(fault)}"
+            return f"{failed}: {unreadable}: {one_line(str(fault))}"
         if needs_login(fault):
             return f"{self.program.name} needs a login: {one_line(words_of(fault))}"
         return f"{failed}: {one_line(words_of(fault))}"
@@ -207,8 +208,3 @@ def words_of(fault: RemoteError) -> str:
             details = next((word for word in words if isinstance(word, str)), "")
     is_more = details and details not in fault.message
     return f"{fault.message}: {details}" if is_more else fault.message
-
-
-def one_line(text: object) -> str:
-    """Put a text from the agent on one line."""
-    return " ".join(str(text).split())

@@ -7,11 +7,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.link import Link, Refusal, needs_login, one_line
+from eca_nvim.agents.acp.link import Link, Refusal, needs_login
 from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.session import Session, Setting, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
+from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import effects, events, states, turn_events
 from eca_nvim.chat.vocabulary.options import OptionRefused, OptionsChanged
 from eca_nvim.jsonrpc import REQUEST_CANCELLED

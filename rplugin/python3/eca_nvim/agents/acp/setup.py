@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from eca_nvim.agents.acp.link import one_line
+from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.acp import Request, encode, lifecycle, sessions

@@ -13,10 +13,10 @@ from uuid import uuid4
 from msgspec import Struct
 from msgspec.structs import replace
 
-from eca_nvim.agents.acp.link import Link, one_line
+from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.chat.model.field_values import fault_of
-from eca_nvim.chat.text.safe_text import host_of
+from eca_nvim.chat.text.safe_text import host_of, one_line
 from eca_nvim.chat.vocabulary import events, requests
 from eca_nvim.chat.vocabulary.requests import FieldKind, FormField
 from eca_nvim.jsonrpc import MessageId
