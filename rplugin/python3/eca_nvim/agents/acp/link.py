@@ -1,7 +1,7 @@
 """Link: one agent process as all parts use it: requests and their answers, events, its errors."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from pathlib import PurePath
@@ -24,6 +24,7 @@ from eca_nvim.spawn import program_name
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
 GONE: Final = "the agent has ended"
+FAILED: Final = "the client failed to do it"
 
 MOST_UNREAD: Final = 1 << 27
 """Bytes of answers that the agent has not read, above which it gets no further text."""
@@ -39,6 +40,14 @@ Refusal: TypeAlias = RemoteError | DecodeError
 ResultT = TypeVar("ResultT")
 
 logger = logging.getLogger(__name__)
+
+
+class NotDone(Exception):
+    """Raised when something is not done for the agent; the text is one line for the model."""
+
+    def __init__(self, reason: str, code: int = INTERNAL_ERROR) -> None:
+        super().__init__(reason)
+        self.code = code
 
 
 class Program(Struct, frozen=True):
@@ -137,17 +146,31 @@ class Link:
         self._take_back.pop(request_id, None)
         self.connection.respond_error(request_id, code, message)
 
+    async def answer(self, request_id: MessageId, work: Awaitable[Wire]) -> None:
+        """Answer a request by what `work` returns, whatever happens: the agent waits."""
+        try:
+            self.respond(request_id, await work)
+        except NotDone as refused:
+            self.refuse(request_id, refused.code, str(refused))
+        except Exception:  # a bug of ours
+            logger.exception("cannot answer request %s", request_id)
+            self.refuse(request_id, INTERNAL_ERROR, FAILED)
+
     def refuse_cancelled(self, request_id: MessageId) -> None:
         """Answer a request that the agent has cancelled."""
         self.refuse(request_id, REQUEST_CANCELLED, "the request was cancelled")
 
     def refuse_excess(self, request_id: MessageId, reason: str) -> None:
         """Refuse a request that is too much; `reason` is one line for the model."""
-        self.refuse(request_id, INTERNAL_ERROR, reason)
+        self.refuse(request_id, INTERNAL_ERROR, str(self.excess(reason)))
+
+    def excess(self, reason: str) -> NotDone:
+        """Return the refusal of what is too much."""
         if not self._has_excess:  # one line, once in the life of the agent
             self._has_excess = True
             logger.warning("the agent sends too many requests: %s", reason)
             self.emit(agent_events.MessageShown("warn", EXCESS))
+        return NotDone(reason)
 
     # --- to the chats ---------------------------------------------------------------------------
 

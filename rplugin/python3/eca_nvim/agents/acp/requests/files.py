@@ -4,7 +4,6 @@ Each write is a part of a call that names the file: of the agent's, else of one 
 reviewed and undone like all changes, and counted once.
 """
 
-import logging
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -16,7 +15,7 @@ from weakref import WeakValueDictionary
 import anyio
 from msgspec import Struct, field
 
-from eca_nvim.agents.acp.link import UNREAD, Link
+from eca_nvim.agents.acp.link import FAILED, UNREAD, Link, NotDone
 from eca_nvim.agents.acp.requests import acts
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, read_file, write_file
 from eca_nvim.agents.acp.requests.permissions import Permissions
@@ -25,7 +24,7 @@ from eca_nvim.agents.base import EditorServices, FileChanged, FileMissing, FileR
 from eca_nvim.chat.model.calls import is_safe_path
 from eca_nvim.chat.vocabulary.call_details import FileUsed, Use
 from eca_nvim.digests import text_digest
-from eca_nvim.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED, MessageId
+from eca_nvim.jsonrpc import REQUEST_CANCELLED, MessageId
 from eca_nvim.path_risks import real_path
 from eca_nvim.paths import LARGEST_LOADED, path_of, require_file
 from eca_nvim.protocol.acp import client_requests, lifecycle
@@ -43,21 +42,10 @@ MOST_READ: Final = 10_000
 STOPPED: Final = "not done, the user has stopped the turn"
 WITHDRAWN: Final = "not done, the request was cancelled"
 REJECTED: Final = "not done, the user has not allowed it"
-FAILED: Final = "the client failed to do it"
 _TOO_MANY: Final = "too many requests wait"
-
-logger = logging.getLogger(__name__)
 
 
 _Asked: TypeAlias = client_requests.ReadTextFile | client_requests.WriteTextFile
-
-
-class _Cancelled(FileRefused):
-    """Raised when the user or the agent has taken back what was asked."""
-
-
-class _TooMuch(FileRefused):
-    """Raised when the agent wants more than can be kept for it."""
 
 
 class _Open(Struct, frozen=True, eq=False):
@@ -97,29 +85,22 @@ class Files:
         self._link.tasks.start_soon(self._answer, open_, asked)
 
     async def _answer(self, open_: _Open, asked: _Asked) -> None:
-        """Answer a request, whatever happens; a refusal is one line for the model."""
-        request_id = open_.request_id
         try:
-            self._link.respond(request_id, await self._done(open_, asked))
-        except FileMissing as fault:
-            self._link.refuse(
-                request_id, lifecycle.RESOURCE_NOT_FOUND, f"Resource not found: {fault}"
-            )
-        except _Cancelled as fault:
-            self._link.refuse(request_id, REQUEST_CANCELLED, str(fault))
-        except _TooMuch as fault:
-            self._link.refuse_excess(request_id, str(fault))
-        except FileRefused as fault:
-            self._link.refuse(request_id, INTERNAL_ERROR, str(fault))
-        except Exception:  # a bug of ours: the agent waits
-            logger.exception("cannot answer %s", asked.method)
-            reason = "the client failed to answer the request"
-            self._link.refuse(request_id, INTERNAL_ERROR, reason)
+            await self._link.answer(open_.request_id, self._done(open_, asked))
         finally:
-            del self._open[request_id]
+            del self._open[open_.request_id]
 
     async def _done(self, open_: _Open, asked: _Asked) -> Wire:
-        """Do what a request asks for. Raises FileRefused; then nothing has changed."""
+        """Do what a request asks for. Raises NotDone; then nothing has changed."""
+        try:
+            return await self._result(open_, asked)
+        except FileMissing as fault:
+            reason = f"Resource not found: {fault}"
+            raise NotDone(reason, lifecycle.RESOURCE_NOT_FOUND) from fault
+        except FileRefused as fault:
+            raise NotDone(str(fault)) from fault
+
+    async def _result(self, open_: _Open, asked: _Asked) -> Wire:
         # It is resolved once: what the user is asked about, what is read or written, and what can
         # be undone is that file.
         path = _place(asked.path)
@@ -136,7 +117,7 @@ class Files:
         async with self._allowed(open_, read_file(path, line)) as name:
             text = await self._present(path)
             if text and self._link.is_full:
-                raise _TooMuch(UNREAD)
+                raise self._link.excess(UNREAD)
         if text is not None:
             _note_read(open_.session, path, text)
             open_.session.say(FileUsed(name, Use.READ, by_request=True))
@@ -163,9 +144,9 @@ class Files:
 
     @contextmanager
     def _held(self, text: str) -> Iterator[None]:
-        """Keep a text while the user is asked. Raises _TooMuch."""
+        """Keep a text while the user is asked. Raises NotDone."""
         if self._size + len(text) > MOST_HELD:
-            raise _TooMuch(_TOO_MANY)
+            raise self._link.excess(_TOO_MANY)
         self._size += len(text)
         try:
             yield
@@ -184,7 +165,7 @@ class Files:
     async def _allowed(self, open_: _Open, act: Act) -> AsyncIterator[str]:
         """Do something that is allowed, in a call that shows it, which names the file so.
 
-        Raises FileRefused.
+        Raises NotDone.
         """
         session = open_.session
         agents_id = self._permissions.call_of(session, act)
@@ -201,7 +182,7 @@ class Files:
             fault = ""
             if agents_id is not None and act.kind is ActKind.WRITE:
                 _show(session, act, agents_id, name)
-        except FileRefused as refused:
+        except (FileRefused, NotDone) as refused:
             fault = str(refused)
             raise
         finally:
@@ -209,18 +190,18 @@ class Files:
                 acts.end(session, call_id, failed=bool(fault), why=fault)
 
     async def _require(self, open_: _Open, act: Act, call_id: str) -> None:
-        """Raise FileRefused unless the user allows something, and its path leads there still."""
+        """Raise NotDone unless the user allows something, and its path leads there still."""
         allowed = False
         with open_.asking:
             allowed = await self._permissions.allows(open_.session, act, call_id)
         if open_.asking.cancelled_caught:
-            raise _Cancelled(WITHDRAWN)
+            raise NotDone(WITHDRAWN, REQUEST_CANCELLED)
         if not allowed and open_.session.turn is TurnState.STOPPING:
-            raise _Cancelled(STOPPED)
+            raise NotDone(STOPPED, REQUEST_CANCELLED)
         if not allowed:
-            raise FileRefused(REJECTED)
+            raise NotDone(REJECTED)
         if real_path(act.subject) != act.subject:
-            raise FileRefused(f"not done, a link leads elsewhere now: {act.subject}")
+            raise NotDone(f"not done, a link leads elsewhere now: {act.subject}")
 
 
 def _note_read(session: Session, path: str, text: str) -> None:

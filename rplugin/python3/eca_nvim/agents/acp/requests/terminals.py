@@ -1,7 +1,6 @@
 """Terminals: commands that an agent runs with terminals of ours (terminal/*)."""
 
 import codecs
-import logging
 import posixpath
 import signal
 from collections.abc import Iterator, Mapping
@@ -11,7 +10,7 @@ from typing import Final
 
 import anyio
 
-from eca_nvim.agents.acp.link import UNREAD, Link
+from eca_nvim.agents.acp.link import UNREAD, Link, NotDone
 from eca_nvim.agents.acp.requests import acts
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session, TurnState
@@ -45,10 +44,7 @@ VARIABLES: Final[Mapping[str, str]] = {
 
 _NOT_ALLOWED: Final = "the user has not allowed this command"
 _TOO_MANY: Final = f"{MOST_TERMINALS} commands run already: wait for one to end, or kill one"
-_FAILED: Final = "the client failed to run the command"
 _CANCELLED: Final = "the turn was stopped or has ended"
-
-logger = logging.getLogger(__name__)
 
 
 class Command(Screen):
@@ -155,14 +151,6 @@ class Command(Screen):
         self.session.say(*printed)
 
 
-class _Refused(Exception):
-    """Raised when a command is not run; the text is one line for the model."""
-
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-
-
 class Terminals:
     """Answers the requests about terminals of one agent process."""
 
@@ -257,33 +245,25 @@ class Terminals:
         scope: anyio.CancelScope,
     ) -> None:
         with scope:
-            try:
-                command = await self._started(session, asked)
-            except _Refused as refused:
-                self._link.refuse(request_id, refused.code, str(refused))
-            except Exception:  # a bug of ours; the agent waits for its answer
-                logger.exception("cannot run a command")
-                self._link.refuse(request_id, INTERNAL_ERROR, _FAILED)
-            else:
-                self._link.respond(request_id, wire.TerminalCreated(command.id))
+            await self._link.answer(request_id, self._started(session, asked))
         del self._starting[request_id]
         if scope.cancelled_caught:
             self._link.refuse(request_id, REQUEST_CANCELLED, _CANCELLED)
 
-    async def _started(self, session: Session, asked: wire.CreateTerminal) -> Command:
-        """Ask the user if that is needed, and start a command. Raises _Refused."""
+    async def _started(self, session: Session, asked: wire.CreateTerminal) -> wire.TerminalCreated:
+        """Ask the user if that is needed, and start a command. Raises NotDone."""
         folder = _folder(asked.cwd, session)
         variables = {it.name: it.value for it in asked.env}
         environment = child_environment({**VARIABLES, **variables})
         words = _words(asked, environment, folder)
         act = acts.run_command(words, folder, variables)
         if session.turn is TurnState.NONE:
-            raise _Refused(REQUEST_CANCELLED, _CANCELLED)
+            raise NotDone(_CANCELLED, REQUEST_CANCELLED)
         shown_by, ours = self._permissions.call_of(session, act), acts.new_call_id()
         if not await self._permissions.allows(session, act, shown_by or ours):
-            raise _Refused(INTERNAL_ERROR, _NOT_ALLOWED)
+            raise NotDone(_NOT_ALLOWED)
         if real_path(folder) != folder:
-            raise _Refused(INTERNAL_ERROR, f"not run, a link leads elsewhere now: {folder}")
+            raise NotDone(f"not run, a link leads elsewhere now: {folder}")
         was_asked = any(call_id == ours for call_id, _ in session.inbox.calls.open_calls())
         command = Command(session, act, asked.output_byte_limit, self._link)
         try:
@@ -291,7 +271,7 @@ class Terminals:
         except StartError as fault:
             if was_asked:
                 acts.end(session, ours, failed=True, why=str(fault))
-            raise _Refused(INTERNAL_ERROR, str(fault)) from fault
+            raise NotDone(str(fault)) from fault
         command.terminal = terminal
         self._known[command.id] = command
         self._running.add(command)
@@ -299,7 +279,7 @@ class Terminals:
         if shown_by is not None or was_asked:
             command.show(shown_by or ours, is_ours=shown_by is None)
         self._link.tasks.start_soon(self._run, command, terminal)
-        return command
+        return wire.TerminalCreated(command.id)
 
     async def _run(self, command: Command, terminal: Terminal) -> None:
         """Run a command to its end; a call of ours shows it if no other call does."""
@@ -328,16 +308,16 @@ def _words(
 
 
 def _folder(cwd: str | None, session: Session) -> str:
-    """Return the real path of the folder where a command runs. Raises _Refused."""
+    """Return the real path of the folder where a command runs. Raises NotDone."""
     named = session.folder if cwd is None else cwd
     if not named.startswith("/"):
-        raise _Refused(INVALID_PARAMS, f"cwd is not an absolute path: {named}")
+        raise NotDone(f"cwd is not an absolute path: {named}", INVALID_PARAMS)
     try:
         folder = real_path(named)
     except ValueError as fault:
-        raise _Refused(INVALID_PARAMS, f"cwd is no path, {fault}: {named!r}") from fault
+        raise NotDone(f"cwd is no path, {fault}: {named!r}", INVALID_PARAMS) from fault
     if not posixpath.isdir(folder):
-        raise _Refused(INVALID_PARAMS, f"there is no such folder: {named}")
+        raise NotDone(f"there is no such folder: {named}", INVALID_PARAMS)
     return folder
 
 
