@@ -202,18 +202,21 @@ function M.sent(intent)
   if field == nil then
     return
   end
-  local secret = intent.name == 'answer' and mirror.secret(intent.payload.chat)
-  local is_secret = secret and secret.block == intent.payload.block
-  intent.text = field and not is_secret and intent.payload[field] or nil
+  local payload = intent.payload
+  local is_secret = intent.name == 'answer'
+    and vim.iter(mirror.pending(payload.chat)):any(function(item)
+      return item.secret and item.block == payload.block
+    end)
+  intent.text = field and not is_secret and payload[field] or nil
   M.unconfirmed[#M.unconfirmed + 1] = intent
-  intent.payload.request = M.expect(function()
+  payload.request = M.expect(function()
     for place, other in ipairs(M.unconfirmed) do
       if other == intent then
         table.remove(M.unconfirmed, place)
         break
       end
     end
-    if intent.text and draft_file.saved.path then
+    if intent.text and draft_file.saved.path then -- else nothing is there to be removed
       M.settle()
     end
     publish()
@@ -221,7 +224,7 @@ function M.sent(intent)
   publish()
 end
 
---- Called for a new host.
+--- Called for a new host, which confirms nothing that was sent to another one.
 function M.forget_sent()
   M.unconfirmed = {}
 end
