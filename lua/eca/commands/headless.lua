@@ -31,15 +31,6 @@ local function complain(text)
   end
 end
 
---- Write warnings and errors that Neovim would show to standard error.
-local function listen()
-  rawset(vim, 'notify', function(line, level) -- as plugins that show messages do
-    if level >= vim.log.levels.WARN then
-      complain((line:gsub('^eca: ', '')))
-    end
-  end)
-end
-
 ---@param code integer
 local function exit(code)
   io.stdout:flush()
@@ -141,7 +132,12 @@ function M.run(prompt)
     complain('no prompt given')
     return exit(1)
   end
-  listen()
+  -- What Neovim would show goes to standard error, as plugins that show messages do.
+  rawset(vim, 'notify', function(line, level)
+    if level >= vim.log.levels.WARN then
+      complain((line:gsub('^eca: ', '')))
+    end
+  end)
   local chat ---@type string
   local decided = {} ---@type table<string, true>
   local ended = false

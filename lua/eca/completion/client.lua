@@ -31,29 +31,18 @@ local CAPABILITIES = {
 
 ---@alias eca.ProtocolReply fun(fault?: table, result?: any)
 
---- The input that a URI names. Neovim's own function for it would open any other file.
----@param uri string
----@return integer? buf
-local function input_of(uri)
-  for _, id in ipairs(buffers.ids()) do
-    local buf = assert(buffers.get(id)).input
-    if vim.api.nvim_buf_is_loaded(buf) and vim.uri_from_bufnr(buf) == uri then
-      return buf
-    end
-  end
-end
-
 ---@param params table
 ---@return eca.CompletionPlace?
 local function place_of(params)
-  local buf = input_of(params.textDocument.uri)
-  if not buf then
-    return nil
-  end
   local row, column = params.position.line, params.position.character
-  local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
-  local byte = vim.fn.byteidx(line, column, true)
-  return places.at(buf, row + 1, byte < 0 and #line or byte)
+  for _, id in ipairs(buffers.ids()) do -- Neovim's own function for a URI would open any other file
+    local buf = assert(buffers.get(id)).input
+    if vim.api.nvim_buf_is_loaded(buf) and vim.uri_from_bufnr(buf) == params.textDocument.uri then
+      local line = vim.api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ''
+      local byte = vim.fn.byteidx(line, column, true)
+      return places.at(buf, row + 1, byte < 0 and #line or byte)
+    end
+  end
 end
 
 --- The items for a place, as a language server lists them. They always may be more: another key

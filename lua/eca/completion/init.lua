@@ -58,12 +58,6 @@ local function update()
   end
 end
 
---- Attach the language client. Neovim cannot load its own part of it where its log has no folder.
----@param buf integer
-local function attach_client(buf)
-  comfort.try(NO_CLIENT, client.attach, buf)
-end
-
 --- Set up completion in an input.
 ---@param buf integer
 function M.attach(buf)
@@ -75,7 +69,7 @@ function M.attach(buf)
     TextChangedI = update,
     TextChangedP = update,
     InsertEnter = function()
-      attach_client(buf) -- it may have been stopped
+      comfort.try(NO_CLIENT, client.attach, buf) -- it may have been stopped
     end,
     InsertLeave = menu.left,
     BufLeave = menu.left, -- a click in another window does not end insert mode
@@ -107,7 +101,8 @@ function M.attach(buf)
   if vim.fn.exists('+autocomplete') == 1 and is_automatic(buf) then
     vim.bo[buf].autocomplete = false
   end
-  attach_client(buf)
+  -- Neovim cannot load its own part of the client where its log has no folder.
+  comfort.try(NO_CLIENT, client.attach, buf)
 end
 
 --- Show more of what completes the text before the cursor, if the user is typing in an input.

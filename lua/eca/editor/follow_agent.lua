@@ -62,15 +62,6 @@ local function is_code(win)
   return code_window.is_code(win) and not vim.wo[win].diff and not vim.wo[win].previewwindow
 end
 
---- Can a window show another buffer without losing text or asking?
----@param win integer
----@return boolean
-local function can_change(win)
-  local buf = vim.api.nvim_win_get_buf(win)
-  local stays = vim.o.hidden or #vim.fn.win_findbuf(buf) > 1
-  return stays or not vim.bo[buf].modified
-end
-
 --- The window for a file: one that shows it, else one that we filled, else the last used one that
 --- can change its buffer, else a new one if there are only windows of the chat.
 ---@param buf integer
@@ -82,10 +73,13 @@ local function window_for(buf)
   table.insert(wins, 1, vim.fn.win_getid(vim.fn.winnr('#')))
   for _, win in ipairs(wins) do
     local usable = is_code(win)
-    if usable and vim.api.nvim_win_get_buf(win) == buf then
+    local shown = usable and vim.api.nvim_win_get_buf(win)
+    if shown == buf then
       return win
-    elseif usable and win ~= here and can_change(win) then
-      free[#free + 1] = win
+    elseif shown and win ~= here then
+      -- It can show another buffer without losing text or asking.
+      local stays = vim.o.hidden or #vim.fn.win_findbuf(shown) > 1
+      free[#free + 1] = (stays or not vim.bo[shown].modified) and win or nil
     end
   end
   if #free > 0 or vim.tbl_contains(vim.tbl_map(is_code, candidates), true) then

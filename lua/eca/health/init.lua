@@ -16,17 +16,6 @@ local M = {}
 
 local health = vim.health
 
----@param command string[]
----@return boolean ok, string output
-local function run(command)
-  local started, process = pcall(vim.system, command, { text = true, timeout = 10000 })
-  if not started then
-    return false, tostring(process)
-  end
-  local result = process:wait()
-  return result.code == 0, scan.trim(result.code == 0 and result.stdout or result.stderr)
-end
-
 local MODULES = 'import sys; assert sys.version_info >= (3, 11), '
   .. '"this is Python %d.%d, but 3.11 or newer is required" % sys.version_info[:2]; '
   .. 'import pynvim, anyio, msgpack, msgspec, unidiff; print(sys.version.split()[0])'
@@ -38,7 +27,11 @@ local function check_python()
     health.error(remedy)
     return
   end
-  local works, output = run({ path, '-I', '-c', MODULES })
+  local how = { text = true, timeout = 10000 }
+  local started, process = pcall(vim.system, { path, '-I', '-c', MODULES }, how)
+  local result = started and process:wait() or { stderr = tostring(process) }
+  local works = result.code == 0
+  local output = scan.trim(works and result.stdout or result.stderr)
   if works then
     health.ok(('Python %s with all modules: %s'):format(output, path))
     return

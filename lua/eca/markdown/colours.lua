@@ -37,20 +37,6 @@ local queue = {} ---@type eca.colours.Job[]
 local running = false
 local failed = {} ---@type table<string, true> languages
 
----@param job eca.colours.Job
----@return integer? start row of the first line of code
----@return integer? first row of the piece
----@return integer? last exclusive
-local function rows_of(job)
-  local place = fences.place(job.buf, job.block, job.fence)
-  if place then
-    local start = place.first + 1
-    local stop = job.fence.closed and place.last - 1 or place.last
-    local first = start + job.piece * PIECE
-    return start, first, math.min(first + PIECE, stop)
-  end
-end
-
 ---@param buf integer
 ---@param first integer
 ---@param last integer exclusive
@@ -83,8 +69,14 @@ end
 
 ---@param job eca.colours.Job
 local function colour(job)
-  local start, first, last = rows_of(job)
-  if not start or not first or not last or first >= last then
+  local place = fences.place(job.buf, job.block, job.fence)
+  if not place then
+    return
+  end
+  local start = place.first + 1
+  local first = start + job.piece * PIECE
+  local last = math.min(first + PIECE, job.fence.closed and place.last - 1 or place.last)
+  if first >= last then
     return
   end
   if not on_screen(job.buf, first, last) then

@@ -10,7 +10,7 @@ local others = require('eca.ui.others')
 local M = {}
 
 local buffers = {} ---@type table<string, integer> by language
-local names = {} ---@type table<integer, string> of syntax groups
+local names = {} ---@type table<integer, string> of syntax groups; '' for none
 
 ---@param language string
 ---@return integer
@@ -25,17 +25,6 @@ local function buffer_of(language)
   return buf
 end
 
----@param row integer
----@param column integer 1-based
----@return string group, '' for none
-local function group_at(row, column)
-  local id = vim.fn.synID(row + 1, column, 1)
-  if not names[id] then
-    names[id] = id == 0 and '' or vim.fn.synIDattr(id, 'name')
-  end
-  return names[id]
-end
-
 --- Find the highlights of one row; neighbours with one group become one region.
 ---@param row integer
 ---@param line string
@@ -45,7 +34,9 @@ local function read_row(row, line, regions)
   local at = line:find('%S')
   while at do
     local last = select(2, line:find('^[%w_\128-\255]+', at)) or at
-    local group = group_at(row, at)
+    local id = vim.fn.synID(row + 1, at, 1)
+    names[id] = names[id] or (id == 0 and '' or vim.fn.synIDattr(id, 'name'))
+    local group = names[id]
     if open and open.group == group then
       open.last = last
     elseif group ~= '' then
