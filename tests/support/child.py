@@ -84,7 +84,11 @@ class Child:
 
     def orphans(self, patience: float) -> set[int]:
         """Return the processes of this test that are still alive after `patience` seconds."""
-        return wait_gone(self.family() - {self.pid}, patience)
+        deadline = time.monotonic() + patience
+        while found := self.family() - {self.pid}:  # they may have started others meanwhile
+            if left := wait_gone(found, deadline - time.monotonic()):
+                return left
+        return set()
 
     def end_orphans(self) -> None:
         """Kill the processes that `orphans` finds."""

@@ -12,6 +12,11 @@ from tests.support.rpc import ChannelClosed
 
 ERROR = re.compile(r"\bE\d+:|^Error |stack traceback:|^Traceback ", re.MULTILINE)
 INTERRUPT = re.compile(r"(?<=.)(?=<C-c>)", re.IGNORECASE | re.DOTALL)
+SEEN = """
+local messages = vim.api.nvim_exec2('messages', { output = true }).output
+return { messages, vim.v.errmsg, vim.g.changed_windows or {} }
+"""
+"""What may be an error; autocommands that changed windows are of `support/autocommands`."""
 PATIENCE = 30.0
 """Seconds in which processes that outlive Neovim must end by themselves: a host that hangs, and its
 servers, are given six, and a busy machine takes longer."""
@@ -76,26 +81,29 @@ class Neovim(Client):
     def leave_prompt(self) -> None:
         """Interrupt a prompt: `getchar()`, `input()`, "Press ENTER"."""
         for _ in range(5):
-            if not self.blocked() and self.mode[0] not in "cr":
+            mode = self.request("nvim_get_mode")
+            if not mode["blocking"] and mode["mode"][0] not in "cr":
                 return
             self.keys("<C-c>")
         raise EditorError(self.explain("Neovim does not leave its prompt"))
 
     def take_errors(self) -> list[str]:
         """Return the errors that the user has seen so far, and forget them."""
-        found = [line for line in self.messages().splitlines() if ERROR.search(line)]
-        last = self.eval("v:errmsg")
-        if last and not any(last in line for line in found):
-            found.append(last)
-        found += self.eval("get(g:, 'changed_windows', [])")  # `support/autocommands`
+        found = self._errors()
         self.command("messages clear | let v:errmsg = '' | unlet! g:changed_windows")
         return found
 
     def assert_no_errors(self) -> None:
         """Fail if an error was shown, with the screen and all messages."""
-        explanation = self.explain("Neovim showed errors")
-        errors = self.take_errors()
-        assert not errors, "\n".join([*errors, explanation])
+        if errors := self._errors():
+            raise AssertionError("\n".join([*errors, self.explain("Neovim showed errors")]))
+
+    def _errors(self) -> list[str]:
+        messages, last, changed = self.lua(SEEN)
+        found = [line for line in messages.splitlines() if ERROR.search(line)]
+        if last and not any(last in line for line in found):
+            found.append(last)
+        return [*found, *changed]
 
     def wait_log(self, text: str) -> str:
         """Wait until the plugin's log has a text, and return the log."""
@@ -131,5 +139,6 @@ class Neovim(Client):
         finally:
             self.child.close()
             left = {pid: command_line(pid) for pid in self.child.orphans(PATIENCE)}
-            self.child.end_orphans()
+            if left:
+                self.child.end_orphans()
         assert not left, f"processes outlived Neovim: {left}"

@@ -37,13 +37,8 @@ def descendants(pid: int) -> set[int]:
 
 def marked(marker: str) -> set[int]:
     """Return live processes that inherited `MARKER=marker`, whatever their parents are now."""
-    wanted = f"{MARKER}={marker}".encode()
-    found = set()
-    for pid in _all_pids():
-        with suppress(*GONE):
-            if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                found.add(pid)
-    return found
+    wanted = f"\0{MARKER}={marker}\0".encode()
+    return {pid for pid in _all_pids() if wanted in b"\0" + _environment(pid)}
 
 
 def command_line(pid: int) -> str:
@@ -109,7 +104,24 @@ def _open(pid: int) -> int | None:
 
 
 def _all_pids() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - twice as fast
+
+
+def _environment(pid: int) -> bytes:
+    """Return a process's environment as it is in memory, b"" if it is gone or another user's."""
+    try:
+        file = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
+    except GONE:
+        return b""
+    try:
+        parts = []
+        while part := os.read(file, 1 << 16):
+            parts.append(part)
+        return b"".join(parts)
+    except GONE:
+        return b""
+    finally:
+        os.close(file)
 
 
 def _parents() -> dict[int, int]:
