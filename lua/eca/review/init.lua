@@ -316,40 +316,24 @@ function M.comment()
   end)
 end
 
---- The unsent comments of a chat in the order of the list; those that are not in the list come
---- last.
----@param chat string
----@return eca.Comment[]
-local function unsent_comments(chat)
-  local left = vim.tbl_extend('force', {}, notes.of(chat).comments)
-  local comments = {} ---@type eca.Comment[]
-  for _, found in ipairs(list({ items = 0 }).items) do
-    local key = (found.user_data or {}).change
-    local comment = key and left[key]
-    if comment then
-      left[key] = nil
-      comments[#comments + 1] = vim.tbl_extend('force', comment, { line = found.lnum })
-    end
-  end
-  local rest = vim.tbl_values(left)
-  table.sort(rest, function(one, other)
-    return one.change.turn < other.change.turn
-  end)
-  return vim.list_extend(comments, rest)
-end
-
 --- Send all comments as one prompt.
 function M.send()
   local chat = review and review.chat
-  local comments = chat and unsent_comments(chat) or {}
-  if not chat or #comments == 0 then
+  if not chat or not notes.count_unsent(chat) then
     notify.info('no comments to send')
     return
   end
+  local comments = notes.of(chat).comments
+  for _, found in ipairs(list({ items = 0 }).items) do
+    local comment = comments[(found.user_data or {}).change]
+    if comment then
+      comment.line = found.lnum -- the list moves with edits of the files
+    end
+  end
   local draft = buffers.ensure(chat).input
-  input.send(chat, field.with_ranges(draft, notes.worded(comments)), {})
+  input.send(chat, field.with_ranges(draft, notes.prompt(chat)), {})
   notes.sent(chat)
-  note(chat, 'sent', comments)
+  note(chat, 'sent', vim.tbl_values(comments))
 end
 
 vim.api.nvim_create_autocmd('FileType', {

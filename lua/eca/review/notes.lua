@@ -76,13 +76,6 @@ local function paragraph(comment)
   return ('%s\n\n%sdiff\n%s\n%s\n\n%s'):format(place(comment), fence, code, fence, comment.text)
 end
 
---- The prompt with all comments.
----@param comments eca.Comment[]
----@return string
-function M.worded(comments)
-  return table.concat(vim.tbl_map(paragraph, comments), '\n\n')
-end
-
 ---@class eca.ReviewNotes
 ---@field words table<string, string> what was done with a change, by key
 ---@field comments table<string, eca.Comment> unsent ones, by key
@@ -113,7 +106,7 @@ function M.sent(chat)
   drafts.changed(chat)
 end
 
---- The prompt with all comments of a chat; empty if there is none.
+--- The prompt with all comments of a chat, turn by turn and file by file; empty if there is none.
 ---@param chat string
 ---@return string
 function M.prompt(chat)
@@ -125,7 +118,7 @@ function M.prompt(chat)
     end
     return left.path == right.path and one.line < other.line or left.path < right.path
   end)
-  return M.worded(comments)
+  return table.concat(vim.tbl_map(paragraph, comments), '\n\n')
 end
 
 --- The number of unsent comments of a chat, in words; nil if there is none.
