@@ -280,23 +280,16 @@ function M.show(diff)
   tab.guard = guard.begin() -- last, because opening a file may take long
 end
 
---- The file of a call to show: the one after that which its tab page shows.
----@param wanted { chat: string, block?: integer }
----@return integer?
-local function next_file(wanted)
-  for _, tab in pairs(tabs) do
-    local file = tab.diff.file
-    if file and tab.diff.chat == wanted.chat and file.block == wanted.block then
-      return file.place + 1
-    end
-  end
-end
-
 --- Ask the host for a diff; for that of a call again is for the next of its files.
 ---@param intent 'diff'|'checkpoint'
 ---@param wanted table<string, any>
 function M.ask(intent, wanted)
-  wanted.file = wanted.file or next_file(wanted)
+  for _, tab in pairs(wanted.file and {} or tabs) do
+    local file = tab.diff.file
+    if file and tab.diff.chat == wanted.chat and file.block == wanted.block then
+      wanted.file = file.place + 1
+    end
+  end
   asked = return_window.asked()
   host.send(intent, wanted)
 end

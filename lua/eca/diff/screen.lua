@@ -75,21 +75,6 @@ local function same_columns(tab)
   return own
 end
 
----@param win integer
----@param columns table<string, any>
----@param compared boolean
-local function set_options(win, columns, compared)
-  local own = vim.deepcopy(columns)
-  for _, name in ipairs(THEIRS) do
-    own[name] = vim.api.nvim_get_option_value(name, { win = win, scope = 'local' })
-  end
-  if compared then
-    own.diff, own.foldenable, own.foldmethod = true, true, 'diff'
-    own.scrollbind, own.cursorbind = true, true
-  end
-  consent_window.set(win, own)
-end
-
 --- Called before a tab page is compared.
 ---@param tab eca.DiffTab
 function M.open(tab)
@@ -122,7 +107,15 @@ function M.begin(tab)
     return
   end
   for place, win in ipairs(tab.wins) do
-    set_options(win, columns, not fault)
+    local own = vim.deepcopy(columns)
+    for _, name in ipairs(THEIRS) do
+      own[name] = vim.api.nvim_get_option_value(name, { win = win, scope = 'local' })
+    end
+    if not fault then
+      own.diff, own.foldenable, own.foldmethod = true, true, 'diff'
+      own.scrollbind, own.cursorbind = true, true
+    end
+    consent_window.set(win, own)
     local function wanted()
       return not fault and changed_lines(win) or {}
     end

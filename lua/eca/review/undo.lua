@@ -27,32 +27,22 @@ local function name_of(row)
   return row.path and paths.short(row.path) or row.name
 end
 
----@param row eca.UndoRow
----@param width integer of the column of names
----@param signs boolean a sign stands before rows that stay as they are
----@return eca.Segment[]
-local function segments_of(row, width, signs)
-  local pad = row.path and display_width.pad_path or display_width.pad
-  local segments = {
-    { signs and (row.take and '  ' or '! ') or '', 'EcaToolWaiting' },
-    { pad(name_of(row), width), 'EcaToolTarget' },
-  }
-  return vim.list_extend(segments, row.take and row.taken or row.kept)
-end
-
 --- The text of the float.
 ---@param rows eca.UndoRow[]
 ---@return eca.PanelText
 local function text_of(rows)
-  local width = 0
+  local width, signs = 0, false
   for _, row in ipairs(rows) do
     width = math.min(MOST_NAME, math.max(width, vim.api.nvim_strwidth(name_of(row))))
+    signs = signs or row.kept ~= nil -- a sign stands before rows that stay as they are
   end
-  local signs = vim.iter(rows):any(function(row)
-    return row.kept ~= nil
-  end)
   return panel.text(vim.tbl_map(function(row)
-    return segments_of(row, width, signs)
+    local pad = row.path and display_width.pad_path or display_width.pad
+    local segments = {
+      { signs and (row.take and '  ' or '! ') or '', 'EcaToolWaiting' },
+      { pad(name_of(row), width), 'EcaToolTarget' },
+    }
+    return vim.list_extend(segments, row.take and row.taken or row.kept)
   end, rows))
 end
 
@@ -108,16 +98,6 @@ end
 ---@return boolean
 local function is_open(row)
   return row.kept ~= nil and row.taken ~= nil
-end
-
----@param plan eca.UndoPlan
----@return [string, string][] keys and what they do
-local function keys_of(plan)
-  local keys = { { 'u', plan.verb } }
-  if vim.iter(plan.rows):any(is_open) then
-    vim.list_extend(keys, { { 'k', 'keep mine' }, { 't', 'take theirs' } })
-  end
-  return vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } })
 end
 
 ---@param undo eca.Undo
@@ -235,11 +215,15 @@ local function show(undo, asked)
     row.take = row.kept == nil
   end
   local text = text_of(plan.rows)
+  local keys = { { 'u', plan.verb } }
+  if vim.iter(plan.rows):any(is_open) then
+    vim.list_extend(keys, { { 'k', 'keep mine' }, { 't', 'take theirs' } })
+  end
   undo.panel = panel.show({
     title = plan.title,
     lines = text.lines,
     marks = text.marks,
-    keys = keys_of(plan),
+    keys = vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } }),
     actions = actions(undo),
   })
 end
