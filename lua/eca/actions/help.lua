@@ -62,21 +62,6 @@ local function rows_of(section)
   return rows
 end
 
----@return string[] lines, eca.Mark[] marks
-local function content()
-  local lines, marks = {}, {}
-  local sections = vim.tbl_map(rows_of, SECTIONS)
-  local columns = math.max(unpack(vim.tbl_map(keys.widest, sections)))
-  for index, rows in ipairs(sections) do
-    if #rows > 0 then
-      marks[#marks + 1] = { #lines, 0, -1, 'EcaFloatTitle' }
-      lines[#lines + 1] = SECTIONS[index].title
-      keys.write_rows(rows, columns, lines, marks)
-    end
-  end
-  return lines, marks
-end
-
 --- The keys of an action in normal mode that work anywhere in the current buffer.
 ---@param name string
 ---@return string[]
@@ -86,8 +71,9 @@ end
 
 --- Show the keys in a float; `q`, `<Esc>` or leaving it closes it.
 function M.keys()
-  local lines, marks = content()
-  keys.show(lines, marks)
+  keys.show(vim.tbl_map(function(section)
+    return { title = section.title, rows = rows_of(section) }
+  end, SECTIONS))
 end
 
 --- Open the palette.

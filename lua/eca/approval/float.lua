@@ -155,9 +155,13 @@ end
 --- List the keys; closing the list returns here.
 local function help()
   if shown then
+    local rows = {} ---@type eca.KeyRow[]
+    for _, choice in ipairs(shown.content.choices) do
+      local text = choice.about or choice.text
+      rows[#rows + 1] = text and { choice.label or choice.key, text }
+    end
     local cursor = vim.api.nvim_win_get_cursor(shown.win)
-    local here = { win = shown.win, inserting = false, cursor = cursor } ---@type eca.Origin
-    key_list.show_choices(shown.content.choices, here)
+    key_list.show({ { rows = rows } }, { win = shown.win, inserting = false, cursor = cursor })
   end
 end
 

@@ -45,49 +45,36 @@ function M.of(buf, mode, action, preferred)
 end
 
 ---@alias eca.KeyRow [string, string] keys, and what they do
+---@alias eca.KeyRows { title?: string, rows: eca.KeyRow[] }
 
----@param rows eca.KeyRow[]
----@return integer bytes of the widest keys
-function M.widest(rows)
-  local widest = 0
-  for _, row in ipairs(rows) do
-    widest = math.max(widest, #row[1])
-  end
-  return widest
-end
-
---- Append rows; the texts begin in the same column.
----@param rows eca.KeyRow[]
----@param columns integer bytes of the widest keys
----@param lines string[]
----@param marks eca.Mark[]
-function M.write_rows(rows, columns, lines, marks)
-  for _, row in ipairs(rows) do
-    marks[#marks + 1] = { #lines, 2, 2 + #row[1], 'EcaKey' }
-    lines[#lines + 1] = ('  %s%s %s'):format(row[1], (' '):rep(columns - #row[1]), row[2])
-  end
-end
-
---- Show a list; `q`, `<Esc>`, `g?` or leaving the window closes it.
----@param lines string[]
----@param marks eca.Mark[]
+--- Show keys in a float, the texts in one column; `q`, `<Esc>`, `g?` or leaving it closes it.
+---@param sections eca.KeyRows[] those without rows are left out
 ---@param origin? eca.Origin where closing it returns to, default: where the user is
-function M.show(lines, marks, origin)
-  local panel = require('eca.ui.panel') -- late: keys are spelled long before
-  panel.show({ title = 'keys', lines = lines, marks = marks, key = 'g?', origin = origin })
-end
-
---- Show the keys of a float; closing the list returns to the float.
----@param choices eca.Choice[]
----@param origin eca.Origin
-function M.show_choices(choices, origin)
-  local lines, marks, rows = {}, {}, {} ---@type string[], eca.Mark[], eca.KeyRow[]
-  for _, choice in ipairs(choices) do
-    local text = choice.about or choice.text
-    rows[#rows + 1] = text and { choice.label or choice.key, text }
+function M.show(sections, origin)
+  local widest, lines = 0, {} ---@type integer, eca.Segment[][]
+  for _, section in ipairs(sections) do
+    for _, row in ipairs(section.rows) do
+      widest = math.max(widest, #row[1])
+    end
   end
-  M.write_rows(rows, M.widest(rows), lines, marks)
-  M.show(lines, marks, origin)
+  for _, section in ipairs(sections) do
+    if section.title and #section.rows > 0 then
+      lines[#lines + 1] = { { section.title, 'EcaFloatTitle' } }
+    end
+    for _, row in ipairs(section.rows) do
+      local text = (' '):rep(widest - #row[1] + 1) .. row[2]
+      lines[#lines + 1] = { { '  ', '' }, { row[1], 'EcaKey' }, { text, '' } }
+    end
+  end
+  local panel = require('eca.ui.panel') -- late: keys are spelled long before
+  local text = panel.text(lines)
+  panel.show({
+    title = 'keys',
+    lines = text.lines,
+    marks = text.marks,
+    key = 'g?',
+    origin = origin,
+  })
 end
 
 return M
