@@ -96,8 +96,8 @@ function shapes.float()
 end
 function shapes.panel()
   local panel = require('eca.ui.panel').show({
-    title = 'probe', lines = item.lines, marks = {}, keys = { { 's', 'send' } },
-    unread = function() end,
+    title = 'probe', keys = { { 's', 'send' } }, unread = function() end,
+    rows = vim.tbl_map(function(line) return { { line, '' } } end, item.lines),
   })
   local text = cells()
   panel.close()

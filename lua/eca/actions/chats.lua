@@ -207,10 +207,10 @@ function M.usage()
   if #rows == 0 then
     return notify.info('usage of this chat is not known yet')
   end
-  local text = panel.text(vim.tbl_map(function(row)
+  local segments = vim.tbl_map(function(row)
     return vim.tbl_map(coloured, row)
-  end, rows))
-  panel.show({ title = 'usage', lines = text.lines, marks = text.marks })
+  end, rows)
+  panel.show({ title = 'usage', rows = segments })
 end
 
 return M

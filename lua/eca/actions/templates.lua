@@ -174,10 +174,13 @@ local function show(use, prompt, sent, decided)
     use.edit = edit
     decided()
   end
+  local rows = vim.list_extend({}, sent.rows)
+  for _, line in ipairs(prompt.lines) do
+    rows[#rows + 1] = { { line, '' } }
+  end
   shown = panel.show({
     title = prompt.title,
-    lines = vim.list_extend(vim.deepcopy(sent.lines), prompt.lines),
-    marks = sent.marks,
+    rows = rows,
     keys = { { 's', 'send' }, { 'e', 'edit in the input' }, { 'q', 'cancel' } },
     actions = {
       s = function()
@@ -187,8 +190,8 @@ local function show(use, prompt, sent, decided)
         go_on(true)
       end,
     },
-    unread = function(rows)
-      notify.warn(('scroll through it first: %d more rows of it follow'):format(rows))
+    unread = function(count)
+      notify.warn(('scroll through it first: %d more rows of it follow'):format(count))
     end,
   })
 end

@@ -15,8 +15,7 @@ local M = {}
 
 ---@class eca.SentContexts
 ---@field contexts eca.Context[]
----@field lines string[] none if nothing is sent
----@field marks eca.Mark[]
+---@field rows eca.Segment[][] for a float; none if nothing is sent
 ---@field leads_out boolean
 
 --- What a text would send.
@@ -24,7 +23,7 @@ local M = {}
 ---@return eca.SentContexts
 function M.of(text)
   ---@type eca.SentContexts
-  local sent = { contexts = {}, lines = {}, marks = {}, leads_out = false }
+  local sent = { contexts = {}, rows = {}, leads_out = false }
   for _, token in ipairs(tokens.find(text)) do
     local item = token.context
     local is_outside = item.path ~= nil and not paths.inside(item.path, host.folders())
@@ -33,17 +32,14 @@ function M.of(text)
     if item.type == 'buffer' then
       shown = ('%s, the buffer %s'):format(item.token, texts.name(item.buf))
     end
-    local row = #sent.lines == 0 and 1 or #sent.lines
     sent.contexts[#sent.contexts + 1] = item
-    sent.lines[1] = sent.lines[1] or 'It sends these along:'
-    sent.lines[row + 1] = (is_out and '! ' or '  ') .. sanitize.line(shown)
+    sent.rows[1] = sent.rows[1] or { { 'It sends these along:', '' } }
+    local line = (is_out and '! ' or '  ') .. sanitize.line(shown)
+    sent.rows[#sent.rows + 1] = { { line, is_out and 'EcaWarning' or '' } }
     sent.leads_out = sent.leads_out or is_out
-    if is_out then
-      sent.marks[#sent.marks + 1] = { row, 0, -1, 'EcaWarning' }
-    end
   end
-  if #sent.lines > 0 then
-    sent.lines[#sent.lines + 1] = ''
+  if sent.rows[1] then
+    sent.rows[#sent.rows + 1] = {} -- an empty line before the text itself
   end
   return sent
 end

@@ -54,8 +54,6 @@ local function show(all, asked)
     width = math.max(width, math.min(WIDEST, vim.api.nvim_strwidth(paths.short(use.path))))
   end
   width = math.min(width, math.max(10, vim.o.columns - 50))
-  local list = rows(all, width)
-  local text = panel.text(list)
   local float ---@type eca.PanelHandle
   local function jump()
     local row = vim.api.nvim_win_get_cursor(0)[1]
@@ -73,8 +71,7 @@ local function show(all, asked)
   end
   float = panel.show({
     title = 'files of this chat',
-    lines = text.lines,
-    marks = text.marks,
+    rows = rows(all, width),
     row = HEAD + 1,
     actions = { ['<CR>'] = jump, ['<2-LeftMouse>'] = jump },
   })

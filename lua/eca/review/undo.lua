@@ -27,23 +27,23 @@ local function name_of(row)
   return row.path and paths.short(row.path) or row.name
 end
 
---- The text of the float.
+--- The rows of the float.
 ---@param rows eca.UndoRow[]
----@return eca.PanelText
-local function text_of(rows)
+---@return eca.Segment[][]
+local function rows_of(rows)
   local width, signs = 0, false
   for _, row in ipairs(rows) do
     width = math.min(MOST_NAME, math.max(width, vim.api.nvim_strwidth(name_of(row))))
     signs = signs or row.kept ~= nil -- a sign stands before rows that stay as they are
   end
-  return panel.text(vim.tbl_map(function(row)
+  return vim.tbl_map(function(row)
     local pad = row.path and display_width.pad_path or display_width.pad
     local segments = {
       { signs and (row.take and '  ' or '! ') or '', 'EcaToolWaiting' },
       { pad(name_of(row), width), 'EcaToolTarget' },
     }
     return vim.list_extend(segments, row.take and row.taken or row.kept)
-  end, rows))
+  end, rows)
 end
 
 --- A file, or a turn of which no file was kept.
@@ -177,7 +177,7 @@ local function choose(undo, take)
       row.take = take
     end
   end
-  undo.panel.write(text_of(undo.plan.rows))
+  undo.panel.write(rows_of(undo.plan.rows))
 end
 
 ---@param undo eca.Undo
@@ -214,15 +214,13 @@ local function show(undo, asked)
   for _, row in ipairs(plan.rows) do
     row.take = row.kept == nil
   end
-  local text = text_of(plan.rows)
   local keys = { { 'u', plan.verb } }
   if vim.iter(plan.rows):any(is_open) then
     vim.list_extend(keys, { { 'k', 'keep mine' }, { 't', 'take theirs' } })
   end
   undo.panel = panel.show({
     title = plan.title,
-    lines = text.lines,
-    marks = text.marks,
+    rows = rows_of(plan.rows),
     keys = vim.list_extend(keys, { { 'd', 'diff' }, { 'q', 'cancel' } }),
     actions = actions(undo),
   })

@@ -67,14 +67,7 @@ function M.show(sections, origin)
     end
   end
   local panel = require('eca.ui.panel') -- late: keys are spelled long before
-  local text = panel.text(lines)
-  panel.show({
-    title = 'keys',
-    lines = text.lines,
-    marks = text.marks,
-    key = 'g?',
-    origin = origin,
-  })
+  panel.show({ title = 'keys', rows = lines, key = 'g?', origin = origin })
 end
 
 return M

@@ -19,8 +19,7 @@ local namespace = vim.api.nvim_create_namespace('eca.ui.panel')
 
 ---@class eca.Panel
 ---@field title string one line, our own text
----@field lines string[]
----@field marks eca.Mark[]
+---@field rows eca.Segment[][] a list a line
 ---@field key? string another key that closes it
 ---@field keys? eca.FooterKey[] listed in the border
 ---@field actions? table<string, fun()> by key
@@ -34,7 +33,7 @@ local namespace = vim.api.nvim_create_namespace('eca.ui.panel')
 
 ---@class eca.PanelHandle
 ---@field close fun()
----@field write fun(text: eca.PanelText)
+---@field write fun(rows: eca.Segment[][])
 
 --- The lines that segments make, and the colours of these.
 ---@param rows eca.Segment[][] a list a line
@@ -54,23 +53,18 @@ function M.text(rows)
   return text
 end
 
+--- The window configuration for a buffer, which takes so many rows.
 ---@param panel eca.Panel
----@return integer
-local function wanted_columns(panel)
-  local keys = footer.width(footer.of(panel.keys or {}))
-  local widest = math.max(vim.fn.strdisplaywidth(panel.title), keys)
-  for _, line in ipairs(panel.lines) do
-    widest = math.max(widest, vim.fn.strdisplaywidth(line))
-  end
-  return widest + 2
-end
-
---- The window configuration for so many rows of text.
----@param panel eca.Panel
+---@param buf integer
 ---@param rows integer
 ---@return vim.api.keyset.win_config
-local function place(panel, rows)
-  local width = math.min(wanted_columns(panel), vim.o.columns - 4)
+local function place(panel, buf, rows)
+  local keys = footer.width(footer.of(panel.keys or {}))
+  local widest = math.max(vim.fn.strdisplaywidth(panel.title), keys)
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    widest = math.max(widest, vim.fn.strdisplaywidth(line))
+  end
+  local width = math.min(widest + 2, vim.o.columns - 4)
   local height = math.max(1, math.min(rows, vim.o.lines - 6))
   return {
     relative = 'editor',
@@ -88,9 +82,10 @@ end
 ---@param win integer
 ---@param panel eca.Panel
 local function fit(win, panel)
-  vim.api.nvim_win_set_config(win, place(panel, #panel.lines))
+  local buf = vim.api.nvim_win_get_buf(win)
+  vim.api.nvim_win_set_config(win, place(panel, buf, vim.api.nvim_buf_line_count(buf)))
   local rows = vim.api.nvim_win_text_height(win, {}).all
-  vim.api.nvim_win_set_config(win, place(panel, rows))
+  vim.api.nvim_win_set_config(win, place(panel, buf, rows))
   if rows <= vim.api.nvim_win_get_height(win) then
     vim.api.nvim_win_call(win, function()
       vim.fn.winrestview({ topline = 1 }) -- it scrolled while it was too small
@@ -99,15 +94,16 @@ local function fit(win, panel)
 end
 
 ---@param buf integer
----@param text eca.PanelText
-local function write(buf, text)
+---@param rows eca.Segment[][]
+local function write(buf, rows)
+  local text = M.text(rows)
   vim.bo[buf].modifiable = true
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, text.lines)
   vim.bo[buf].modifiable = false
   vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
   for _, mark in ipairs(text.marks) do
     vim.api.nvim_buf_set_extmark(buf, namespace, mark[1], mark[2], {
-      end_col = mark[3] < 0 and #text.lines[mark[1] + 1] or mark[3],
+      end_col = mark[3],
       hl_group = mark[4],
     })
   end
@@ -118,7 +114,7 @@ end
 ---@return integer win
 local function open(buf, panel)
   vim.cmd.stopinsert()
-  local config = place(panel, #panel.lines)
+  local config = place(panel, buf, #panel.rows)
   config.style = 'minimal' -- only once: Neovim 0.10 takes the margin away with it
   local win = others.open_win(buf, true, config)
   consent_window.set(win, {
@@ -179,7 +175,7 @@ end
 function M.show(panel)
   local buf = others.create_buf()
   vim.bo[buf].bufhidden = 'wipe'
-  write(buf, panel)
+  write(buf, panel.rows)
   local origin = panel.origin or return_window.here()
   local win = open(buf, panel)
   vim.api.nvim_win_set_cursor(win, { panel.row or 1, 0 })
@@ -215,9 +211,9 @@ function M.show(panel)
   vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, once = true, callback = leave })
   return {
     close = close,
-    write = function(text)
-      write(buf, text)
-      fit(win, vim.tbl_extend('force', panel, text))
+    write = function(rows)
+      write(buf, rows)
+      fit(win, panel)
       look()
     end,
   }
