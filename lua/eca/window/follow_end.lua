@@ -6,8 +6,6 @@
 --- - The agent's welcome is shown from its top if there is not room for all of it.
 --- - Nothing moves while the user selects, searches or is in the middle of a command in the window.
 --- - The current window and the mode never change.
-local transcript = require('eca.transcript')
-
 local M = {}
 
 --- A mark for each window that is not at the end; its id is that of the window.
@@ -44,7 +42,8 @@ end
 ---@param win integer
 ---@return boolean
 local function is_greeting(win)
-  return transcript.is_greeting(vim.api.nvim_win_get_buf(win))
+  -- Late: what asks for the current chat alone, such as a status line, draws no text.
+  return require('eca.transcript').is_greeting(vim.api.nvim_win_get_buf(win))
     and vim.api.nvim_win_text_height(win, {}).all > vim.api.nvim_win_get_height(win) - 1
 end
 
