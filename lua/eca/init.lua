@@ -141,20 +141,7 @@ end
 ---@return eca.Pending[], string fault one line, for when there is none
 local function meant(opts)
   local waiting, fault = candidates('approval', opts)
-  if opts.all or #waiting == 0 then
-    return waiting, fault
-  end
-  local asked = require('eca.approval').shown()
-  if asked and vim.list_contains(waiting, asked) then
-    return { asked }, fault
-  end
-  local chat = require('eca.window').current_chat()
-  for _, item in ipairs(waiting) do
-    if item.chat == chat then
-      return { item }, fault
-    end
-  end
-  return { waiting[1] }, fault
+  return opts.all and waiting or { require('eca.approval').meant(waiting) }, fault
 end
 
 --- Answer requests, or show why there is none.

@@ -16,24 +16,14 @@ local M = {}
 --- Since a key that answers only on its block has led the user there.
 local arrived = nil ---@type eca.Guard?
 
---- The tool call that has been pending for longest, in a chat or in any.
----@param chat? string
----@return eca.Pending?
-local function oldest(chat)
-  for _, item in ipairs(mirror.pending(chat)) do
-    if item.kind == 'approval' then
-      return item
-    end
-  end
-end
-
 --- The tool call that the user means: that of the block under the cursor, else the one asked about
 --- on the screen, else the oldest.
 ---@return eca.Pending?
 local function chosen()
-  local shown = approval.shown()
-  local item = blocks.pending_here('approval') or (shown and shown.kind == 'approval' and shown)
-  return item or oldest(windows.current_chat()) or oldest()
+  local calls = vim.tbl_filter(function(item)
+    return item.kind == 'approval'
+  end, mirror.pending())
+  return blocks.pending_here('approval') or approval.meant(calls)
 end
 
 --- The tool call that a key answers. A key pressed too soon after the request appeared was meant

@@ -252,6 +252,22 @@ function M.shown()
   return item and (float.state() or diff.shown(item)) and item or nil
 end
 
+--- The request that is meant if none is named: that on the screen, else the first of the current
+--- chat, else the first.
+---@param found eca.Pending[]
+---@return eca.Pending?
+function M.meant(found)
+  local shown, chat, first = M.shown(), windows.current_chat(), found[1]
+  for _, item in ipairs(found) do
+    if item == shown then
+      return item
+    elseif item.chat == chat and first.chat ~= chat then
+      first = item
+    end
+  end
+  return first
+end
+
 --- Has it been pending for long enough that a key pressed now is meant for it?
 ---@param item eca.Request
 ---@return boolean
