@@ -12,10 +12,7 @@ local M = {}
 ---@return boolean
 local function is_seen(id)
   local chat = require('eca.chat.buffers').get(id)
-  return chat ~= nil
-    and vim.iter(vim.api.nvim_tabpage_list_wins(0)):any(function(win)
-      return vim.api.nvim_win_get_buf(win) == chat.buf
-    end)
+  return chat ~= nil and vim.fn.bufwinid(chat.buf) ~= -1
 end
 
 --- Ring the bell of every terminal that shows this Neovim.

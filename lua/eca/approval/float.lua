@@ -139,14 +139,13 @@ local function entered()
   if not shown then
     return
   end
-  local mode = vim.api.nvim_get_mode().mode
   local win = vim.fn.win_getid(vim.fn.winnr('#'))
   local is_valid = vim.api.nvim_win_is_valid(win)
   local from_float = is_valid and vim.api.nvim_win_get_config(win).relative ~= ''
   if win == shown.win or shown.origin and from_float then -- the list of keys was closed
     return
   end
-  local inserting = mode ~= 'nt' and (mode:find('^[iRt]') or mode:find('^n[it]')) ~= nil
+  local inserting = return_window.is_inserting()
   local cursor = is_valid and vim.api.nvim_win_get_cursor(win) or { 1, 0 }
   shown.origin = { win = win, inserting = inserting, cursor = cursor, in_float = true }
   vim.cmd.stopinsert()

@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - It takes no answer: the keys that answered do nothing in it, and it begins again with each.
 --- - Any other key leaves the float, and is typed in the window the user returns to.
-local guard = require('eca.consent.guard')
+local config = require('eca.config')
 
 local M = {}
 
@@ -70,11 +70,11 @@ function M.begin(choices, length, float)
     vim.defer_fn(function()
       if mine == turn and float.is_here() then
         vim.api.nvim_win_set_config(float.win, { hide = true })
-        guard.after(function()
+        vim.defer_fn(function()
           if mine == turn then
             close()
           end
-        end)
+        end, config.get().approval.guard)
       end
     end, ms)
   end

@@ -29,15 +29,4 @@ function M.is_over(guard)
   return least <= 0 or (since ~= nil and (vim.uv.hrtime() - since) / 1e6 >= least)
 end
 
---- Call a function when a guard time that begins now is over.
----@param act fun()
-function M.after(act)
-  local wait = config.get().approval.guard
-  if wait > 0 then
-    vim.defer_fn(act, wait)
-  else
-    act()
-  end
-end
-
 return M

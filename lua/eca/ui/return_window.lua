@@ -61,20 +61,18 @@ function M.may_focus(asked, what)
   return false
 end
 
+--- Is text typed here: in insert mode or a terminal, also while one key of normal mode is?
+---@return boolean
+function M.is_inserting()
+  local mode = vim.api.nvim_get_mode().mode
+  return mode:find('^[iRt]') ~= nil or mode:find('^ni') ~= nil or mode == 'ntT'
+end
+
 --- Where the user is now; inside the approval float, where they came from.
 ---@return eca.Origin
 function M.here()
-  local before = float_origin()
-  if before then
-    return before
-  end
-  local mode = vim.api.nvim_get_mode().mode
-  local inserting = mode:find('^[iRt]') or mode:find('^ni') or mode == 'ntT'
-  return {
-    win = vim.api.nvim_get_current_win(),
-    inserting = inserting and true or false,
-    cursor = vim.api.nvim_win_get_cursor(0),
-  }
+  local win, cursor = vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0)
+  return float_origin() or { win = win, inserting = M.is_inserting(), cursor = cursor }
 end
 
 --- Return the user to where they were.
