@@ -281,11 +281,7 @@ function M.pause(answered)
   float_buffer.set_window_options(float.win)
   vim.api.nvim_win_set_config(float.win, { footer = '', hide = not answered })
   draw_title(float)
-  local function is_here()
-    return shown == float and float.paused and vim.api.nvim_win_get_buf(float.win) == buf
-  end
-  local length = answered and pause.LENGTH or 0
-  pause.begin(choices, length, { win = float.win, is_here = is_here, close = M.close })
+  pause.begin(float.win, choices, answered and pause.LENGTH or 0, M.close)
   return true
 end
 

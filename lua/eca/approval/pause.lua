@@ -30,37 +30,16 @@ local function all_keys()
   return keys
 end
 
---- Map all keys of the float's buffer: they leave it, or do nothing but begin the moment again.
----@param buf integer
----@param choices eca.Choice[] whose keys do nothing
----@param leave fun()
----@param again fun()
-local function bind(buf, choices, leave, again)
-  local ignored = {} ---@type table<string, true>
-  for _, choice in ipairs(choices) do
-    ignored[choice.key] = true
-  end
-  for _, key in ipairs(all_keys()) do
-    vim.keymap.set('n', key, function()
-      if ignored[key] then
-        again()
-      else
-        leave()
-        vim.api.nvim_feedkeys(vim.keycode(key), 'it', false)
-      end
-    end, { buffer = buf, nowait = true })
-  end
-end
-
---- Begin, with the buffer that the float shows now.
+--- Begin, with the buffer that the float shows now: once it shows another, that is gone.
+---@param win integer
 ---@param choices eca.Choice[] whose keys do nothing
 ---@param length integer milliseconds until the float is hidden; it closes after the guard time
----@param float { win: integer, is_here: (fun(): boolean), close: fun() }
-function M.begin(choices, length, float)
-  local buf, turn = vim.api.nvim_win_get_buf(float.win), 0
+---@param leave fun() closes it
+function M.begin(win, choices, length, leave)
+  local buf, turn = vim.api.nvim_win_get_buf(win), 0
   local function close()
-    if float.is_here() then
-      float.close()
+    if vim.api.nvim_buf_is_valid(buf) then
+      leave()
     end
   end
   ---@param ms integer
@@ -68,8 +47,8 @@ function M.begin(choices, length, float)
     turn = turn + 1
     local mine = turn
     vim.defer_fn(function()
-      if mine == turn and float.is_here() then
-        vim.api.nvim_win_set_config(float.win, { hide = true })
+      if mine == turn and vim.api.nvim_buf_is_valid(buf) then
+        vim.api.nvim_win_set_config(win, { hide = true })
         vim.defer_fn(function()
           if mine == turn then
             close()
@@ -78,9 +57,20 @@ function M.begin(choices, length, float)
       end
     end, ms)
   end
-  bind(buf, choices, float.close, function()
-    wait(M.LENGTH)
-  end)
+  local ignored = {} ---@type table<string, true>
+  for _, choice in ipairs(choices) do
+    ignored[choice.key] = true
+  end
+  for _, key in ipairs(all_keys()) do
+    vim.keymap.set('n', key, function()
+      if ignored[key] then
+        wait(M.LENGTH)
+      else
+        leave()
+        vim.api.nvim_feedkeys(vim.keycode(key), 'it', false)
+      end
+    end, { buffer = buf, nowait = true })
+  end
   vim.api.nvim_create_autocmd('WinLeave', { buffer = buf, callback = vim.schedule_wrap(close) })
   wait(length)
 end
