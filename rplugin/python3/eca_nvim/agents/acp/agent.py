@@ -15,10 +15,12 @@ from eca_nvim.agents.acp.link import Link, Program
 from eca_nvim.agents.acp.login import Logins
 from eca_nvim.agents.acp.memory import Memory
 from eca_nvim.agents.acp.outbox import Outbox
-from eca_nvim.agents.acp.requests.dispatch import AgentRequests
+from eca_nvim.agents.acp.requests.files import Files
+from eca_nvim.agents.acp.requests.forms import Elicitations
 from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.requests.permissions import Permissions
-from eca_nvim.agents.acp.session import Setting, size_of
+from eca_nvim.agents.acp.requests.terminals import Terminals
+from eca_nvim.agents.acp.session import Session, Setting, size_of
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.agents.acp.setup import McpOptions, SessionSetup, abilities_of, introduction
 from eca_nvim.agents.acp.updates.quirks import EMPTY_TEXTS, WHOLE_PROMPTS
@@ -37,9 +39,17 @@ from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.events import ApprovalWithdrawn
 from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.guardian import EXIT_S
-from eca_nvim.jsonrpc import CancelForm, LineFraming, Request
+from eca_nvim.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, CancelForm, LineFraming, Request
 from eca_nvim.protocol import acp
-from eca_nvim.protocol.acp import DecodeError, decode_result, elicitation, encode, lifecycle
+from eca_nvim.protocol.acp import (
+    DecodeError,
+    client_requests,
+    decode_result,
+    elicitation,
+    encode,
+    lifecycle,
+    tool_call,
+)
 from eca_nvim.protocol.acp.updates import SessionUpdated
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import Connection, Goodbye, Incoming, RemoteError, open_connection
@@ -84,9 +94,11 @@ class Life:
         self.setup = SessionSetup(link.program.folder, folders=folders)
         self.sessions = Sessions(link, self.setup, kept.memory, self.receive)
         self.logins = Logins(link)
-        permissions = Permissions(link, kept.granted, folders, kept.projects)
-        self.requests = AgentRequests(link, self.sessions, permissions, services, options.guard)
-        self.outbox = Outbox(link, self.sessions, self.requests)
+        self.permissions = Permissions(link, kept.granted, folders, kept.projects)
+        self.files = Files(link, self.permissions, services)
+        self.elicitations = Elicitations(link)
+        self.terminals = Terminals(link, self.permissions, options.guard)
+        self.outbox = Outbox(link, self.sessions, self.cancel)
         self.archive = AcpArchive(link, self.sessions, self.outbox.stop)
         self.title = ""
         self._mcp = options.mcp
@@ -95,7 +107,7 @@ class Life:
         """Note what the agent can do, and emit it."""
         can, agent = result.agent_capabilities, result.agent_info or lifecycle.Implementation("")
         self.title = one_line(f"{agent.title or agent.name} {agent.version}")
-        self.requests.files.gets_empty_text = agent.name in EMPTY_TEXTS
+        self.files.gets_empty_text = agent.name in EMPTY_TEXTS
         self.logins.methods = result.auth_methods
         self.logins.can_log_out = can.auth.logout is not None
         self.sessions.introduced(can, whole_prompts=agent.name in WHOLE_PROMPTS)
@@ -117,7 +129,7 @@ class Life:
 
     def _read(self, message: Incoming) -> Sequence[agent_events.AgentEvent]:
         if isinstance(message, Request):
-            self.requests.start(message)
+            self._start(message)
             return ()
         try:
             received = acp.decode_notification(message.method, message.params)
@@ -130,7 +142,7 @@ class Life:
             case lifecycle.CancelRequest(request_id):
                 self.link.cancelled(request_id)
             case elicitation.ElicitationCompleted():
-                self.requests.elicitations.completed(received.elicitation_id)
+                self.elicitations.completed(received.elicitation_id)
             case acp.Unknown(method):
                 logger.debug("skipped %s: it is not known here", method)
         return ()
@@ -141,10 +153,49 @@ class Life:
             told = session.receive(updated.update, size_of(message))
             for event in told:
                 if isinstance(event, ApprovalWithdrawn):
-                    self.requests.permissions.supersede(session, event.call.id)
+                    self.permissions.supersede(session, event.call.id)
             self.link.say(session.chat_id, *told)
         elif not self.sessions.keep_early(updated.session_id, message):
             logger.debug("skipped an update of an unknown session")
+
+    def _start(self, request: Request) -> None:
+        """Start to answer a request: each gets exactly one answer, because agents wait."""
+        try:
+            asked = acp.decode_agent_request(request.method, request.params)
+        except (acp.DecodeError, RecursionError) as fault:
+            logger.warning("refused a request: %s", fault)
+            self.link.refuse(request.id, INVALID_PARAMS, str(fault))
+            return
+        if isinstance(asked, acp.Unknown):
+            logger.debug("refused %s: it is not known here", asked.method)
+            self.link.refuse(request.id, METHOD_NOT_FOUND, f"{asked.method} is not known here")
+            return
+        session = self.sessions.by_id.get(asked.session_id or "")
+        if session is None and asked.session_id is not None:
+            if not self.sessions.keep_early(asked.session_id, request):
+                unknown = f"there is no session {asked.session_id}"
+                self.link.refuse(request.id, INVALID_PARAMS, unknown)
+            return
+        if isinstance(asked, elicitation.CreateElicitation):
+            self.elicitations.start(request.id, session, asked)
+            return
+        assert session is not None  # only an elicitation may be about none, as a login is
+        if isinstance(asked, tool_call.RequestPermission):
+            self.permissions.start(request.id, session, asked)
+        elif isinstance(asked, client_requests.ReadTextFile | client_requests.WriteTextFile):
+            self.files.start(request.id, session, asked)
+        else:
+            self.terminals.start(request.id, session, asked)
+
+    def cancel(self, session: Session) -> None:
+        """Answer the open requests of a session: its turn was stopped or has ended.
+
+        The chat has closed them already. What waits for files ends with the user's questions.
+        """
+        with self.link.one_batch():
+            self.permissions.cancel(session)
+            self.elicitations.cancel(session)
+            self.terminals.cancel(session)
 
 
 class AcpAgent(ProcessAgent[Life]):
@@ -171,13 +222,13 @@ class AcpAgent(ProcessAgent[Life]):
         """End the agent and its commands at once, without the event loop."""
         super().kill()
         if self._life is not None:
-            self._life.requests.terminals.kill_now()
+            self._life.terminals.kill_now()
 
     def leave(self) -> None:
         """Ask the agent to exit while our process ends; its commands end now."""
         super().leave()
         if self._life is not None:
-            self._life.requests.terminals.kill_now()
+            self._life.terminals.kill_now()
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:
         """Open the session of a chat, or leave that to what needs it."""
@@ -187,8 +238,8 @@ class AcpAgent(ProcessAgent[Life]):
         """Close the session of a chat; requests of the agent in it are answered before."""
         life = self._running
         session = life.sessions.of_chat(chat_id)
-        life.requests.cancel(session)
-        life.requests.terminals.forget(session)
+        life.cancel(session)
+        life.terminals.forget(session)
         life.sessions.forget(chat_id)
         self._options.kept.granted.forget(chat_id)
 
@@ -227,15 +278,15 @@ class AcpAgent(ProcessAgent[Life]):
     ) -> None:
         """Answer the request of a waiting tool call."""
         session = self._running.sessions.of_chat(chat_id)
-        self._running.requests.permissions.decide(session, call_id, choice_id, shown)
+        self._running.permissions.decide(session, call_id, choice_id, shown)
 
     def answer(self, question_id: str, text: str | None) -> None:  # noqa: ARG002 - a form has fields
         """Cancel a form or a link that the chat has closed."""
-        self._running.requests.elicitations.cancel_question(question_id)
+        self._running.elicitations.cancel_question(question_id)
 
     def answer_form(self, question_id: str, content: Mapping[str, requests.Value] | None) -> None:
         """Answer a form, or consent to a link; None declines it."""
-        self._running.requests.elicitations.answer_form(question_id, content)
+        self._running.elicitations.answer_form(question_id, content)
 
     def withhold(self, chat_id: str) -> effects.Prompt | None:
         """Return the prompt that waits for its session or for an option, and forget it."""
@@ -262,7 +313,7 @@ class AcpAgent(ProcessAgent[Life]):
     @property
     def is_busy(self) -> bool:
         """Whether a command runs in a terminal of ours."""
-        return self._life is not None and self._life.requests.terminals.is_running
+        return self._life is not None and self._life.terminals.is_running
 
     @property
     def title(self) -> str:

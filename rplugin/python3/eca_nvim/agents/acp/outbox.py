@@ -1,7 +1,7 @@
 """Outbox: turns what the user does into messages to the agent; no call waits."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.acp.link import Link, Refusal, needs_login
 from eca_nvim.agents.acp.prompt import PromptWriter
-from eca_nvim.agents.acp.requests.dispatch import AgentRequests
 from eca_nvim.agents.acp.session import Session, Setting, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
 from eca_nvim.chat.text.safe_text import one_line
@@ -47,10 +46,12 @@ logger = logging.getLogger(__name__)
 class Outbox:
     """Sends prompts, steers, stops and options to one agent process."""
 
-    def __init__(self, link: Link, sessions: Sessions, requests: AgentRequests) -> None:
+    def __init__(
+        self, link: Link, sessions: Sessions, cancel_requests: Callable[[Session], None]
+    ) -> None:
         self._link = link
         self._sessions = sessions
-        self._requests = requests
+        self._cancel_requests = cancel_requests
         self.can_prompt = PromptCapabilities()
         """What prompts may contain; the agent says it when it is initialized."""
 
@@ -78,7 +79,7 @@ class Outbox:
             session.turn = TurnState.STOPPING
         cancel = sessions.CancelTurn(session_id=session.id)
         self._link.connection.notify(cancel.method, encode(cancel))  # each time the user asks
-        self._requests.cancel(session)
+        self._cancel_requests(session)
 
     def withhold(self, chat_id: str) -> effects.Prompt | None:
         """Return the prompt that waits for its session or for an option, and forget it."""
@@ -164,7 +165,7 @@ class Outbox:
             return
         was, session.turn = session.turn, TurnState.NONE
         with self._link.one_batch():
-            self._requests.cancel(session)
+            self._cancel_requests(session)
             session.say(*session.inbox.turn_ended())
         if isinstance(answer, sessions.PromptResult):
             session.say(_ENDS.get(answer.stop_reason, turn_events.TurnEnded()))
