@@ -84,7 +84,7 @@ class AcpOptions(ProcessOptions, frozen=True, kw_only=True):
 
 
 class Life:
-    """The parts of an agent that share one connection."""
+    """The parts of an agent that share one connection, and who of them reads which message."""
 
     def __init__(
         self, link: Link, options: AcpOptions, workspace: Workspace, services: EditorServices

@@ -224,11 +224,8 @@ class Sessions:
             ways = [way for way in _TO_SHOW if way in self._ways]
         elif known is not None:
             ways = [way for way in _TO_GO_ON if way in self._ways - session.given_up]
-        session.state, session.id, session.opening = (
-            SessionState.OPENING,
-            known or "",
-            Opening(ways),
-        )
+        session.state, session.id = SessionState.OPENING, known or ""
+        session.opening = Opening(ways)
         self._try_next(session, session.id)
         self._link.tasks.start_soon(self._watch, session, session.chat_id, SLOW)
 

@@ -69,17 +69,18 @@ class Files:
         self._services = services
         self.gets_empty_text = False
         """Whether the agent takes the error for a missing file as a failure (`quirks`)."""
-        self._open: dict[MessageId, _Open] = {}
+        self._count = 0  # of requests that have no answer yet
         self._size = 0  # characters of the texts that wait
         self._reading = anyio.CapacityLimiter(MOST_AT_ONCE)
         self._writing = WeakValueDictionary[str, anyio.Lock]()
 
     def start(self, request_id: MessageId, session: Session, asked: _Asked) -> None:
         """Start to read or write a file."""
-        if len(self._open) >= MOST_OPEN:
+        if self._count >= MOST_OPEN:
             self._link.refuse_excess(request_id, _TOO_MANY)
             return
-        open_ = self._open[request_id] = _Open(request_id, session, asked.path)
+        self._count += 1
+        open_ = _Open(request_id, session, asked.path)
         # The user is asked no more; a write that has begun is completed.
         self._link.on_cancel(request_id, open_.asking.cancel)
         self._link.tasks.start_soon(self._answer, open_, asked)
@@ -88,7 +89,7 @@ class Files:
         try:
             await self._link.answer(open_.request_id, self._done(open_, asked))
         finally:
-            del self._open[open_.request_id]
+            self._count -= 1
 
     async def _done(self, open_: _Open, asked: _Asked) -> Wire:
         """Do what a request asks for. Raises NotDone; then nothing has changed."""

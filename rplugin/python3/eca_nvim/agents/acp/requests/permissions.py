@@ -45,10 +45,10 @@ logger = logging.getLogger(__name__)
 class Question(Struct, eq=False):
     """A request for permission that waits for the user.
 
-    request_id: the agent's, None if the request is our own. reads: the file
-    that our own question is about, if it is a read; the call may read it in parts then. choice: the
-    answer, None if the question was closed. is_about_another: the call does something else now than
-    when we asked, because the agent has changed it meanwhile.
+    request_id: the agent's, None if the request is our own. reads: the file that our own question
+    is about, if it is a read; the call may read it in parts then. choice: the answer, None if the
+    question was closed. is_about_another: the call does something else now than when we asked,
+    because the agent has changed it meanwhile.
     """
 
     request_id: MessageId | None
