@@ -62,19 +62,6 @@ local THEIRS = {
 --- Options that move the text. Signs, which only a real file has, would move it on one side.
 local COLUMNS = { 'number', 'relativenumber', 'statuscolumn' }
 
---- Options with which the text of both sides begins in the same column: those that the user has for
---- any window, which the side without a file got.
----@param tab eca.DiffTab
----@return table<string, any>
-local function same_columns(tab)
-  local own = { signcolumn = 'no' } ---@type table<string, any>
-  local bound = vim.fn.bufwinid(tab.sides.bound)
-  for _, name in ipairs(COLUMNS) do
-    own[name] = vim.wo[bound][name]
-  end
-  return own
-end
-
 --- Called before a tab page is compared.
 ---@param tab eca.DiffTab
 function M.open(tab)
@@ -97,7 +84,14 @@ end
 --- Called when a tab page is compared: what is drawn from now on was on the screen.
 ---@param tab eca.DiffTab
 function M.begin(tab)
-  local screen, fault, columns = tab.screen, tab.diff.fault, same_columns(tab)
+  local screen, fault = tab.screen, tab.diff.fault
+  -- The text of both sides begins in the same column: with the options that the user has for any
+  -- window, which the side without a file got.
+  local columns = { signcolumn = 'no' } ---@type table<string, any>
+  local bound = vim.fn.bufwinid(tab.sides.bound)
+  for _, name in ipairs(COLUMNS) do
+    columns[name] = vim.wo[bound][name]
+  end
   if not screen then
     for _, win in ipairs(tab.wins) do
       for name, value in pairs(columns) do

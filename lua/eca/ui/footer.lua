@@ -98,34 +98,26 @@ function M.of(keys, room, more)
   return has_room and short or filled(keys, room, true)
 end
 
---- The 1-based number of the key under the mouse in a window's lower border.
----@param win integer
----@return integer?
-local function under_mouse(win)
-  local mouse, config = vim.fn.getmousepos(), vim.api.nvim_win_get_config(win)
-  if mouse.winid ~= win or mouse.winrow ~= config.height + 2 then
-    return nil
-  end
-  local column = 1
-  for index, segment in ipairs(config.footer or {}) do
-    local first = column
-    column = column + vim.api.nvim_strwidth(segment[1])
-    if first < mouse.wincol and mouse.wincol <= column then
-      return math.ceil(index / 2)
-    end
-  end
-end
-
 --- The choice whose key is under the mouse; nil for a label that stands for several keys.
 ---@param win integer
 ---@param choices eca.Choice[]
 ---@return eca.Choice?
 function M.pressed(win, choices)
+  local mouse, config = vim.fn.getmousepos(), vim.api.nvim_win_get_config(win)
+  if mouse.winid ~= win or mouse.winrow ~= config.height + 2 then -- not in the lower border
+    return nil
+  end
   local listed = vim.tbl_filter(function(choice)
     return choice.text ~= nil
   end, choices)
-  local choice = listed[under_mouse(win)]
-  return choice and not choice.label and choice or nil
+  local column = 1
+  for index, segment in ipairs(config.footer or {}) do
+    column = column + vim.api.nvim_strwidth(segment[1])
+    if mouse.wincol <= column then
+      local choice = mouse.wincol > 1 and listed[math.ceil(index / 2)]
+      return choice and not choice.label and choice or nil
+    end
+  end
 end
 
 return M
