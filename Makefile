@@ -1,8 +1,8 @@
 # Each target does the set-up it needs; if that is done already, it costs next to nothing.
 
 PYTHON := .venv/bin/python
-# Tests mostly wait for processes: four at a time keep two processors busy.
-PYTEST := .venv/bin/pytest -n 4 --dist worksteal
+# Tests often wait for processes: six at a time keep two processors busy.
+PYTEST := .venv/bin/pytest -n 6 --dist worksteal
 STYLUA := .cache/stylua/stylua
 LUACHECK := .cache/luacheck/luacheck
 LUA := $(wildcard plugin lua scripts/chat.lua tests bench)
@@ -20,17 +20,18 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: chat test collected lint types unit ui agents bench picture format install setup clean help
+.PHONY: chat test lint types unit ui agents bench picture format install setup clean help
+.PHONY: collected python
 
 chat: ## Open the chat, or send it something: make chat PROMPT="…" SERVER=acp-demo
 	@python3 -m scripts.chat
 
 test: ## Check and test everything
-	@$(MAKE) --no-print-directory -j 2 types lint collected
+	@$(MAKE) --no-print-directory -O -j 3 types collected lint
 	$(PYTEST)
 
 # It compiles the tests once, while the other processor checks types.
-collected: setup
+collected: python
 	@told=$$($(PYTHON) -m pytest --collect-only -qq 2>&1) || { echo "$$told"; exit 1; }
 
 lint: setup ## Check style, layers and formatting
@@ -40,7 +41,7 @@ lint: setup ## Check style, layers and formatting
 	$(STYLUA) --check $(LUA)
 	$(LUACHECK) --quiet $(LUA)
 
-types: setup ## Check the types
+types: python ## Check the types
 	.venv/bin/mypy
 
 unit: setup ## Run the tests that need no Neovim on a screen
@@ -69,7 +70,11 @@ format: setup ## Format the code
 install: ## Create the plugin's Python environment: the build step of an installation
 	@python3 -m scripts.setup plugin
 
-setup:
+# What checks Python needs no Neovim: it runs while these are fetched.
+python:
+	@python3 -m scripts.setup python
+
+setup: python
 	@python3 -m scripts.setup
 
 clean: ## Remove everything that set-up and tests have made
