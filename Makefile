@@ -27,7 +27,7 @@ chat: ## Open the chat, or send it something: make chat PROMPT="…" SERVER=acp-
 	@python3 -m scripts.chat
 
 test: ## Check and test everything
-	@$(MAKE) --no-print-directory -O -j 3 types collected lint
+	@$(MAKE) --no-print-directory -j 3 types collected lint
 	$(PYTEST)
 
 # It compiles the tests once, while the other processor checks types.

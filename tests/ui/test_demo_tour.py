@@ -7,6 +7,8 @@ from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.ui.talk import lines_of, say, start_chat, wait_idle, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 
 @pytest.fixture
 def chat(start_nvim: StartNeovim, quick_demo: list[str]) -> Neovim:

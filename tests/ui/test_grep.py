@@ -6,6 +6,8 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, text, turn
 from tests.ui.talk import done, lines_of, say, start_chat, tool, wait_idle, wait_line
 
+pytestmark = pytest.mark.either_nvim
+
 LONG = "\n".join(f"row {number}" for number in range(1, 400))
 LIST = """
 return vim.tbl_map(function(item)

@@ -272,6 +272,7 @@ def one_of(texts: set[str], nvim: Neovim) -> str:
     return str(nvim.wait_for(lambda: {draft(nvim)} & texts, f"one of {texts}").pop())
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("number", [None, signal.SIGTERM], ids=["quit", "terminated"])
 def test_five_that_end_at_once(start_again: StartAgain, number: int | None) -> None:
     five = [start_again() for _ in range(5)]
