@@ -89,8 +89,11 @@ def title(path: Path) -> str:
     """Return the first paragraph of a file's docstring, without the name of the file before it."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     first = " ".join((ast.get_docstring(tree) or "").split("\n\n")[0].split())
-    _, name, what = first.partition(": ")
-    return (what[0].upper() + what[1:] if name and len(_) < 25 else first).rstrip(".") + "."
+    name, _, what = first.partition(": ")
+    known = path.parent.name if path.stem == "__init__" else path.stem
+    if name.lower().removeprefix("the ").replace(" ", "_").replace("-", "_") == known:
+        first = what[0].upper() + what[1:]
+    return first.rstrip(".") + "."
 
 
 def listed(folder: Path) -> list[str]:
@@ -125,6 +128,15 @@ def test_every_file_that_a_docstring_names_exists() -> None:
     for path in PACKAGE.rglob("*.py"):
         words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         assert set(re.findall(r"\b[a-z_]+\.py\b", words)) <= here, path
+
+
+def test_every_file_that_one_half_names_of_the_other_exists() -> None:
+    named = set[str]()
+    for path in (*PACKAGE.rglob("*.py"), *HOME.rglob("*.lua")):
+        named |= set(re.findall(r"\b((?:lua/eca|eca_nvim)/[\w/]+\.(?:py|lua))\b", path.read_text()))
+    assert len(named) > 10
+    homes = (REPOSITORY, PACKAGE.parent)
+    assert {name for name in named if not any((home / name).exists() for home in homes)} == set()
 
 
 def test_every_station_of_a_chunk_is_a_file() -> None:

@@ -3,7 +3,7 @@
 --- Rules kept here:
 --- - An intent counts as soon as it is sent, until the host confirms it. From then on the host's
 ---   state counts: a request whose answer was refused is pending again.
---- - Only the public API reads this. The screen shows what the host has sent.
+--- - Only the public API and `vim.g.eca_status` have it. The screen shows what the host has sent.
 local held_intents = require('eca.host.held_intents')
 local mirror = require('eca.state.mirror')
 

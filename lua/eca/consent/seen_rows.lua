@@ -1,4 +1,4 @@
---- Which rows of a window's text are drawn as text now, and which were since the window shows it.
+--- Which rows of a window's text are drawn as text now, and which ever were in this window.
 ---
 --- Rules kept here:
 --- - A row is a row of the screen: a long line has many. What is drawn in part counts as not drawn:

@@ -1,9 +1,8 @@
 --- Says that files of our own cannot be written: prompts and drafts, the log.
 ---
 --- Rules kept here:
---- - What is wrong is one fault, whoever meets it: this half, the host, or Neovim for us. Each
----   place that cannot be written is named in one message, with the remedy, until something was
----   written.
+--- - A place that cannot be written is one fault, whether this half, the host, or Neovim for us
+---   meets it. It is named in one message, with the remedy, until something was written.
 --- - The place is the first folder on the way that is missing, or is something else; only if all
 ---   are there, the folder or the file itself.
 local M = {}

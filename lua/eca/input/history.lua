@@ -6,7 +6,7 @@
 ---   The user steps through the list as it was when they began.
 local M = {}
 
-local MOST = 500
+local MOST = 500 -- as many as `eca_nvim/store.py` keeps (MOST_PROMPTS)
 
 ---@class eca.Walk
 ---@field prompts string[] oldest first

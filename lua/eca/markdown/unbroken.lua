@@ -4,8 +4,8 @@
 --- - Neovim breaks a line after any character of 'breakat', also within code, and that option is
 ---   global. Blanks of virtual text before the code fill its row, so that it begins the next one.
 --- - No line gets more rows by it: what is on the screen would move.
---- - Each code of a line that is drawn is looked at once, and again at another width. It has a mark
----   then. In several windows a buffer could have several widths: there nothing is done.
+--- - Each code of a line that is drawn is looked at once, and again at another width: a mark notes
+---   that. In several windows a buffer could have several widths: there nothing is done.
 local M = {}
 
 M.namespace = vim.api.nvim_create_namespace('eca.unbroken')

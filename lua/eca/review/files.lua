@@ -1,4 +1,4 @@
---- Lists the files that a chat's agent has used in a float, the hottest first.
+--- A float with the files that a chat's agent has used, the most used first.
 local display_width = require('eca.ui.display_width')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')

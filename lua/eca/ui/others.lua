@@ -1,5 +1,5 @@
 --- Calls functions in which autocommands and plugins of the user run, such as those for `FileType`:
---- if one of them fails, ours goes on. Creates our own buffers so, and announces some.
+--- if one of them fails, ours goes on. Our own buffers are created and announced here.
 ---
 --- Rules kept here:
 --- - What they raise neither ends the call nor shows a traceback, for which Neovim would wait.

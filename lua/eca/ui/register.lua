@@ -1,7 +1,7 @@
 --- Registers: text goes into the one that the user has named, or comes from there.
 ---
---- Rule: a register that is empty, or that cannot be written, as that of a clipboard whose program
---- fails, is one line; what was to be yanked is in the unnamed one then.
+--- Rule: if a register is empty, or cannot be written (the program of a clipboard fails), one line
+--- says so; what was to be yanked is in the unnamed register then.
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
 

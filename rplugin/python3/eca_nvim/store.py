@@ -24,7 +24,7 @@ from eca_nvim.guardian import start_time
 from eca_nvim.paths import NotAFile, open_regular
 
 FORMAT: Final = 1
-MOST_PROMPTS = 500
+MOST_PROMPTS = 500  # as many as `lua/eca/input/history.lua` lists
 LONGEST_PROMPT = 65_536
 """Characters; longer prompts are not saved."""
 MOST_DRAFTS = 50

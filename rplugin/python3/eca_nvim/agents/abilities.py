@@ -52,7 +52,7 @@ class ChatSummary(Struct, frozen=True):
 
 
 class OpenedChat(Struct, frozen=True):
-    """An opened chat: its newest page. `Agent.open` reports its options."""
+    """An opened chat: its newest page. `Agent.open_chat` has its options reported."""
 
     page: Page
     title: str | None = None

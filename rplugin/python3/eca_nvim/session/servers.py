@@ -1,4 +1,4 @@
-"""The servers of a session, by name: what each offers, what is held for it, its part in the chats.
+"""The servers of a session, by name: what chats ask of one, what it offers, and what its end does.
 
 A server is known from the first chat or command that names it; its process starts when it is
 needed. What a chat asks of its agent passes here: it is sent at once, or held.

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 
 class Inbox:
-    """Reads the notifications of one server process, which `EcaServer.read` has decoded."""
+    """Reads the notifications of one server process, decoded and in today's words."""
 
     def __init__(
         self,

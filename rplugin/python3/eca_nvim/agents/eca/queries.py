@@ -1,7 +1,7 @@
 """Queries: what an ECA server offers to complete a prompt (`abilities.Queries`).
 
-A query always has its text: without one the server fails. It hides contexts that a query lists as
-added; ours lists none, because a prompt may name a file twice.
+A query always has its text: without one the server fails. The server leaves out contexts that a
+query lists as added; ours lists none, because a prompt may name a file twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Chat: the state of a conversation, and how chats, turns and calls are found."""
+"""Chat: the state of a conversation, finding turns and calls, and which chat shows an event."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Approvals: the requests that wait for the user, and how they are answered; trust."""
+"""Approvals: the requests that wait for the user, their warnings, how they are answered; trust."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter

@@ -1,4 +1,4 @@
-"""Sessions: made, opened again, copied, listed, closed; prompts in one, and its MCP servers.
+"""Sessions: to make, open, copy, list and close one; prompts in it, and its MCP servers.
 
 A session works in the absolute folder `cwd`, and in `additional_directories` if the agent has the
 capability, with the tools of `mcp_servers`.

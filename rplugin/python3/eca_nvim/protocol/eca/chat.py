@@ -1,4 +1,4 @@
-"""Chat: to prompt, steer, stop and approve; its state, and the models, agents and variants."""
+"""Chat: to prompt, steer, stop and approve; the state of a chat, models, agents and variants."""
 
 from typing import Literal
 

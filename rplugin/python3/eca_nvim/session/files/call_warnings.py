@@ -1,4 +1,4 @@
-"""Call warnings: what needs a look at the disk: warnings about a call, and which names are files.
+"""Call warnings: what needs a look at the disk: where links lead, line ends, which names are files.
 
 Rules kept here:
 - A path is data: only its kind is looked up, in a thread, because a disk may be slow or hang.

@@ -1,4 +1,4 @@
-"""Late contexts: read when their prompt is sent, as they take a while: git's diff.
+"""Late contexts: what takes a while to read, and so is read when its prompt is sent: git's diff.
 
 Rules kept here:
 - The program gets no input, and its environment leads nowhere near the editor.
@@ -95,7 +95,7 @@ def _kill(program: subprocess.Popen[bytes]) -> None:
 
 
 MOST_BYTES: Final = 256 * 1024
-"""Bytes of a diff, as of other texts that are sent (`lua/eca/context/bounded.lua`)."""
+"""Bytes of a diff, as of other texts that are sent (`lua/eca/context/texts.lua`)."""
 _MOST_NAMES: Final = 16 * 1024
 """Bytes of the names of new files."""
 SECONDS: Final = 10.0

@@ -1,6 +1,7 @@
 """Wanted options: what is to be set in one chat, and what counts more than what.
 
-A value that asks less than the one the agent came back with is offered, not set.
+After a restart of its agent, a value that would ask less than what the agent has set by itself is
+offered to the user, not set.
 """
 
 from collections.abc import Callable, Mapping, Sequence

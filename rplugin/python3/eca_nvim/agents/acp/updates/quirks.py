@@ -1,7 +1,7 @@
 """Quirks: what single agents send that no protocol has.
 
-Each is seen with the version beside it, the last one that does it. `make agents` runs the newest
-ones and says if one can do without. A quirk works for every agent: it means nothing else.
+Each has the last version beside it that was seen to do it. `make agents` runs the newest agents and
+says if a quirk is not needed any more. A quirk works for every agent: it means nothing else.
 """
 
 from collections.abc import Mapping, Sequence
