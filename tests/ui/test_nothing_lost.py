@@ -133,6 +133,7 @@ def test_a_prompt_for_a_server_that_is_not_ready(
 # --- the host ends, too --------------------------------------------------------------------------
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM], ids=["hangup", "terminated"])
 def test_a_host_that_is_signalled_writes(start_again: StartAgain, number: signal.Signals) -> None:
     first = start_again()
@@ -146,6 +147,7 @@ def test_a_host_that_is_signalled_writes(start_again: StartAgain, number: signal
     shows(start_again(), WORDS)
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "terminated"])
 def test_a_host_that_hangs_at_the_end(
     start_again: StartAgain, tmp_path: Path, number: signal.Signals
@@ -226,6 +228,7 @@ def test_what_waited_for_a_host_that_ends_comes_back_in_order(start_again: Start
     nvim.take_errors()
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("number", [None, signal.SIGKILL], ids=["quit", "killed"])
 def test_what_a_host_has_not_taken_when_neovim_ends(
     start_again: StartAgain, tmp_path: Path, number: signal.Signals | None
@@ -292,6 +295,7 @@ def test_five_that_end_at_once(start_again: StartAgain, number: int | None) -> N
 # --- a buffer ends -------------------------------------------------------------------------------
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("command", ["bd", "bw!", "edit"])
 def test_an_input_that_is_taken_away(start_again: StartAgain, command: str) -> None:
     first = start_again()
@@ -332,6 +336,7 @@ def test_a_draft_is_told_while_the_user_types_on(view: View) -> None:
     assert typed.startswith(view.sent("keep_draft")[0]["text"])
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("event", ["InsertLeave", "FocusLost", "VimSuspend", "BufUnload"])
 def test_a_draft_is_told_when_something_is_left(view: View, event: str) -> None:
     how = {"InsertLeave": "<Esc>", "BufUnload": "<Cmd>bdelete<CR>"}

@@ -142,6 +142,7 @@ def located(nvim: Neovim, path: str) -> None:
 WAYS: tuple[Way, ...] = (diff, follow, revert, jump, used, located)
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("way", WAYS)
 def test_a_file_with_an_odd_name_is_a_file(way: Way, stage: Neovim, folder: Path) -> None:
     for name in ODD:
@@ -187,6 +188,7 @@ TELLS: dict[Way, Callable[[Neovim], bool]] = {
 }
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("way", TELLS)
 def test_what_is_no_plain_path_is_refused_in_a_line(way: Way, stage: Neovim, folder: Path) -> None:
     for path in (*RELATIVE, *(f"{folder}/{name}" for name in ABSOLUTE)):
@@ -204,6 +206,7 @@ TELL_OF_LARGE: dict[Way, Callable[[Neovim], bool]] = {
 }
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("way", TELL_OF_LARGE)
 def test_a_large_file_is_loaded_by_the_user_alone(way: Way, stage: Neovim, folder: Path) -> None:
     path = folder / "large.txt"
@@ -226,6 +229,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_read(stage: Neovim, folder: Path) 
     assert stage.buffer_lines() == ["old"]
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("choice", [2, 3])
 def test_a_conflict_with_a_pipe_reads_nothing(choice: int, stage: Neovim, folder: Path) -> None:
     file = folder / "code.txt"
@@ -245,6 +249,7 @@ def test_a_conflict_with_a_pipe_reads_nothing(choice: int, stage: Neovim, folder
     stage.command("edit! README.md")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("name", ["pipe", "folder", "term://touch ran"])
 def test_the_chat_is_not_exported_to_a_pipe(name: str, stage: Neovim, folder: Path) -> None:
     stage.lua("require('eca.host').ask = function(_, _, done) done('text') end")
@@ -273,6 +278,7 @@ def test_only_links_and_images_are_opened_outside(stage: Neovim, folder: Path) -
     assert told[0] == "eca: opening https://a.b"
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["gf", "gx", "<CR>"])
 def test_keys_on_the_text_of_the_agent_run_nothing(key: str, stage: Neovim, folder: Path) -> None:
     stage.lua(OPENER)
@@ -335,6 +341,7 @@ def editing(path: str) -> dict[str, Value]:
     return {"arguments": {"path": path}, "details": {"type": "fileChange", **change}}
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("name", URLS)
 def test_an_edit_of_a_url_is_refused_before_it_is_shown(
     name: str, start_nvim: StartNeovim, scripted_server: PrepareScript, folder: Path
