@@ -54,12 +54,12 @@ def cut(name: str, prompts: int | None = None) -> list[Event]:
     return list(_turns(_spoken(read_recording(RECORDINGS / f"{name}.jsonl")), prompts))
 
 
-def stage(name: str, events: Sequence[Event], folder: Path) -> Recorded:
-    """Prepare a player of these events."""
+def stage(name: str, events: Sequence[Event], folder: Path, speed: float = 0) -> Recorded:
+    """Prepare a player of these events; with `speed` 1 it keeps the pauses."""
     script, report = folder / f"{name}.jsonl", folder / f"{name}.report.json"
     lines = [{"t": it.time, "dir": it.direction, "msg": it.message} for it in events]
     script.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    arguments = (str(script), "--report", str(report))
+    arguments = (str(script), "--report", str(report), "--speed", str(speed))
     command = module_command("tests.support.replay_server", *arguments)
     return Recorded(events, Replay(command, report))
 

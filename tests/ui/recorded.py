@@ -28,16 +28,20 @@ RECORDED_FOLDER: Final = re.compile(r"/\w+[/_]eca-ws\b")
 class Cut:
     """How to cut a recording. `prompts`: turns to keep. `late`: deeds that came too late.
 
+    `speed`: 1 keeps its pauses.
+
     The user does what is late (numbers of deeds, from 0), and the server must not get it.
     """
 
     prompts: int | None = None
     late: frozenset[int] = frozenset()
+    speed: float = 0
 
 
 A_PROMPT_STEERS: Final = "the next prompt replaced a turn that waits: ours would steer it"
 CUTS: Final[dict[str, tuple[Cut, str]]] = {
     "ask": (Cut(prompts=3), "the next answers have shapes that no user can give"),
+    "broken_config": (Cut(speed=1), "a line comes a second after the server was ready"),
     "double_approve": (Cut(late=frozenset({2, 3, 4, 5, 8})), "what is decided is decided once"),
     "old_client": (Cut(prompts=4), A_PROMPT_STEERS),
     "read": (Cut(prompts=5), A_PROMPT_STEERS),
@@ -80,7 +84,7 @@ def prepare(name: str, folder: Path) -> Story:
         if it.direction == "s2c" and it.name != "response" and "id" in it.message
     }
     ends = [it.message["params"]["content"]["sessionTokens"] for it in lines if _is_mark(it)]
-    return Story(stage(name, lines, folder).replay, deeds, ends[-1], questions)
+    return Story(stage(name, lines, folder, how.speed).replay, deeds, ends[-1], questions)
 
 
 def _marked(events: Sequence[Event]) -> Iterator[Event | Deed]:
