@@ -1,7 +1,6 @@
 """Messages that meet a bug of ours: it is shown, a request is answered, and the next is read."""
 
 from pathlib import Path
-from typing import cast
 
 import pytest
 from tests.agents.client import make_agent, running
@@ -13,7 +12,7 @@ from eca_nvim.agents.process_agent import events_of
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.events import TextReceived
 from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId, Notification, Request
-from eca_nvim.transport import Connection, Incoming
+from eca_nvim.transport import Incoming
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +35,7 @@ class Answers:
 def test_a_notification_is_shown_as_an_error() -> None:
     answers = Answers()
     message = Notification("chat/\x07odd\nx", None)
-    [shown] = events_of(message, stumble, cast("Connection", answers))
+    [shown] = events_of(message, stumble, answers.respond_error)
     assert isinstance(shown, MessageShown)
     assert (shown.level, shown.text) == ("error", "cannot read chat/␇odd x: 'odd'; see :Eca log")
     assert answers.failed == []
@@ -45,7 +44,7 @@ def test_a_notification_is_shown_as_an_error() -> None:
 def test_a_request_is_answered_too() -> None:
     answers = Answers()
     message: Incoming = Request(7, "ask", None)
-    assert len(events_of(message, stumble, cast("Connection", answers))) == 1
+    assert len(events_of(message, stumble, answers.respond_error)) == 1
     assert answers.failed == [7]
 
 

@@ -16,7 +16,7 @@ from eca_nvim.agents.abilities import OpenedChat
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents, query_intents
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.chat.vocabulary.events import Addressed, Role, TextReceived
+from eca_nvim.chat.vocabulary.events import Addressed, ChatCleared, Role, TextReceived
 from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionRefused, OptionValue, Unasked
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
 from eca_nvim.session.options.lines import ASKS_MORE
@@ -277,6 +277,23 @@ async def test_a_chat_that_is_deleted_leaves_nothing(tmp_path: Path) -> None:
         assert rig.persistence.options_of("a") is not None
         await asked(rig, query_intents.DeleteChat("a"))
     assert Store(tmp_path, "project").read().options == {}
+
+
+async def test_trust_that_was_taken_back_in_an_empty_chat_does_not_return(tmp_path: Path) -> None:
+    async with neovim(tmp_path) as rig:
+        agent = await rig.ready()
+        assert isinstance(agent, Returning)
+        agent.listed["a"] = tuple(it for it in listed("plan") if it.category != MODE)
+        agent.list("a")
+        rig.do(intents.SetTrust("a", True))
+        await talk(rig)
+        agent.say("a", ChatCleared())
+        rig.do(intents.SetTrust("a", False))
+        await rig.done()
+        rig.do(intents.SendPrompt("a", "again"))
+        await rig.done()
+        kept = rig.persistence.options_of("a")
+        assert kept is None or not kept.trusted
 
 
 @pytest.mark.parametrize("way", HERE)

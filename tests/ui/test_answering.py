@@ -162,6 +162,26 @@ def test_a_secret_that_is_asked_for_no_more_is_no_prompt(stage: Neovim) -> None:
     assert sent(stage, "prompt") == sent(stage, "answer") == []
 
 
+def test_a_chat_that_is_deleted_while_it_asks_is_gone(stage: Neovim) -> None:
+    ask(stage, field("1", secret=True))
+    stage.wait_screen("type the secret")
+    draw(stage, ["pending", []], ["forget", CHAT])
+    stage.wait_until("#require('eca').pending() == 0")
+    assert not stage.lua("return vim.list_contains(require('eca.chat.buffers').ids(), ...)", CHAT)
+
+
+def test_an_input_that_was_wiped_is_for_prompts_again(stage: Neovim) -> None:
+    ask(stage, question())
+    stage.wait_screen("Answer>")
+    stage.command("bwipeout!")
+    ask(stage)
+    stage.wait_until("#require('eca').pending() == 0")
+    stage.lua("require('eca').open({ chat = ... })", CHAT)
+    stage.keys("ia prompt<C-s>")
+    assert [prompt["text"] for prompt in wait_sent(stage, "prompt")] == ["a prompt"]
+    assert sent(stage, "answer") == []
+
+
 def test_a_secret_takes_no_key_from_a_prompt_that_is_typed(stage: Neovim) -> None:
     stage.keys("imy")
     ask(stage, field("1", secret=True))

@@ -90,7 +90,7 @@ def test_lists_and_questions_that_fail_are_one_line(view: View) -> None:
     nvim.wait_until("answer and chosen == nil")
     nvim.lua("vim.wait(0)")
     go_on(nvim)
-    # What else the user has broken, as an autocommand for LspAttach, may be told meanwhile.
+    # Lines about what else is broken, as an autocommand for LspAttach, may come meanwhile.
     assert [line for line in said(nvim) if "vim.ui" in line] == [
         "eca: vim.ui.select has failed, nothing was asked: mistake of the user",
         "eca: vim.ui.input has failed, nothing was asked: mistake of the user",

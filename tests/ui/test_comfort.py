@@ -131,6 +131,9 @@ def test_the_line_names_the_folder_and_what_is_wrong_with_it(
         nvim.lua("vim.wait(0)")
         [line] = nvim.messages().strip().splitlines()
         assert line == f"eca: nothing is saved: {expected.format(state=tmp_path / name)}"
+        # The writer of the log reports its fault late, about the folder of that moment.
+        nvim.wait_for(lambda: not nvim.child.descendants(), "the end of the log's writer")
+        nvim.lua("vim.wait(0)")
     written = "{ op = 'unwritable', path = '', fault = '', text = '' }"
     nvim.lua(f"require('eca.view.ops').draw({{ {written} }})")
     nvim.lua("require('eca.host.draft_file').save('another')")

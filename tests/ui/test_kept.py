@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.msgpack import decode
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import handshake, text, turn
@@ -40,6 +41,17 @@ def shows(nvim: Neovim, words: str) -> None:
     nvim.wait_for(lambda: draft(nvim) == words, f"the draft {words!r}")
 
 
+def wait_kept_prompt(nvim: Neovim, words: str) -> None:
+    """Wait until a prompt was saved, not only the draft that it was."""
+
+    def kept() -> list[str]:
+        files = Path(nvim.eval("$XDG_STATE_HOME")).rglob("*.msgpack")
+        saved = (decode(file.read_bytes()) for file in files)
+        return [text for it in saved for text, _ in it["prompts"] if text == words]
+
+    nvim.wait_for(kept, f"the prompt {words!r} to be kept")
+
+
 def test_prompts_are_there_in_the_next_neovim(start_again: StartAgain) -> None:
     first = start_again()
     asked(first, "one<CR>of two lines")
@@ -59,7 +71,7 @@ def test_prompts_are_there_in_the_next_neovim(start_again: StartAgain) -> None:
 def test_prompts_of_a_neovim_that_runs_are_there_too(start_again: StartAgain) -> None:
     first, second = start_again(), start_again()
     asked(first, "of the first")
-    wait_kept(first, "of the first")
+    wait_kept_prompt(first, "of the first")
     asked(second, "of the second")
     second.wait_until("#require('eca.input.history').newest_first() == 2")
     first.finish()

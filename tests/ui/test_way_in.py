@@ -224,6 +224,15 @@ def test_keys_of_more_than_one_key_leave_too(stage: Neovim) -> None:
     assert stage.eval("&filetype") == "eca-chat"
 
 
+@pytest.mark.parametrize("guard", [0, -1])
+def test_a_float_with_no_guard_time_closes_by_itself(guard: int, stage: Neovim) -> None:
+    stage.lua("require('eca.approval.pause').LENGTH = 1")
+    go_in(stage, approval("t1"))
+    stage.lua("require('eca').setup({ approval = { guard = ... } })", guard)
+    stage.keys("a")
+    stage.wait_for(lambda: not in_float(stage), "the float is closed")
+
+
 def test_the_mode_comes_back_when_nothing_follows(stage: Neovim) -> None:
     stage.lua("vim.keymap.set('i', '<F5>', '<Plug>(EcaApproval)')")
     stage.keys("ione two<Left>")

@@ -53,7 +53,7 @@ function M.begin(win, choices, length, leave)
           if mine == turn then
             close()
           end
-        end, config.get().approval.guard)
+        end, math.max(0, config.get().approval.guard))
       end
     end, ms)
   end

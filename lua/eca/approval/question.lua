@@ -142,14 +142,10 @@ local function choices_of(item, first_row)
     choose_here(item, first_row)
   end)
   if item.freeform ~= false then
-    add(
-      'i',
-      item.secret and 'type it hidden' or 'type answer',
-      'answer in your own words',
-      function()
-        answer_mode.write(item)
-      end
-    )
+    local own = item.secret and 'type it hidden' or 'type answer'
+    add('i', own, 'answer in your own words', function()
+      answer_mode.write(item)
+    end)
   end
   if item.back then
     add('b', 'back', 'go back to the field before', function()

@@ -78,12 +78,15 @@ local function note_secrets(items)
     if item.secret and not secrets[item.chat] then
       secrets[item.chat] = item
       if (before[item.chat] or {}).digest ~= item.digest then
-        require('eca.input.secret').appeared(item.chat) -- late: most questions ask for none
+        require('eca.input.secret').appeared(item) -- late: most questions ask for none
       end
     end
   end
-  for chat in pairs(vim.tbl_extend('keep', secrets, before)) do
-    field.changed(buffers.ensure(chat).input)
+  for id in pairs(vim.tbl_extend('keep', secrets, before)) do
+    local chat = buffers.get(id) -- nil: it was deleted, in the same frame maybe
+    if chat then
+      field.changed(chat.input)
+    end
   end
 end
 
@@ -93,11 +96,12 @@ end
 function M.update(items)
   note_secrets(items)
   for _, id in ipairs(buffers.ids()) do
-    local chat = assert(buffers.get(id))
-    local now = chat.question and decide.now(chat.question)
-    if now then
+    local question = assert(buffers.get(id)).question
+    local chat = question and buffers.ensure(id) -- the user may have wiped its input
+    local now = question and decide.now(question)
+    if chat and now then
       change(chat, now)
-    elseif chat.question then
+    elseif chat then
       withdraw(chat)
     end
   end

@@ -19,13 +19,13 @@ local HIDDEN = ' (hidden): '
 --- Columns of the command line that stay free for the secret.
 local LEAST = 20
 
-local guards = {} ---@type table<string, eca.Guard> by chat, since it asks for a secret
+local guards = {} ---@type table<string, eca.Guard> by the digest of what asks for a secret
 local typed = '' -- into an input, and not asked for yet
 
---- Note that a chat asks for a secret.
----@param chat string
-function M.appeared(chat)
-  guards[chat] = guard.begin()
+--- Note that a secret is asked for.
+---@param item eca.Pending
+function M.appeared(item)
+  guards[item.digest] = guard.begin()
 end
 
 --- Ask for a secret and answer with it. It is cancelled by `<Esc>`, and if nothing is typed.
@@ -57,7 +57,11 @@ local function begin(text)
   local item = chat and mirror.secret(chat.id)
   local is_empty = vim.fn.line('$') == 1 and vim.api.nvim_get_current_line() == ''
   local edits = vim.bo.filetype == 'eca-input' and vim.api.nvim_get_mode().mode:find('^[inR]')
-  if not chat or not item or not edits or not is_empty or not guard.is_over(guards[chat.id]) then
+  if not chat or not item or not edits or not is_empty then
+    return false
+  end
+  local since = guards[item.digest]
+  if not since or not guard.is_over(since) then
     return false
   end
   if typed == '' then

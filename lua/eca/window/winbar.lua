@@ -221,7 +221,7 @@ end
 local function render(parts)
   local pieces = { START } ---@type string[]
   for index, part in ipairs(parts) do
-    local text = part.text:gsub('%%', '%%%%') -- the host has made it one safe line
+    local text = part.text:gsub('%%', '%%%%') -- safe lines of the host, or names of the user's
     if part.click then
       text = ("%%%d@v:lua.require'eca.window.chat_tabs'.click@%s%%X"):format(part.click, text)
     end

@@ -18,7 +18,7 @@ from msgspec.structs import astuple
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
-from eca_nvim.jsonrpc import INTERNAL_ERROR, Envelope, NotAMessage, NotOpen, Request
+from eca_nvim.jsonrpc import INTERNAL_ERROR, Envelope, MessageId, NotAMessage, NotOpen, Request
 from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
@@ -50,16 +50,19 @@ logger = logging.getLogger(__name__)
 def events_of(
     message: Incoming,
     read: Callable[[Incoming], Sequence[AgentEvent]],
-    connection: Connection,
+    refuse: Callable[[MessageId, int, str], None],
 ) -> Sequence[AgentEvent]:
-    """Return the events of a message, or the line about the bug that it met."""
+    """Return the events of a message, or the line about the bug that it met.
+
+    refuse: answers a request by an error; raises NotOpen if it has its answer.
+    """
     try:
         return read(message)
     except Exception as fault:
         logger.exception("cannot read %s", message.method)
         if isinstance(message, Request):
             with suppress(NotOpen):  # it was answered before the bug; else the agent waits for it
-                connection.respond_error(message.id, INTERNAL_ERROR, _FAILED)
+                refuse(message.id, INTERNAL_ERROR, _FAILED)
         line = f"cannot read {one_line(message.method)}: {fault}; see :Eca log"
         return (MessageShown("error", line),)
 

@@ -124,7 +124,7 @@ class Life:
         """Read the messages of one read, and emit their events together."""
         with self.link.one_batch():
             for message in batch:
-                if told := events_of(message, self._read, self.link.connection):
+                if told := events_of(message, self._read, self.link.refuse):
                     self.link.emit(*told)  # the line about a bug of ours
 
     def _read(self, message: Incoming) -> Sequence[agent_events.AgentEvent]:

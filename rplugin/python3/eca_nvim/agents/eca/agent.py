@@ -287,7 +287,7 @@ class EcaAgent(ProcessAgent[_Life]):
         assert connection is not None
         said: list[agent_events.AgentEvent] = []
         for message in batch:
-            said += events_of(message, life.read, connection)
+            said += events_of(message, life.read, connection.respond_error)
         if said:
             life.emit(said)
 

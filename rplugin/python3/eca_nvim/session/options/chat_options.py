@@ -207,9 +207,7 @@ class Options:
         is_free = self._agent() is None or state.setting or not state.unconfirmed
         if not is_free and self._object(chat, prompt):
             return False
-        decides = any(it.unasked or it.unsure for it in chat.options)
-        if state.by_user or state.is_back or chat.trust or decides:  # else all is as by default
-            self._save(chat)
+        self._save(chat)
         return True
 
     def _settle(self, agent: Agent, chat: Chat, *, has_chosen: bool) -> None:
