@@ -93,5 +93,5 @@ def _measure(side: Side, editor: Editor, turn: Turn, mark: str, path: Path, prob
         gap=stall and stall["gap"] / 1000,
         cpu=spent if probe is Probe.CPU else None,
         whole=drawn and drawn - started,
-        lines=tuple(side.lines(editor)[before:]),
+        lines=tuple(side.lines(editor)[before - 1 :]),  # the floor goes on in the last one
     )
