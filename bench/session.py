@@ -28,13 +28,13 @@ REPLAYED = "a replay of 2,000 messages, not paged"
 RATIOS = (
     (workloads.BURST, "2,000 chunks at full speed, time to last text / floor", 2.0),
     (workloads.LONG_BURST, "20,000 chunks / floor", 2.0),
-    (workloads.ACP_BURST, "20,000 updates of an ACP agent / floor", 2.0),
-    (workloads.HISTORY, "2,000 chunks into a chat of 50,000 lines / floor", 1.6),
+    (workloads.ACP_BURST, "20,000 updates of an ACP agent / floor", 3.0),
+    (workloads.HISTORY, "2,000 chunks into a chat of 50,000 lines / floor", 4.0),
     (workloads.FENCES, "Markdown with 2,000-line fences / floor", 2.0),
     (workloads.CALLS, "500 tool calls with 40-line outputs / floor", 6.0),
     (workloads.DIFFS, "200 calls with 300-line diffs / floor", 3.0),
     (workloads.REPLAY, f"{REPLAYED}: its end / floor", 3.0),
-    (workloads.MESSAGE, "one message of 5 MB / floor", 2.0),
+    (workloads.MESSAGE, "one message of 5 MB / floor", 2.3),
 )
 SAME = 1.1
 """The largest ratio of two figures that counts as no difference."""
