@@ -13,13 +13,11 @@ from typing import ClassVar, Final, Generic, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
-from msgspec.structs import astuple
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
-from eca_nvim.jsonrpc import INTERNAL_ERROR, Envelope, MessageId, NotAMessage, NotOpen, Request
-from eca_nvim.protocol.base.codec import decode_body
+from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId, NotOpen, Request
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
     Connection,
@@ -31,15 +29,6 @@ from eca_nvim.transport import (
     StartError,
     telling_line,
 )
-
-
-def decode_raw(body: bytes) -> Envelope:
-    """Read a message, with its `params` and `result` as raw bytes. Raises NotAMessage."""
-    try:
-        return Envelope(*astuple(decode_body(body)))
-    except ValueError as error:
-        raise NotAMessage(str(error)) from error
-
 
 _FAILED: Final = "the client failed to read the request"
 """The answer to a request that met a bug of ours."""

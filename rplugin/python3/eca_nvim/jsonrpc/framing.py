@@ -113,7 +113,7 @@ class ContentLengthFraming:
             self._report_junk(found)
         self._announced, self._body_size = None, size
         self._start = self._searched = usual.end()
-        return True
+        return self._take_body(found)
 
     def _take_line(self, found: list[Framed]) -> bool:
         """Read one line outside of a body; return False if it has not arrived completely."""
@@ -159,8 +159,7 @@ class ContentLengthFraming:
             return False
         if end == start or buffer[end - 1] not in _MESSAGE_ENDS:
             return self._give_up_body(size, found)
-        with memoryview(buffer) as whole:  # copies once
-            body = bytes(whole[start:end])
+        body = bytes(buffer[start:end])
         if self._is_foreign:
             found.append(FramingFault(FaultReason.CHARSET, body[:EXCERPT_BYTES], size))
         else:

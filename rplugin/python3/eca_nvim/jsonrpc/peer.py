@@ -7,7 +7,7 @@ Messages are frozen values. A layer that passes its own reader of bytes may leav
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple, TypeAlias, TypeGuard
+from typing import Final, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from eca_nvim.jsonrpc.framing import ContentLengthFraming, Framing, FramingFault
 
@@ -89,11 +89,32 @@ class NotAMessage(ValueError):
     """Raised when bytes or an object cannot be read as a message; the text says why."""
 
 
-class Envelope(NamedTuple):
-    """The outermost object of a message; absent parts are None.
+class Envelope(Protocol):
+    """The outermost object of a message; absent parts are None."""
 
-    params, result: in the form that the reader of bytes chooses. error: decoded JSON.
-    """
+    @property
+    def id(self) -> object:
+        """Decoded JSON; a notification has none."""
+
+    @property
+    def method(self) -> object:
+        """Decoded JSON; a response has none."""
+
+    @property
+    def params(self) -> object:
+        """In the form that the reader of bytes chooses."""
+
+    @property
+    def result(self) -> object:
+        """In the form that the reader of bytes chooses."""
+
+    @property
+    def error(self) -> object:
+        """Decoded JSON."""
+
+
+class _Decoded(NamedTuple):
+    """An envelope of which everything is decoded."""
 
     id: object
     method: object
@@ -136,7 +157,7 @@ def _is_id(value: object) -> TypeGuard[MessageId]:
 
 
 Decode: TypeAlias = Callable[[bytes], Envelope]
-"""Reads bytes. Raises NotAMessage, and nothing else, if they are not a JSON object."""
+"""Reads bytes. Raises ValueError, and nothing else, if they are not a JSON object."""
 
 
 def decode_json(body: bytes) -> Envelope:
@@ -147,7 +168,7 @@ def decode_json(body: bytes) -> Envelope:
         raise NotAMessage(f"not JSON: {error}") from error
     if not isinstance(message, dict):
         raise NotAMessage("not a JSON object")
-    return Envelope(*map(message.get, Envelope._fields))
+    return _Decoded(*map(message.get, _Decoded._fields))
 
 
 class CancelForm(NamedTuple):
@@ -252,7 +273,7 @@ class Peer:
     def _receive(self, body: bytes) -> Event:
         try:
             message = read_message(self._decode(body))
-        except NotAMessage as fault:
+        except ValueError as fault:
             return MalformedMessage(str(fault), body[:EXCERPT_BYTES])
         match message:
             case Notification():  # first, because every token is one

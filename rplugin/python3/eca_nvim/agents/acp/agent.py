@@ -32,7 +32,7 @@ from eca_nvim.agents.base import (
     KeptProjects,
     Workspace,
 )
-from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, decode_raw, events_of
+from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, events_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, call_details, effects, requests
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -51,6 +51,7 @@ from eca_nvim.protocol.acp import (
     tool_call,
 )
 from eca_nvim.protocol.acp.updates import SessionUpdated
+from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import Connection, Goodbye, Incoming, RemoteError, open_connection
 
@@ -332,7 +333,7 @@ class AcpAgent(ProcessAgent[Life]):
             env=self._options.environment,
             cwd=self._program.folder,
             process=self._options.process,
-            decode=decode_raw,
+            decode=decode_body,
             framing=LineFraming(),
             cancel=_CANCEL,
             guard=self._options.guard,

@@ -33,7 +33,7 @@ from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import Base, ServerRequests
 from eca_nvim.agents.eca.server import EcaServer
 from eca_nvim.agents.eca.turns import Turns
-from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, decode_raw, events_of
+from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, events_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, events
 from eca_nvim.chat.vocabulary.call_details import ToolCall
@@ -48,6 +48,7 @@ from eca_nvim.chat.vocabulary.options import (
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.guardian import EXIT_S, GOODBYE_S
 from eca_nvim.jsonrpc import Request
+from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.protocol.eca import DecodeError, chat
 from eca_nvim.protocol.eca import lifecycle as eca
 from eca_nvim.transport import (
@@ -239,7 +240,7 @@ class EcaAgent(ProcessAgent[_Life]):
             env=self._options.environment,
             cwd=folders[0] if folders else None,
             process=self._options.process,
-            decode=decode_raw,
+            decode=decode_body,
             guard=self._options.guard,
             on_stderr=self._options.on_stderr,
         )
