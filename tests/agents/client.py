@@ -23,7 +23,7 @@ from eca_nvim.agents.base import (
     Workspace,
 )
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
-from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.agents.eca.requests import Base
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed

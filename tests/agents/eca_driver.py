@@ -48,10 +48,9 @@ Word: TypeAlias = ChatEvent | Answer | End
 class EcaDriver(Driver):
     """Drives one chat with the words of a server."""
 
-    def __init__(self, *, is_older: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.turns = Turns()
-        self.is_older = is_older
         self._asked: set[str] = set()  # questions of the server
 
     def take(self, changes: Changes) -> Changes:
@@ -70,7 +69,7 @@ class EcaDriver(Driver):
                 case TellLogin(chat, text):
                     if text is None:
                         self.turns.login_left(chat)
-                    self.turns.login_answered(chat, is_older=self.is_older)
+                    self.turns.login_answered(chat)
                 case _:
                     pass
         return changes

@@ -15,8 +15,8 @@ from tests.agents.client import Client
 from tests.support.recording import Event, read_recording
 from tests.support.servers import RECORDINGS, Replay, module_command
 
-from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.contents import ALWAYS_ID
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT

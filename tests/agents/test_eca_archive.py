@@ -20,7 +20,7 @@ from eca_nvim.agents.abilities import (
     CursorExpired,
 )
 from eca_nvim.agents.eca import server as server_module
-from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.effects import Prompt

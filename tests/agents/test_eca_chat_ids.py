@@ -1,6 +1,6 @@
 """Two ids of a chat: ours, and that of a server that makes its own."""
 
-from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.older.chat_ids import ChatIds
 
 
 def test_a_server_that_honours_our_ids_is_read_as_it_speaks() -> None:

@@ -1,15 +1,21 @@
-"""What a server's messages say about its generation."""
+"""What a server's messages say about its generation, and who may ask for it."""
 
+import ast
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.launch import REPOSITORY
 
-from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
+from eca_nvim.agents.eca.older.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, Ability
 from eca_nvim.protocol.eca import decode_result
 from eca_nvim.protocol.eca.lifecycle import InitializeParams
 
+ROOM = REPOSITORY / "rplugin/python3/eca_nvim/agents/eca"
+OUTSIDE = sorted(set(ROOM.rglob("*.py")) - set(ROOM.glob("older/**/*.py")))
+OF_GENERATIONS = {"Generation", "Lack", "generation", "is_today", "lacks", "speaks_of_behaviors"}
 TEXT = {"type": "text", "text": "x"}
 CALL = {"type": "toolCallRun", "id": "1", "name": "n"}
 
@@ -130,3 +136,34 @@ def test_a_map_of_the_project_is_for_servers_without_tools_for_it() -> None:
             dialect.read(read_notification(*told))
         seen.append([dialect.wants_repo_map for dialect in wants])
     assert seen == [[False, False], [True, False], [False, False]]
+
+
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: path.stem)
+def test_only_the_room_of_older_servers_knows_generations(path: Path) -> None:
+    """The rest asks what the server can do: there is one protocol for it, today's."""
+    code = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    words = {getattr(it, "id", getattr(it, "attr", getattr(it, "name", None))) for it in code}
+    assert words & OF_GENERATIONS == set()
+
+
+def test_what_a_server_can_do_follows_from_its_generation() -> None:
+    dialect = Dialect()
+    seen = []
+    for told in (
+        content({"type": "fileChange"}),
+        config(behaviors=["agent"]),
+        config(agents=["code"]),
+    ):
+        dialect.read(read_notification(*told))
+        seen.append(
+            (
+                dialect.saves_chats,
+                dialect.agents_bring_models,
+                (dialect.has_trust, dialect.can_clear, dialect.takes_further_folders),
+            )
+        )
+    assert seen == [
+        (False, True, (False, False, False)),
+        (True, False, (False, False, False)),
+        (True, True, (True, True, True)),
+    ]

@@ -9,8 +9,8 @@ from tests.support.factories import PrepareScript
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.contents import ALWAYS_ID
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.agents.eca.turns import REFUSED
 from eca_nvim.chat.vocabulary.contexts import FileContext, TextContext
 from eca_nvim.chat.vocabulary.effects import Prompt

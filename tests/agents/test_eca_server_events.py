@@ -6,14 +6,14 @@ import pytest
 from msgspec import Struct
 from tests.support.screen import Value
 
-from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
-from eca_nvim.agents.eca.dialect import Dialect
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
+from eca_nvim.agents.eca.older.chat_ids import ChatIds
+from eca_nvim.agents.eca.older.dialect import Dialect
 from eca_nvim.agents.eca.older.forms import read_notification
-from eca_nvim.agents.eca.prompts import Mentions
+from eca_nvim.agents.eca.prompts import Mentions, Selection
 from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary.agent_events import (

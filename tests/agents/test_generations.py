@@ -13,8 +13,8 @@ from tests.support.workspace import FILES
 
 from eca_nvim.agents.abilities import AgentLacks
 from eca_nvim.agents.base import Diagnostic
-from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.contents import ALWAYS_ID
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.chat.vocabulary.agent_events import Welcomed
 from eca_nvim.chat.vocabulary.contexts import (
     CursorContext,

@@ -12,7 +12,7 @@ from tests.agents.turns import CHAT, addressed, ended, go, notices, say, sent, t
 from tests.support.generations.prepared import GENERATIONS, prepare
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.chat.vocabulary.contexts import FileContext
 from eca_nvim.chat.vocabulary.events import Addressed, TextReceived
 

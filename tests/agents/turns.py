@@ -6,7 +6,7 @@ from tests.agents.client import Client
 from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 
-from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import NoticeReceived, TextReceived, ToolRequested

@@ -9,7 +9,7 @@ from tests.agents.client import Client, make_agent, running
 from tests.demo.client import WITHOUT_PAUSES
 
 from eca_nvim.agents.abilities import Archive
-from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded

@@ -7,7 +7,7 @@ import pytest
 from tests.agents.client import Client
 from tests.demo.talks import talk, talking
 
-from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.prompts import Selection
 
 pytestmark = pytest.mark.anyio
 

@@ -9,10 +9,11 @@ from tests.session.fake_archive import FakeArchive
 
 from eca_nvim.agents.abilities import LoginEnd, LoginUser, LoginWay, Queries
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
-from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
-from eca_nvim.agents.eca.dialect import Dialect
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.known_tools import Peeks
+from eca_nvim.agents.eca.older.chat_ids import ChatIds
+from eca_nvim.agents.eca.older.dialect import Dialect
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents

@@ -10,7 +10,7 @@ from tests.support.announced import announced
 from tests.support.calls import eca_call
 
 from eca_nvim.agents.base import AgentExit
-from eca_nvim.agents.eca.chat_options import Selection
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.events import ToolFinished
 from eca_nvim.chat.vocabulary.ops import Answer, ShowOutput

@@ -11,8 +11,8 @@ from tests.support.calls import eca_call
 from tests.support.messages import kinds
 
 from eca_nvim.agents.base import NO_FURTHER_FOLDERS, AgentExit
-from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.eca.contents import ALWAYS_ID
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.chat.vocabulary import call_details, events, intents
 from eca_nvim.chat.vocabulary.agent_events import MessageShown, WorkChanged
 from eca_nvim.chat.vocabulary.bases import AgentEvent

@@ -16,13 +16,13 @@ from msgspec import Struct
 from eca_nvim.agents.abilities import Archive, LoginEnd, LoginUser, LoginWay, Queries
 from eca_nvim.agents.base import NO_FURTHER_FOLDERS, EditorServices, Emit, Workspace
 from eca_nvim.agents.eca.archive import EcaArchive
-from eca_nvim.agents.eca.chat_ids import ChatIds
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.contents import ALWAYS_ID
-from eca_nvim.agents.eca.dialect import Dialect
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness, introduction, workspace_folder
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
+from eca_nvim.agents.eca.older.chat_ids import ChatIds
+from eca_nvim.agents.eca.older.dialect import Dialect
 from eca_nvim.agents.eca.older.draft import Draft
 from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.agents.eca.older.translator import Translator
@@ -217,7 +217,7 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def folder_changed(self, folder: str, *, removed: bool) -> str | None:
         """Tell the server (workspace/didChangeWorkspaceFolders)."""
-        if not self._running.dialect.is_today:
+        if not self._running.dialect.takes_further_folders:
             return None if removed else NO_FURTHER_FOLDERS
         _tell_folders(self._running.server, (folder,), removed=removed)
         return None
@@ -311,7 +311,7 @@ class EcaAgent(ProcessAgent[_Life]):
     async def _await_ready(self, life: _Life, ready: Callable[[], None]) -> None:
         """Announce that the server is ready, after what it can do.
 
-        Not earlier: each of its first messages may prove a later generation.
+        Not earlier: each of its first messages may show that it can do more.
         """
         await life.readiness.wait()
         self._able = ALL_ABILITIES

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import dropwhile
 from typing import Literal
 
-from eca_nvim.agents.abilities import AgentRefused, ChatSummary, ChatUnknown, OpenedChat
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused, ChatSummary, ChatUnknown, OpenedChat
 from eca_nvim.agents.base import Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.inbox import Inbox
@@ -87,14 +87,27 @@ class EcaArchive:
 
     async def clear(self, chat_id: str) -> None:
         """Remove all messages of a chat (chat/clear)."""
-        await self._server.clear(chat_id)
+        try:
+            await self._server.ask(eca.ChatClearParams(chat_id=chat_id, messages=True))
+        except AgentLacks:
+            if self._server.dialect.can_clear:
+                raise
+            await self._delete(chat_id)  # its next prompt starts another one
         self._mentions.emptied(chat_id)
 
     async def delete(self, chat_id: str) -> str | None:
         """Delete a chat for good (chat/delete); then end its jobs, which would run on."""
-        await self._server.delete(chat_id)
+        await self._delete(chat_id)
         self._mentions.emptied(chat_id)
         return await self._end_jobs(chat_id)
+
+    async def _delete(self, chat_id: str) -> None:
+        try:
+            await self._server.ask(eca.ChatDeleteParams(chat_id=chat_id))
+        except AgentLacks:
+            if self._server.dialect.saves_chats:
+                raise  # else there is nothing to delete: it is enough that we no longer name it
+        self._server.translator.forget(chat_id)
 
     async def _end_jobs(self, chat_id: str) -> str | None:
         """End the jobs of a chat (jobs/kill); return why some may still run."""

@@ -11,8 +11,9 @@ from typing import Final, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.dialect import Dialect
+from eca_nvim.agents.eca.older.chat_ids import ChatIds
+from eca_nvim.agents.eca.older.dialect import Dialect
+from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events
 from eca_nvim.chat.vocabulary.events import Addressed, NoticeReceived
@@ -28,16 +29,6 @@ from eca_nvim.chat.vocabulary.options import (
     OptionValue,
 )
 from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated
-
-
-class Selection(Struct, frozen=True):
-    """What a chat's prompts are sent with; None or "" leaves the choice to the server."""
-
-    model: str | None = None
-    agent: str | None = None
-    variant: str | None = None
-    trust: bool = False
-
 
 _T = TypeVar("_T")
 
@@ -114,8 +105,8 @@ class ChatOptions:
         elif option_id == "model":
             self._set_model(chat, str(value), self._selected(chat, "variant"))
         elif option_id in SELECTABLE:
-            # A behavior brings no model; an agent that is chosen before the first prompt does.
-            brings_model = option_id == "agent" and not self._dialect.speaks_of_behaviors
+            # An agent that is chosen before the first prompt brings its model.
+            brings_model = option_id == "agent" and self._dialect.agents_bring_models
             if brings_model and not self.is_known(chat_id) and "model" not in chat.own:
                 chat.own |= {"model": "", "variant": ""}
             chat.own[option_id] = str(value)
@@ -225,7 +216,7 @@ class ChatOptions:
                 "variant", "variant", category=THOUGHT_LEVEL, value=variant, offers=variants
             ),
         )
-        if not self._dialect.is_today:
+        if not self._dialect.has_trust:
             return options
         kind = OptionKind.TOGGLE
         return (*options, ChatOption("trust", "trust", category=TRUST, kind=kind, value=chat.trust))

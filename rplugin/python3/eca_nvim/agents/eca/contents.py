@@ -74,7 +74,6 @@ def _options(options: object) -> Iterator[tuple[str, str]]:
                 yield label, ""
 
 
-_OLD_PREFIX: Final = "eca_"
 _pack: Final = Encoder().encode
 
 
@@ -150,10 +149,7 @@ def _known(arguments: Mapping[str, object]) -> Mapping[str, object] | None:
 def _call(
     content: tool_call.ToolCall, call_id: str, arguments: Mapping[str, object] | None
 ) -> ours.ToolCall:
-    details, name, changes = content.details, content.name, None
-    if name is not None and content.origin == "native":
-        # Older servers give their own tools a prefix.
-        name = name.removeprefix(_OLD_PREFIX) or name
+    details, changes = content.details, None
     if isinstance(details, tool_call.FileChangeDetails):
         added, removed = details.lines_added or 0, details.lines_removed or 0
         change = ours.FileChange(details.path, details.diff, added, removed)
@@ -161,7 +157,7 @@ def _call(
     return described(
         ours.ToolCall(
             id=call_id,
-            name=name,
+            name=content.name,
             server=content.server,
             origin=content.origin,
             summary=content.summary,

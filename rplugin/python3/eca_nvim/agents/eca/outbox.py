@@ -13,12 +13,13 @@ from anyio.abc import TaskGroup
 from eca_nvim.agents.abilities import AgentLacks, AgentRefused
 from eca_nvim.agents.attached_files import fit
 from eca_nvim.agents.base import Emit
-from eca_nvim.agents.eca.chat_options import ChatOptions, Selection
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.older.forms import read_result
 from eca_nvim.agents.eca.prompts import (
     Mentions,
     SelectedPrompt,
-    today_prompt,
+    Selection,
+    prompt_params,
     with_command,
     with_steer,
 )
@@ -69,14 +70,9 @@ class Outbox:
         contexts = self._fit(chat_id, prompt.contexts) if prompt.contexts else ()
         fitted = SelectedPrompt(chat_id, prompt.text, contexts, chosen)
         self._turns.prompted(chat_id)
-        translator = self._server.translator
-        if self._server.dialect.is_today:
-            params = today_prompt(fitted, *self._mentions.write(fitted))
-        else:
-            params = translator.prompt(fitted)
-        starts_chat = params.chat_id is None
-        translator.prompted(fitted, starts_chat=starts_chat)
-        self._server.start(params, partial(self._answered, fitted, starts_chat))
+        params = prompt_params(fitted, *self._mentions.write(fitted))
+        params = self._server.translator.prompt(fitted, params)
+        self._server.start(params, partial(self._answered, fitted, params.chat_id is None))
 
     def answer_login(self, chat_id: str, text: str | None) -> None:
         """Answer the running login (chat/prompt); None sends the text that cancels it, once."""
@@ -84,13 +80,11 @@ class Outbox:
             if self._turns.is_leaving(chat_id):
                 return
             self._turns.login_left(chat_id)
-        self._turns.login_answered(chat_id, is_older=not self._server.dialect.is_today)
+        self._turns.login_answered(chat_id)
         chosen = self._sent.get(chat_id, Selection())
         answer = SelectedPrompt(chat_id, _CANCEL if text is None else text, selection=chosen)
-        if self._server.dialect.is_today:
-            params = today_prompt(answer, answer.text)  # a secret: no word of it names a file
-        else:
-            params = self._server.translator.prompt(answer)
+        params = prompt_params(answer, answer.text)  # a secret: no word of it names a file
+        params = self._server.translator.login_answer(answer, params, cancels=text is None)
         self._server.start(params, partial(self._answered, answer, False))
 
     def _answered(self, prompt: SelectedPrompt, starts_chat: bool, pending: PendingRequest) -> None:
@@ -138,8 +132,6 @@ class Outbox:
 
         Other contexts that the text names are reported: the server would drop them silently.
         """
-        if not self._server.dialect.is_today:
-            return
         if line := with_steer(contexts):
             self._tell(chat_id, events.NoticeReceived(line))
         written = self._mentions.write_steer(text, self._fit(chat_id, contexts))

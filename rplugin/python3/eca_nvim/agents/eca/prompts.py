@@ -14,7 +14,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from eca_nvim.agents import attached_files
-from eca_nvim.agents.eca.chat_options import Selection
 from eca_nvim.agents.typed_tokens import has_blank, quoted, replace_tokens
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.chat.vocabulary.completion import COMMAND
@@ -310,16 +309,25 @@ def _named_in_vain(contexts: Iterable[Context]) -> str:
     return ", ".join(it.token for it in contexts if isinstance(it, _NOT_NAMED) and it.token)
 
 
+class Selection(Struct, frozen=True):
+    """What a chat's prompts are sent with; None or "" leaves the choice to the server."""
+
+    model: str | None = None
+    agent: str | None = None
+    variant: str | None = None
+    trust: bool = False
+
+
 class SelectedPrompt(Prompt, frozen=True):
     """A prompt with what it is sent with."""
 
     selection: Selection = Selection()
 
 
-def today_prompt(
+def prompt_params(
     prompt: SelectedPrompt, message: str, contexts: Iterable[Context] = ()
 ) -> wire.PromptParams:
-    """Build chat/prompt for a server of today."""
+    """Build chat/prompt."""
     chosen = prompt.selection
     return wire.PromptParams(
         chat_id=prompt.chat_id,

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias, assert_never
 from anyio.abc import TaskGroup
 
 from eca_nvim.agents.base import Diagnostic, EditorServices, Location, NoAnswer
-from eca_nvim.agents.eca.chat_ids import ChatIds
+from eca_nvim.agents.eca.older.chat_ids import ChatIds
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, QuestionAsked
 from eca_nvim.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MessageId, Request

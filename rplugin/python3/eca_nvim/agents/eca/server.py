@@ -1,7 +1,7 @@
 """Server: typed messages to and from one server process, in today's protocol.
 
-Older servers are reached through `older/`. A request that a server does not know is not sent again:
-the feature is missing, and the error says so in the user's terms.
+Each message passes `older/`. A request that a server does not know is not sent again: the feature
+is missing, and the error says so in the user's terms.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,6 @@ from typing import Any, Final, TypeVar
 import anyio
 
 from eca_nvim.agents.abilities import AgentLacks, AgentRefused, ChatUnknown, CursorExpired
-from eca_nvim.agents.eca.dialect import Generation
 from eca_nvim.agents.eca.older.forms import read_result
 from eca_nvim.agents.eca.older.translator import Translator
 from eca_nvim.chat.text.safe_text import one_line
@@ -102,24 +101,6 @@ class EcaServer:
             self.dialect.note_absent(method)
             return _lacks(method)
         return refusal(method, fault.code, fault.message)
-
-    async def clear(self, chat_id: str) -> None:
-        """Remove all messages of a chat (chat/clear). Raises AgentRefused."""
-        try:
-            await self.ask(chats.ChatClearParams(chat_id=chat_id, messages=True))
-        except AgentLacks:
-            if self.dialect.is_today:
-                raise
-            await self.delete(chat_id)  # its next prompt starts another one
-
-    async def delete(self, chat_id: str) -> None:
-        """Delete a chat (chat/delete). Raises AgentRefused."""
-        try:
-            await self.ask(chats.ChatDeleteParams(chat_id=chat_id))
-        except AgentLacks:
-            if self.dialect.generation > Generation.DRAFT:
-                raise  # the draft has nothing to delete: it is enough that we no longer name it
-        self.translator.forget(chat_id)
 
     def start(self, params: Request[Any], on_answer: Callable[[PendingRequest], None]) -> None:
         """Queue a request whose response is read in order with the server's other messages."""

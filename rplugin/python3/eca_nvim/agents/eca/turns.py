@@ -25,8 +25,7 @@ class _State(Enum):
     """The state of a chat's turn, as far as the server has reported it.
 
     SENT: a prompt was sent; the turn has not begun and there is no response. CLOSING: the turn
-    finished before the response. ANSWERED: the user answered the login of an older server, which
-    has not responded. LEAVING: the user cancelled the login.
+    finished before the response. LEAVING: the user cancelled the login.
     """
 
     OVER = auto()
@@ -35,7 +34,6 @@ class _State(Enum):
     STOPPING = auto()
     CLOSING = auto()
     LOGIN = auto()
-    ANSWERED = auto()
     LEAVING = auto()
 
 
@@ -47,13 +45,11 @@ _AFTER_STOP: Final = {
     _State.LOGIN: _State.OVER,  # about which the server has said nothing, so it has no end
 }
 # Before the response to a prompt, `finished` does not end the turn, because a login may follow. A
-# login ends with idle, whatever responses it gets. An older server says no idle: there the answer
-# to a login is a prompt, whose turn begins if the response does not ask again.
+# login ends with idle, whatever responses it gets.
 _AFTER_FINISHED: Final = {
     _State.SENT: _State.CLOSING,
     _State.CLOSING: _State.CLOSING,
     _State.LOGIN: _State.LOGIN,
-    _State.ANSWERED: _State.CLOSING,
     _State.LEAVING: _State.LEAVING,
 }
 """States in which `finished` does not end the turn, and the state that follows."""
@@ -81,9 +77,7 @@ class _Turn(Struct):
         return None if was is _State.RUNNING else turn_events.TurnBegan()
 
     def begin_login(self) -> ChatEvent:
-        awaits_response = self.state is _State.ANSWERED and self.unanswered > 1
-        self.state = _State.ANSWERED if awaits_response else _State.LOGIN
-        self.owed = None
+        self.state, self.owed = _State.LOGIN, None
         return turn_events.LoginBegan()
 
     def report_end(self, kind: _End) -> ChatEvent | None:
@@ -104,7 +98,7 @@ class _Turn(Struct):
 
     def accept(self) -> ChatEvent | None:
         match self.state:
-            case _State.SENT | _State.ANSWERED:
+            case _State.SENT:
                 return self.begin()
             case _State.CLOSING:
                 self.state = _State.RUNNING
@@ -137,17 +131,14 @@ class Turns:
         """Note that the user stopped the turn."""
         self._turns[chat_id].stop()
 
-    def login_answered(self, chat_id: str, *, is_older: bool) -> None:
+    def login_answered(self, chat_id: str) -> None:
         """Note that an answer was sent to the login: the server responds as to a prompt."""
-        turn = self._turns[chat_id]
-        turn.unanswered += 1
-        if is_older and turn.state is _State.LOGIN:
-            turn.state = _State.ANSWERED
+        self._turns[chat_id].unanswered += 1
 
     def login_left(self, chat_id: str | None) -> None:
         """Note that the user cancelled the login, or its question."""
         turn = self._turns[chat_id]
-        if turn.state in (_State.LOGIN, _State.ANSWERED):
+        if turn.state is _State.LOGIN:
             turn.state = _State.LEAVING
 
     # --- messages of the server -----------------------------------------------------------------
@@ -204,8 +195,7 @@ class Turns:
         if accepted:
             event = turn.accept()
             return () if event is None else (event,)
-        if turn.state in (_State.LOGIN, _State.ANSWERED):  # it goes on: the user may try again
-            turn.state = _State.LOGIN
+        if turn.state is _State.LOGIN:  # it goes on: the user may try again
             told = NoticeReceived(fault or REFUSED, is_error=True)
             return (told, turn_events.LoginWaits())
         turn.state = _State.OVER

@@ -1,9 +1,11 @@
 """Forms of older servers: their JSON is read as today's, and prompts are written in theirs."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
-from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
+from msgspec.structs import replace
+
+from eca_nvim.agents.eca.older.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.prompts import SelectedPrompt, wire_contexts
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.protocol.base.codec import decode_as, decode_result, plain
@@ -20,8 +22,10 @@ from eca_nvim.protocol.eca import (
 )
 from eca_nvim.protocol.eca.contexts import McpResourceContext, RepoMapContext
 from eca_nvim.protocol.eca.editor import Position
+from eca_nvim.protocol.eca.tool_call import ToolCall
 
 Json = dict[str, Any]
+Message: TypeAlias = ServerNotification | Unknown
 ResultT = TypeVar("ResultT")
 
 _AGENTS: Final = {
@@ -30,13 +34,15 @@ _AGENTS: Final = {
     "defaultAgent": "defaultBehavior",
 }
 
+_PREFIX: Final = "eca_"
 
-def read_notification(method: str, params: object = None) -> ServerNotification | Unknown:
+
+def read_notification(method: str, params: object = None) -> Message:
     """Read a server's notification in any form: hot path. Raises DecodeError."""
     if method in ALWAYS:
         params = _todays(method, plain(params, method))
     return cast(
-        ServerNotification | Unknown,
+        Message,
         decode_as(SERVER_NOTIFICATIONS.get(method), params, method, _todays),
     )
 
@@ -114,6 +120,14 @@ def _history(result: Json) -> Json:
     if not isinstance(pieces, list):
         return result
     return {**result, "contents": [_content(it) if isinstance(it, dict) else it for it in pieces]}
+
+
+def with_plain_name(received: content.ContentReceived, call: ToolCall) -> content.ContentReceived:
+    """Name a tool of the server's own without the prefix that they had."""
+    if call.origin != "native" or not (call.name or "").startswith(_PREFIX):
+        return received
+    plain_name = (call.name or "").removeprefix(_PREFIX) or call.name
+    return replace(received, content=replace(call, name=plain_name))
 
 
 _FORMS: Final[Mapping[str, Callable[[Json], Json]]] = {

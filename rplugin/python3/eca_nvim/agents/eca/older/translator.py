@@ -6,20 +6,19 @@ each time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca.chat_ids import ChatIds
-from eca_nvim.agents.eca.dialect import Dialect, Generation, Lack
+from eca_nvim.agents.eca.older.chat_ids import ChatIds
+from eca_nvim.agents.eca.older.dialect import Dialect, Generation, Lack
 from eca_nvim.agents.eca.older.draft import Draft, Hear, shown
-from eca_nvim.agents.eca.older.forms import needs, older_prompt
+from eca_nvim.agents.eca.older.forms import Message, needs, older_prompt, with_plain_name
 from eca_nvim.agents.eca.prompts import SelectedPrompt
 from eca_nvim.chat.vocabulary import events, turn_events
 from eca_nvim.protocol.eca import (
     Notification,
     Request,
-    ServerNotification,
     Unknown,
     chat,
     content,
@@ -29,8 +28,8 @@ from eca_nvim.protocol.eca import (
 )
 from eca_nvim.protocol.eca import contexts as eca_contexts
 from eca_nvim.protocol.eca.draft import FileChangeContent
+from eca_nvim.protocol.eca.tool_call import ToolCall
 
-Message: TypeAlias = ServerNotification | Unknown
 Send = Callable[[str, Mapping[str, Any]], None]
 Tell = Callable[[str, events.ChatEvent], None]
 
@@ -65,6 +64,8 @@ class Translator:
         self._held: list[Message] = []  # until a response says which chat they are about
         self._stops: set[str] = set()  # our ids of chats that the server has not named yet
         self._last: dict[str, SelectedPrompt] = {}  # by our chat id, the prompt sent last
+        # By our chat id, the answer to a login that has no response, and the turn's end before it.
+        self._logins: dict[str, tuple[SelectedPrompt, list[Message]]] = {}
         self._resources: dict[str, eca_contexts.McpResourceContext] = {}
         self._reported: set[Lack] = set()
 
@@ -100,14 +101,19 @@ class Translator:
         if ours != theirs:
             message = replace(message, chat_id=ours)
         if type(message) is not content.ContentReceived or (
-            message.parent_chat_id is None
+            type(message.content) is content.TextContent
+            and message.parent_chat_id is None
             and message.is_complete is None
-            and type(message.content) is not FileChangeContent
         ):
             return (message,)
-        return self._special(message, ours)
+        return self._content(message, ours)
 
-    def _special(self, received: content.ContentReceived, ours: str) -> Sequence[object]:
+    def _content(self, received: content.ContentReceived, ours: str) -> Sequence[object]:
+        if ours in self._logins and _ends(received):
+            self._logins[ours][1].append(received)
+            return ()
+        if isinstance(received.content, ToolCall):
+            received = with_plain_name(received, received.content)
         if received.parent_chat_id is not None:
             parent = self.ids.ours(received.parent_chat_id)
             received = replace(received, parent_chat_id=parent)
@@ -200,25 +206,40 @@ class Translator:
             self._hear([chat.ConfigUpdated(chat_id=chat_id, chat=config)])
         return lacks
 
-    def prompt(self, prompt: SelectedPrompt) -> chat.PromptParams:
-        """Return a prompt, or an answer to a login, in the form of a server before today's."""
+    def prompt(self, prompt: SelectedPrompt, todays: chat.PromptParams) -> chat.PromptParams:
+        """Return a prompt, which is sent next, in the form of the server.
+
+        Without an id the server makes a chat.
+        """
+        params, chat_id = self._in_its_form(prompt, todays), prompt.chat_id
+        if params.chat_id is None:  # today's server says so itself
+            self._hear([chat.ChatOpened(chat_id=chat_id)])
+        self._stops.discard(chat_id)
+        self._logins.pop(chat_id, None)
+        self.ids.prompted(chat_id, starts_chat=params.chat_id is None)
+        self._last[chat_id] = prompt
+        if self.dialect.generation <= Generation.DRAFT:
+            self._draft.prompted(chat_id)
+        return params
+
+    def login_answer(
+        self, answer: SelectedPrompt, todays: chat.PromptParams, *, cancels: bool
+    ) -> chat.PromptParams:
+        """Return an answer to a login, which is sent next, in the form of the server."""
+        self._logins.pop(answer.chat_id, None)
+        if not (self.dialect.is_today or cancels):
+            self._logins[answer.chat_id] = (answer, [])
+        return self._in_its_form(answer, todays)
+
+    def _in_its_form(self, prompt: SelectedPrompt, todays: chat.PromptParams) -> chat.PromptParams:
+        if self.dialect.is_today:
+            return todays
         if prompt.selection.agent and self.dialect.lacks(Lack.AGENT):
             self._report_agent(prompt.chat_id)
         if prompt.contexts:
             self._report_contexts(prompt)
         theirs = self.ids.minted(prompt.chat_id)
         return older_prompt(prompt, theirs, self.dialect, self._resources)
-
-    def prompted(self, prompt: SelectedPrompt, *, starts_chat: bool) -> None:
-        """Note that a prompt is sent; `starts_chat`: without an id, so the server makes a chat."""
-        chat_id = prompt.chat_id
-        if starts_chat:  # today's server says so itself
-            self._hear([chat.ChatOpened(chat_id=chat_id)])
-        self._stops.discard(chat_id)
-        self.ids.prompted(chat_id, starts_chat=starts_chat)
-        self._last[chat_id] = prompt
-        if self.dialect.generation <= Generation.DRAFT:
-            self._draft.prompted(chat_id)
 
     def leave(self, prompt: SelectedPrompt, theirs: str | None) -> bool:
         """Stop the server's chat of a prompt if a newer one has begun the chat since.
@@ -240,16 +261,26 @@ class Translator:
         """Read the response to a prompt; returns whether it was the first message about it."""
         chat_id, dialect = prompt.chat_id, self.dialect
         said: list[object] = []
+        asks_again = False
         theirs = result.chat_id if result is not None else None
         if result is not None:
             dialect.read_answer(result)
             if not accepted and dialect.is_today:  # it may have refused the id
                 theirs = None
-            if not dialect.is_today and result.status is chat.PromptStatus.LOGIN:
+            asks_again = not dialect.is_today and result.status is chat.PromptStatus.LOGIN
+            if asks_again:
                 said.append(chat.StatusChanged(chat_id=chat_id, status=chat.ChatStatus.LOGIN))
             if result.result_message and accepted:
                 progress = content.ProgressContent(text=result.result_message)
                 said.append(content.ContentReceived(chat_id=chat_id, content=progress))
+        answer, ends = self._logins.get(chat_id, (None, ()))
+        if prompt is answer:
+            # The answer to a login is a prompt there: its turn begins if the response does not ask
+            # again. Today's server says so with statuses.
+            del self._logins[chat_id]
+            if accepted and not asks_again:
+                running = chat.StatusChanged(chat_id=chat_id, status=chat.ChatStatus.RUNNING)
+                said += [running, *ends]
         is_first = self.ids.answered(chat_id, theirs)
         if prompt.contexts:
             self._report_contexts(prompt)

@@ -99,7 +99,56 @@ class Dialect:
         self.is_today = False
         """Whether the server is known to speak today's protocol."""
         self.speaks_of_behaviors = False
-        """Whether the server calls agents by their older name: those bring no model."""
+        """Whether the server calls agents by their older name."""
+
+    # --- what the rest asks: it knows no generation ----------------------------------------------
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What the server can do. Without proof it is not steered: that text would be lost."""
+        if self.generation is Generation.UNKNOWN:
+            return ALL_ABILITIES - {Ability.STEER}
+        if self.is_today:
+            return ALL_ABILITIES - {_ABILITIES.get(method) for method in self._absent}
+        return frozenset(it for it, since in _ABLE_SINCE.items() if self.generation >= since)
+
+    @property
+    def has_trust(self) -> bool:
+        """Whether the server can run the calls of a chat without asking."""
+        return self.is_today
+
+    @property
+    def agents_bring_models(self) -> bool:
+        """Whether an agent can have a model of its own."""
+        return not self.speaks_of_behaviors
+
+    @property
+    def takes_further_folders(self) -> bool:
+        """Whether the server accepts that the workspace changes."""
+        return self.is_today
+
+    @property
+    def can_clear(self) -> bool:
+        """Whether the server can empty a chat and keep it."""
+        return self.is_today
+
+    @property
+    def saves_chats(self) -> bool:
+        """Whether the server keeps chats, so that they can be deleted."""
+        return self.generation > Generation.DRAFT
+
+    def may_know(self, method: str) -> bool:
+        """Return whether the server may know a request."""
+        since = _KNOWN_SINCE.get(method, Generation.AGENTS)
+        is_too_old = Generation.UNKNOWN < self.generation < since
+        return method not in self._absent and not is_too_old
+
+    def note_absent(self, method: str) -> None:
+        """Note that the server does not know a request."""
+        self._absent.add(method)
+        self._changed()
+
+    # --- what the translator reads and asks ------------------------------------------------------
 
     def read_introduction(self, result: lifecycle.InitializeResult) -> None:
         """Learn from the response to initialize."""
@@ -149,26 +198,6 @@ class Dialect:
         if self.generation is Generation.UNKNOWN:
             return lack.since is Generation.AGENTS
         return self.generation < lack.since
-
-    def may_know(self, method: str) -> bool:
-        """Return whether the server may know a request."""
-        since = _KNOWN_SINCE.get(method, Generation.AGENTS)
-        is_too_old = Generation.UNKNOWN < self.generation < since
-        return method not in self._absent and not is_too_old
-
-    def note_absent(self, method: str) -> None:
-        """Note that the server does not know a request."""
-        self._absent.add(method)
-        self._changed()
-
-    @property
-    def abilities(self) -> frozenset[Ability]:
-        """What the server can do. Without proof it is not steered: that text would be lost."""
-        if self.generation is Generation.UNKNOWN:
-            return ALL_ABILITIES - {Ability.STEER}
-        if self.is_today:
-            return ALL_ABILITIES - {_ABILITIES.get(method) for method in self._absent}
-        return frozenset(it for it, since in _ABLE_SINCE.items() if self.generation >= since)
 
     @property
     def wants_repo_map(self) -> bool:
