@@ -78,8 +78,7 @@ class ContentLengthFraming:
         self._announced: int | None = None  # bytes, as the current header says
         self._is_foreign = False  # the current header has another charset
         self._body_size: int | None = None  # bytes; None while a header is read
-        self._junk = bytearray()
-        self._junk_size = 0
+        self._junk: int | None = None  # where bytes begin that are in no message
 
     def feed(self, data: bytes) -> list[Framed]:
         """Add the next bytes of the stream; return the messages and faults they complete.
@@ -92,7 +91,7 @@ class ContentLengthFraming:
             take = self._take_header if self._body_size is None else self._take_body
             if not take(found):
                 break
-        if self._junk_size:
+        if self._junk is not None:
             self._report_junk(found)
         del self._buffer[: self._start]
         self._searched -= self._start
@@ -109,7 +108,7 @@ class ContentLengthFraming:
         usual = _USUAL_HEADER.match(self._buffer, self._start)
         if usual is None or (size := int(usual[1])) > self._limit:
             return self._take_line(found)
-        if self._junk_size:
+        if self._junk is not None:
             self._report_junk(found)
         self._announced, self._body_size = None, size
         self._start = self._searched = usual.end()
@@ -183,17 +182,16 @@ class ContentLengthFraming:
         return (first + len(before), bytes(value[1])) if value else None
 
     def _skip_to(self, offset: int) -> None:
-        """Count the bytes before the offset as junk."""
-        wanted = min(offset, self._start + EXCERPT_BYTES - len(self._junk))
-        self._junk += self._buffer[self._start : wanted]
-        self._junk_size += offset - self._start
+        """Take the bytes before the offset for junk, if there are any."""
+        if self._junk is None and offset > self._start:
+            self._junk = self._start
         self._start = offset
 
     def _report_junk(self, found: list[Framed]) -> None:
-        if self._junk_size:
-            found.append(FramingFault(FaultReason.JUNK, bytes(self._junk), self._junk_size))
-            self._junk.clear()
-            self._junk_size = 0
+        if (begin := self._junk) is not None:
+            excerpt = bytes(self._buffer[begin : min(self._start, begin + EXCERPT_BYTES)])
+            found.append(FramingFault(FaultReason.JUNK, excerpt, self._start - begin))
+            self._junk = None
 
 
 class LineFraming:
