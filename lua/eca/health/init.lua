@@ -91,8 +91,8 @@ local STEP = 20 -- ms
 ---@alias eca.HealthRow ['ok'|'info'|'warn'|'error', string, string[]]
 
 ---@class eca.Probes
+---@field names string[]
 ---@field rows table<string, eca.HealthRow[]> by the name of the server
----@field left table<string, true> names whose rows are not complete
 ---@field fault? string why there will be no more
 ---@field started integer ms
 
@@ -106,8 +106,7 @@ local function reader(probes)
     local lines = vim.split(rest, '\n', { plain = true })
     rest = table.remove(lines)
     for _, row in ipairs(vim.tbl_map(vim.json.decode, lines)) do
-      vim.list_extend(probes.rows[row.name], row.rows)
-      probes.left[row.name] = not row.done or nil
+      probes.rows[row.name] = row.rows
     end
   end
 end
@@ -131,10 +130,7 @@ end
 ---@param names string[]
 ---@return eca.Probes
 local function start_probes(names)
-  local probes = { rows = {}, left = {}, started = vim.uv.now() } ---@type eca.Probes
-  for _, name in ipairs(names) do
-    probes.rows[name], probes.left[name] = {}, true
-  end
+  local probes = { names = names, rows = {}, started = vim.uv.now() } ---@type eca.Probes
   local command = python.find()
   if not command or #names == 0 then
     probes.fault = 'the Python host cannot be started'
@@ -159,11 +155,11 @@ end
 local function wait_for(probes)
   local spent = vim.uv.now() - probes.started
   vim.wait(math.max(0, M.PATIENCE - spent), function()
-    return probes.fault ~= nil or next(probes.left) == nil
+    return probes.fault ~= nil or vim.tbl_count(probes.rows) == #probes.names
   end, STEP)
-  for name in pairs(probes.left) do
-    local row = { 'warn', 'not probed: ' .. (probes.fault or 'the probe is too slow'), {} }
-    table.insert(probes.rows[name], row)
+  local missing = { 'warn', 'not probed: ' .. (probes.fault or 'the probe is too slow'), {} }
+  for _, name in ipairs(probes.names) do
+    probes.rows[name] = probes.rows[name] or { missing }
   end
 end
 

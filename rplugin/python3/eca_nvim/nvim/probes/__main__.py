@@ -1,7 +1,7 @@
-"""Runs the probes: a request comes as a line of JSON on standard input, rows go out as lines.
+"""Runs the probes: a request comes as a line of JSON on standard input, a line a server goes out.
 
     request   {"names": […], "settings": {…}, "folder": "/home/me/project", "seconds": 4}
-    rows      {"name": "qwen", "rows": [["ok", "Qwen Code 0.24.4 …", []]], "done": false}
+    rows      {"name": "qwen", "rows": [["ok", "Qwen Code 0.24.4 …", []]]}
 
 Rules kept here:
 - Standard input stays open. Its end means that Neovim is gone: the servers are ended then.
@@ -23,9 +23,8 @@ from eca_nvim.nvim.probes.probe import Probe, Row
 from eca_nvim.nvim.settings import read_settings
 
 
-def _report(name: str, rows: Sequence[Row], *, done: bool) -> None:
-    line = json.dumps({"name": name, "rows": rows, "done": done})
-    sys.stdout.write(line + "\n")
+def _report(name: str, rows: Sequence[Row]) -> None:
+    sys.stdout.write(json.dumps({"name": name, "rows": rows}) + "\n")
     sys.stdout.flush()
 
 

@@ -4,12 +4,11 @@ Nothing else is sent: no session is opened, no model and no tool server is start
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
-from itertools import islice
 from pathlib import PurePath
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import anyio
 
@@ -48,7 +47,6 @@ from eca_nvim.transport import (
 
 MOST_CELLS: Final = 400
 """Cells of a row's text."""
-MOST_CAPABILITIES: Final = 40
 DEEPEST: Final = 3
 
 
@@ -82,7 +80,7 @@ def acp_rows(result: lifecycle.InitializeResult, answer: object, seconds: float)
     ways = ", ".join(method.name for method in result.auth_methods)
     yield Row("info", f"login: {safe(ways) or 'it offers none'}")
     capabilities = answer.get("agentCapabilities") if isinstance(answer, Mapping) else None
-    names = ", ".join(islice(_leaves(capabilities), MOST_CAPABILITIES))
+    names = ", ".join(_leaves(capabilities))
     yield Row("info", f"can: {safe(names) or 'nothing beyond prompts'}")
 
 
@@ -109,15 +107,11 @@ VERSION_BYTES: Final = 4096
 """Bytes of the output of `eca --version` that are read."""
 
 
-class Report(Protocol):
-    """Shows rows of a server."""
-
-    def __call__(self, rows: Sequence[Row], *, done: bool) -> None:
-        """Show more rows; `done`: there will be no more."""
-
-
 class Probe:
-    """Probes one server; `deadline` is a time of the event loop's clock."""
+    """Probes one server, and reports once.
+
+    deadline: a time of the event loop's clock; by then all rows are there.
+    """
 
     def __init__(
         self,
@@ -126,7 +120,7 @@ class Probe:
         folder: str,
         deadline: float,
         guard: Guard,
-        report: Report,
+        report: Callable[[Sequence[Row]], None],
     ) -> None:
         self._name = name
         self._servers = servers
@@ -134,31 +128,31 @@ class Probe:
         self._deadline = deadline
         self._guard = guard
         self._report = report
-        self._parts = 2  # what is still to be reported: the program, and the handshake
+        self._program: Sequence[Row] = ()
+        self._handshake: Sequence[Row] = ()
 
     async def run(self) -> None:
-        """Report all rows, then wait until the server has ended."""
+        """Report the rows, then wait until the server has ended."""
         try:
             found = find_server(self._name, self._servers)
         except BadServerOption as fault:
-            self._report([Row("error", str(fault))], done=True)
+            self._report([Row("error", str(fault))])
             return
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._look_at, found)
             tasks.start_soon(self._greet, found)
 
-    def _report_part(self, rows: Sequence[Row]) -> None:
-        self._parts -= 1
-        self._report(rows, done=self._parts == 0)
+    def _report_whole(self) -> None:
+        if self._program and self._handshake:
+            self._report([*self._program, *self._handshake])
 
     # --- the program ----------------------------------------------------------------------------
 
     async def _look_at(self, found: ServerCommand) -> None:
-        """Report the program; only ECA's is asked for its version, as agents say theirs."""
-        if PurePath(found.command[0]).name == ECA:
-            self._report_part([await self._version(found)])
-        else:
-            self._report_part([Row("ok", found.label)])
+        """Note the program; only ECA's is asked for its version, as agents say theirs."""
+        is_eca = PurePath(found.command[0]).name == ECA
+        self._program = [await self._version(found) if is_eca else Row("ok", found.label)]
+        self._report_whole()
 
     async def _version(self, found: ServerCommand) -> Row:
         run = partial(
@@ -182,12 +176,14 @@ class Probe:
         is_acp = found.protocol == ACP
         try:
             async with self._connect(found, is_acp=is_acp) as connection:
-                self._report_part(await self._answer(found, connection, is_acp=is_acp))
+                self._handshake = await self._answer(found, connection, is_acp=is_acp)
+                self._report_whole()
                 if not is_acp:  # the rows are out: nobody waits for the end
                     await _shut_down(connection)
                 await connection.aclose(EXIT_S)
         except StartError as fault:
-            self._report_part([Row("error", str(fault))])
+            self._handshake = [Row("error", str(fault))]
+            self._report_whole()
 
     def _connect(
         self, found: ServerCommand, *, is_acp: bool
