@@ -81,11 +81,6 @@ def end_sessions(sessions: Iterable[int]) -> set[int]:
     return found
 
 
-def signal_session(session: int, number: signal.Signals) -> bool:
-    """Send a signal to all processes of a session; returns whether there were any."""
-    return bool(signal_sessions({session}, number))
-
-
 def signal_sessions(sessions: Set[int], number: signal.Signals) -> set[int]:
     """Send a signal to all processes of sessions; returns those that had any."""
     found = groups(sessions)

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, cast
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.guardian import GRACE_S, end_sessions, signal_session, signal_sessions, strays
+from eca_nvim.guardian import GRACE_S, end_sessions, signal_sessions, strays
 from eca_nvim.threads import run_in_thread
 from eca_nvim.transport.pipes import ReadPipe, WritePipe
 
@@ -162,7 +162,7 @@ class ChildProcess:
             for seconds, signum in ((patience, signal.SIGTERM), (GRACE_S, signal.SIGKILL)):
                 with anyio.move_on_after(seconds):
                     return await self.wait()
-                signal_session(self.pid, signum)
+                signal_sessions({self.pid}, signum)
             return await self.wait()
 
     def kill_now(self) -> None:
@@ -176,7 +176,7 @@ class ChildProcess:
         for signum in (signal.SIGTERM, signal.SIGKILL):
             if self._exits_in_time():
                 break
-            signal_session(self.pid, signum)
+            signal_sessions({self.pid}, signum)
         else:
             self._exits_in_time()
         end_sessions(self._sessions)

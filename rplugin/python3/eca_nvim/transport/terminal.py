@@ -25,7 +25,7 @@ from eca_nvim.guardian import (
     end_sessions,
     marked,
     processes,
-    signal_session,
+    signal_sessions,
     strays,
 )
 from eca_nvim.spawn import explained, explaining
@@ -156,7 +156,7 @@ class Terminal:
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._popen.poll() is not None:
                 return
-            signal_session(self._popen.pid, number)
+            signal_sessions({self._popen.pid}, number)
             with anyio.move_on_after(GRACE_S if number is signal.SIGTERM else math.inf):
                 await wait_for_exit(self._popen)
 
@@ -279,7 +279,7 @@ async def start_terminal(
         await _started(faults, command, env, cwd)
     except BaseException:
         os.close(ours)
-        signal_session(popen.pid, signal.SIGKILL)
+        signal_sessions({popen.pid}, signal.SIGKILL)
         popen.wait()
         raise
     finally:
