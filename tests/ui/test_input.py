@@ -166,6 +166,10 @@ def test_an_empty_input_names_the_keys_that_the_user_has_mapped(start_nvim: Star
     nvim.wait_screen("> type here with i · <Space>s sends · <F1> keys")
     nvim.keys("i")
     nvim.wait_screen("> type here · <C-s> sends")  # mapped in normal mode only
+    nvim.lua("vim.keymap.set('i', '<C-g>', '<Plug>(EcaSubmit)', { buffer = 0 })")
+    nvim.keys("<Esc>i")
+    nvim.wait_screen("> type here · <C-g> sends")  # their own, though the default works as well
+    nvim.lua("vim.keymap.del('i', '<C-g>', { buffer = 0 })")
     nvim.keys("<Esc>")
     nvim.lua("vim.keymap.del('i', '<C-s>', { buffer = 0 })")
     nvim.keys("i")

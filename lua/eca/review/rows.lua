@@ -10,14 +10,14 @@ local M = {}
 
 local TITLE = 'changes of the agent'
 
---- The actions that the title names, each with its default key.
----@type [string, string, string][]
+--- The actions that the title names.
+---@type [string, string][]
 local NAMED = {
-  { 'ChangeKeep', 'a', 'keep' },
-  { 'ChangeRevert', 'r', 'revert' },
-  { 'ChangeComment', 'c', 'comment' },
-  { 'ChangeSend', 's', 'send' },
-  { 'Keys', 'g?', 'keys' },
+  { 'ChangeKeep', 'keep' },
+  { 'ChangeRevert', 'revert' },
+  { 'ChangeComment', 'comment' },
+  { 'ChangeSend', 'send' },
+  { 'Keys', 'keys' },
 }
 
 --- The title of the list, with the keys that its window has; they are mapped when it opens.
@@ -26,8 +26,8 @@ function M.title()
   local buf = vim.fn.getqflist({ qfbufnr = 0 }).qfbufnr
   local parts = { TITLE } ---@type string[]
   for _, named in ipairs(buf ~= 0 and NAMED or {}) do
-    local action, default, word = unpack(named)
-    local key = keys.of(buf, 'n', action, default)
+    local action, word = unpack(named)
+    local key = keys.of(buf, 'n', action)
     parts[#parts + 1] = key and ('%s %s'):format(key, word) or nil
   end
   return table.concat(parts, '  ')

@@ -16,32 +16,45 @@ function M.spell(key)
   return (key:gsub('<C%-%u>', string.lower):gsub('<c%-', '<C-'):gsub(' ', '<Space>'))
 end
 
---- The keys that run an action in a buffer, its own before global ones, as the help spells them.
----@param buf integer 0 for the current one
+--- The keys that run an action in a buffer, as the help spells them.
+---@param buf integer
 ---@param mode string
 ---@param action string
----@return string[]
-function M.all(buf, mode, action)
-  local plug, found = M.plug(action), {} ---@type string, string[]
+---@return string[] own mapped in the buffer by the user
+---@return string[] defaults
+---@return string[] global
+local function mapped(buf, mode, action)
+  local plug, own, defaults, global = M.plug(action), {}, {}, {}
   local mappings = vim.api.nvim_buf_get_keymap(buf, mode)
   for _, mapping in ipairs(vim.list_extend(mappings, vim.api.nvim_get_keymap(mode))) do
     local rhs, is_ours = mapping.rhs or '', vim.startswith(mapping.desc or '', 'eca: ')
     -- A default that runs it only in some places is a call that names it.
     local is_call = is_ours and rhs:find(("('%s',"):format(action), 1, true)
+    local found = is_ours and defaults or mapping.buffer > 0 and own or global
     found[#found + 1] = (rhs == plug or is_call) and M.spell(mapping.lhs) or nil
   end
-  return found
+  return own, defaults, global
 end
 
---- A key that runs an action in a buffer, as the help spells it.
+--- All keys that run an action in a buffer, its own before global ones, as the help spells them.
 ---@param buf integer 0 for the current one
 ---@param mode string
 ---@param action string
----@param preferred? string named if it is one of several: a default
+---@return string[]
+function M.all(buf, mode, action)
+  return vim.iter({ mapped(buf, mode, action) }):flatten():totable()
+end
+
+--- A key that runs an action in a buffer, as the help spells it: the user's own before a default.
+---@param buf integer 0 for the current one
+---@param mode string
+---@param action string
+---@param preferred? string one of several defaults
 ---@return string? key nil if there is none
 function M.of(buf, mode, action, preferred)
-  local found = M.all(buf, mode, action)
-  return preferred and vim.list_contains(found, preferred) and preferred or found[1]
+  local own, defaults, global = mapped(buf, mode, action)
+  local default = vim.list_contains(defaults, preferred) and preferred or defaults[1]
+  return own[1] or default or global[1]
 end
 
 ---@alias eca.KeyRow [string, string] keys, and what they do
