@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from tests.session.fake_archive import FakeArchive
 
-from eca_nvim.agents.abilities import LoginEnd, LoginUser, LoginWay, Queries
+from eca_nvim.agents.abilities import Jobs, LoginEnd, LoginUser, LoginWay, Queries
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.known_tools import Peeks
@@ -54,6 +54,7 @@ class FakeAgent(Agent):
     """An agent that records what it gets and sends what the test wants; its options are ECA's."""
 
     queries: Queries | None = None
+    jobs: Jobs | None = None
     ways: Sequence[LoginWay] = ()
     still: str | None = None
     """How the user can log in; `log_in` does it."""

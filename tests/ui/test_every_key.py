@@ -175,6 +175,17 @@ def edited(nvim: Neovim, _: int) -> None:
     nvim.keys(f"{LEAVE}<C-w>k:only<CR>:edit README.md<CR>")
 
 
+def panel(nvim: Neovim, number: int) -> None:
+    """Show a panel with a row that can be acted on."""
+    nvim.keys(f"{LEAVE}:Eca jobs<CR>")
+    action = {"name": "kill", "key": "x", "text": "end it", "asks": [], "sure": ""}
+    draw(
+        nvim,
+        ["panel", "jobs", "jobs", [{**action, "everywhere": False}]],
+        ["panel_rows", "jobs", 0, 0, [{"id": "1", "line": [], "actions": ["kill"], "values": {}}]],
+    )
+
+
 PLAN = {
     "turns": [1],
     "title": "undo turn 1?",
@@ -235,6 +246,7 @@ OPENED: dict[str, Opened] = {
     "help": Opened(
         lambda nvim, _: nvim.command("Eca help"), ["commands/plugin"], "vim.bo.buftype == 'help'"
     ),
+    "panel": Opened(panel, ["panels/init"], "vim.bo.filetype == 'eca-panel'"),
     "login": Opened(
         login,
         ["panels/login_terminal"],

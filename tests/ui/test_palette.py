@@ -61,8 +61,9 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     view.nvim.command("enew")
     view.draw(ops.SetServer("stopped"))
     last = ["demo", "log", "health", "help"]
-    own = ["trust", "template", "paste", "hide", "delete", "start", "login", "logout"]
-    assert names(view) == ["add", "new", "resume", *own, *last]
+    panels = view.nvim.lua("return require('eca.panels.names')")
+    own = ["trust", "template", "paste", "hide", "delete", *(name for name, _ in panels)]
+    assert names(view) == ["add", "new", "resume", *own, "start", "login", "logout", *last]
     view.nvim.command("EcaChat")
     view.draw(ops.SetServer("ready", "eca"), *user(1, "first"))
     view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))

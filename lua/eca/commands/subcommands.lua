@@ -242,6 +242,14 @@ add('folder', 'started', {
   run = 'actions.folders.run',
   choices = 'commands.completion.folders',
 })
+for _, panel in ipairs(require('eca.panels.names')) do
+  add(panel[1], 'always', {
+    text = panel[2],
+    run = function()
+      require('eca.panels').open(panel[1])
+    end,
+  })
+end
 add('start', 'stopped', server('start', 'start the server', SERVERS))
 add('restart', 'started', server('restart', 'restart the server', SERVERS))
 add('quit', 'started', server('quit', 'stop the server', SERVERS))

@@ -18,6 +18,10 @@ host.listen({
   publish = expected.publish,
   starting = function(server)
     require('eca.editor.user_writes') -- watches from now on
+    local panels = package.loaded['eca.panels'] -- late: not before one is shown
+    if panels then
+      vim.schedule(panels.host_started)
+    end
     if server then
       local label = require('eca.state.mirror').server(server).label
       local op = { op = 'server', server = server, state = 'starting', label = label }
@@ -29,6 +33,10 @@ host.listen({
   end,
   lost = function()
     require('eca.view.host_gone').show()
+    local panels = package.loaded['eca.panels']
+    if panels then
+      panels.host_gone()
+    end
   end,
   cut = function()
     require('eca.view.frames').forget()

@@ -249,6 +249,14 @@ function draw.completions(op)
   require('eca.completion').received(op.chat, op.trigger, op.query, op.items, op.final)
 end
 
+function draw.panel(op)
+  require('eca.panels').set(op)
+end
+
+function draw.panel_rows(op)
+  require('eca.panels').set_rows(op)
+end
+
 function draw.run_login(op)
   require('eca.panels.login_terminal').run(op)
 end

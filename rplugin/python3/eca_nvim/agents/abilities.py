@@ -138,6 +138,13 @@ class Queries(Protocol):
         """Return all commands."""
 
 
+class Jobs(Protocol):
+    """The commands that an agent runs in the background; `JobsChanged` says which there are."""
+
+    async def kill(self, job_id: str) -> None:
+        """End a command and all that it has started."""
+
+
 class LoginWay(Struct, frozen=True):
     """A way to log in; `about` says in one line what it does or needs.
 

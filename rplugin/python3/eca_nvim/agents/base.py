@@ -11,7 +11,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from eca_nvim.agents.abilities import AgentLacks, Archive, LoginEnd, LoginUser, LoginWay, Queries
+from eca_nvim.agents.abilities import (
+    AgentLacks,
+    Archive,
+    Jobs,
+    LoginEnd,
+    LoginUser,
+    LoginWay,
+    Queries,
+)
 from eca_nvim.chat.vocabulary import agent_events, call_details, options
 from eca_nvim.chat.vocabulary.effects import AgentCalls, Prompt
 from eca_nvim.path_risks import Folders
@@ -263,4 +271,9 @@ class Agent(AgentCalls):
     @property
     def queries(self) -> Queries | None:
         """What the agent offers to complete a prompt, usable while it is ready; None: nothing."""
+        return None
+
+    @property
+    def jobs(self) -> Jobs | None:
+        """The commands in the background, usable while it is ready; None: it has none."""
         return None

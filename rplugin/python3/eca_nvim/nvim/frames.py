@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.msgpack import Encoder
 from msgspec.structs import replace
 
-from eca_nvim.chat.vocabulary import call_details, ops, options
+from eca_nvim.chat.vocabulary import call_details, ops, options, panels
 from eca_nvim.chat.vocabulary.bases import name_of
 
 INTERVAL = 0.04
@@ -151,6 +151,8 @@ def _weight(op: ops.ViewOp) -> int:
             return FLAT_SIZE + len(op.text)
         case ops.SetBody():
             return FLAT_SIZE + sum(map(len, op.lines)) + len(op.lines)
+        case panels.SetRows():
+            return FLAT_SIZE * (1 + len(op.rows))
         case _:  # lists of choices and files are long, too, but rare: the next frames are smaller
             return FLAT_SIZE
 
@@ -227,9 +229,10 @@ _PLAIN = frozenset(
     {
         *(ops.AppendText, ops.CloseBlock, ops.OpenBlock, ops.RemoveBlock),
         *(ops.SetBody, ops.SetHeader, ops.ShowPlace),
+        *(panels.SetPanel, panels.SetRows),
     }
 )
-"""Ops without maps, only text and our own numbers: they are packed as they are."""
+"""Ops without maps of others, only text and our own numbers: they are packed as they are."""
 _encode = Encoder().encode
 
 

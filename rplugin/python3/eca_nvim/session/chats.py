@@ -58,6 +58,8 @@ class Chats:
         self.table: dict[str, Chat] = {}
         self.default_server: str = ops.DEFAULT_SERVER
         """The name of the server of a chat that names none."""
+        self.on_change: Callable[[], None] | None = None
+        """Called when what is known of a chat or a server has changed, while a panel shows it."""
 
     def __iter__(self) -> Iterator[Chat]:
         return iter(tuple(self.table.values()))
@@ -97,6 +99,7 @@ class Chats:
             )
             if not announced:
                 self._view.push([ops.Emit("EcaChatClosed", {"chat": chat_id})])
+            self.changed()
 
     def apply(self, chat: Chat, events: Iterable[ChatEvent], child: str | None = None) -> None:
         """Apply events to a chat and show what they changed; a fault in one loses only that one.
@@ -151,10 +154,18 @@ class Chats:
             ]
         if shown:
             self._view.push(shown)
+            # A lone chunk has no status: nothing that a panel shows has changed.
+            if self.on_change and any(type(op) is ops.SetStatus for op in shown):
+                self.on_change()
         if changes.runs:
             self._running.set()
         for effect in changes.effects:
             effect(self.outside(changes.server))
+
+    def changed(self) -> None:
+        """Have panels drawn again: something that they show beside the chats has changed."""
+        if self.on_change:
+            self.on_change()
 
     def recheck_request(self, chat: Chat, block_id: int) -> None:
         """Show a pending request again if its warnings about files on disk have changed."""

@@ -87,7 +87,8 @@ class IncomingEvents:
         self._view = view
         self._redactor = redactor
         self._tasks: dict[str, str] = {}  # titles by id, oldest first
-        self._jobs: tuple[turn_events.Job, ...] = ()  # those that run
+        self.jobs: tuple[turn_events.Job, ...] = ()
+        """The commands in the background, also those that have ended, as last listed."""
         self._tool_servers: dict[str, str | None] = {}  # their states, by name
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
@@ -121,28 +122,34 @@ class IncomingEvents:
                         self._apply([event, *more])
                     else:
                         self._readers[type(event)](event)
+                        self._chats.changed()
                 except Exception as fault:  # noqa: BLE001 - a bug of ours; go on with the next
                     report_fault(self._view, SHOW, event, fault)
 
     @property
     def has_work(self) -> bool:
         """Whether the agent does something beside its chats."""
-        return bool(self._tasks or self._jobs)
+        return bool(self._tasks or self._running_jobs)
+
+    @property
+    def _running_jobs(self) -> Sequence[turn_events.Job]:
+        return [it for it in self.jobs if it.state is turn_events.JobState.RUNNING]
 
     def agent_ended(self) -> None:
         """Clear what an agent that has ended was doing."""
         self._options.agent_ended()
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
-        killed = [replace(job, state=turn_events.JobState.KILLED) for job in self._jobs]
+        killed = [replace(it, state=turn_events.JobState.KILLED) for it in self._running_jobs]
         self._tasks.clear()
         self._tool_servers.clear()
-        self._jobs = ()
+        self.jobs = ()
         self._show_work()
         self._show_jobs(killed)
+        self._chats.changed()
 
     def _jobs_changed(self, event: agent_events.JobsChanged) -> None:
+        self.jobs = event.jobs
         self._show_jobs(event.jobs)
-        self._jobs = tuple(it for it in event.jobs if it.state is turn_events.JobState.RUNNING)
         self._show_work()
 
     def _work_changed(self, event: agent_events.WorkChanged) -> None:
@@ -156,7 +163,7 @@ class IncomingEvents:
         """Show what the agent does beside its chats."""
         jobs = tuple(
             (owner(self._chats.table, job.chat_id or ""), truncate(one_line(job.title), JOB_CELLS))
-            for job in self._jobs
+            for job in self._running_jobs
         )
         titles = (*self._tasks.values(), *(f"job: {name}" for _, name in jobs))
         self._view.push([ops.SetWork(titles, self._server, jobs)])

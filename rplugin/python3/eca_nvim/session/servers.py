@@ -256,6 +256,7 @@ class NamedServer(effects.Outside):
         """Show the state; when the agent is ready, send what was held for it."""
         self._view.push([ops.SetServer(state.value, label, self.name)])
         self._chats.server_changed(self.name, state.value, self.process.folder)
+        self._chats.changed()
         self.login.state_changed(state)
         if state is ServerState.STARTING:
             self.trust.server_starts(self.process.identity)

@@ -20,6 +20,7 @@ from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness, introduction, workspace_folder
+from eca_nvim.agents.eca.jobs import EcaJobs
 from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.older.chat_ids import ChatIds
 from eca_nvim.agents.eca.older.dialect import Dialect
@@ -90,6 +91,7 @@ class _Life(Struct, frozen=True):
     outbox: Outbox
     archive: EcaArchive
     queries: EcaQueries
+    jobs: EcaJobs
     logins: ProviderLogins
     tool_servers: ToolServerLogins
     readiness: Readiness
@@ -232,6 +234,11 @@ class EcaAgent(ProcessAgent[_Life]):
         """What the server offers to complete a prompt."""
         return self._running.queries
 
+    @property
+    def jobs(self) -> EcaJobs:
+        """The commands that the server runs in the background."""
+        return self._running.jobs
+
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
         folders = self._workspace.folders
         return open_connection(
@@ -273,6 +280,7 @@ class EcaAgent(ProcessAgent[_Life]):
             outbox=Outbox(server, tasks, emit, mentions, turns, chat_options),
             archive=EcaArchive(server, inbox, mentions, replays, chat_options, emit),
             queries=EcaQueries(server),
+            jobs=EcaJobs(server),
             logins=logins,
             tool_servers=tool_servers,
             readiness=readiness,

@@ -6,6 +6,7 @@ partial: None in an event means unchanged.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
@@ -158,6 +159,8 @@ class Inbox:
                 exit_code=job.exit_code,
                 chat_id=job.chat_id,
                 call_id=job.tool_call_id,
+                id=job.id,
+                started=_seconds(job.started_at),
             )
             for job in message.jobs
             if job.status in _JOB_STATES
@@ -183,6 +186,14 @@ class Inbox:
     def _provider(self, message: providers.ProvidersUpdated) -> Sequence[AgentEvent]:
         self._logins.updated(message)
         return ()
+
+
+def _seconds(time: str | None) -> float | None:
+    """Return the seconds since 1970 of an ISO 8601 time; None if it is none."""
+    try:
+        return None if time is None else datetime.fromisoformat(time).timestamp()
+    except ValueError:
+        return None
 
 
 def _about(

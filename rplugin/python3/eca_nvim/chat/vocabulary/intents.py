@@ -8,7 +8,13 @@ was shown (op `pending`): it is not sent if the request has changed since.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from eca_nvim.chat.vocabulary import bases, completion, login, query_intents  # noqa: F401 - all intents
+from eca_nvim.chat.vocabulary import (  # noqa: F401 - all intents
+    bases,
+    completion,
+    login,
+    panels,
+    query_intents,
+)
 
 Intent: TypeAlias = bases.Intent
 

@@ -84,13 +84,18 @@ class JobState(StrEnum):
 
 
 class Job(bases.ChatEvent, frozen=True):
-    """A command in the background, as it is now; `call_id` started it in a chat (our id)."""
+    """A command in the background, as it is now; `call_id` started it in a chat (our id).
+
+    id: the agent's, unique while its process runs. started: seconds since 1970.
+    """
 
     title: str
     state: JobState = JobState.RUNNING
     exit_code: int | None = None
     chat_id: str | None = None
     call_id: str | None = None
+    id: str = ""
+    started: float | None = None
 
 
 class TurnEvent(bases.ChatEvent, frozen=True):

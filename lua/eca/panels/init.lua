@@ -1,0 +1,308 @@
+--- Panels: lists of what there is beside the text of chats, in a window below all others.
+---
+--- Rules kept here:
+--- - A panel is a buffer that the host fills (`SetPanel`, `SetRows`). It is live while it is shown
+---   in a window, and gone with its last one.
+--- - A redraw changes only the rows that differ. The cursor stays on its row.
+--- - What a row says is the host's: this file knows no panel but its name.
+local display_width = require('eca.ui.display_width')
+local files = require('eca.files')
+local highlights = require('eca.ui.highlights')
+local host = require('eca.host')
+local keys = require('eca.panels.keys')
+local others = require('eca.ui.others')
+local return_window = require('eca.ui.return_window')
+local to_code = require('eca.window.to_code')
+local windows = require('eca.window')
+
+local M = {}
+
+---@class eca.PanelRow
+---@field id string
+---@field line [string, string, integer][] text, group, and cells of a column
+---@field actions string[] the first is that of <CR>
+---@field values table<string, string> defaults of what an action asks for
+
+---@class eca.ShownPanel
+---@field name string
+---@field buf integer
+---@field chat? string the chat from which it was opened
+---@field title string
+---@field actions eca.PanelAction[]
+---@field rows eca.PanelRow[]
+---@field was_wide? boolean it was drawn in columns
+---@field origin eca.Origin
+---@field open fun(name: string) shows another panel in its place
+
+local MOST_ROWS, SHARE = 14, 0.4
+local COLUMNS = 70 -- of a window that has room for columns
+--- What a panel shows until the host has filled it.
+local FIRST = '  …'
+
+local namespace = vim.api.nvim_create_namespace('eca.panels')
+local shown = {} ---@type table<string, eca.ShownPanel> by name
+
+local OPTIONS = {
+  breakindent = true,
+  breakindentopt = 'shift:4',
+  conceallevel = 0,
+  cursorline = true,
+  foldcolumn = '0',
+  foldenable = false,
+  linebreak = true,
+  list = false,
+  number = false,
+  relativenumber = false,
+  signcolumn = 'no',
+  smoothscroll = true,
+  spell = false,
+  statuscolumn = ' ',
+  winfixheight = true,
+  winhighlight = 'WinBar:EcaWinbar,WinBarNC:EcaWinbar',
+  wrap = true,
+}
+
+--- The panel that a buffer shows.
+---@param buf integer
+---@return eca.ShownPanel?
+local function of_buffer(buf)
+  for _, panel in pairs(shown) do
+    if panel.buf == buf then
+      return panel
+    end
+  end
+end
+
+--- The text of a row, and where its colours are.
+---@param row eca.PanelRow
+---@param has_columns boolean
+---@return string line
+---@return [integer, integer, string][] marks byte columns and group
+local function text_of(row, has_columns)
+  local line, marks = '', {} ---@type string, [integer, integer, string][]
+  for _, cell in ipairs(row.line) do
+    local text, group, cells = unpack(cell)
+    if cells > 0 and has_columns then
+      text = display_width.pad(text, cells) .. ' '
+    elseif cells > 0 and text ~= '' then
+      text = text .. ' '
+    end
+    if group ~= '' and text ~= '' then
+      marks[#marks + 1] = { #line, #line + #text, group }
+    end
+    line = line .. text
+  end
+  return line, marks
+end
+
+--- Is a panel wide enough for columns? Where it is not, the texts of a row follow each other.
+---@param buf integer
+---@return boolean
+local function is_wide(buf)
+  local win = vim.fn.win_findbuf(buf)[1]
+  return win ~= nil and vim.api.nvim_win_get_width(win) >= COLUMNS
+end
+
+---@param buf integer
+---@param first integer 0-based
+---@param last integer exclusive
+---@param rows eca.PanelRow[]
+local function write(buf, first, last, rows)
+  local lines, marks = {}, {} ---@type string[], [integer, integer, string][][]
+  local has_columns = is_wide(buf)
+  for index, row in ipairs(rows) do
+    lines[index], marks[index] = text_of(row, has_columns)
+  end
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_clear_namespace(buf, namespace, first, last)
+  vim.api.nvim_buf_set_lines(buf, first, last, false, lines)
+  vim.bo[buf].modifiable = false
+  for index, of_row in ipairs(marks) do
+    for _, mark in ipairs(of_row) do
+      vim.api.nvim_buf_set_extmark(buf, namespace, first + index - 1, mark[1], {
+        end_col = mark[2],
+        hl_group = mark[3],
+      })
+    end
+  end
+end
+
+--- Where the cursors of a panel's windows are: the ids of their rows.
+---@param panel eca.ShownPanel
+---@return table<integer, string> by window
+local function places(panel)
+  local found = {} ---@type table<integer, string>
+  for _, win in ipairs(vim.fn.win_findbuf(panel.buf)) do
+    local row = panel.rows[vim.api.nvim_win_get_cursor(win)[1]]
+    found[win] = row and row.id
+  end
+  return found
+end
+
+--- Move cursors back to their rows; one whose row is gone stays at its line.
+---@param panel eca.ShownPanel
+---@param before table<integer, string>
+local function restore(panel, before)
+  for win, id in pairs(before) do
+    local cursor = vim.api.nvim_win_get_cursor(win)
+    local row = panel.rows[cursor[1]]
+    if not row or row.id ~= id then
+      for line, each in ipairs(panel.rows) do
+        if each.id == id then
+          vim.api.nvim_win_set_cursor(win, { line, cursor[2] })
+          break
+        end
+      end
+    end
+  end
+end
+
+--- Replace rows of a list in place.
+---@param list eca.PanelRow[]
+---@param at integer 0-based
+---@param removed integer
+---@param added eca.PanelRow[]
+local function splice(list, at, removed, added)
+  local tail = vim.list_slice(list, at + removed + 1)
+  for index = #list, at + 1, -1 do
+    list[index] = nil
+  end
+  vim.list_extend(vim.list_extend(list, added), tail)
+end
+
+--- The height of a window that shows a panel: what it needs, up to a share of the screen.
+---@param panel eca.ShownPanel
+local function fit(panel)
+  for _, win in ipairs(vim.fn.win_findbuf(panel.buf)) do
+    local is_alone = vim.api.nvim_win_get_height(win) + 4 >= vim.o.lines - vim.o.cmdheight
+    if vim.api.nvim_win_get_config(win).relative == '' and not is_alone then
+      local most = math.max(4, math.min(MOST_ROWS, math.floor(vim.o.lines * SHARE)))
+      local needed = vim.api.nvim_win_text_height(win, {}).all + 1 -- the winbar
+      if needed > vim.api.nvim_win_get_height(win) or not vim.w[win].eca_panel_sized then
+        pcall(vim.api.nvim_win_set_height, win, math.min(most, needed))
+        vim.w[win].eca_panel_sized = needed >= most or nil
+      end
+    end
+  end
+end
+
+--- Draw the op `panel`.
+---@param op { panel: string, title: string, actions: eca.PanelAction[] }
+function M.set(op)
+  local panel = shown[op.panel]
+  if panel then
+    panel.title = op.title
+    if #panel.actions == 0 and #op.actions > 0 then
+      panel.actions = op.actions
+      keys.attach_actions(panel)
+    end
+    keys.refresh(panel)
+  end
+end
+
+--- Draw the op `panel_rows`.
+---@param op { panel: string, at: integer, removed: integer, rows: eca.PanelRow[] }
+function M.set_rows(op)
+  local panel = shown[op.panel]
+  if not panel then
+    return
+  end
+  local before, is_first = places(panel), #panel.rows == 0
+  splice(panel.rows, op.at, op.removed, op.rows)
+  write(panel.buf, op.at, is_first and -1 or op.at + op.removed, op.rows)
+  restore(panel, before)
+  panel.was_wide = is_wide(panel.buf)
+  fit(panel)
+  keys.refresh(panel)
+end
+
+--- Ask the host for a panel, from its first row on.
+---@param panel eca.ShownPanel
+local function ask(panel)
+  panel.rows, panel.actions = {}, {}
+  write(panel.buf, 0, -1, { { id = '', line = { { FIRST, 'EcaMuted', 0 } } } })
+  host.send('show_panel', { panel = panel.name, chat = panel.chat })
+end
+
+---@param name string
+---@return eca.ShownPanel
+local function create(name)
+  local buf = others.create_buf()
+  files.name(buf, 'panel/' .. name)
+  vim.bo[buf].bufhidden, vim.bo[buf].modeline, vim.bo[buf].undolevels = 'wipe', false, -1
+  local panel = { name = name, buf = buf, title = name, actions = {}, rows = {}, open = M.open }
+  shown[name] = panel
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    callback = function()
+      shown[name] = nil
+      host.send_if_running('close_panel', { panel = name })
+    end,
+  })
+  vim.api.nvim_create_autocmd('CursorMoved', {
+    buffer = buf,
+    callback = function()
+      keys.refresh(panel)
+    end,
+  })
+  return panel
+end
+
+--- Show a panel, in the window of another one if the user is in it, and enter it.
+---@param name string
+function M.open(name)
+  highlights.setup()
+  local chat, before = windows.current_chat(), of_buffer(vim.api.nvim_get_current_buf())
+  local there = shown[name] and vim.fn.win_findbuf(shown[name].buf)[1]
+  if there then
+    others.go_to(there)
+    return
+  end
+  local panel = create(name)
+  panel.chat = before and before.chat or chat
+  panel.origin = before and before.origin or return_window.here()
+  to_code.uncover() -- a chat that floats would cover the panel
+  local win = vim.api.nvim_get_current_win()
+  if before then
+    others.show(win, panel.buf)
+  else
+    win = others.open_win(panel.buf, true, { split = 'below', win = -1, height = MOST_ROWS })
+  end
+  for option, value in pairs(OPTIONS) do
+    vim.wo[win][0][option] = value
+  end
+  vim.cmd.stopinsert()
+  others.set('FileType', panel.buf, 'filetype', 'eca-panel')
+  keys.attach(panel)
+  ask(panel)
+  fit(panel)
+  keys.refresh(panel)
+end
+
+vim.api.nvim_create_autocmd('WinResized', {
+  group = vim.api.nvim_create_augroup('eca.panels', {}),
+  callback = function()
+    for _, panel in pairs(shown) do
+      if #panel.rows > 0 and is_wide(panel.buf) ~= panel.was_wide then
+        panel.was_wide = is_wide(panel.buf)
+        write(panel.buf, 0, -1, panel.rows)
+      end
+      keys.refresh(panel)
+    end
+  end,
+})
+
+--- Have all panels filled again: by another host.
+function M.host_started()
+  vim.tbl_map(ask, shown)
+end
+
+--- Show that no host fills the panels.
+function M.host_gone()
+  for _, panel in pairs(shown) do
+    panel.title = panel.name .. ': not live, the plugin host is not running'
+    keys.refresh(panel)
+  end
+end
+
+return M

@@ -1,0 +1,6 @@
+--- The panels: the subcommand that shows each, and what it shows, in the order of <Tab>.
+
+---@type [string, string][]
+return {
+  { 'jobs', 'show what runs in the background' },
+}

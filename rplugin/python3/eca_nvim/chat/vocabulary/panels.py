@@ -1,0 +1,100 @@
+"""Panels: lists of what there is beside the text of chats, with keys that act on a row.
+
+Rows and actions are data: the host decides what a row says and what can be done with it, the view
+draws it and sends what the user does.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from eca_nvim.chat.vocabulary import bases
+
+Cell: TypeAlias = tuple[str, str, int]
+"""A piece of a row: clean text, its highlight group ("" for none), and the cells of its column; 0:
+it is no column, as the last one. A narrow window has no columns.
+"""
+
+
+class Ask(Struct, frozen=True):
+    """What the user is asked before an action: to type a line, or to choose one of `choices`.
+
+    name: the answer's name in `ActInPanel.values`. A row's value of that name is the default.
+    """
+
+    name: str
+    question: str
+    choices: Sequence[str] = ()
+
+
+class Action(Struct, frozen=True):
+    """What a key of a panel does. Keys are unique in a panel; none is a key of the view's own.
+
+    name: what `Row.actions` names. everywhere: it needs no row. sure: the question before something
+    that cannot be undone, "" for none; `{}` in it stands for the row's value `name`.
+    """
+
+    name: str
+    key: str
+    text: str
+    asks: Sequence[Ask] = ()
+    everywhere: bool = False
+    sure: str = ""
+
+
+class Row(Struct, frozen=True):
+    """A line of a panel.
+
+    id: unique in the panel; the cursor stays on it. actions: what can be done here; the first is
+    done by <CR>. values: defaults of what is asked for; `name`: what the row is about.
+    """
+
+    id: str
+    line: Sequence[Cell]
+    actions: Sequence[str] = ()
+    values: Mapping[str, str] = {}
+
+
+class SetPanel(bases.ViewOp, frozen=True, tag="panel"):
+    """Set what a panel shows above its rows: a title of one line, and its actions."""
+
+    panel: str
+    title: str
+    actions: Sequence[Action]
+
+
+class SetRows(bases.ViewOp, frozen=True, tag="panel_rows"):
+    """Replace `removed` rows of a panel from row `at` (0-based) on."""
+
+    panel: str
+    at: int
+    removed: int
+    rows: Sequence[Row]
+
+
+class ShowPanel(bases.Intent, frozen=True, tag="show_panel"):
+    """Show a panel, for the server of a chat (None: the default one), from its first row on."""
+
+    panel: str
+    chat: str | None = None
+
+
+class ClosePanel(bases.Intent, frozen=True, tag="close_panel"):
+    """The panel is shown no more."""
+
+    panel: str
+
+
+class ActInPanel(bases.Intent, frozen=True, tag="act_in_panel"):
+    """Do an action of a panel on a row; None: on no row.
+
+    values: what the user was asked for. The answer is nil, or a table of what the view does next:
+    open (a path) with line (1-based), chat (show this one), yank (a text), link (show this one).
+    """
+
+    panel: str
+    action: str
+    request: int
+    row: str | None = None
+    values: Mapping[str, str] = {}
