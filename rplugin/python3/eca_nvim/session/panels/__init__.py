@@ -52,13 +52,10 @@ class Shown(Struct, eq=False):
 class Panels:
     """The panels that are shown, by name."""
 
-    def __init__(
-        self, chats: Chats, servers: Servers, view: View, kinds: Mapping[str, type[Panel]]
-    ) -> None:
+    def __init__(self, chats: Chats, servers: Servers, view: View) -> None:
         self._view = view
         self._chats = chats
         self._servers = servers
-        self._kinds = kinds
         self._scene = Scene(chats, servers, view)
         self._shown: dict[str, Shown] = {}
         self._changed = anyio.Event()
@@ -75,8 +72,10 @@ class Panels:
     # --- what the user does -----------------------------------------------------------------------
 
     async def _show(self, intent: panels.ShowPanel) -> None:
+        from eca_nvim.session.panels.kinds import KINDS  # noqa: PLC0415 - few requests need them
+
         self._close(panels.ClosePanel(intent.panel))
-        shown = Shown(self._kinds[intent.panel](self._scene, intent.chat))
+        shown = Shown(KINDS[intent.panel](self._scene, intent.chat))
         self._shown[intent.panel] = shown
         self._draw(intent.panel, shown)
         if not self._is_running:

@@ -12,8 +12,6 @@ from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
-from eca_nvim.session.panels.jobs import JobsPanel
-from eca_nvim.session.panels.panel import Panel
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
@@ -22,9 +20,6 @@ from eca_nvim.session.requests.search import ChatContent
 from eca_nvim.session.requests.templates import Templates
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View
-
-PANELS: Mapping[str, type[Panel]] = {"jobs": JobsPanel}
-"""The panels, by the subcommands that show them."""
 
 
 def request_handlers(
@@ -75,5 +70,5 @@ def request_handlers(
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
-        **Panels(chats, servers, view, PANELS).table,
+        **Panels(chats, servers, view).table,
     }

@@ -1,0 +1,9 @@
+"""Kinds: the panels, by the subcommands that show them; loaded with the first one."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from eca_nvim.session.panels.jobs import JobsPanel
+from eca_nvim.session.panels.panel import Panel
+
+KINDS: Final[Mapping[str, type[Panel]]] = {"jobs": JobsPanel}
