@@ -34,7 +34,7 @@ local M = {}
 ---@field origin eca.Origin
 ---@field open fun(name: string) shows another panel in its place
 
-local MOST_ROWS, SHARE = 14, 0.4
+local LEAST_ROWS, MOST_ROWS, SHARE = 4, 14, 0.4
 local COLUMNS = 70 -- of a window that has room for columns
 --- What a panel shows until the host has filled it.
 local FIRST = '  …'
@@ -170,18 +170,20 @@ local function splice(list, at, removed, added)
   vim.list_extend(vim.list_extend(list, added), tail)
 end
 
---- The height of a window that shows a panel: what it needs, up to a share of the screen.
+--- Give a panel's window the height that its rows need, up to a share of the screen. It only grows,
+--- so that what is below the cursor does not jump, and not if the user has set another height.
 ---@param panel eca.ShownPanel
 local function fit(panel)
   for _, win in ipairs(vim.fn.win_findbuf(panel.buf)) do
-    local is_alone = vim.api.nvim_win_get_height(win) + 4 >= vim.o.lines - vim.o.cmdheight
-    if vim.api.nvim_win_get_config(win).relative == '' and not is_alone then
-      local most = math.max(4, math.min(MOST_ROWS, math.floor(vim.o.lines * SHARE)))
-      local needed = vim.api.nvim_win_text_height(win, {}).all + 1 -- the winbar
-      if needed > vim.api.nvim_win_get_height(win) or not vim.w[win].eca_panel_sized then
-        pcall(vim.api.nvim_win_set_height, win, math.min(most, needed))
-        vim.w[win].eca_panel_sized = needed >= most or nil
-      end
+    local height, ours = vim.api.nvim_win_get_height(win), vim.w[win].eca_panel_height
+    local is_split = vim.fn.win_gettype(win) == '' and vim.fn.winnr('$') > 1
+    if is_split and (ours == nil or ours == height) then
+      local most = math.max(LEAST_ROWS, math.min(MOST_ROWS, math.floor(vim.o.lines * SHARE)))
+      local last = math.min(#panel.rows, most)
+      local needed = vim.api.nvim_win_text_height(win, { end_row = math.max(0, last - 1) }).all
+      local wanted = math.max(ours or LEAST_ROWS, math.min(most, needed + 1)) -- with the winbar
+      vim.api.nvim_win_set_height(win, wanted)
+      vim.w[win].eca_panel_height = vim.api.nvim_win_get_height(win)
     end
   end
 end
@@ -266,7 +268,7 @@ function M.open(name)
   if before then
     others.show(win, panel.buf)
   else
-    win = others.open_win(panel.buf, true, { split = 'below', win = -1, height = MOST_ROWS })
+    win = others.open_win(panel.buf, true, { split = 'below', win = -1, height = LEAST_ROWS })
   end
   for option, value in pairs(OPTIONS) do
     vim.wo[win][0][option] = value

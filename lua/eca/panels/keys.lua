@@ -258,9 +258,11 @@ function M.attach(panel)
       each[2](panel)
     end)
   end
-  map(panel, '<CR>', 'the first action of the row', function()
-    press(panel, '<CR>')
-  end)
+  for _, key in ipairs({ '<CR>', '<2-LeftMouse>' }) do
+    map(panel, key, 'the first action of the row', function()
+      press(panel, '<CR>')
+    end)
+  end
 end
 
 --- Map the keys of a panel's actions.

@@ -26,6 +26,8 @@ from eca_nvim.session.view import Refused, View, isolated
 
 PAUSE: Final = 0.1
 """Seconds between two drawings of a panel, at least."""
+SHARE: Final = 9
+"""How many times longer than drawing the pause after it is, at least."""
 REFRESH: Final = 1.0
 """Seconds after which times are drawn again."""
 MOST_TOGETHER: Final = 200
@@ -121,9 +123,11 @@ class Panels:
             with anyio.move_on_after(REFRESH):
                 await self._changed.wait()
             self._changed = anyio.Event()
+            began = time.monotonic()
             for name, shown in tuple(self._shown.items()):
                 self._draw(name, shown)
-            await anyio.sleep(PAUSE)
+            # Thousands of rows that change all the time must leave the host free for the chats.
+            await anyio.sleep(max(PAUSE, SHARE * (time.monotonic() - began)))
         self._is_running, self._chats.on_change = False, None
 
     def _draw(self, name: str, shown: Shown) -> None:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import ClassVar, Final
 
 from msgspec import Struct
@@ -14,6 +15,9 @@ from eca_nvim.session.view import View
 
 LONGEST_CELL: Final = 300
 """Cells of a text in a row; the window wraps it."""
+
+CHARACTERS_A_CELL: Final = 8
+"""Most characters of a text that are read for a cell: escapes and marks have no width."""
 
 ANSWER_SECONDS: Final = 30.0
 """Time for an action to show its effect, unless it says otherwise."""
@@ -77,7 +81,12 @@ class Panel(ABC):
 
 def cell(text: object, cells: int = LONGEST_CELL) -> str:
     """Return the text of others as one safe line of at most so many cells."""
-    return truncate(one_line(str(text)), cells)
+    return _safe(str(text)[: cells * CHARACTERS_A_CELL], cells)
+
+
+@lru_cache(maxsize=1 << 15)  # a panel of thousands of rows is made again each second
+def _safe(text: str, cells: int) -> str:
+    return truncate(one_line(text), cells)
 
 
 def column(text: object, cells: int, group: str = "") -> Cell:
