@@ -20,6 +20,7 @@ from eca_nvim.chat.vocabulary.agent_events import (
     AgentEvent,
     JobsChanged,
     MessageShown,
+    Tool,
     ToolServerChanged,
     TrustWanted,
     Welcomed,
@@ -130,7 +131,15 @@ def test_a_default_counts_where_nothing_is_selected() -> None:
     [
         (
             {"name": "s", "type": "mcp", "status": "running", "tools": [{"name": "echo"}]},
-            ToolServerChanged("s", "running", "mcp", ("echo",)),
+            ToolServerChanged("s", "running", "mcp", (Tool("echo"),)),
+        ),
+        (
+            {"name": "s", "tools": [{"name": "a", "description": "b", "parameters": {"c": 1}}]},
+            ToolServerChanged("s", tools=(Tool("a", "b", {"c": 1}),)),
+        ),
+        (
+            {"name": "s", "tools": [{"name": "a", "disabled": True}]},
+            ToolServerChanged("s", tools=(Tool("a", disabled=True),)),
         ),
         ({"name": "s", "status": "stopped"}, ToolServerChanged("s", "stopped")),
         ({"name": "s", "status": None, "tools": None}, ToolServerChanged("s")),
@@ -176,7 +185,7 @@ def test_jobs_are_those_whose_state_is_known() -> None:
     assert isinstance(update, JobsUpdated)
     assert heard(update) == JobsChanged(
         (
-            Job("make", JobState.FAILED, 3, None, "t1"),
-            Job("later", JobState.RUNNING, None, "ours"),
+            Job("make", JobState.FAILED, 3, None, "t1", "job-1"),
+            Job("later", JobState.RUNNING, None, "ours", id="job-2"),
         )
     )

@@ -7,7 +7,7 @@ from itertools import dropwhile, groupby
 from typing import Any, Final
 from uuid import uuid4
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from eca_nvim.chat.handlers.questions import find_question
 from eca_nvim.chat.model.chat import Chat, owner, route
@@ -89,7 +89,8 @@ class IncomingEvents:
         self._tasks: dict[str, str] = {}  # titles by id, oldest first
         self.jobs: tuple[turn_events.Job, ...] = ()
         """The commands in the background, also those that have ended, as last listed."""
-        self._tool_servers: dict[str, str | None] = {}  # their states, by name
+        self.tool_servers: dict[str, agent_events.ToolServerChanged] = {}
+        """All that is known of the tool servers, by name."""
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
             agent_events.TrustWanted: lambda it: trust.server_wants(
@@ -141,7 +142,7 @@ class IncomingEvents:
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
         killed = [replace(it, state=turn_events.JobState.KILLED) for it in self._running_jobs]
         self._tasks.clear()
-        self._tool_servers.clear()
+        self.tool_servers.clear()
         self.jobs = ()
         self._show_work()
         self._show_jobs(killed)
@@ -169,12 +170,16 @@ class IncomingEvents:
         self._view.push([ops.SetWork(titles, self._server, jobs)])
 
     def _tool_server_changed(self, event: agent_events.ToolServerChanged) -> None:
-        """Warn of a tool server that has just come to need the user."""
-        log.info("%s", event)
-        before = self._tool_servers.get(event.name)
-        self._tool_servers[event.name] = event.status or before
+        """Note a tool server; warn of one that has just come to need the user."""
+        log.info("tool server %r: %s", event.name, event.status)
+        if event.removed:
+            self.tool_servers.pop(event.name, None)
+            return
+        before = self.tool_servers.get(event.name, agent_events.ToolServerChanged(event.name))
+        known = {name: value for name, value in asdict(event).items() if value is not None}
+        self.tool_servers[event.name] = replace(before, **known)
         told = _TOLD.get(event.status)
-        if told is not None and before != event.status:
+        if told is not None and before.status != event.status:
             name = truncate(one_line(event.name), NAME_CELLS)
             self._view.push([ops.Notify("warn", f"the MCP server {name} {told}")])
 

@@ -175,7 +175,7 @@ class Inbox:
                 name=message.name,
                 status=given(message.status),
                 kind=given(message.type),
-                tools=None if listed is None else tuple(it.name for it in listed),
+                tools=None if listed is None else tuple(map(_tool, listed)),
             ),
         )
 
@@ -186,6 +186,15 @@ class Inbox:
     def _provider(self, message: providers.ProvidersUpdated) -> Sequence[AgentEvent]:
         self._logins.updated(message)
         return ()
+
+
+def _tool(tool: tools.Tool) -> agent_events.Tool:
+    return agent_events.Tool(
+        name=tool.name,
+        description=tool.description or "",
+        parameters=tool.parameters,
+        disabled=bool(tool.disabled),
+    )
 
 
 def _seconds(time: str | None) -> float | None:

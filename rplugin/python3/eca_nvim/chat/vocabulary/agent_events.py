@@ -2,6 +2,8 @@
 
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from eca_nvim.chat.vocabulary import bases, turn_events
 
 AgentEvent: TypeAlias = bases.AgentEvent
@@ -43,11 +45,26 @@ class JobsChanged(AgentEvent, frozen=True):
     jobs: tuple[turn_events.Job, ...]
 
 
+class Tool(Struct, frozen=True):
+    """A tool that a model may call; texts are the server's own.
+
+    parameters: a JSON schema, as received. disabled: for the agent that is selected.
+    """
+
+    name: str
+    description: str = ""
+    parameters: object = None
+    disabled: bool = False
+
+
 class ToolServerChanged(AgentEvent, frozen=True):
-    """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None means unchanged."""
+    """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None means unchanged.
+
+    kind: mcp, or native for the agent's own tools.
+    """
 
     name: str
     status: str | None = None
     kind: str | None = None
-    tools: tuple[str, ...] | None = None
+    tools: tuple[Tool, ...] | None = None
     removed: bool = False
