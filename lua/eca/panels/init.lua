@@ -7,6 +7,7 @@
 --- - What a row says is the host's: this file knows no panel but its name.
 local display_width = require('eca.ui.display_width')
 local files = require('eca.files')
+local guard = require('eca.consent.guard')
 local highlights = require('eca.ui.highlights')
 local host = require('eca.host')
 local keys = require('eca.panels.keys')
@@ -32,6 +33,7 @@ local M = {}
 ---@field rows eca.PanelRow[]
 ---@field was_wide? boolean it was drawn in columns
 ---@field origin eca.Origin
+---@field guard? eca.Guard another row has come under the cursor
 ---@field open fun(name: string) shows another panel in its place
 
 local LEAST_ROWS, MOST_ROWS, SHARE = 4, 14, 0.4
@@ -139,19 +141,22 @@ local function places(panel)
   return found
 end
 
---- Move cursors back to their rows; one whose row is gone stays at its line.
+--- Move cursors back to their rows. One whose row is gone stays at its line: what is there now was
+--- not what the next key is meant for.
 ---@param panel eca.ShownPanel
 ---@param before table<integer, string>
 local function restore(panel, before)
   for win, id in pairs(before) do
     local cursor = vim.api.nvim_win_get_cursor(win)
-    local row = panel.rows[cursor[1]]
+    local row, line = panel.rows[cursor[1]], nil ---@type eca.PanelRow?, integer?
     if not row or row.id ~= id then
-      for line, each in ipairs(panel.rows) do
-        if each.id == id then
-          vim.api.nvim_win_set_cursor(win, { line, cursor[2] })
-          break
-        end
+      for index, each in ipairs(panel.rows) do
+        line = line or each.id == id and index or nil
+      end
+      if line then
+        vim.api.nvim_win_set_cursor(win, { line, cursor[2] })
+      else
+        panel.guard = guard.begin()
       end
     end
   end

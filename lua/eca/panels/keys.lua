@@ -5,10 +5,12 @@
 --- - The first action of a row is done by <CR>; each has a key of its own, too. A key that the user
 ---   has mapped in the buffer, as by an autocommand for the file type, stays theirs.
 --- - The winbar names at most four keys. `g?` lists all.
---- - What cannot be undone is asked about first.
+--- - What cannot be undone is asked about first. A key does nothing within the guard time after the
+---   row under the cursor has gone: it was meant for that.
 local choose = require('eca.ui.choose')
 local files = require('eca.files')
 local footer = require('eca.ui.footer')
+local guard = require('eca.consent.guard')
 local host = require('eca.host')
 local names = require('eca.panels.names')
 local notify = require('eca.ui.notify')
@@ -145,6 +147,10 @@ end
 ---@param key string
 local function press(panel, key)
   local row = row_of(panel)
+  if panel.guard and not guard.is_over(panel.guard) then
+    notify.info('another row has just come here: press the key again')
+    return
+  end
   for index, action in ipairs(actions_on(panel, row)) do
     local is_first = index == 1 and row and row.actions[1] == action.name
     if action.key == key or key == '<CR>' and is_first then

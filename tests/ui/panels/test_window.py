@@ -168,3 +168,22 @@ def test_another_host_fills_it_again(
     nvim.take_errors()
     nvim.keys(":Eca restart<CR>")
     nvim.wait_screen("running  ")
+
+
+def test_a_key_for_a_row_that_has_just_gone_does_nothing(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    one, two = job(1, "one"), job(2, "two")
+    steps = (jobs(one, two), gate(tmp_path / "1"), jobs(two))
+    nvim = start(start_nvim, scripted_server, *steps)
+    nvim.lua("vim.g.eca = vim.tbl_extend('force', vim.g.eca, { approval = { guard = 60000 } })")
+    nvim.lua("require('eca.config').forget()")
+    (tmp_path / "1").write_text("")
+    nvim.wait_until("#vim.api.nvim_buf_get_lines(0, 0, -1, true) == 1")
+    nvim.keys("x")
+    nvim.wait_screen("another row has just come here")
+    nvim.lua("vim.g.eca = vim.tbl_extend('force', vim.g.eca, { approval = { guard = 0 } })")
+    nvim.lua("require('eca.config').forget()")
+    nvim.keys("x")
+    nvim.wait_screen("End two?")
+    nvim.keys("2<CR>")
