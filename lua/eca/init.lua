@@ -294,6 +294,12 @@ function M.files(chat)
   return id and require('eca.state.used_files').list(id) or {}
 end
 
+--- The tool servers of all servers (`:help eca.mcp()`).
+---@return eca.ToolServer[]
+function M.mcp()
+  return require('eca.state.mirror').tool_servers()
+end
+
 --- The status of the current chat.
 ---@return eca.Status
 function M.status()

@@ -277,8 +277,8 @@ REMOVED: script.Steps = script.send("tool/serverRemoved", {"name": "notes"})
         ([*server_state("stopped"), *server_state("requires-auth")], None),
         ([*server_state("stopping"), *REMOVED], None),
         ([*server_state("starting"), *server_state("running")], "reports running."),
-        (server_state("stopping"), "reports stopping."),
-        ([], "has reported nothing since."),
+        (server_state("stopping"), "has not started again since."),
+        ([], "has not started again since."),
     ],
 )
 async def test_a_logout_of_an_mcp_server_says_what_is_reported_after_it(
@@ -299,9 +299,7 @@ async def test_a_logout_of_an_mcp_server_says_what_is_reported_after_it(
         still = await client.agent.logout("mcp:notes")
         ways = {way.id: way.logged_in for way in await client.agent.login_ways()}
     assert still == (told and f"You may still be logged in: the MCP server notes {told}")
-    assert ways.get("mcp:notes", False) is (
-        told in ("reports running.", "has reported nothing since.")
-    )
+    assert ways.get("mcp:notes", False) is (told is not None)
 
 
 async def test_a_cancelled_login_does_not_leave_an_mcp_server_waiting(
@@ -319,5 +317,7 @@ async def test_a_cancelled_login_does_not_leave_an_mcp_server_waiting(
             tasks.start_soon(client.agent.login, "mcp:notes", user)
             await user.waits.wait()
             tasks.cancel_scope.cancel()
-        await client.until(lambda: len(client.all(ToolServerChanged)) == 3)
+        told = client.all(ToolServerChanged)
+        await client.until(lambda: told[-1] != client.all(ToolServerChanged)[-1])
+        assert client.all(ToolServerChanged)[-1].status == "requires-auth"
     assert server.received("mcp/logoutServer")[0]["params"] == {"name": "notes"}

@@ -9,19 +9,18 @@ from tests.support.screen import Value
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness
-from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
+from eca_nvim.agents.eca.login import ProviderLogins
 from eca_nvim.agents.eca.older.chat_ids import ChatIds
 from eca_nvim.agents.eca.older.dialect import Dialect
 from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.agents.eca.prompts import Mentions, Selection
 from eca_nvim.agents.eca.replay import Replays
+from eca_nvim.agents.eca.tool_servers import EcaToolServers
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary.agent_events import (
     AgentEvent,
     JobsChanged,
     MessageShown,
-    Tool,
-    ToolServerChanged,
     TrustWanted,
     Welcomed,
     WorkChanged,
@@ -31,7 +30,7 @@ from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 from eca_nvim.protocol.eca.chat import ConfigUpdated
 from eca_nvim.protocol.eca.lifecycle import ShowMessage, TaskProgress
-from eca_nvim.protocol.eca.tools import JobsUpdated, ToolServerUpdated
+from eca_nvim.protocol.eca.tools import JobsUpdated
 
 
 def heard(message: object) -> AgentEvent:
@@ -39,7 +38,7 @@ def heard(message: object) -> AgentEvent:
     ids, turns, nothing = ChatIds(), Turns(), Dialect()
     options = ChatOptions(ids, turns, nothing)
     server: Any = None
-    logins = ProviderLogins(server), ToolServerLogins(server)
+    logins = ProviderLogins(server), EcaToolServers(server, lambda _: None, (), {})
     [event] = Inbox(turns, options, Mentions(), Replays(), Readiness(), *logins).read(message)
     return event
 
@@ -124,32 +123,6 @@ def test_a_default_counts_where_nothing_is_selected() -> None:
     chat = {"defaultModel": "m", "defaultAgent": "code"}
     assert choices(chat).selected == Selection("m", "code", "")
     assert choices({**chat, "selectModel": "n"}).selected == Selection("n", "code", "")
-
-
-@pytest.mark.parametrize(
-    ("said", "ours"),
-    [
-        (
-            {"name": "s", "type": "mcp", "status": "running", "tools": [{"name": "echo"}]},
-            ToolServerChanged("s", "running", "mcp", (Tool("echo"),)),
-        ),
-        (
-            {"name": "s", "tools": [{"name": "a", "description": "b", "parameters": {"c": 1}}]},
-            ToolServerChanged("s", tools=(Tool("a", "b", {"c": 1}),)),
-        ),
-        (
-            {"name": "s", "tools": [{"name": "a", "disabled": True}]},
-            ToolServerChanged("s", tools=(Tool("a", disabled=True),)),
-        ),
-        ({"name": "s", "status": "stopped"}, ToolServerChanged("s", "stopped")),
-        ({"name": "s", "status": None, "tools": None}, ToolServerChanged("s")),
-        ({"name": "s", "tools": []}, ToolServerChanged("s", tools=())),
-    ],
-)
-def test_a_tool_server_changes_in_part(said: Value, ours: ToolServerChanged) -> None:
-    update = read_notification("tool/serverUpdated", said)
-    assert isinstance(update, ToolServerUpdated)
-    assert heard(update) == ours
 
 
 @pytest.mark.parametrize(

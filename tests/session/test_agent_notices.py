@@ -1,15 +1,22 @@
 """The agent's notices about itself, each shown as one line."""
 
 import pytest
+from msgspec.structs import replace
 from tests.session.rig import Rig
 from tests.support.announced import announced
 
 from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary import intents
-from eca_nvim.chat.vocabulary.agent_events import JobsChanged, ToolServerChanged
+from eca_nvim.chat.vocabulary.agent_events import (
+    JobsChanged,
+    Offered,
+    Tool,
+    ToolServerChanged,
+    ToolServerState,
+)
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import Addressed, ToolFinished, ToolRequested, ToolRunning
-from eca_nvim.chat.vocabulary.ops import Notify, SetHeader, SetStatus, SetWork
+from eca_nvim.chat.vocabulary.ops import Notify, SetHeader, SetStatus, SetToolServer, SetWork
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.turn_events import Job, TurnEnded
 
@@ -42,19 +49,40 @@ async def test_where_there_may_be_a_model_nothing_is_said(
     assert NO_MODEL not in rig.view.text()
 
 
-async def test_a_tool_server_that_fails_is_named_once(rig: Rig) -> None:
+FAILED, RUNNING = ToolServerState.FAILED, ToolServerState.RUNNING
+
+
+async def test_a_tool_server_that_fails_is_named_once_with_the_reason(rig: Rig) -> None:
     agent = await rig.ready()
-    for status in ("starting", "failed", None, "failed", "running", "failed"):
+    for status in (ToolServerState.STARTING, FAILED, FAILED, RUNNING):
         agent.announce(ToolServerChanged("mine\nown", status))
-    told = Notify("warn", "the MCP server mine own failed: :Eca log may say why")
-    assert rig.view.of(Notify) == [told, told]
+    agent.announce(ToolServerChanged("mine\nown", FAILED, error="no such file, api_key=sk-secret1"))
+    assert rig.view.of(Notify) == [
+        Notify("warn", "the MCP server mine own failed: :Eca log may say why"),
+        Notify("warn", "the MCP server mine own failed: no such file, api_key=[hidden]"),
+    ]
 
 
 async def test_a_tool_server_that_needs_a_login_is_named_with_the_way_out(rig: Rig) -> None:
     agent = await rig.ready()
-    for status in ("starting", "requires-auth", "requires-auth", None, "running"):
+    for status in (ToolServerState.STARTING, *[ToolServerState.NEEDS_LOGIN] * 2, RUNNING):
         agent.announce(ToolServerChanged("mine", status))
     assert rig.view.of(Notify) == [Notify("warn", "the MCP server mine needs a login: :Eca login")]
+
+
+async def test_other_code_is_told_what_has_changed_of_a_tool_server(rig: Rig) -> None:
+    agent = await rig.ready()
+    known = ToolServerChanged("mine", RUNNING, "mcp", (Tool("echo"),))
+    for changed in (known, replace(known, prompts=(Offered("greet"),)), replace(known, tools=())):
+        agent.announce(changed)
+    told = {"name": "mine", "server_name": "eca", "status": "running", "kind": "mcp"}
+    assert [op.told for op in rig.view.of(SetToolServer)] == [
+        told | {"tools": 1},
+        told | {"tools": 0},
+    ]
+    agent.end(AgentExit("gone"))
+    await rig.view.until(lambda: len(rig.view.of(SetToolServer)) == 3)
+    assert rig.view.of(SetToolServer)[-1].told["status"] == "removed"
 
 
 async def test_commands_in_the_background_are_said_while_they_run(rig: Rig) -> None:

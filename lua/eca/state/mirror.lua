@@ -122,6 +122,15 @@ M.UNTITLED = 'New chat'
 ---@field work string[] titles of what it does in the background, oldest first
 ---@field jobs [string, string][] the commands among it, each with its chat
 
+--- A tool server of a server: one of MCP (kind 'mcp'), or the agent's own tools ('native').
+---@class eca.ToolServer
+---@field name string
+---@field server_name string whose it is
+---@field status string 'running', 'starting', 'failed', …
+---@field kind 'mcp'|'native'|'' '' if not known
+---@field tools integer how many
+---@field error? string why it has failed
+
 --- What the host has sent of a chat.
 ---@class eca.MirroredChat
 ---@field status? eca.Status
@@ -132,6 +141,7 @@ M.UNTITLED = 'New chat'
 
 local chats = {} ---@type table<string, eca.MirroredChat> by id
 local servers_told = {} ---@type table<string, eca.ServerProcess> by name
+local tool_servers = {} ---@type eca.ToolServer[] of all servers, in the order in which they came
 local all_pending = {} ---@type eca.Pending[] oldest first, over all chats
 
 --- Stand for what the host has not sent.
@@ -218,6 +228,26 @@ end
 ---@param parts table<string, any> fields of `eca.ServerProcess`
 function M.set_server(name, parts)
   servers_told[name] = vim.tbl_extend('force', M.server(name), parts)
+end
+
+--- Op `tool_server`.
+---@param told eca.ToolServer with the status 'removed' it is gone
+function M.set_tool_server(told)
+  local place = #tool_servers + 1
+  for index, each in ipairs(tool_servers) do
+    place = each.name == told.name and each.server_name == told.server_name and index or place
+  end
+  if told.status == 'removed' then
+    table.remove(tool_servers, place)
+  else
+    tool_servers[place] = M.clean(told)
+  end
+end
+
+--- The tool servers of all servers.
+---@return eca.ToolServer[]
+function M.tool_servers()
+  return vim.deepcopy(tool_servers)
 end
 
 --- The names of the servers that were started, and not ended by the user.

@@ -155,6 +155,11 @@ function draw.work(op)
   all_stale = true
 end
 
+function draw.tool_server(op)
+  mirror.set_tool_server(op.told)
+  emit('EcaToolServerChanged', mirror.clean(op.told))
+end
+
 function draw.options(op)
   mirror.set(op.chat, 'options', op.options)
 end

@@ -11,7 +11,8 @@ Rules kept here:
 """
 
 from collections.abc import Mapping, Sequence
-from enum import Enum, auto
+from enum import Enum, StrEnum, auto
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
@@ -143,6 +144,46 @@ class Jobs(Protocol):
 
     async def kill(self, job_id: str) -> None:
         """End a command and all that it has started."""
+
+
+class ToolServerAction(StrEnum):
+    """What can be done with a tool server; restart stops it, if it runs, and starts it."""
+
+    START = "start"
+    STOP = "stop"
+    RESTART = "restart"
+    ENABLE = "enable"
+    DISABLE = "disable"
+
+
+class Target(Struct, frozen=True):
+    """What a tool server is: a program with its arguments, or a url."""
+
+    command: Sequence[str] = ()
+    url: str = ""
+
+
+class ToolServers(Protocol):
+    """The tool servers of an agent; `ToolServerChanged` says which there are, and their states.
+
+    A call returns once its effect was reported. A server that starts may do so for longer.
+    """
+
+    async def do(self, action: ToolServerAction, name: str) -> None:
+        """Act on a server."""
+
+    async def add(self, name: str, target: Target, *, in_workspace: bool) -> None:
+        """Add a server to the configuration, of this workspace alone or of all."""
+
+    async def change(self, name: str, target: Target) -> None:
+        """Give a server another command or url."""
+
+    async def remove(self, name: str) -> None:
+        """Remove a server from the configuration."""
+
+    @property
+    def config_files(self) -> Sequence[Path]:
+        """The files in which servers are configured; the first that names one owns it."""
 
 
 class LoginWay(Struct, frozen=True):

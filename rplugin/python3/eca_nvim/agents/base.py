@@ -19,6 +19,7 @@ from eca_nvim.agents.abilities import (
     LoginUser,
     LoginWay,
     Queries,
+    ToolServers,
 )
 from eca_nvim.chat.vocabulary import agent_events, call_details, options
 from eca_nvim.chat.vocabulary.effects import AgentCalls, Prompt
@@ -276,4 +277,9 @@ class Agent(AgentCalls):
     @property
     def jobs(self) -> Jobs | None:
         """The commands in the background, usable while it is ready; None: it has none."""
+        return None
+
+    @property
+    def tool_servers(self) -> ToolServers | None:
+        """The tool servers, usable while it is ready; None: those that it has are its own."""
         return None

@@ -13,6 +13,12 @@ from eca_nvim.demo.wire import Handler, Table, Wire
 VARIANTS: Mapping[str, Sequence[str]] = {"demo/scripted": ("low", "high"), "demo/echo": ("low",)}
 """The variants of each model."""
 AGENTS = ("code", "plan")
+TOOLS: Mapping[str, str] = {
+    "read_file": "Read a file of the scratch folder",
+    "edit_file": "Change a part of a file",
+    "write_file": "Write a whole file",
+    "shell_command": "Run a command after approval",
+}
 RESOURCE = {
     "type": "mcpResource",
     "uri": "demo://notes",
@@ -197,6 +203,9 @@ class EcaServer:
         offer = {"models": list(VARIANTS), "agents": AGENTS, "variants": VARIANTS[model]}
         selected = {"selectModel": model, "selectAgent": AGENTS[0], "welcomeMessage": welcome()}
         self._wire.notify("config/updated", {"chat": offer | selected})
+        tools = [{"name": name, "description": about} for name, about in TOOLS.items()]
+        native = {"type": "native", "name": "demo", "status": "running", "tools": tools}
+        self._wire.notify("tool/serverUpdated", native)
 
     def _prompt(self, params: Table) -> object:
         chat_id = str(params.get("chatId") or uuid.uuid4())

@@ -7,7 +7,7 @@ from itertools import dropwhile, groupby
 from typing import Any, Final
 from uuid import uuid4
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from eca_nvim.chat.handlers.questions import find_question
 from eca_nvim.chat.model.chat import Chat, owner, route
@@ -59,10 +59,10 @@ _ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged})
 """Events that also concern the session; each is handled alone."""
 
 
-JOB_CELLS, NAME_CELLS = 40, 30
-_TOLD: Final[Mapping[str | None, str]] = {
-    "failed": "failed: :Eca log may say why",
-    "requires-auth": "needs a login: :Eca login",
+JOB_CELLS, NAME_CELLS, ERROR_CELLS = 40, 30, 200
+_TOLD: Final[Mapping[agent_events.ToolServerState, str]] = {
+    agent_events.ToolServerState.FAILED: "failed: :Eca log may say why",
+    agent_events.ToolServerState.NEEDS_LOGIN: "needs a login: :Eca login",
 }
 """What is said of a tool server, by its state."""
 
@@ -90,7 +90,7 @@ class IncomingEvents:
         self.jobs: tuple[turn_events.Job, ...] = ()
         """The commands in the background, also those that have ended, as last listed."""
         self.tool_servers: dict[str, agent_events.ToolServerChanged] = {}
-        """All that is known of the tool servers, by name."""
+        """All that is known of the tool servers, by name, as the agent last told it."""
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
             agent_events.TrustWanted: lambda it: trust.server_wants(
@@ -142,7 +142,8 @@ class IncomingEvents:
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
         killed = [replace(it, state=turn_events.JobState.KILLED) for it in self._running_jobs]
         self._tasks.clear()
-        self.tool_servers.clear()
+        for known in [*self.tool_servers.values()]:
+            self._tool_server_changed(replace(known, removed=True))
         self.jobs = ()
         self._show_work()
         self._show_jobs(killed)
@@ -172,16 +173,24 @@ class IncomingEvents:
     def _tool_server_changed(self, event: agent_events.ToolServerChanged) -> None:
         """Note a tool server; warn of one that has just come to need the user."""
         log.info("tool server %r: %s", event.name, event.status)
-        if event.removed:
-            self.tool_servers.pop(event.name, None)
-            return
-        before = self.tool_servers.get(event.name, agent_events.ToolServerChanged(event.name))
-        known = {name: value for name, value in asdict(event).items() if value is not None}
-        self.tool_servers[event.name] = replace(before, **known)
-        told = _TOLD.get(event.status)
-        if told is not None and before.status != event.status:
+        before = self.tool_servers.pop(event.name, None)
+        if not event.removed:
+            self.tool_servers[event.name] = event
+        if before is None or self._public(before) != self._public(event):
+            self._view.push([ops.SetToolServer(self._public(event))])
+        told = None if event.removed else _TOLD.get(event.status)
+        if told is not None and (before is None or before.status is not event.status):
             name = truncate(one_line(event.name), NAME_CELLS)
+            error = truncate(one_line(self._redactor.redact(event.error)), ERROR_CELLS)
+            told = f"failed: {error}" if error else told
             self._view.push([ops.Notify("warn", f"the MCP server {name} {told}")])
+
+    def _public(self, known: agent_events.ToolServerChanged) -> Mapping[str, object]:
+        """Return what other code may know of a tool server."""
+        status = "removed" if known.removed else known.status.value
+        told = {"name": known.name, "server_name": self._server, "status": status}
+        error = {"error": self._redactor.redact(known.error)} if known.error else {}
+        return told | {"kind": known.kind or "", "tools": len(known.tools or ())} | error
 
     def _show_jobs(self, jobs: Sequence[turn_events.Job]) -> None:
         """Show jobs at the calls that have started them."""

@@ -33,6 +33,7 @@ from eca_nvim.agents.eca.queries import EcaQueries
 from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import Base, ServerRequests
 from eca_nvim.agents.eca.server import EcaServer
+from eca_nvim.agents.eca.tool_servers import EcaToolServers
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, events_of
 from eca_nvim.chat.text.safe_text import one_line
@@ -93,7 +94,8 @@ class _Life(Struct, frozen=True):
     queries: EcaQueries
     jobs: EcaJobs
     logins: ProviderLogins
-    tool_servers: ToolServerLogins
+    tool_servers: EcaToolServers
+    tool_server_logins: ToolServerLogins
     readiness: Readiness
     turns: Turns
     options: ChatOptions
@@ -184,18 +186,18 @@ class EcaAgent(ProcessAgent[_Life]):
     async def login_ways(self) -> Sequence[LoginWay]:
         """Return the providers and MCP servers to log in to. Raises AgentRefused."""
         life = self._running
-        return [*life.tool_servers.ways(), *await life.logins.ways()]
+        return [*life.tool_server_logins.ways(), *await life.logins.ways()]
 
     async def login(self, way_id: str, user: LoginUser) -> LoginEnd:
         """Log in to a provider or an MCP server. Raises AgentRefused."""
-        if self._running.tool_servers.has(way_id):
-            return await self._running.tool_servers.log_in(way_id, user)
+        if self._running.tool_server_logins.has(way_id):
+            return await self._running.tool_server_logins.log_in(way_id, user)
         return await self._running.logins.log_in(way_id, user)
 
     async def logout(self, way_id: str | None = None) -> str | None:
         """Log out of a provider or an MCP server. Raises AgentRefused."""
-        if way_id is not None and self._running.tool_servers.has(way_id):
-            return await self._running.tool_servers.log_out(way_id)
+        if way_id is not None and self._running.tool_server_logins.has(way_id):
+            return await self._running.tool_server_logins.log_out(way_id)
         return await self._running.logins.log_out(way_id)
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002
@@ -239,6 +241,11 @@ class EcaAgent(ProcessAgent[_Life]):
         """The commands that the server runs in the background."""
         return self._running.jobs
 
+    @property
+    def tool_servers(self) -> EcaToolServers:
+        """The tool servers: those of MCP, and the server's own tools."""
+        return self._running.tool_servers
+
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
         folders = self._workspace.folders
         return open_connection(
@@ -249,8 +256,16 @@ class EcaAgent(ProcessAgent[_Life]):
             process=self._options.process,
             decode=decode_body,
             guard=self._options.guard,
-            on_stderr=self._options.on_stderr,
+            on_stderr=self._read_stderr,
         )
+
+    def _read_stderr(self, line: str) -> None:
+        if self._options.on_stderr is not None:
+            self._options.on_stderr(line)
+        else:
+            logger.info("stderr: %s", line)
+        if self._life is not None:
+            self._life.tool_servers.said(line)
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
         def hear(messages: Sequence[object]) -> None:
@@ -269,7 +284,8 @@ class EcaAgent(ProcessAgent[_Life]):
         translator = Translator(dialect, ids, draft, connection.notify, hear, tell, replays.has)
         server = EcaServer(connection, translator)
         chat_options, readiness = ChatOptions(ids, turns, dialect), Readiness()
-        logins, tool_servers = ProviderLogins(server), ToolServerLogins(server)
+        logins, folders = ProviderLogins(server), self._workspace.folders
+        tool_servers = EcaToolServers(server, emit, folders, self._options.environment)
         inbox = Inbox(turns, chat_options, mentions, replays, readiness, logins, tool_servers)
         base = self._options.diagnostics_base
         return _Life(
@@ -283,6 +299,7 @@ class EcaAgent(ProcessAgent[_Life]):
             jobs=EcaJobs(server),
             logins=logins,
             tool_servers=tool_servers,
+            tool_server_logins=ToolServerLogins(tool_servers),
             readiness=readiness,
             turns=turns,
             options=chat_options,

@@ -11,13 +11,14 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
-from eca_nvim.agents.eca.chat_options import ChatOptions, given
+from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.contents import ToolCallReader, content_event, plain_text
 from eca_nvim.agents.eca.introduction import Readiness
 from eca_nvim.agents.eca.known_tools import Peeks
-from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
+from eca_nvim.agents.eca.login import ProviderLogins
 from eca_nvim.agents.eca.prompts import Mentions, user_text
 from eca_nvim.agents.eca.replay import Replays
+from eca_nvim.agents.eca.tool_servers import EcaToolServers
 from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events, events, turn_events
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
@@ -53,7 +54,7 @@ class Inbox:
         replays: Replays,
         readiness: Readiness,
         logins: ProviderLogins,
-        tool_servers: ToolServerLogins,
+        tool_servers: EcaToolServers,
     ) -> None:
         self._turns = turns
         self._options = options
@@ -61,7 +62,6 @@ class Inbox:
         self._replays = replays
         self._readiness = readiness
         self._logins = logins
-        self._tool_servers = tool_servers
         self._calls = ToolCallReader()
         self._peeks = Peeks()
         self.jobs: tuple[tools.Job, ...] = ()
@@ -79,8 +79,8 @@ class Inbox:
                 agent_events.MessageShown(_LEVELS.get(it.type, "info"), it.message),
             ),
             tools.JobsUpdated: self._jobs,
-            tools.ToolServerUpdated: self._tool_server,
-            tools.ToolServerRemoved: self._tool_server_removed,
+            tools.ToolServerUpdated: tool_servers.updated,
+            tools.ToolServerRemoved: lambda it: tool_servers.removed(it.name),
             providers.ProvidersUpdated: self._provider,
             Unknown: _unknown,
         }
@@ -167,34 +167,9 @@ class Inbox:
         )
         return (agent_events.JobsChanged(tuple(jobs)),)
 
-    def _tool_server(self, message: tools.ToolServerUpdated) -> Sequence[AgentEvent]:
-        self._tool_servers.updated(message)
-        listed = given(message.tools)
-        return (
-            agent_events.ToolServerChanged(
-                name=message.name,
-                status=given(message.status),
-                kind=given(message.type),
-                tools=None if listed is None else tuple(map(_tool, listed)),
-            ),
-        )
-
-    def _tool_server_removed(self, message: tools.ToolServerRemoved) -> Sequence[AgentEvent]:
-        self._tool_servers.removed(message.name)
-        return (agent_events.ToolServerChanged(name=message.name, removed=True),)
-
     def _provider(self, message: providers.ProvidersUpdated) -> Sequence[AgentEvent]:
         self._logins.updated(message)
         return ()
-
-
-def _tool(tool: tools.Tool) -> agent_events.Tool:
-    return agent_events.Tool(
-        name=tool.name,
-        description=tool.description or "",
-        parameters=tool.parameters,
-        disabled=bool(tool.disabled),
-    )
 
 
 def _seconds(time: str | None) -> float | None:

@@ -16,7 +16,9 @@ import anyio
 
 from eca_nvim.agents.abilities import AgentLacks, AgentRefused, LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.eca.server import EcaServer
+from eca_nvim.agents.eca.tool_servers import EcaToolServers
 from eca_nvim.chat.text.safe_text import host_of, one_line, truncate
+from eca_nvim.chat.vocabulary.agent_events import ToolServerState as State
 from eca_nvim.protocol.eca import Request, tools
 from eca_nvim.protocol.eca import providers as eca
 
@@ -37,10 +39,6 @@ REQUEST_SECONDS: Final = 120.0
 
 _LOGGED_IN: Final = frozenset({"authenticated", "expiring", "local"})
 _MCP: Final = "mcp:"
-_REQUIRES, _STARTING, _RUNNING = "requires-auth", "starting", "running"
-_LEAVING: Final = "logging out"
-_PASSING: Final = frozenset({_LEAVING, "stopping", "stopped", _STARTING})
-"""States of an MCP server that logs out: others say how that ended."""
 _PLAIN: Final = "text"
 _STRANGE: Final = "the server wants a step that this client cannot do: send the prompt /login"
 
@@ -160,53 +158,40 @@ class ToolServerLogins:
     The server opens the browser, on its own machine, and tells nobody the address.
     """
 
-    def __init__(self, server: EcaServer) -> None:
-        self._server = server
-        self._states: dict[str, str] = {}  # by way, of those with a login
-        self._changed = anyio.Event()
-
-    def updated(self, server: tools.ToolServerUpdated) -> None:
-        """Note the state of an MCP server."""
-        way = f"{_MCP}{server.name}"
-        if isinstance(server.status, str):
-            if server.status == _REQUIRES or server.has_auth is True or way in self._states:
-                self._states[way] = server.status
-            self._note_change()
-
-    def removed(self, name: str) -> None:
-        """Forget an MCP server."""
-        self._states.pop(f"{_MCP}{name}", None)
-        self._note_change()
-
-    def _note_change(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+    def __init__(self, servers: EcaToolServers) -> None:
+        self._servers = servers
 
     def has(self, way: str) -> bool:
         """Return whether a way leads to an MCP server with a login."""
-        return way in self._states
+        known = self._servers.known.get(way.removeprefix(_MCP))
+        return way.startswith(_MCP) and known is not None and known.has_login
 
     def ways(self) -> Sequence[LoginWay]:
         """Return the MCP servers with a login."""
         return [
-            LoginWay(way, f"{way.removeprefix(_MCP)} (MCP server)", state, state == _RUNNING)
-            for way, state in self._states.items()
+            LoginWay(
+                *(f"{_MCP}{it.name}", f"{it.name} (MCP server)", it.status.value),
+                it.status is State.RUNNING,
+            )
+            for it in self._servers.known.values()
+            if it.has_login
         ]
 
     async def log_in(self, way: str, user: LoginUser) -> LoginEnd:
         """Log in to an MCP server (mcp/connectServer). Raises AgentRefused."""
         name = way.removeprefix(_MCP)
-        self._tell(name, connect=True)
+        self._servers.tell(tools.McpConnect, name)
         user.wait(f"{name} waits for you to log in in the browser that the server has opened")
-        self._states[way] = _STARTING
+        self._servers.mark(name, State.LOGGING_IN)
         try:
             with anyio.move_on_after(BROWSER_SECONDS):
-                while self._states.get(way) == _STARTING:
-                    await self._changed.wait()
+                await self._servers.leave(name, frozenset({State.LOGGING_IN}))
         finally:
-            if self._states.get(way) == _STARTING:
-                self._tell(name, connect=False)  # or it would wait for the browser for ever
-        if self._states.get(way) != _RUNNING:
+            if self._servers.status(name) is State.LOGGING_IN:
+                # or it would wait for the browser for ever
+                self._servers.tell(tools.McpLogout, name)
+                self._servers.mark(name, State.STARTING)
+        if self._servers.status(name) is not State.RUNNING:
             raise AgentRefused(f"not logged in: the MCP server {one_line(name)} did not start")
         return LoginEnd.DONE
 
@@ -215,27 +200,23 @@ class ToolServerLogins:
 
         Returns why the user may still be logged in, as the server reports after that.
         """
-        name, before = way.removeprefix(_MCP), self._states[way]
-        shown = f"the MCP server {one_line(name)}"
-        if before in (_REQUIRES, _LEAVING):
+        name = way.removeprefix(_MCP)
+        before, shown = self._servers.status(name), f"the MCP server {one_line(name)}"
+        if before in (None, State.NEEDS_LOGIN, State.LOGGING_OUT):
             raise AgentRefused(f"you are not logged in: the state of {shown} is {before}")
-        self._tell(name, connect=False)
-        self._states[way] = _LEAVING
+        self._servers.tell(tools.McpLogout, name)
+        self._servers.mark(name, State.LOGGING_OUT)
         try:
             with anyio.move_on_after(LOGOUT_SECONDS):
-                while self._states.get(way) in _PASSING:
-                    await self._changed.wait()
-            state = self._states.get(way)
+                await self._servers.leave(name, frozenset({State.LOGGING_OUT}))
+            status = self._servers.status(name)
         finally:
-            if self._states.get(way) == _LEAVING:
-                self._states[way] = before
-        if state in (_REQUIRES, None):  # None: it was removed
+            if self._servers.status(name) is State.LOGGING_OUT:
+                self._servers.mark(name, before)
+        if status in (State.NEEDS_LOGIN, None):  # None: it was removed
             return None
-        told = "has reported nothing since" if state == _LEAVING else f"reports {one_line(state)}"
+        told = "has not started again since" if status is State.LOGGING_OUT else f"reports {status}"
         return f"You may still be logged in: {shown} {told}."
-
-    def _tell(self, name: str, *, connect: bool) -> None:
-        self._server.notify(tools.McpConnect(name=name) if connect else tools.McpLogout(name=name))
 
 
 def _way(provider: eca.Provider) -> LoginWay:

@@ -22,7 +22,12 @@ from eca_nvim.protocol.eca import (
     contexts,
     lifecycle,
 )
-from eca_nvim.protocol.eca.tools import JobKillParams
+from eca_nvim.protocol.eca.tools import (
+    JobKillParams,
+    McpAddParams,
+    McpRemoveParams,
+    McpUpdateParams,
+)
 from eca_nvim.transport import Connection, ConnectionClosed, PendingRequest, RemoteError
 
 ANSWER_SECONDS: Final = 60.0
@@ -46,6 +51,9 @@ _FEATURES: Final[Mapping[str, str]] = {
     chats.ChatAddFlagParams.method: "cannot set flags",
     chats.ChatRemoveFlagParams.method: "cannot remove flags",
     JobKillParams.method: "cannot end it",
+    McpAddParams.method: "cannot add MCP servers",
+    McpUpdateParams.method: "cannot change MCP servers",
+    McpRemoveParams.method: "cannot remove MCP servers",
 }
 """What a server cannot do if it does not know a method."""
 

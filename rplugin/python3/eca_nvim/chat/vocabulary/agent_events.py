@@ -1,5 +1,6 @@
 """Agent events: what an agent reports about itself. A value that it omits is None: unchanged."""
 
+from enum import StrEnum
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -57,14 +58,51 @@ class Tool(Struct, frozen=True):
     disabled: bool = False
 
 
-class ToolServerChanged(AgentEvent, frozen=True):
-    """A tool server (ECA: tool/serverUpdated, tool/serverRemoved); None means unchanged.
+class ToolServerState(StrEnum):
+    """What a tool server does; those of the wire by its names, and three of ours.
 
-    kind: mcp, or native for the agent's own tools.
+    UNKNOWN: nothing told yet. RESTARTING: the agent starts it again after a change that worked.
+    LOGGING_IN: it waits for the user's login in a browser.
+    """
+
+    UNKNOWN = "unknown"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    DISABLED = "disabled"
+    NEEDS_LOGIN = "requires-auth"
+    RESTARTING = "restarting"
+    LOGGING_IN = "logging in"
+    LOGGING_OUT = "logging out"
+
+
+class Offered(Struct, frozen=True):
+    """A prompt or a resource that a tool server offers; texts are the server's own."""
+
+    name: str
+    description: str = ""
+
+
+class ToolServerChanged(AgentEvent, frozen=True):
+    """All that is known of a tool server (ECA: tool/serverUpdated, tool/serverRemoved).
+
+    kind: mcp, or native for the agent's own tools. None: not told yet. command: the program and its
+    arguments, () for one with a url. disabled: in the configuration. has_login: it can be logged in
+    to, or out of. error: why it failed, not redacted. since: `time.monotonic` of the state's begin.
     """
 
     name: str
-    status: str | None = None
+    status: ToolServerState = ToolServerState.UNKNOWN
     kind: str | None = None
     tools: tuple[Tool, ...] | None = None
     removed: bool = False
+    prompts: tuple[Offered, ...] = ()
+    resources: tuple[Offered, ...] = ()
+    command: tuple[str, ...] = ()
+    url: str = ""
+    disabled: bool = False
+    has_login: bool = False
+    error: str = ""
+    since: float = 0.0

@@ -155,6 +155,16 @@ class SetWork(ViewOp, frozen=True, tag="work"):
     jobs: Sequence[tuple[str, str]] = ()
 
 
+class SetToolServer(ViewOp, frozen=True, tag="tool_server"):
+    """What other code may know of a tool server.
+
+    told: name, server_name (whose it is), status ("removed" if it is gone), kind, tools (how many),
+    and error if there is one.
+    """
+
+    told: Mapping[str, object]
+
+
 class SetServer(ViewOp, frozen=True, tag="server"):
     """State of a server's process: stopped, starting, ready, failed or asleep.
 
