@@ -306,6 +306,12 @@ function M.status()
   return require('eca.chat.expected').status(require('eca.window').current_chat())
 end
 
+--- Who offers models, as far as the servers were asked for it: by a login, or by the panel.
+---@return eca.PublicProvider[]
+function M.providers()
+  return require('eca.state.mirror').providers()
+end
+
 --- A short, escaped text for a statusline: state, number of pending requests, model, and TRUST, or
 --- what else is set, while tools run without asking. Empty without a chat.
 ---@return string

@@ -15,7 +15,7 @@ from tests.support.screen import Value
 from tests.support.servers import RECORDINGS
 
 from eca_nvim.agents.abilities import AgentLacks, AgentRefused, LoginCommand, LoginEnd
-from eca_nvim.agents.eca import login
+from eca_nvim.agents.eca.login import steps as login
 from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND
 
@@ -107,8 +107,11 @@ async def test_a_name_that_the_list_lacks_is_never_sent(
     [
         (updated("unauthenticated", "z-ai"), None),
         ([], None),
-        (updated("authenticated", "z-ai", source="config"), "its key stands in ECA's config file"),
-        (updated("authenticated", "z-ai", source="env", envVar="Z_KEY"), "(Z_KEY)"),
+        (
+            updated("authenticated", "z-ai", source="config"),
+            "remove its key from ECA's config file",
+        ),
+        (updated("authenticated", "z-ai", source="env", envVar="Z_KEY"), "$Z_KEY"),
         (updated("local", "z-ai"), "the server reports local"),
     ],
 )

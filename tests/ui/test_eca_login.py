@@ -100,5 +100,5 @@ def test_a_key_and_a_page(start_nvim: StartNeovim, scripted_server: PrepareScrip
         nvim.keys(":Eca logout<CR>")
         nvim.wait_screen("1: Google  authenticated")
         nvim.keys("1<CR>")
-        wait_line(nvim, "You are still logged in to google: its key stands in ECA's config file;")
+        wait_line(nvim, "Still logged in to google: remove its key from ECA's config file.")
         assert server.received(LOGOUT)[0]["params"] == {"provider": "google"}

@@ -129,33 +129,32 @@ local function write(buf, first, last, rows)
   end
 end
 
---- Where the cursors of a panel's windows are: the ids of their rows.
+--- Where the cursors of a panel's windows are: their rows.
 ---@param panel eca.ShownPanel
----@return table<integer, string> by window
+---@return table<integer, eca.PanelRow> by window
 local function places(panel)
-  local found = {} ---@type table<integer, string>
+  local found = {} ---@type table<integer, eca.PanelRow>
   for _, win in ipairs(vim.fn.win_findbuf(panel.buf)) do
-    local row = panel.rows[vim.api.nvim_win_get_cursor(win)[1]]
-    found[win] = row and row.id
+    found[win] = panel.rows[vim.api.nvim_win_get_cursor(win)[1]]
   end
   return found
 end
 
 --- Move cursors back to their rows. One whose row is gone stays at its line: what is there now was
---- not what the next key is meant for.
+--- not what the next key is meant for, unless the row that is gone had none.
 ---@param panel eca.ShownPanel
----@param before table<integer, string>
+---@param before table<integer, eca.PanelRow>
 local function restore(panel, before)
-  for win, id in pairs(before) do
+  for win, was in pairs(before) do
     local cursor = vim.api.nvim_win_get_cursor(win)
     local row, line = panel.rows[cursor[1]], nil ---@type eca.PanelRow?, integer?
-    if not row or row.id ~= id then
+    if not row or row.id ~= was.id then
       for index, each in ipairs(panel.rows) do
-        line = line or each.id == id and index or nil
+        line = line or each.id == was.id and index or nil
       end
       if line then
         vim.api.nvim_win_set_cursor(win, { line, cursor[2] })
-      else
+      elseif was.actions and was.actions[1] then
         panel.guard = guard.begin()
       end
     end

@@ -3,4 +3,5 @@
 ---@type [string, string][]
 return {
   { 'jobs', 'show what runs in the background' },
+  { 'providers', 'show who offers models, log in, set a model' },
 }

@@ -121,6 +121,7 @@ M.UNTITLED = 'New chat'
 ---@field label string the program, for the user
 ---@field work string[] titles of what it does in the background, oldest first
 ---@field jobs [string, string][] the commands among it, each with its chat
+---@field providers eca.PublicProvider[] who offers its models, as far as that is known
 
 --- A tool server of a server: one of MCP (kind 'mcp'), or the agent's own tools ('native').
 ---@class eca.ToolServer
@@ -146,7 +147,8 @@ local all_pending = {} ---@type eca.Pending[] oldest first, over all chats
 
 --- Stand for what the host has not sent.
 local NO_CHAT = { queue = {}, usage = {}, options = {} } ---@type eca.MirroredChat
-local NO_SERVER = { state = 'stopped', label = '', work = {}, jobs = {} } ---@type eca.ServerProcess
+---@type eca.ServerProcess
+local NO_SERVER = { state = 'stopped', label = '', work = {}, jobs = {}, providers = {} }
 
 --- A decoded value without `vim.NIL` at any depth: the host leaves out keys without a value, but
 --- an item of a list keeps its place.
@@ -258,6 +260,28 @@ function M.servers_in_use()
     names[#names + 1] = server.state ~= 'stopped' and name or nil
   end
   return names
+end
+
+---@class eca.PublicProvider
+---@field id string
+---@field name string
+---@field server_name string
+---@field logged_in boolean
+---@field source? string where its key comes from: "config", "login" or "env"
+---@field expires? integer seconds since 1970
+---@field models integer how many it offers
+
+--- Who offers models, by the names of the servers, as far as that is known.
+---@return eca.PublicProvider[]
+function M.providers()
+  local names, found = vim.tbl_keys(servers_told), {} ---@type string[], eca.PublicProvider[]
+  table.sort(names)
+  for _, name in ipairs(names) do
+    for _, provider in ipairs(M.server(name).providers) do
+      found[#found + 1] = vim.tbl_extend('error', provider, { server_name = name })
+    end
+  end
+  return found
 end
 
 --- The status of a chat. All required fields are set, even before the host has sent it.

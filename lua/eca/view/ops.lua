@@ -160,6 +160,10 @@ function draw.tool_server(op)
   emit('EcaToolServerChanged', mirror.clean(op.told))
 end
 
+function draw.providers(op)
+  mirror.set_server(op.server, { providers = mirror.clean(op.providers) })
+end
+
 function draw.options(op)
   mirror.set(op.chat, 'options', op.options)
 end

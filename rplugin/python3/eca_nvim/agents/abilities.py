@@ -186,6 +186,13 @@ class ToolServers(Protocol):
         """The files in which servers are configured; the first that names one owns it."""
 
 
+class Providers(Protocol):
+    """Who offers an agent its models; `ProvidersChanged` says what is known of them."""
+
+    async def refresh(self) -> None:
+        """Have all of them reported."""
+
+
 class LoginWay(Struct, frozen=True):
     """A way to log in; `about` says in one line what it does or needs.
 

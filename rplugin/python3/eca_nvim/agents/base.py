@@ -18,6 +18,7 @@ from eca_nvim.agents.abilities import (
     LoginEnd,
     LoginUser,
     LoginWay,
+    Providers,
     Queries,
     ToolServers,
 )
@@ -282,4 +283,9 @@ class Agent(AgentCalls):
     @property
     def tool_servers(self) -> ToolServers | None:
         """The tool servers, usable while it is ready; None: those that it has are its own."""
+        return None
+
+    @property
+    def providers(self) -> Providers | None:
+        """Who offers its models, usable while it is ready; None: it does not say."""
         return None

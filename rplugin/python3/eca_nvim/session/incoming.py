@@ -89,6 +89,8 @@ class IncomingEvents:
         self._tasks: dict[str, str] = {}  # titles by id, oldest first
         self.jobs: tuple[turn_events.Job, ...] = ()
         """The commands in the background, also those that have ended, as last listed."""
+        self.providers: tuple[agent_events.Provider, ...] | None = None
+        """Who offers the models; None before somebody has asked."""
         self.tool_servers: dict[str, agent_events.ToolServerChanged] = {}
         """All that is known of the tool servers, by name, as the agent last told it."""
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
@@ -103,6 +105,7 @@ class IncomingEvents:
             ),
             agent_events.WorkChanged: self._work_changed,
             agent_events.JobsChanged: self._jobs_changed,
+            agent_events.ProvidersChanged: lambda it: self._providers_changed(it.providers),
             agent_events.ToolServerChanged: self._tool_server_changed,
         }
         self.welcome: str | None = None
@@ -145,6 +148,8 @@ class IncomingEvents:
         for known in [*self.tool_servers.values()]:
             self._tool_server_changed(replace(known, removed=True))
         self.jobs = ()
+        if self.providers is not None:
+            self._providers_changed(None)
         self._show_work()
         self._show_jobs(killed)
         self._chats.changed()
@@ -153,6 +158,11 @@ class IncomingEvents:
         self.jobs = event.jobs
         self._show_jobs(event.jobs)
         self._show_work()
+
+    def _providers_changed(self, providers: tuple[agent_events.Provider, ...] | None) -> None:
+        self.providers = providers
+        rows = [_public(it) for it in providers or ()]
+        self._view.push([ops.SetProviders(rows, self._server)])
 
     def _work_changed(self, event: agent_events.WorkChanged) -> None:
         if event.done:
@@ -255,6 +265,19 @@ class IncomingEvents:
         self.show_welcome(chat)
         self._options.begin(chat)
         self._trust.chat_created(chat)
+
+
+def _public(provider: agent_events.Provider) -> Mapping[str, object]:
+    """Return what the Lua API says of a provider."""
+    source, expires = one_line(provider.source), provider.expires
+    return {
+        "id": one_line(provider.id),
+        "name": one_line(provider.name),
+        "logged_in": provider.state in agent_events.USABLE,
+        "models": len(provider.models),
+        **({"source": source} if source else {}),
+        **({"expires": expires} if expires is not None else {}),
+    }
 
 
 def _without_typed(event: agent_events.AgentEvent, redactor: Redactor) -> agent_events.AgentEvent:

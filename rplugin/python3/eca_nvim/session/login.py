@@ -68,9 +68,9 @@ class Login:
         self._may_repeat = True  # the saved way, since the agent has started
 
     @property
-    def is_running(self) -> bool:
-        """Whether a login runs."""
-        return self._dialog is not None
+    def chat(self) -> Chat | None:
+        """The chat in which a login runs; None: none does."""
+        return None if self._dialog is None else self._dialog.chat
 
     # --- what the agent and the user want ---------------------------------------------------------
 
@@ -103,12 +103,12 @@ class Login:
         else:
             self._begin(chat, way, "")
 
-    async def log_out(self, chat: Chat, way: str | None) -> None:
-        """Log out, and say what the agent reports. Raises AgentRefused, AgentFault."""
+    async def log_out(self, way: str | None) -> str:
+        """Log out; return in a line what the agent reports. Raises AgentRefused, AgentFault."""
         still = await (await self._process().ready()).logout(way)
         if self._persistence.kept("login", self._process().identity):
             self._persistence.keep("login", self._process().identity, "")
-        self._chats.apply(chat, [events.NoticeReceived(_line(still or LOGGED_OUT))])
+        return _line(still or LOGGED_OUT)
 
     # --- what happens meanwhile -------------------------------------------------------------------
 

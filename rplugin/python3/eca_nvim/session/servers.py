@@ -287,7 +287,7 @@ class NamedServer(effects.Outside):
         agent = self.process.agent
         if agent is None or agent.is_busy or self.held.calls or self.incoming.has_work:
             return False
-        if self.login.is_running:
+        if self.login.chat is not None:
             return False
         chats = self._chats.of(self.name)
         return not any(

@@ -21,7 +21,7 @@ from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness, introduction, workspace_folder
 from eca_nvim.agents.eca.jobs import EcaJobs
-from eca_nvim.agents.eca.login import ProviderLogins, ToolServerLogins
+from eca_nvim.agents.eca.login import EcaProviders, ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.older.chat_ids import ChatIds
 from eca_nvim.agents.eca.older.dialect import Dialect
 from eca_nvim.agents.eca.older.draft import Draft
@@ -93,6 +93,7 @@ class _Life(Struct, frozen=True):
     archive: EcaArchive
     queries: EcaQueries
     jobs: EcaJobs
+    providers: EcaProviders
     logins: ProviderLogins
     tool_servers: EcaToolServers
     tool_server_logins: ToolServerLogins
@@ -246,6 +247,11 @@ class EcaAgent(ProcessAgent[_Life]):
         """The tool servers: those of MCP, and the server's own tools."""
         return self._running.tool_servers
 
+    @property
+    def providers(self) -> EcaProviders:
+        """Who offers the models."""
+        return self._running.providers
+
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
         folders = self._workspace.folders
         return open_connection(
@@ -284,7 +290,8 @@ class EcaAgent(ProcessAgent[_Life]):
         translator = Translator(dialect, ids, draft, connection.notify, hear, tell, replays.has)
         server = EcaServer(connection, translator)
         chat_options, readiness = ChatOptions(ids, turns, dialect), Readiness()
-        logins, folders = ProviderLogins(server), self._workspace.folders
+        providers, folders = EcaProviders(server, emit), self._workspace.folders
+        logins = ProviderLogins(providers)
         tool_servers = EcaToolServers(server, emit, folders, self._options.environment)
         inbox = Inbox(turns, chat_options, mentions, replays, readiness, logins, tool_servers)
         base = self._options.diagnostics_base
@@ -297,6 +304,7 @@ class EcaAgent(ProcessAgent[_Life]):
             archive=EcaArchive(server, inbox, mentions, replays, chat_options, emit),
             queries=EcaQueries(server),
             jobs=EcaJobs(server),
+            providers=providers,
             logins=logins,
             tool_servers=tool_servers,
             tool_server_logins=ToolServerLogins(tool_servers),

@@ -168,8 +168,7 @@ class Inbox:
         return (agent_events.JobsChanged(tuple(jobs)),)
 
     def _provider(self, message: providers.ProvidersUpdated) -> Sequence[AgentEvent]:
-        self._logins.updated(message)
-        return ()
+        return self._logins.updated(message)
 
 
 def _seconds(time: str | None) -> float | None:

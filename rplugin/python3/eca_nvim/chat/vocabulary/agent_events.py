@@ -1,7 +1,7 @@
 """Agent events: what an agent reports about itself. A value that it omits is None: unchanged."""
 
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -106,3 +106,57 @@ class ToolServerChanged(AgentEvent, frozen=True):
     has_login: bool = False
     error: str = ""
     since: float = 0.0
+
+
+class ProviderState(StrEnum):
+    """Whether a provider can be used, in words."""
+
+    LOGGED_IN = "logged in"
+    EXPIRING = "expires soon"
+    LOCAL = "runs here"
+    EXPIRED = "login expired"
+    LOGGED_OUT = "not logged in"
+    NOT_RUNNING = "not running"
+    UNKNOWN = "not known"
+
+
+USABLE: Final = frozenset({ProviderState.LOGGED_IN, ProviderState.EXPIRING, ProviderState.LOCAL})
+"""States of providers whose models answer."""
+
+
+class Model(Struct, frozen=True):
+    """A model of a provider; `value`: what sets it as the option `model` of a chat.
+
+    can: what it is able to do, each in words. prices: of what it reads and of what it writes, in
+    dollars per million tokens; None: not known.
+    """
+
+    name: str
+    value: str
+    can: tuple[str, ...] = ()
+    prices: tuple[float, float] | None = None
+
+
+class Provider(Struct, frozen=True):
+    """Who offers models: a company or a program. Texts are the agent's own.
+
+    source: where its key comes from: config, login, env, or "". variable: the one that has it.
+    expires: seconds since 1970. ways: how the user can log in; none: there is no login.
+    """
+
+    id: str
+    name: str
+    state: ProviderState = ProviderState.UNKNOWN
+    source: str = ""
+    variable: str = ""
+    kind: str = ""
+    expires: float | None = None
+    address: str = ""
+    ways: tuple[str, ...] = ()
+    models: tuple[Model, ...] = ()
+
+
+class ProvidersChanged(AgentEvent, frozen=True):
+    """All providers, once it is known which there are (ECA: providers/list, providers/updated)."""
+
+    providers: tuple[Provider, ...]

@@ -165,6 +165,16 @@ class SetToolServer(ViewOp, frozen=True, tag="tool_server"):
     told: Mapping[str, object]
 
 
+class SetProviders(ViewOp, frozen=True, tag="providers"):
+    """All that is known of who offers a server its models: none before it was asked.
+
+    Tables of id, name, logged_in, models (their number), and where known source and expires.
+    """
+
+    providers: Sequence[Mapping[str, object]]
+    server: str = DEFAULT_SERVER
+
+
 class SetServer(ViewOp, frozen=True, tag="server"):
     """State of a server's process: stopped, starting, ready, failed or asleep.
 

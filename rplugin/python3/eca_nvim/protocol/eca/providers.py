@@ -46,7 +46,7 @@ class ModelCapabilities(Wire, frozen=True, kw_only=True):
 
 
 class ModelCost(Wire, frozen=True, kw_only=True):
-    """Cost in dollars per million tokens."""
+    """Cost in dollars per token: 1e-06 is 1 $ per million, though the documents say per million."""
 
     input: float | None = None
     output: float | None = None

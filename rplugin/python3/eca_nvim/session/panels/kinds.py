@@ -5,5 +5,6 @@ from typing import Final
 
 from eca_nvim.session.panels.jobs import JobsPanel
 from eca_nvim.session.panels.panel import Panel
+from eca_nvim.session.panels.providers import ProvidersPanel
 
-KINDS: Final[Mapping[str, type[Panel]]] = {"jobs": JobsPanel}
+KINDS: Final[Mapping[str, type[Panel]]] = {"jobs": JobsPanel, "providers": ProvidersPanel}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary import completion, login, query_intents
+from eca_nvim.chat.vocabulary import completion, events, login, query_intents
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.completion import Completion
@@ -54,7 +54,8 @@ def request_handlers(
         server_of(intent).login.log_in(chats.get(intent.chat), intent.way)
 
     async def log_out(intent: login.LogOut) -> None:
-        await server_of(intent).login.log_out(chats.get(intent.chat), intent.way)
+        line = await server_of(intent).login.log_out(intent.way)
+        chats.apply(chats.get(intent.chat), [events.NoticeReceived(line)])
 
     return {
         query_intents.CheckContext: contexts.check,

@@ -1,4 +1,4 @@
-"""Login: the providers and MCP servers of an ECA server, and logging in to one step by step.
+"""Steps: logging in to a provider or an MCP server of an ECA server, step by step.
 
 Rules kept here:
 - The server says what the next step is. What it asks for is hidden unless it is plain text.
@@ -10,17 +10,18 @@ Rules kept here:
 """
 
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 import anyio
 
-from eca_nvim.agents.abilities import AgentLacks, AgentRefused, LoginEnd, LoginUser, LoginWay
-from eca_nvim.agents.eca.server import EcaServer
+from eca_nvim.agents.abilities import AgentRefused, LoginEnd, LoginUser, LoginWay
+from eca_nvim.agents.eca.login.providers import EcaProviders, state_of
 from eca_nvim.agents.eca.tool_servers import EcaToolServers
 from eca_nvim.chat.text.safe_text import host_of, one_line, truncate
+from eca_nvim.chat.vocabulary.agent_events import USABLE, AgentEvent
 from eca_nvim.chat.vocabulary.agent_events import ToolServerState as State
-from eca_nvim.protocol.eca import Request, tools
 from eca_nvim.protocol.eca import providers as eca
+from eca_nvim.protocol.eca import tools
 
 MOST_STEPS: Final = 20
 """Steps of one login."""
@@ -34,29 +35,23 @@ BROWSER_SECONDS: Final = 900.0
 """Time for the user to log in in a browser."""
 LOGOUT_SECONDS: Final = 15.0
 """Time for an MCP server to stop, and to start again without credentials."""
-REQUEST_SECONDS: Final = 120.0
-"""Time for the server to answer."""
 
-_LOGGED_IN: Final = frozenset({"authenticated", "expiring", "local"})
 _MCP: Final = "mcp:"
 _PLAIN: Final = "text"
 _STRANGE: Final = "the server wants a step that this client cannot do: send the prompt /login"
-
-Result = TypeVar("Result")
 
 
 class ProviderLogins:
     """Logs the user in to the providers of one server process."""
 
-    def __init__(self, server: EcaServer) -> None:
-        self._server = server
+    def __init__(self, providers: EcaProviders) -> None:
+        self._providers = providers
+        self._ask = providers.ask
         self._logged_in: dict[str, anyio.Event] = {}  # by the provider of each login that runs
-        self._reported: dict[str, eca.Provider] = {}  # the last report of each
 
     async def ways(self) -> Sequence[LoginWay]:
         """Return the providers with a login (providers/list). Raises AgentRefused."""
-        listed = await self._ask(eca.ProvidersListParams())
-        return [_way(provider) for provider in listed.providers if provider.login is not None]
+        return [_way(it) for it in await self._providers.list() if it.login is not None]
 
     async def log_in(self, provider: str, user: LoginUser) -> LoginEnd:
         """Log in to a provider (providers/login, providers/loginInput). Raises AgentRefused."""
@@ -77,10 +72,10 @@ class ProviderLogins:
             raise AgentRefused("log out of which provider? :Eca logout completes their names")
         await self._require(provider)
         await self._ask(eca.ProvidersLogoutParams(provider=provider))
-        reported = self._reported.get(provider)
+        reported = self._providers.reported(provider)
         if reported is None or not _is_logged_in(reported):
             return None
-        return f"You are still logged in to {provider}: {_source(reported)}."
+        return f"Still logged in to {provider}: {_source(reported)}."
 
     async def _require(self, provider: str) -> None:
         """Raise AgentRefused if there is no login to a provider of this name."""
@@ -89,11 +84,11 @@ class ProviderLogins:
             names = ", ".join(known) or "none"
             raise AgentRefused(f"there is no login {one_line(provider)!r}, but: {names}")
 
-    def updated(self, provider: eca.ProvidersUpdated) -> None:
+    def updated(self, provider: eca.ProvidersUpdated) -> Sequence[AgentEvent]:
         """Note that a provider has changed: the login that waits for it is over."""
-        self._reported[provider.id] = provider
         if provider.id in self._logged_in and _is_logged_in(provider):
             self._logged_in[provider.id].set()
+        return self._providers.updated(provider)
 
     async def _log_in(self, provider: str, user: LoginUser) -> None:
         step = await self._ask(eca.ProvidersLoginParams(provider=provider))
@@ -143,13 +138,6 @@ class ProviderLogins:
             await self._logged_in[provider].wait()
         if scope.cancelled_caught:
             raise AgentRefused(f"{provider}: no login after {BROWSER_SECONDS / 60:g} minutes")
-
-    async def _ask(self, request: Request[Result]) -> Result:
-        """Send a request and return its result. Raises AgentRefused."""
-        try:
-            return await self._server.ask(request, REQUEST_SECONDS)
-        except AgentLacks as fault:
-            raise AgentLacks("this server has no providers: send the prompt /login") from fault
 
 
 class ToolServerLogins:
@@ -232,9 +220,9 @@ def _source(provider: eca.Provider) -> str:
     """Return where the credentials are that the server still uses."""
     auth = provider.auth or eca.ProviderAuth()
     if auth.source == "config":
-        return "its key stands in ECA's config file; remove it there"
+        return "remove its key from ECA's config file"
     if auth.source == "env":
-        return f"its key is in the environment of the server ({auth.env_var or 'a variable'})"
+        return f"the server has its key in ${auth.env_var or '…'}"
     return f"the server reports {_about(auth)}"
 
 
@@ -243,7 +231,7 @@ def _about(auth: eca.ProviderAuth) -> str:
 
 
 def _is_logged_in(provider: eca.Provider) -> bool:
-    return provider.auth is not None and provider.auth.status in _LOGGED_IN
+    return state_of(provider) in USABLE
 
 
 def _is_link(url: str) -> bool:
