@@ -9,7 +9,7 @@ from tests.support.screen import Value
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness
-from eca_nvim.agents.eca.login import ProviderLogins
+from eca_nvim.agents.eca.login import EcaProviders, ProviderLogins
 from eca_nvim.agents.eca.older.chat_ids import ChatIds
 from eca_nvim.agents.eca.older.dialect import Dialect
 from eca_nvim.agents.eca.older.forms import read_notification
@@ -38,7 +38,8 @@ def heard(message: object) -> AgentEvent:
     ids, turns, nothing = ChatIds(), Turns(), Dialect()
     options = ChatOptions(ids, turns, nothing)
     server: Any = None
-    logins = ProviderLogins(server), EcaToolServers(server, lambda _: None, (), {})
+    providers = EcaProviders(server, lambda _: None)
+    logins = ProviderLogins(providers), EcaToolServers(server, lambda _: None, (), {})
     [event] = Inbox(turns, options, Mentions(), Replays(), Readiness(), *logins).read(message)
     return event
 
