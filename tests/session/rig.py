@@ -7,7 +7,15 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from tests.session.fake_archive import FakeArchive
 
-from eca_nvim.agents.abilities import Jobs, LoginEnd, LoginUser, LoginWay, Providers, Queries
+from eca_nvim.agents.abilities import (
+    Grants,
+    Jobs,
+    LoginEnd,
+    LoginUser,
+    LoginWay,
+    Providers,
+    Queries,
+)
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.known_tools import Peeks
@@ -56,6 +64,7 @@ class FakeAgent(Agent):
     queries: Queries | None = None
     jobs: Jobs | None = None
     providers: Providers | None = None
+    grants: Grants | None = None
     ways: Sequence[LoginWay] = ()
     still: str | None = None
     """How the user can log in; `log_in` does it."""

@@ -146,7 +146,7 @@ def test_completion_of_chats_and_contexts(view: View, workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("tools", ":Eca tools does not exist in this version"),
+        ("rewrite", ":Eca rewrite does not exist in this version"),
         ("appr", ":Eca appr is ambiguous: approval, approve, approve-all"),
         ("aprove", "unknown command :Eca aprove; did you mean :Eca approve?"),
         ("xyzzyxyzzy", "unknown command :Eca xyzzyxyzzy"),

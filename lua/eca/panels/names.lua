@@ -3,5 +3,6 @@
 ---@type [string, string][]
 return {
   { 'jobs', 'show what runs in the background' },
+  { 'tools', 'show all tools, and what is allowed' },
   { 'providers', 'show who offers models, log in, set a model' },
 }

@@ -160,6 +160,26 @@ async def test_an_always_for_the_workspace_does_not_grow_with_it(asking: Asking)
     assert await asking.allows(write_file(str(other / "x"), None, "x"))
 
 
+async def test_what_stands_is_said_in_the_words_of_the_question_and_taken_back(
+    asking: Asking,
+) -> None:
+    outside = asking.path("../a.txt")
+    asking.permit(ALWAYS, kind="read", title="Read it", locations=[{"path": outside}])
+    asking.update("tool_call_update", status="completed")
+    assert await asking.allows(write(asking, "a.txt"), "always")
+    read, workspace, by_agent = asking.granted.standing()
+    assert [*read.covers] == [f"read this file: {real_read(outside).subject}"]
+    assert [*workspace.covers] == ["any workspace file"]
+    assert [*by_agent.covers] == ["Always: Read it"]
+    assert "only the agent" in by_agent.ends
+    assert {it.chat_id for it in (read, workspace, by_agent)} == {"chat"}
+    for grant in (read, workspace, by_agent):
+        asking.granted.revoke(grant.id)
+    assert not await asking.allows(real_read(outside))
+    assert not await asking.allows(write(asking, "b.txt"))
+    assert asking.granted.standing() == [by_agent]
+
+
 async def test_a_link_that_is_made_after_the_answer_covers_nothing(asking: Asking) -> None:
     (asking.folder / "a.txt").write_text("a")
     asking.permit_edit("a.txt", ALWAYS)

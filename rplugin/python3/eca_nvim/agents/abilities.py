@@ -193,6 +193,33 @@ class Providers(Protocol):
         """Have all of them reported."""
 
 
+class Grant(Struct, frozen=True):
+    """What the user has allowed for more than one call, in the words in which it was asked.
+
+    covers: one item each. chat_id: the chat that it is for, None: all. tool: the tool whose calls
+    are all covered, on any tool server. ends: what ends it, "" if it can be revoked.
+    """
+
+    id: str
+    covers: Sequence[str]
+    chat_id: str | None = None
+    tool: str | None = None
+    ends: str = ""
+
+
+class Grants(Protocol):
+    """What the user has allowed one agent for more than one call, as far as it is known here."""
+
+    def standing(self) -> Sequence[Grant]:
+        """Return what is allowed now, oldest first."""
+
+    def revoke(self, grant_id: str) -> None:
+        """Ask again from now on about what a grant covers; one that is gone covers nothing."""
+
+    def has_asked(self, tool: str, tool_server: str | None) -> bool:
+        """Return whether a tool has asked since the agent started; None: one of the agent's own."""
+
+
 class LoginWay(Struct, frozen=True):
     """A way to log in; `about` says in one line what it does or needs.
 

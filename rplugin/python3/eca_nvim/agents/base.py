@@ -14,6 +14,7 @@ from msgspec import Struct
 from eca_nvim.agents.abilities import (
     AgentLacks,
     Archive,
+    Grants,
     Jobs,
     LoginEnd,
     LoginUser,
@@ -288,4 +289,9 @@ class Agent(AgentCalls):
     @property
     def providers(self) -> Providers | None:
         """Who offers its models, usable while it is ready; None: it does not say."""
+        return None
+
+    @property
+    def grants(self) -> Grants | None:
+        """What the user has allowed, usable while it is ready; None: nothing is known of it."""
         return None

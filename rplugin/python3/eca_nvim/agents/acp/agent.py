@@ -322,6 +322,11 @@ class AcpAgent(ProcessAgent[Life]):
         return "" if self._life is None else self._life.title
 
     @property
+    def grants(self) -> Granted:
+        """What the user has allowed for the rest of each chat."""
+        return self._options.kept.granted
+
+    @property
     def archive(self) -> AcpArchive:
         """The sessions that the agent saves."""
         return self._running.archive

@@ -18,6 +18,7 @@ from eca_nvim.agents.base import NO_FURTHER_FOLDERS, EditorServices, Emit, Works
 from eca_nvim.agents.eca.archive import EcaArchive
 from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.contents import ALWAYS_ID
+from eca_nvim.agents.eca.grants import EcaGrants
 from eca_nvim.agents.eca.inbox import Inbox
 from eca_nvim.agents.eca.introduction import Readiness, introduction, workspace_folder
 from eca_nvim.agents.eca.jobs import EcaJobs
@@ -94,6 +95,7 @@ class _Life(Struct, frozen=True):
     queries: EcaQueries
     jobs: EcaJobs
     providers: EcaProviders
+    grants: EcaGrants
     logins: ProviderLogins
     tool_servers: EcaToolServers
     tool_server_logins: ToolServerLogins
@@ -164,9 +166,14 @@ class EcaAgent(ProcessAgent[_Life]):
         chat_id: str,
         call_id: str,
         choice_id: str | None,
-        shown: ToolCall | None = None,  # noqa: ARG002 - the server does what it has asked about
+        shown: ToolCall | None = None,
     ) -> None:
-        """Let a waiting tool call run (chat/toolCallApprove) or reject it (chat/toolCallReject)."""
+        """Let a waiting tool call run (chat/toolCallApprove) or reject it (chat/toolCallReject).
+
+        The server does what it has asked about; `shown` is what the grants say that it covers.
+        """
+        if shown is not None:
+            self._running.grants.answered(shown, always=choice_id == ALWAYS_ID)
         if choice_id not in (ALLOW.id, ALWAYS_ID):
             self._running.server.notify(chat.ToolCallReject(chat_id=chat_id, tool_call_id=call_id))
             return
@@ -238,6 +245,11 @@ class EcaAgent(ProcessAgent[_Life]):
         return self._running.queries
 
     @property
+    def grants(self) -> EcaGrants:
+        """What the user has always allowed."""
+        return self._running.grants
+
+    @property
     def jobs(self) -> EcaJobs:
         """The commands that the server runs in the background."""
         return self._running.jobs
@@ -305,6 +317,7 @@ class EcaAgent(ProcessAgent[_Life]):
             queries=EcaQueries(server),
             jobs=EcaJobs(server),
             providers=providers,
+            grants=EcaGrants(),
             logins=logins,
             tool_servers=tool_servers,
             tool_server_logins=ToolServerLogins(tool_servers),

@@ -21,14 +21,14 @@ ALWAYS_ID: Final = "always"
 
 def choices(call: ours.ToolCall) -> tuple[requests.Choice, ...]:
     """Return the answers for a call that needs approval."""
-    remembers = _remembers(call)
-    if not remembers:
+    kept = remembers(call)
+    if not kept:
         return (requests.ALLOW, requests.REJECT)
-    always = requests.Choice(ALWAYS_ID, "always allow", requests.ChoiceKind.ALLOW_ALWAYS, remembers)
+    always = requests.Choice(ALWAYS_ID, "always allow", requests.ChoiceKind.ALLOW_ALWAYS, kept)
     return (requests.ALLOW, always, requests.REJECT)
 
 
-def _remembers(call: ours.ToolCall) -> tuple[str, ...]:
+def remembers(call: ours.ToolCall) -> tuple[str, ...]:
     """Return how far "always" goes: in all chats, until the server ends."""
     if call.server is None:  # a server that does not name it is too old to remember
         return ()

@@ -6,5 +6,10 @@ from typing import Final
 from eca_nvim.session.panels.jobs import JobsPanel
 from eca_nvim.session.panels.panel import Panel
 from eca_nvim.session.panels.providers import ProvidersPanel
+from eca_nvim.session.panels.tools import ToolsPanel
 
-KINDS: Final[Mapping[str, type[Panel]]] = {"jobs": JobsPanel, "providers": ProvidersPanel}
+KINDS: Final[Mapping[str, type[Panel]]] = {
+    "jobs": JobsPanel,
+    "tools": ToolsPanel,
+    "providers": ProvidersPanel,
+}

@@ -3,7 +3,7 @@
 import logging
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import count
 from typing import Final
@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by, name_in
-from eca_nvim.agents.acp.requests.grants import Granted, scope_of_act
+from eca_nvim.agents.acp.requests.grants import ALWAYS, ALWAYS_OF_WORKSPACE, Granted, scope_of_act
 from eca_nvim.agents.acp.session import Session, SessionState, TurnState
 from eca_nvim.agents.base import KeptProjects
 from eca_nvim.chat.vocabulary.call_details import ToolCall
@@ -27,12 +27,6 @@ from eca_nvim.protocol.acp.tool_call import RequestPermission
 MOST_ASKED: Final = 100
 """Questions that wait in a chat, at most: the agent's and our own."""
 
-_ALWAYS: Final[Mapping[ActKind, str]] = {
-    ActKind.READ: "read this file",
-    ActKind.WRITE: "write this file",
-    ActKind.EXECUTE: "this command here",
-}
-_ALWAYS_OF_WORKSPACE: Final = "any workspace file"
 _PROJECT: Final = "project"
 """The id of the answer that makes a folder a project."""
 _TOO_MANY: Final = f"{MOST_ASKED} questions wait for the user already"
@@ -156,7 +150,7 @@ class Permissions:
         if choice is not None and running is not None and shown is not None:
             # What is granted is what the user saw, never what the agent says beside it.
             if asked.request_id is not None:
-                always = choice.kind is ChoiceKind.ALLOW_ALWAYS
+                always = choice.name if choice.kind is ChoiceKind.ALLOW_ALWAYS else None
                 self.granted.allow(session, shown, always=always)
             elif asked.reads is not None:
                 self.granted.allow_read(session, shown.id, asked.reads)
@@ -238,7 +232,7 @@ class Permissions:
     ) -> Iterator[tool_call.PermissionOption]:
         """Yield the answers to our own question; `folder`: one that may become a project."""
         yield tool_call.PermissionOption("once", "Allow once", tool_call.OptionKind.ALLOW_ONCE)
-        always = _ALWAYS_OF_WORKSPACE if of_workspace else _ALWAYS[act.kind]
+        always = ALWAYS_OF_WORKSPACE if of_workspace else ALWAYS[act.kind]
         is_write = act.kind is ActKind.WRITE
         if not (is_write and path_risks(act.subject, self._folders)):  # programs obey such a file
             name = f"Always in this chat: {always}"
