@@ -80,6 +80,20 @@ def test_the_users_toggle_wins_over_what_happens_by_itself() -> None:
     assert driver.view.lines[-1] == "✗ read src/calc.py"
 
 
+def test_a_long_silent_call_of_a_tool_server_names_the_way_out() -> None:
+    driver = Driver()
+    driver.run()
+    tool = eca_call("t1", "search", "web", "mcp")
+    driver.hear(ToolRequested(tool), ToolRunning(tool))
+    driver.tick(29_000)
+    assert driver.view.lines[-1] == "● web/search  29s"
+    driver.tick(1_000)
+    hint = "no answer yet: :Eca stop, then :Eca mcp restarts its server"
+    assert driver.view.lines[-1] == f"● web/search · {hint}  30s"
+    driver.hear(ToolFinished(tool, ("found",), total_ms=31_000))
+    assert driver.view.lines[-1] == "✓ web/search  31s"
+
+
 @pytest.mark.parametrize("written", ['{"pa', "\ud83d"])
 def test_a_prepared_call_without_follow_up_ends_with_the_turn_10(written: str) -> None:
     driver = Driver()

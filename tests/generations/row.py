@@ -19,8 +19,6 @@ Sent: TypeAlias = tuple[str, Value]
 SERVERS: Final = {"000": "behaviors", "001": "tool_servers", "002": "first_draft"}
 """The server of each document."""
 
-PANELS: Final = "the panel of tools and their servers is not built yet"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -33,12 +31,13 @@ class Row:
 
     Expected: shown (in the transcript at the end), whole (all of it), hidden (not there), other (in
     the second chat's transcript), status (of the chat, at some time), ends (at the end), completed
-    (items of the last completion), usage, offers, told (messages outside of chats), asked (in
-    requests), sent and unsent (to the server), count (of messages sent, by method), answered (the
-    client's answers), files (their content, None if they are gone), order (of messages in the whole
-    life of the server). `drawn`: tested with Neovim, which decides it.
+    (items of the last completion), listed (rows of the panel), usage, offers, told (messages
+    outside of chats), asked (in requests), sent and unsent (to the server), count (of messages
+    sent, by method), answered (the client's answers), files (their content, None if they are gone),
+    order (of messages in the whole life of the server). `drawn`: tested with Neovim, which decides
+    it.
 
-    later: why it is not built; decided: why it differs from the document.
+    decided: why it differs from the document.
     """
 
     names: str
@@ -57,6 +56,7 @@ class Row:
     status: Mapping[str, Value] = field(default_factory=dict)
     ends: Mapping[str, Value] = field(default_factory=dict)
     completed: Sequence[str] = ()
+    listed: Sequence[str] = ()
     usage: Sequence[str] = ()
     offers: Mapping[str, Value] = field(default_factory=dict)
     told: Sequence[str] = ()
@@ -68,7 +68,6 @@ class Row:
     files: Mapping[str, str | None] = field(default_factory=dict)
     order: Sequence[str] = ()
     drawn: bool = False
-    later: str = ""
     decided: str = ""
 
 

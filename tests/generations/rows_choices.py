@@ -1,10 +1,16 @@
 """Rows about config/updated, tools and their servers, and messages."""
 
-from tests.generations.row import PANELS, Row, Step, config, tell, turn
+from tests.generations.row import Row, Step, config, tell, turn, wait
 
 SONNET, GPT = "anthropic/claude-sonnet-4", "openai/gpt-5"
 LAST_CHOICE = "what was last chosen in the project beats what a server selects as it starts"
+STATES = ("running", "starting", "stopped", "failed", "disabled")
+TOOLS = [
+    {"name": "search", "description": "Searches.", "parameters": {}},
+    {"name": "fetch", "description": "", "parameters": {}, "disabled": True},
+]
 FAILED = {"type": "mcp", "name": "web-mcp", "command": "web", "args": ["-x"], "status": "failed"}
+RUNNING = {**FAILED, "status": "running", "tools": TOOLS[:1]}
 
 
 def message(kind: str, text: str) -> Step:
@@ -95,17 +101,30 @@ ROWS = [
     Row(
         names="000-92 001-94",
         says="tool/serverUpdated of the native server: status, tools",
-        later=PANELS,
+        does=["open", "panel mcp", "act open ECA", "panel mcp edit_file"],
+        fresh=True,
+        listed=["running ECA 1 tool, the server's own", "edit_file   Edits."],
     ),
     Row(
         names="000-93 001-95",
         says="tool/serverUpdated of an MCP server: name, command, args",
-        later=PANELS,
+        server=turn(tell("tool/serverUpdated", FAILED)),
+        does=[
+            *("prompt", "panel mcp", "panel mcp failed", "act open web-mcp"),
+            "panel mcp command",
+        ],
+        fresh=True,
+        listed=["failed web-mcp", "command web -x"],
     ),
     Row(
         names="000-94 001-96",
         says="status of an MCP server: running, starting, stopped, failed, disabled",
-        later=PANELS,
+        server=turn(
+            *(tell("tool/serverUpdated", {**FAILED, "name": it, "status": it}) for it in STATES)
+        ),
+        does=["prompt", "panel mcp", "panel mcp disabled"],
+        fresh=True,
+        listed=[*STATES],
     ),
     Row(
         names="000-94 001-96",
@@ -117,17 +136,35 @@ ROWS = [
     Row(
         names="000-95 001-97",
         says="ServerTool name, description, parameters, disabled",
-        later=PANELS,
+        server=turn(tell("tool/serverUpdated", {**FAILED, "status": "running", "tools": TOOLS})),
+        does=[
+            *("prompt", "panel mcp", "panel mcp 2 tools", "act open web-mcp"),
+            "panel mcp Searches.",
+        ],
+        fresh=True,
+        listed=["running web-mcp 2 tools", "search   Searches.", "fetch   (disabled)"],
     ),
     Row(
         names="000-96 001-98",
         says="mcp/stopServer name",
-        later=PANELS,
+        server=turn(
+            *(tell("tool/serverUpdated", RUNNING), wait("mcp/stopServer")),
+            tell("tool/serverUpdated", {**RUNNING, "status": "stopped"}),
+        ),
+        does=["prompt", "panel mcp", "panel mcp web-mcp", "act stop web-mcp", "panel mcp stopped"],
+        fresh=True,
+        sent=[("mcp/stopServer", {"name": "web-mcp"})],
     ),
     Row(
         names="000-97 001-99",
         says="mcp/startServer name",
-        later=PANELS,
+        server=turn(
+            *(tell("tool/serverUpdated", FAILED), wait("mcp/startServer")),
+            tell("tool/serverUpdated", RUNNING),
+        ),
+        does=["prompt", "panel mcp", "panel mcp failed", "act start web-mcp", "panel mcp 1 tool"],
+        fresh=True,
+        sent=[("mcp/startServer", {"name": "web-mcp"})],
     ),
     Row(
         names="000-98 001-100",

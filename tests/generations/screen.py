@@ -19,6 +19,7 @@ from eca_nvim.chat.vocabulary.ops import (
     ViewOp,
 )
 from eca_nvim.chat.vocabulary.options import SetOptions
+from eca_nvim.chat.vocabulary.panels import SetRows
 
 Value: TypeAlias = Any
 TIMEOUT = 20.0
@@ -66,6 +67,14 @@ class Screen(Recorder):
         """Return the items of the last completion, a line each."""
         told = [op.items for op in self.of(SetCompletions) if op.chat == chat]
         return "\n".join(map(_item_line, told[-1] if told else ()))
+
+    def listed(self) -> str:
+        """Return the rows of the panel."""
+        rows: list[str] = []
+        for op in self.of(SetRows):
+            shown = (" ".join(text for text, *_ in row.line) for row in op.rows)
+            rows[op.at : op.at + op.removed] = shown
+        return "\n".join(rows)
 
     def offers(self) -> Mapping[str, Value]:
         """Return the names on offer in the last chat, by the name of the option."""

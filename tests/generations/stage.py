@@ -26,6 +26,7 @@ from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.completion import Complete, SetCompletions
 from eca_nvim.chat.vocabulary.ops import SetPending
+from eca_nvim.chat.vocabulary.panels import ActInPanel, ShowPanel
 from eca_nvim.chat.vocabulary.query_intents import ClearMessages, DeleteChat, RequestTranscript
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.path_risks import Folders
@@ -113,6 +114,7 @@ class Stage:
                 "told": view.lines(),
                 "usage": view.last_usage(chat),
                 "completed": view.completed(chat),
+                "listed": view.listed(),
             },
             statuses=view.statuses(chat),
             ends=view.status(chat),
@@ -213,6 +215,20 @@ class Stage:
         """Ask what completes a word, and wait for the last answer."""
         self.session.receive(Complete(chat, rest[0], rest[1:]))
         await self.view.until(lambda: [it for it in self.view.of(SetCompletions) if it.final])
+
+    async def do_panel(self, chat: str, rest: str, _row: Row) -> None:
+        """Show a panel, or wait for a text in it: "panel mcp stopped"."""
+        name, _, text = rest.partition(" ")
+        if not text:
+            self.session.receive(ShowPanel(name, chat))
+        await self.view.until(lambda: self.view.listed() and text in self.view.listed())
+
+    async def do_act(self, _chat: str, rest: str, _row: Row) -> None:
+        """Do an action in the panel of MCP servers: "act stop web-mcp"."""
+        action, _, name = rest.partition(" ")
+        self._requests -= 1
+        row = json.dumps([name])
+        self.session.receive(ActInPanel("mcp", action, self._requests, row=row))
 
     async def do_login(self, chat: str, rest: str, _row: Row) -> None:
         """Answer the login."""

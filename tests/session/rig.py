@@ -15,6 +15,7 @@ from eca_nvim.agents.abilities import (
     LoginWay,
     Providers,
     Queries,
+    ToolServers,
 )
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
 from eca_nvim.agents.eca.chat_options import ChatOptions
@@ -65,6 +66,7 @@ class FakeAgent(Agent):
     jobs: Jobs | None = None
     providers: Providers | None = None
     grants: Grants | None = None
+    tool_servers: ToolServers | None = None
     ways: Sequence[LoginWay] = ()
     still: str | None = None
     """How the user can log in; `log_in` does it."""

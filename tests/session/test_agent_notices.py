@@ -58,7 +58,7 @@ async def test_a_tool_server_that_fails_is_named_once_with_the_reason(rig: Rig) 
         agent.announce(ToolServerChanged("mine\nown", status))
     agent.announce(ToolServerChanged("mine\nown", FAILED, error="no such file, api_key=sk-secret1"))
     assert rig.view.of(Notify) == [
-        Notify("warn", "the MCP server mine own failed: :Eca log may say why"),
+        Notify("warn", "the MCP server mine own failed: :Eca mcp shows it"),
         Notify("warn", "the MCP server mine own failed: no such file, api_key=[hidden]"),
     ]
 

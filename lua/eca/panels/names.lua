@@ -3,6 +3,7 @@
 ---@type [string, string][]
 return {
   { 'jobs', 'show what runs in the background' },
+  { 'mcp', 'show the MCP servers' },
   { 'tools', 'show all tools, and what is allowed' },
   { 'providers', 'show who offers models, log in, set a model' },
 }

@@ -61,7 +61,7 @@ _ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged})
 
 JOB_CELLS, NAME_CELLS, ERROR_CELLS = 40, 30, 200
 _TOLD: Final[Mapping[agent_events.ToolServerState, str]] = {
-    agent_events.ToolServerState.FAILED: "failed: :Eca log may say why",
+    agent_events.ToolServerState.FAILED: "failed: :Eca mcp shows it",
     agent_events.ToolServerState.NEEDS_LOGIN: "needs a login: :Eca login",
 }
 """What is said of a tool server, by its state."""
@@ -183,9 +183,10 @@ class IncomingEvents:
     def _tool_server_changed(self, event: agent_events.ToolServerChanged) -> None:
         """Note a tool server; warn of one that has just come to need the user."""
         log.info("tool server %r: %s", event.name, event.status)
-        before = self.tool_servers.pop(event.name, None)
-        if not event.removed:
-            self.tool_servers[event.name] = event
+        before = self.tool_servers.get(event.name)
+        self.tool_servers[event.name] = event
+        if event.removed:
+            del self.tool_servers[event.name]
         if before is None or self._public(before) != self._public(event):
             self._view.push([ops.SetToolServer(self._public(event))])
         told = None if event.removed else _TOLD.get(event.status)

@@ -29,6 +29,12 @@ from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
 
 FAILED_LINES = 10
 AWAITS_INPUT = " · waits for input, :Eca stop ends it"
+NO_ANSWER = " · no answer yet: :Eca stop, then :Eca mcp restarts its server"
+LONG_MS = 30_000
+"""Milliseconds after which a silent call of a tool server (MCP) is said to be slow.
+
+A server that has died is reported to run, and calls of it never end.
+"""
 
 _LOOKS: Mapping[CallState, tuple[str, str]] = {
     CallState.PREPARING: ("EcaToolPreparing", ""),
@@ -69,6 +75,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
         last_line = truncate(one_line(block.live.last_line), TARGET_CELLS)
         segments += [(f" · {last_line}", "EcaMuted")] if last_line else []
         segments += [(AWAITS_INPUT, "EcaWarning")] if block.live.awaits_input else []
+    segments += [(NO_ANSWER, "EcaWarning")] if _may_hang(block, now) else []
     if paths_outside(block.call, settings.folders):
         segments.append((" outside the workspace", "EcaWarning"))
     if waits:
@@ -80,6 +87,12 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if time := _time(block, now):
         segments.append((f"  {time}", "EcaTime"))
     return segments
+
+
+def _may_hang(block: ToolBlock, now: int) -> bool:
+    """Return whether a call of a tool server has run for so long that the server may be dead."""
+    runs = block.state is CallState.RUNNING and block.started_ms is not None and block.live is None
+    return runs and block.call.origin == "mcp" and now - (block.started_ms or now) >= LONG_MS
 
 
 def _icon(block: ToolBlock, settings: RenderSettings) -> ops.Segment:

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from eca_nvim.session.panels.jobs import JobsPanel
+from eca_nvim.session.panels.mcp import McpPanel
 from eca_nvim.session.panels.panel import Panel
 from eca_nvim.session.panels.providers import ProvidersPanel
 from eca_nvim.session.panels.tools import ToolsPanel
 
 KINDS: Final[Mapping[str, type[Panel]]] = {
     "jobs": JobsPanel,
+    "mcp": McpPanel,
     "tools": ToolsPanel,
     "providers": ProvidersPanel,
 }

@@ -1,0 +1,69 @@
+"""What configures an MCP server: its command line or url, and the file that names it."""
+
+import json
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from eca_nvim.agents.abilities import Target
+from eca_nvim.chat.text.safe_text import host_of, one_line
+from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged
+from eca_nvim.session.panels.panel import LONGEST_CELL
+from eca_nvim.session.view import Refused
+from eca_nvim.threads import run_in_thread
+
+LARGEST_FILE: Final = 1 << 20
+"""Bytes of a configuration file that are searched."""
+
+Place: TypeAlias = tuple[Path, int]
+"""A file, and a line in it (1-based)."""
+
+
+def target_text(known: ToolServerChanged) -> str:
+    """Return what a server is, to be changed; "" if a line cannot show it as it is."""
+    text = known.url or shlex.join(known.command)
+    return text if one_line(text) == text and len(text) <= LONGEST_CELL else ""
+
+
+def read_target(text: str) -> Target:
+    """Read a command line or a url. Raises Refused."""
+    text = text.strip()
+    if text.startswith(("http://", "https://")):
+        if host_of(text) is None:
+            raise Refused("this is no url of a host: https://host/path")
+        return Target(url=text)
+    try:
+        command = shlex.split(text)
+    except ValueError as fault:
+        raise Refused(f"the command line cannot be read: {fault}".lower()) from None
+    if not command or not command[0]:
+        raise Refused("a command line or a url is needed")
+    if re.match(r"\w+=", command[0]):
+        raise Refused(
+            "variables cannot be set here: add the server, then e edits its configuration"
+        )
+    return Target(tuple(command))
+
+
+async def find(files: Sequence[Path], name: str) -> Place | None:
+    """Find the place of a server as `find_place` does, beside the event loop."""
+    return await run_in_thread(lambda: find_place(files, name))
+
+
+def find_place(files: Sequence[Path], name: str) -> Place | None:
+    """Return the first of some files that configures a server, and the line of its name."""
+    spelt = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
+    key = re.compile(f"(?:{'|'.join(map(re.escape, spelt))})\\s*:")
+    for file in files:
+        try:
+            with file.open("rb") as opened:
+                text = opened.read(LARGEST_FILE).decode(errors="replace")
+        except OSError:
+            continue  # most projects have none
+        begin = text.find('"mcpServers"')
+        found = key.search(text, begin) if begin >= 0 else None
+        if found is not None:
+            return file, text.count("\n", 0, found.start()) + 1
+    return None
