@@ -44,6 +44,7 @@ CONTRACT = [
     "providers",
     "login",
     "logout",
+    "dashboard",
     "jobs",
     "tasks",
     "history",

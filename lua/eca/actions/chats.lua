@@ -21,6 +21,8 @@ local windows = require('eca.window')
 local M = {}
 
 local TITLE = 50
+--- The last rank of a chat's attention that needs the user.
+local LEAST_URGENT = 2
 
 --- The current chat; a message says if there is none.
 ---@return string?
@@ -127,6 +129,30 @@ function M.cycle(step)
     if id == here and #ids > 1 then
       return eca.open({ chat = ids[(index - 1 + step) % #ids + 1] })
     end
+  end
+end
+
+--- Go to the next or previous chat that needs the user: it asks, or has ended unseen. That in which
+--- the user is comes last. In a list of chats the cursor goes to its row.
+---@param step 1|-1
+function M.go_to_waiting(step)
+  local function needs(id)
+    local chat = chats.get(id)
+    return chat ~= nil and chats.attention(chat).rank <= LEAST_URGENT
+  end
+  local rows = package.loaded['eca.panels.chat_rows'] -- late: not before a panel is shown
+  local found = rows and rows.go_to(step, needs)
+  local ids = found == nil and chats.ids() or {}
+  local inside = chats.of_buffer(vim.api.nvim_get_current_buf()) ~= nil
+  local place = vim.fn.index(ids, windows.current_chat())
+  for offset = inside and 1 or 0, #ids - (inside and 0 or 1) do
+    local id = ids[(place + step * offset) % #ids + 1]
+    if needs(id) then
+      return eca.open({ chat = id })
+    end
+  end
+  if not found then
+    notify.info('no chat needs you')
   end
 end
 

@@ -121,16 +121,35 @@ end
 --- Answer, if the key was meant for what is on the screen: the float may have to show text that the
 --- chat does not show any more.
 ---@param choice? eca.Choice
+---@return boolean answered
 local function answer(choice)
   local was_short = shown and shown.place.short
   M.make_way()
   if not shown or not choice or not guard.is_over(shown.guard) then
-    return
+    return false
   elseif was_short and not shown.place.short then
     shown.guard = guard.begin()
-  else
-    choice.run()
+    return false
   end
+  choice.run()
+  return true
+end
+
+--- Answer by a key that was pressed in another window, meant for a request.
+---@param request string `key` of its content
+---@param key string
+---@return string? fault one line, why it has answered nothing
+function M.press(request, key)
+  if not shown or not M.state() or shown.content.key ~= request then
+    return 'the request is not on the screen yet: press again to answer'
+  end
+  for _, choice in ipairs(shown.content.choices) do
+    if choice.key == key then
+      local answered = answer(choice)
+      return not answered and 'the request has just appeared: press again to answer' or nil
+    end
+  end
+  return key .. ' does nothing for this request: g<CR> goes to it'
 end
 
 --- Called when the user enters the float: remembers from where, and leaves insert mode, since keys

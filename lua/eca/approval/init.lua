@@ -8,6 +8,8 @@
 --- - A request that was answered here is not shown again while the answer is on its way to the
 ---   host.
 --- - `q` hides a request and leaves it pending, until the user asks for it.
+--- - In a list of chats the one under the cursor alone is asked about, also what was hidden of it.
+---   A key there answers what the float shows, and allows only what was on the screen whole.
 --- - A request that changes counts as a new one: it is shown again, and its guard time begins
 ---   again.
 local alert = require('eca.approval.alert')
@@ -39,6 +41,9 @@ local items = {} ---@type eca.Pending[]
 local asked = {} ---@type table<string, eca.AskedRequest> by key
 local front = nil ---@type { key?: string, guard: eca.Guard }? the request that is asked now
 local drawing = false
+--- The chat that alone is asked about; false: none is; nil: the user is in no list of chats.
+local in_list = function() end ---@type fun(): string|false|nil
+local listed = nil ---@type string|false|nil what that was when it was drawn
 
 --- What is known of a request. A script may answer one before `M.update` is called with it.
 ---@param item eca.Request
@@ -52,13 +57,17 @@ end
 --- not hidden, of the chat in this tab page if it has one.
 ---@return eca.Pending?, integer
 local function first_open()
-  local here = windows.chat_shown()
+  local here, only = windows.chat_shown(), in_list()
   local first, place = nil, 0
   for index, item in ipairs(items) do
     local why = known_of(item).hidden
     if why ~= 'answered' and diff.shown(item) then
       return item, index
-    elseif not why and (not first or item.chat == here and first.chat ~= here) then
+    elseif
+      not why
+      and (only == nil or only == item.chat)
+      and (not first or item.chat == here and first.chat ~= here)
+    then
       first, place = item, index
     end
   end
@@ -194,10 +203,23 @@ local function content_of(item, index)
   return content --[[@as eca.PromptContent]]
 end
 
+--- Show again what was hidden of a chat to which the user has come in a list of chats.
+local function reveal()
+  local only = in_list()
+  for _, item in ipairs(only ~= listed and items or {}) do
+    local known = known_of(item)
+    if item.chat == only and known.hidden == 'by_user' then
+      known.hidden = nil
+    end
+  end
+  listed = only
+end
+
 --- Show what is to be asked now; nothing is left to ask: the float stays for a moment.
 ---@param leave? boolean the user has left it: it does not
 draw = function(leave)
   drawing = false
+  reveal()
   local item, index = first_open()
   local key = item and known_of(item).key
   if not front or front.key ~= key then
@@ -242,6 +264,35 @@ function M.update(pending)
   draw()
   if new[1] then
     alert.requested(new)
+  end
+end
+
+--- Ask only about the chat under the cursor in a list of chats. Called when that may be another.
+---@param chat fun(): string|false|nil as `in_list`
+function M.ask_only(chat)
+  in_list = chat
+  vim.schedule(function() -- the user may be leaving it
+    if #items > 0 and in_list() ~= listed then
+      draw()
+    end
+  end)
+end
+
+--- Answer what the float shows of a chat by one of its keys, pressed in a list of chats.
+---@param key string
+---@param chat? string
+function M.press(key, chat)
+  local item = first_open()
+  local allows = key == 'a' or key == 'A'
+  if not item or item.chat ~= chat then
+    notify.info('no request of this chat is on the screen')
+  elseif allows and not was_read(item) then
+    notify.info('not all of it was on the screen: g<CR> goes there, to scroll')
+  else
+    local fault = float.press(known_of(item).key, key)
+    if fault then
+      notify.info(fault)
+    end
   end
 end
 

@@ -78,7 +78,13 @@ local function screen()
   return { top = tabline and 1 or 0, bottom = bottom, left = 0, right = vim.o.columns }
 end
 
---- The screen row of a window's cursor, as wide as the window.
+---@param win integer
+---@return boolean
+local function is_panel(win)
+  return vim.bo[vim.api.nvim_win_get_buf(win)].filetype == 'eca-panel'
+end
+
+--- The screen row of a window's cursor, as wide as the window; in a panel all of its line.
 ---@param win integer
 ---@return eca.ScreenArea
 local function cursor_line(win)
@@ -86,6 +92,13 @@ local function cursor_line(win)
   local row = vim.fn.screenpos(win, cursor[1], cursor[2] + 1).row - 1
   local area = M.area_of(win)
   area.top, area.bottom = row, row + 1
+  if is_panel(win) then
+    local buf = vim.api.nvim_win_get_buf(win)
+    local line = vim.api.nvim_buf_get_lines(buf, cursor[1] - 1, cursor[1], false)[1] or ''
+    local first = vim.fn.screenpos(win, cursor[1], 1).row - 1
+    area.top = first >= 0 and math.min(first, row) or row
+    area.bottom = math.max(row + 1, vim.fn.screenpos(win, cursor[1], math.max(1, #line)).row)
+  end
   return area
 end
 
@@ -94,7 +107,7 @@ end
 ---@return eca.ScreenArea
 local function looked_at(win)
   local list = vim.bo[vim.api.nvim_win_get_buf(win)].buftype == 'quickfix'
-  if list or vim.api.nvim_win_get_height(win) <= LOW_WINDOW then
+  if list or is_panel(win) or vim.api.nvim_win_get_height(win) <= LOW_WINDOW then
     return M.area_of(win)
   end
   return cursor_line(win)
@@ -200,7 +213,8 @@ end
 
 --- Choose a place. What it may hide, the first first: rows of the agent's explanation before the
 --- request's block, from its first row on; that block; the list or low window the user is in, but
---- for the line of the cursor; the line and the input.
+--- for the line of the cursor; the line and the input. In a panel the request is read in the float,
+--- so what is around it makes way first, and of the panel all but the line of the cursor.
 ---@param want eca.PromptWant
 ---@param win integer the window the user works in
 ---@return eca.PromptPlace
@@ -209,6 +223,10 @@ function M.choose(want, win)
   local input = input_window and M.area_of(input_window)
   local seen, line = looked_at(win), cursor_line(win)
   local block = want.block
+  if is_panel(win) then
+    local place, is_whole = best_place(want, false, { seen }, MOST_ROWS)
+    return is_whole and place or (best_place(want, false, { line }, MOST_ROWS))
+  end
   for rows = block and EXPLANATION_ROWS or -1, 0, -1 do
     local area = vim.tbl_extend('force', block.area, { top = block.area.top - rows })
     local enough = block.whole and MOST_ROWS or ENOUGH_ROWS

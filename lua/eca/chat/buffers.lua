@@ -155,7 +155,17 @@ end
 ---@param id string
 function M.use(id)
   latest = id
-  chats[id].unseen = nil
+  M.set_unseen(id, nil)
+end
+
+--- Note whether a chat has finished while no window showed it. The host lists chats by that.
+---@param id string
+---@param unseen true?
+function M.set_unseen(id, unseen)
+  if chats[id].unseen ~= unseen then
+    chats[id].unseen = unseen
+    require('eca.host').send_if_running('unseen', { chat = id, unseen = unseen or false })
+  end
 end
 
 --- The chat the user last worked with.

@@ -11,6 +11,7 @@
 ---@field input string[] keys in the input, normal mode
 ---@field insert string[] keys in the input, insert mode
 ---@field changes string[] keys in the list of changes
+---@field panel string[] keys in all panels
 ---@field pending string[] keys in the transcript, on a block that needs approval
 ---@field needs? eca.Ability what the server must be able to do; checked before the call
 
@@ -22,7 +23,7 @@
 local function action(call, text, more, ...)
   local at, name = call:match('^(%l+)%.([%l_]+)$')
   local made = { at = at, call = name, with = { ... }, text = text, needs = (more or {}).needs }
-  for _, place in ipairs({ 'chat', 'input', 'insert', 'changes', 'pending' }) do
+  for _, place in ipairs({ 'chat', 'input', 'insert', 'changes', 'panel', 'pending' }) do
     made[place] = vim.split((more or {})[place] or '', ' ', { trimempty = true })
   end
   return made
@@ -68,6 +69,18 @@ return {
   Chats = action('chats.pick', 'choose a chat'),
   NextChat = action('chats.cycle', 'next chat', { chat = ']b', input = ']b' }, 1),
   PreviousChat = action('chats.cycle', 'previous chat', { chat = '[b', input = '[b' }, -1),
+  NextWaiting = action(
+    'chats.go_to_waiting',
+    'next chat that needs you',
+    { chat = ']w', input = ']w', panel = ']w' },
+    1
+  ),
+  PreviousWaiting = action(
+    'chats.go_to_waiting',
+    'previous chat that needs you',
+    { chat = '[w', input = '[w', panel = '[w' },
+    -1
+  ),
   Rename = action('chats.rename', 'rename the chat', { needs = 'rename' }),
   Clear = action('chats.clear', 'clear the chat', { needs = 'clear' }),
   Delete = action('chats.delete', 'delete the chat', { needs = 'delete' }),
@@ -95,7 +108,7 @@ return {
   Approval = action(
     'approvals.focus',
     'go to the pending request',
-    { chat = 'g<CR>', input = 'g<CR>' }
+    { chat = 'g<CR>', input = 'g<CR>', panel = 'g<CR>' }
   ),
   Approve = action('approvals.answer_call', 'allow', { pending = 'a' }, 'accept'),
   ApproveRemember = action(

@@ -119,6 +119,7 @@ local PLACES = {
   chat = { { 'n', 'chat' }, { 'n', 'pending', 'on_pending' } },
   input = { { 'n', 'input' }, { 'i', 'insert' } },
   changes = { { 'n', 'changes', 'in_changes' } },
+  panel = { { 'n', 'panel' } },
 }
 
 --- Has the user mapped something to a <Plug>, or to any that begins like it?
@@ -132,9 +133,9 @@ local function is_mapped(buf, mode, plug)
   end)
 end
 
---- Map the default keys in one of the chat's buffers, or in the quickfix window.
+--- Map the default keys in one of our buffers, or in the quickfix window.
 ---@param buf integer
----@param kind 'chat'|'input'|'changes'
+---@param kind eca.BufferKind
 function M.attach(buf, kind)
   if not config.get().keymaps then
     return

@@ -5,6 +5,8 @@
 ---   in a window, and gone with its last one.
 --- - A redraw changes only the rows that differ. The cursor stays on its row.
 --- - What a row says is the host's: this file knows no panel but its name.
+local chat_rows = require('eca.panels.chat_rows')
+local chats = require('eca.chat.buffers')
 local display_width = require('eca.ui.display_width')
 local files = require('eca.files')
 local guard = require('eca.consent.guard')
@@ -23,6 +25,7 @@ local M = {}
 ---@field line [string, string, integer][] text, group, and cells of a column
 ---@field actions string[] the first is that of <CR>
 ---@field values table<string, string> defaults of what an action asks for
+---@field chat? string the chat that it is about
 
 ---@class eca.ShownPanel
 ---@field name string
@@ -40,6 +43,7 @@ local LEAST_ROWS, MOST_ROWS, SHARE = 4, 14, 0.4
 local COLUMNS = 70 -- of a window that has room for columns
 --- What a panel shows until the host has filled it.
 local FIRST = '  …'
+local NUMBER = '%2d '
 
 local namespace = vim.api.nvim_create_namespace('eca.panels')
 local shown = {} ---@type table<string, eca.ShownPanel> by name
@@ -81,7 +85,9 @@ end
 ---@return string line
 ---@return [integer, integer, string][] marks byte columns and group
 local function text_of(row, has_columns)
-  local line, marks = '', {} ---@type string, [integer, integer, string][]
+  local chat = row.chat and chats.get(row.chat)
+  local line = chat and NUMBER:format(chat.number) or ''
+  local marks = {} ---@type [integer, integer, string][]
   for _, cell in ipairs(row.line) do
     local text, group, cells = unpack(cell)
     if cells > 0 and has_columns then
@@ -220,6 +226,7 @@ function M.set_rows(op)
   panel.was_wide = is_wide(panel.buf)
   fit(panel)
   keys.refresh(panel)
+  chat_rows.watch(panel)
 end
 
 --- Ask the host for a panel, from its first row on.
@@ -245,10 +252,11 @@ local function create(name)
       host.send_if_running('close_panel', { panel = name })
     end,
   })
-  vim.api.nvim_create_autocmd('CursorMoved', {
+  vim.api.nvim_create_autocmd({ 'CursorMoved', 'WinEnter', 'WinLeave' }, {
     buffer = buf,
     callback = function()
       keys.refresh(panel)
+      chat_rows.watch(panel)
     end,
   })
   return panel
@@ -279,6 +287,7 @@ function M.open(name)
   end
   vim.cmd.stopinsert()
   others.set('FileType', panel.buf, 'filetype', 'eca-panel')
+  others.announce(panel.buf, 'panel')
   keys.attach(panel)
   ask(panel)
   fit(panel)

@@ -32,6 +32,7 @@ local M = {}
 ---@field asks eca.PanelAsk[]
 ---@field everywhere boolean
 ---@field sure string the question before it, '' for none
+---@field answers boolean it answers the request that the float shows
 
 local IN_WINBAR = 3 -- besides `g?`
 
@@ -66,8 +67,16 @@ local function actions_on(panel, row)
   return found
 end
 
---- What the host answers: what is shown next.
----@param answer? { open?: string, line?: integer, chat?: string, yank?: string, link?: string }
+---@class eca.PanelAnswer what is shown next
+---@field open? string a path
+---@field line? integer
+---@field chat? string
+---@field new? string a server, for a new chat; '': that of chats to come
+---@field yank? string
+---@field link? string
+
+--- Show what the host answers.
+---@param answer? eca.PanelAnswer
 ---@param asked eca.Asked
 local function follow(answer, asked)
   if not answer then
@@ -80,6 +89,9 @@ local function follow(answer, asked)
     require('eca.ui.external').open(answer.link)
   elseif answer.chat and return_window.may_focus(asked, 'the chat') then
     require('eca.chat.open').chat(answer.chat)
+  elseif answer.new and return_window.may_focus(asked, 'the new chat') then
+    local server = answer.new ~= '' and answer.new or nil
+    require('eca.chat.open').chat(require('eca.chat.buffers').new(), nil, true, server)
   elseif answer.open and return_window.may_focus(asked, 'the file') then
     require('eca.window.to_code').enter()
     local shown, fault = pcall(files.show, answer.open)
@@ -134,7 +146,9 @@ local function act(panel, action, row)
   local function go_on()
     ask(action.asks, row and row.values or {}, {}, send)
   end
-  if action.sure == '' then
+  if action.answers then
+    require('eca.approval').press(action.key, row and row.chat)
+  elseif action.sure == '' then
     go_on()
   else
     local name = sanitize.line(row and row.values.name or '')
@@ -230,6 +244,11 @@ function M.help(panel)
   end
   for key, each in pairs(OWN) do
     own[#own + 1] = { key, each[1] }
+  end
+  for _, mapping in ipairs(vim.api.nvim_buf_get_keymap(panel.buf, 'n')) do
+    if vim.startswith(mapping.rhs or '', '<Plug>(Eca') then
+      own[#own + 1] = { ui_keys.spell(mapping.lhs), (mapping.desc:gsub('^eca: ', '')) }
+    end
   end
   table.sort(own, function(left, right)
     return left[1] < right[1]

@@ -144,7 +144,7 @@ function M.set(event, buf, name, value)
   M.call(event, vim.api.nvim_set_option_value, name, value, { buf = buf })
 end
 
----@alias eca.BufferKind 'chat'|'input'|'changes'
+---@alias eca.BufferKind 'chat'|'input'|'changes'|'panel'
 
 ---@class eca.OurBuffer data of the event `User eca.buffer`
 ---@field buf integer

@@ -120,7 +120,7 @@ function draw.status(op)
     if known then
       local is_shown = #vim.fn.win_findbuf(known.buf) > 0 -- in any tab page
       known.changed = os.time()
-      known.unseen = op.status.state == 'idle' and not is_shown or nil
+      chats.set_unseen(chat, op.status.state == 'idle' and not is_shown or nil)
     end
     all_stale = true
   end

@@ -39,11 +39,21 @@ def list_used_files(chat: Chat, turns: Sequence[TurnChanges]) -> Table:
     for turn in turns:
         for path, record in turn.files.items():
             if record.by_command and not record.undone:
-                before, after = snapshot_text(record.before), snapshot_text(record.after)
-                added, removed = counts(before, after)
+                added, removed = _line_counts(record)
                 known = lines.get(path, (0, 0))
                 lines[path] = (known[0] + added, known[1] + removed)
     return used_file_rows(chat, lines)
+
+
+def changed_lines(turns: Sequence[TurnChanges]) -> tuple[int, int]:
+    """Return how many lines turns have added and removed, without what was undone."""
+    records = [it for turn in turns for it in turn.files.values() if not it.undone]
+    found = [_line_counts(it) for it in records]
+    return sum(added for added, _ in found), sum(removed for _, removed in found)
+
+
+def _line_counts(record: FileRecord) -> tuple[int, int]:
+    return counts(snapshot_text(record.before), snapshot_text(record.after))
 
 
 CONTEXT = 3

@@ -10,6 +10,7 @@ Rules kept here:
 """
 
 import os.path
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
@@ -59,7 +60,10 @@ class Ledger:
         self._turns: list[TurnChanges] = []
         self._early: dict[tuple[str, int], Observation] = {}
         self._open: dict[tuple[str, int], _OpenCall] = {}
-        self.attribution = Attribution(self._store_surveyed, found)
+        self._found = found
+        self.attribution = Attribution(self._store_surveyed, self._found_by_survey)
+        self.versions = Counter[str]()
+        """How often the changes of a chat that are known have become others, by its id."""
 
     def remove(self) -> None:
         """Remove the files that hold snapshots; called as the host ends."""
@@ -74,6 +78,10 @@ class Ledger:
         key = None if block is None else (chat.id, block.id)
         early = self._early.get(key, Observation()).files if key is not None else {}
         return early.get(path) or self.snapshot(path)
+
+    def _found_by_survey(self, chat_id: str, path: str) -> None:
+        self.versions[chat_id] += 1
+        self._found(chat_id, path)
 
     # --- events ---------------------------------------------------------------------------------
 
@@ -217,6 +225,7 @@ class Ledger:
             tracked.call, tracked.outcome = opened.block.call, outcome
             self._observe_after(tracked)
             opened.turn.calls.append(tracked)
+            self.versions[chat_id] += 1
             if tracked.is_watched:
                 self.attribution.call_ended(tracked)
             else:

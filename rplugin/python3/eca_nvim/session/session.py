@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from inspect import iscoroutinefunction
+from inspect import isawaitable, iscoroutinefunction
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, TypeAlias
@@ -171,12 +171,20 @@ class Session:
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
         answer: object = None
         with isolated(self._view, f"do {intent.__struct_config__.tag}", intent):
-            handler = self._handlers.get(type(intent)) or self._requests[type(intent)]
+            handler = self._handler(intent)
             if iscoroutinefunction(handler):
                 tasks.start_soon(self._handle_meanwhile, handler, intent)
                 return
             answer = handler(intent)
         self._answer(intent, answer)
+
+    def _handler(self, intent: intents.Intent) -> Handler:
+        return self._handlers.get(type(intent)) or self._requests[type(intent)]
+
+    async def _do(self, intent: intents.Intent) -> object:
+        """Do what an intent says, and return what answers it. Raises what its handler does."""
+        answer = self._handler(intent)(intent)
+        return await answer if isawaitable(answer) else answer
 
     async def _handle_meanwhile(self, handler: Handler, intent: intents.Intent) -> None:
         answer: object = None
@@ -225,7 +233,7 @@ class Session:
 
         return request_handlers(
             *(self._chats, self._servers, self._view, self._ledger, self.surveyor),
-            *(self._files, self._images, self._contexts, self._templates),
+            *(self._files, self._images, self._contexts, self._templates, self._do),
         )
 
     def _in_chat(self, change: Callable[[Chat, Any], Changes]) -> Handler:

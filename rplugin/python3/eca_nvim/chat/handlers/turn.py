@@ -187,7 +187,7 @@ def end(update: Update, reason: states.TurnEnd) -> None:
     chat = update.chat
     was_login = chat.turn.state in states.LOGIN_TURNS
     _step(update, states.TurnStep.END)
-    chat.turn.activity, chat.turn.retrying = None, False
+    chat.turn.activity, chat.turn.retrying, chat.turn.end = None, False, reason
     chat.unconfirmed.clear()
     settle(update, end=reason)
     if not chat.turn.sent_tasks:

@@ -65,7 +65,7 @@ class RunningTurn(Struct):
     by_command: its prompt is a command, which may work silently. last_activity_ms: when the agent
     last sent something. times_asked: how often we asked about the turn since then. activity: what
     the agent says it is doing; retrying: that is to try again after a failure. sent_tasks: the
-    agent has sent its task list since the turn began.
+    agent has sent its task list since the turn began. end: why it ended; None: it has not.
     """
 
     state: states.Turn = states.Turn.IDLE
@@ -78,6 +78,7 @@ class RunningTurn(Struct):
     activity: str | None = None
     retrying: bool = False
     sent_tasks: bool = False
+    end: states.TurnEnd | None = None
 
     def note_activity(self, now: int) -> None:
         """Restart the time after which a silent agent is asked about its turn."""
@@ -102,6 +103,7 @@ class Chat(Struct, eq=False):
     used: the files that the agent has used.
     server_ms: when its server came into its state, as `Update.now`.
     forgotten: the view has removed the chat, so nothing of it is shown or sent any more.
+    unseen: its last turn has ended while no window showed it.
     task_list_block: that of the call that sent the agent's task list last.
     commands: those the agent knows. options: what the user can set; shown_options: what the status
     says of them. asked_options: by id, values that the user has set and the agent has not listed
@@ -128,6 +130,7 @@ class Chat(Struct, eq=False):
     abilities: frozenset[Ability] = ALL_ABILITIES
     deleted: bool = False
     forgotten: bool = False
+    unseen: bool = False
     older: OlderMessages | None = None
     blocks: dict[int, Block] = field(default_factory=dict)
     lanes: dict[str, Lane] = field(default_factory=dict)

@@ -32,7 +32,8 @@ class Action(Struct, frozen=True):
     """What a key of a panel does. Keys are unique in a panel; none is a key of the view's own.
 
     name: what `Row.actions` names. everywhere: it needs no row. sure: the question before something
-    that cannot be undone, "" for none; `{}` in it stands for the row's value `name`.
+    that cannot be undone, "" for none; `{}` in it stands for the row's value `name`. answers: the
+    key answers the request that the float shows, as it does there; the host is not asked.
     """
 
     name: str
@@ -41,19 +42,23 @@ class Action(Struct, frozen=True):
     asks: Sequence[Ask] = ()
     everywhere: bool = False
     sure: str = ""
+    answers: bool = False
 
 
 class Row(Struct, frozen=True):
     """A line of a panel.
 
     id: unique in the panel; the cursor stays on it. actions: what can be done here; the first is
-    done by <CR>. values: defaults of what is asked for; `name`: what the row is about.
+    done by <CR>. values: defaults of what is asked for; `name`: what the row is about. chat: the
+    view writes the number of this chat before the row; with the cursor there, the float shows what
+    this chat asks, and nothing else.
     """
 
     id: str
     line: Sequence[Cell]
     actions: Sequence[str] = ()
     values: Mapping[str, str] = {}
+    chat: str | None = None
 
 
 class SetPanel(bases.ViewOp, frozen=True, tag="panel"):
@@ -90,7 +95,8 @@ class ActInPanel(bases.Intent, frozen=True, tag="act_in_panel"):
     """Do an action of a panel on a row; None: on no row.
 
     values: what the user was asked for. The answer is nil, or a table of what the view does next:
-    open (a path) with line (1-based), chat (show this one), yank (a text), link (show this one).
+    open (a path) with line (1-based), chat (show this one), yank (a text), link (show this one),
+    new (start a chat of the server with this name).
     """
 
     panel: str
@@ -98,3 +104,9 @@ class ActInPanel(bases.Intent, frozen=True, tag="act_in_panel"):
     request: int
     row: str | None = None
     values: Mapping[str, str] = {}
+
+
+class NoteUnseen(bases.ChatIntent, frozen=True, tag="unseen"):
+    """A turn has ended in a chat that no window shows; or, not `unseen`: the user has seen that."""
+
+    unseen: bool

@@ -19,10 +19,8 @@ from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.chat.text.safe_text import duration
 from eca_nvim.chat.vocabulary import bases, panels
 from eca_nvim.chat.vocabulary.panels import Row, SetPanel, SetRows
-from eca_nvim.session.chats import Chats
 from eca_nvim.session.panels.panel import Panel, Scene, note
-from eca_nvim.session.servers import Servers
-from eca_nvim.session.view import Refused, View, isolated
+from eca_nvim.session.view import Refused, isolated
 
 PAUSE: Final = 0.1
 """Seconds between two drawings of a panel, at least."""
@@ -54,11 +52,11 @@ class Shown(Struct, eq=False):
 class Panels:
     """The panels that are shown, by name."""
 
-    def __init__(self, chats: Chats, servers: Servers, view: View) -> None:
-        self._view = view
-        self._chats = chats
-        self._servers = servers
-        self._scene = Scene(chats, servers, view)
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._view = scene.view
+        self._chats = scene.chats
+        self._servers = scene.servers
         self._shown: dict[str, Shown] = {}
         self._changed = anyio.Event()
         self._is_running = False
@@ -66,6 +64,7 @@ class Panels:
             panels.ShowPanel: self._show,
             panels.ClosePanel: self._close,
             panels.ActInPanel: self._act,
+            panels.NoteUnseen: self._note_unseen,
         }
 
     def _change(self) -> None:
@@ -113,6 +112,12 @@ class Panels:
         finally:
             del shown.sent[row]
             self._change()
+
+    def _note_unseen(self, intent: panels.NoteUnseen) -> None:
+        chat = self._chats.table.get(intent.chat)
+        if chat is not None:
+            chat.unseen = intent.unseen
+            self._chats.changed()
 
     # --- drawing ----------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from eca_nvim.session.panels.dashboard import DashboardPanel
 from eca_nvim.session.panels.jobs import JobsPanel
 from eca_nvim.session.panels.mcp import McpPanel
 from eca_nvim.session.panels.panel import Panel
@@ -10,6 +11,7 @@ from eca_nvim.session.panels.providers import ProvidersPanel
 from eca_nvim.session.panels.tools import ToolsPanel
 
 KINDS: Final[Mapping[str, type[Panel]]] = {
+    "dashboard": DashboardPanel,
     "jobs": JobsPanel,
     "mcp": McpPanel,
     "tools": ToolsPanel,

@@ -1,14 +1,16 @@
 """Panel: what each panel is made of, and what all of them may use."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from msgspec import Struct
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
+from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View
@@ -27,11 +29,16 @@ Answer = Mapping[str, str | int]
 
 
 class Scene(Struct, frozen=True):
-    """What a panel shows and acts on; `chats.changed` has it drawn again."""
+    """What a panel shows and acts on; `chats.changed` has it drawn again.
+
+    do: does what an intent says, as if the user did it elsewhere. Raises what its handler raises.
+    """
 
     chats: Chats
     servers: Servers
     view: View
+    ledger: Ledger
+    do: Callable[[Intent], Awaitable[Any]]
 
 
 class Panel(ABC):

@@ -1,11 +1,12 @@
 """Handlers: what each request of the user does; loaded with the first one. Logins."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary import completion, events, login, query_intents
+from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.completion import Completion
@@ -13,6 +14,7 @@ from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
+from eca_nvim.session.panels.panel import Scene
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
@@ -34,8 +36,12 @@ def request_handlers(
     images: Images,
     contexts: Contexts,
     templates: Templates,
+    do: Callable[[Intent], Awaitable[Any]],
 ) -> Mapping[type[query_intents.Intent], Callable[[Any], Any]]:
-    """Return what handles each request; what a handler returns, or after a while, answers it."""
+    """Return what handles each request; what a handler returns, or after a while, answers it.
+
+    do: does what any intent says.
+    """
 
     def server_of(intent: login.ListLogins | login.LogIn | login.LogOut) -> NamedServer:
         return servers.of(chats.get(intent.chat))
@@ -74,5 +80,5 @@ def request_handlers(
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
-        **Panels(chats, servers, view).table,
+        **Panels(Scene(chats, servers, view, ledger, do)).table,
     }

@@ -145,6 +145,7 @@ class ReviewRequests:
             outcomes.append(outcome)
             self._ledger.attribution.changed_by_others([outcome.path])
             await anyio.lowlevel.checkpoint()
+        self._ledger.versions[intent.chat] += 1
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_failure(it) for it in outcomes if it.fault is not None]
         touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]

@@ -1,0 +1,295 @@
+"""The panel of all chats: what each does and waits for, what it has cost and changed.
+
+Rules kept here:
+- Those that need the user come first: what has waited longest, then what has ended unseen. Then
+  those that run, then the others, the last used first.
+- What a chat has changed is counted again when it has changed something else, once a second at
+  most for all chats: a drawing is never late because of it.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from typing import Any, ClassVar, Final
+
+from msgspec import Struct
+
+from eca_nvim.chat.model.blocks import Block, NoteBlock, ReasoningBlock, ToolBlock, open_question
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.render.panel_rows import money
+from eca_nvim.chat.render.status import status
+from eca_nvim.chat.render.tool import call_title
+from eca_nvim.chat.text.safe_text import duration
+from eca_nvim.chat.vocabulary import intents, query_intents, turn_events
+from eca_nvim.chat.vocabulary.options import Ability
+from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
+from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
+from eca_nvim.review.change_list import changed_lines
+from eca_nvim.session.chats import now
+from eca_nvim.session.panels.panel import Answer, Panel, Scene, cell, column, note, rest
+from eca_nvim.session.view import Refused
+
+UNTITLED: Final = "New chat"
+TITLE_CELLS, WHAT_CELLS, JOB_CELLS = 80, 60, 40
+_BETWEEN: Final[Cell] = (" · ", "EcaMuted", 0)
+_MINUTE_MS: Final = 60_000
+_FAILED: Final = frozenset({TurnEnd.FAILED, TurnEnd.GONE})
+_RUNS: Final = frozenset({CallState.RUNNING, CallState.APPROVED})
+_ANSWERS: Final = ("allow", "reject", "always", "reason", "diff")
+
+
+class _Rank(IntEnum):
+    """What a chat is to the user, the most urgent first."""
+
+    WAITS = 0
+    ENDED = 1
+    RUNS = 2
+    RESTS = 3
+
+
+_LOOKS: Final[Mapping[str, tuple[str, _Rank]]] = {
+    "waiting": ("EcaWaiting", _Rank.WAITS),
+    "login": ("EcaWaiting", _Rank.WAITS),
+    "failed": ("EcaFailed", _Rank.ENDED),
+    "finished": ("EcaNew", _Rank.ENDED),
+    "running": ("EcaRunning", _Rank.RUNS),
+    "stopping": ("EcaWaiting", _Rank.RUNS),
+    "idle": ("EcaMuted", _Rank.RESTS),
+}
+"""By the words that `:Eca chats` has, too."""
+
+
+class _Listed(Struct, frozen=True):
+    """A chat as it is listed: since when (ms) it is in this state, and its status."""
+
+    chat: Chat
+    state: str
+    since: int
+    told: Mapping[str, Any]
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """What waits or runs for longest comes first, else what ended last."""
+        rank = _LOOKS[self.state][1]
+        return rank, self.since if rank in (_Rank.WAITS, _Rank.RUNS) else -self.since
+
+    @property
+    def took(self) -> str:
+        """How long; of what needs nobody in minutes, so that its row seldom changes."""
+        passed = now() - self.since
+        if _LOOKS[self.state][1] in (_Rank.WAITS, _Rank.RUNS):
+            return duration(passed // 1000 * 1000)
+        return _age(passed) if self.since else ""
+
+
+class DashboardPanel(Panel):
+    """The chats of this Neovim, of all servers."""
+
+    ACTIONS: ClassVar = (
+        Action("open", "o", "open the chat"),
+        Action("allow", "a", "allow", answers=True),
+        Action("reject", "r", "reject", answers=True),
+        Action("always", "A", "always allow it in this session", answers=True),
+        Action("reason", "R", "reject and say what to do instead", answers=True),
+        Action("diff", "d", "show the whole diff in a tab page", answers=True),
+        Action("stop", "s", "stop the turn"),
+        Action("new", "n", "new chat", everywhere=True),
+        Action("rename", "c", "rename the chat", (Ask("title", "Title:"),)),
+        Action("delete", "D", "delete the chat", sure="Delete {} for good?"),
+    )
+
+    def __init__(self, scene: Scene, chat_id: str | None) -> None:
+        super().__init__(scene, chat_id)
+        self._lines: dict[str, tuple[int, tuple[int, int]]] = {}
+        self._counted = 0.0
+
+    @property
+    def title(self) -> str:
+        """How many chats need the user, and how many run."""
+        ranks = [_LOOKS[_state(it, status(it, now()))][1] for it in self.scene.chats]
+        needs = sum(rank in (_Rank.WAITS, _Rank.ENDED) for rank in ranks)
+        runs = ranks.count(_Rank.RUNS)
+        words = [f"{needs} for you"] * bool(needs) + [f"{runs} running"] * bool(runs)
+        return f"chats: {', '.join(words) or len(ranks)}"
+
+    def rows(self) -> Iterator[Row]:
+        """Yield a row a chat."""
+        listed = sorted((_listed(it) for it in self.scene.chats), key=lambda it: it.order)
+        servers = {it.chat.server_name for it in listed}
+        folders = {name: self.scene.servers.get(name).process.folder for name in servers}
+        several = len(servers) > 1, len({*folders.values()}) > 1
+        for one in listed:
+            server = one.chat.server_name
+            places = (server if several[0] else "", folders[server] or "" if several[1] else "")
+            yield self._row(one, places)
+        if not listed:
+            yield note("no chat yet: n starts one")
+
+    def _row(self, one: _Listed, places: tuple[str, str]) -> Row:
+        chat, told = one.chat, one.told
+        facts = [
+            [rest(cell(_what(chat, one.state), WHAT_CELLS))],
+            [rest("TRUST" if chat.trust else "", "EcaTrust")],
+            self._changes(chat),
+            [rest(_cost(chat), "EcaMuted")],
+            *([rest(it, "EcaMuted")] for it in places),
+            [rest("/".join(told[it] for it in ("agent", "variant") if it in told), "EcaMuted")],
+            [rest(told.get("model", ""), "EcaMuted")],
+        ]
+        more = [it for fact in facts if fact and fact[0][0] for it in (_BETWEEN, *fact)]
+        title = cell(chat.title or UNTITLED, TITLE_CELLS)
+        return Row(
+            id=chat.id,
+            line=(
+                column(one.state, 8, _LOOKS[one.state][0]),
+                column(one.took, 6, "EcaTime"),
+                rest(title, "EcaWinbarTitle"),
+                *more,
+            ),
+            actions=tuple(_actions(chat, one.state)),
+            values={"title": title, "name": f'"{title}"{self._ends(chat)}'},
+            chat=chat.id,
+        )
+
+    def _changes(self, chat: Chat) -> list[Cell]:
+        ledger, (version, lines) = self.scene.ledger, self._lines.get(chat.id, (0, (0, 0)))
+        is_due = time.monotonic() - self._counted >= 1
+        if ledger.versions[chat.id] != version and is_due:
+            version, lines = ledger.versions[chat.id], changed_lines(ledger.turns(chat.id))
+            self._lines[chat.id] = version, lines
+            self._counted = time.monotonic()
+        if not any(lines):
+            return []
+        added, removed = lines
+        return [rest(f"+{added}", "EcaDiffAdd"), rest(" "), rest(f"-{removed}", "EcaDiffDelete")]
+
+    def _ends(self, chat: Chat) -> str:
+        """Return what runs in the background of a chat, and ends with it."""
+        jobs = [
+            job.title
+            for job in self.scene.servers.of(chat).incoming.jobs
+            if job.chat_id == chat.id and job.state is turn_events.JobState.RUNNING
+        ]
+        more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+        return f" and end {cell(jobs[0], JOB_CELLS)}{more}" if jobs else ""
+
+    async def act(self, action: str, row: str, values: Mapping[str, str]) -> Answer | None:
+        """Act on a chat."""
+        chat = self.scene.chats.table.get(row)
+        if action == "new":
+            return {"new": chat.server_name if chat else ""}
+        if chat is None:
+            raise Refused("this chat is gone")
+        match action:
+            case "open":
+                return {"chat": row}
+            case "stop":
+                await self.scene.do(intents.StopTurn(row))
+            case "rename":
+                title = values.get("title", "").strip()
+                if title and title != chat.title:
+                    await self.scene.do(query_intents.RenameChat(row, title))
+            case "delete":
+                await self.scene.do(query_intents.DeleteChat(row))
+        return None
+
+
+def _listed(chat: Chat) -> _Listed:
+    told, turn = status(chat, now()), chat.turn
+    state, since = _state(chat, told), turn.last_activity_ms
+    if _LOOKS[state][1] in (_Rank.WAITS, _Rank.RUNS):
+        since = turn.started_ms or now()
+    return _Listed(chat, state, _asked_since(chat) or since, told)
+
+
+def _state(chat: Chat, told: Mapping[str, Any]) -> str:
+    if told["state"] == "idle" and chat.unseen:
+        return "failed" if chat.turn.end in _FAILED else "finished"
+    return str(told["state"])
+
+
+def _first_request(chat: Chat) -> Block | None:
+    return min(chat.waiting, key=lambda it: it.request.since if it.request else 0, default=None)
+
+
+def _asked_since(chat: Chat) -> int | None:
+    block = _first_request(chat)
+    return block.request.since if block and block.request else None
+
+
+def _actions(chat: Chat, state: str) -> Iterator[str]:
+    yield "open"
+    block = _first_request(chat)
+    if block is not None and open_question(block) is None:
+        yield from _ANSWERS
+    if state not in ("idle", "finished", "failed"):
+        yield "stop"
+    if Ability.RENAME in chat.abilities:
+        yield "rename"
+    if Ability.DELETE in chat.abilities:
+        yield "delete"
+
+
+def _what(chat: Chat, state: str) -> str:
+    """Return what a chat asks or does, or why it failed."""
+    block = _first_request(chat)
+    if block is not None:
+        question = open_question(block)
+        asked = question.asked.question if question else ""
+        asked = asked or (call_title(block, chat.settings) if isinstance(block, ToolBlock) else "")
+        more = f" ({len(chat.waiting)} requests)" if len(chat.waiting) > 1 else ""
+        return f"asks: {cell(asked, WHAT_CELLS - len(more) - 6)}{more}"
+    if state == "failed":
+        last = chat.root.blocks[-1:]
+        return next((it.text for it in last if isinstance(it, NoteBlock)), "")
+    if _LOOKS[state][1] is not _Rank.RUNS:
+        return ""
+    return _doing(chat)
+
+
+def _doing(chat: Chat) -> str:
+    turn = chat.turn
+    if chat.server == "starting":
+        return "its server starts"
+    if turn.retrying and turn.activity:
+        return turn.activity
+    text = chat.root.current_text
+    for block in reversed(chat.live.values()):
+        if text is not None and text.id > block.id:
+            break
+        match block:
+            case ToolBlock(state=state) if state in _RUNS:
+                ran = now() - (block.started_ms or now())
+                took = duration(ran // 1000 * 1000)
+                return f"{call_title(block, chat.settings)} {took}".strip()
+            case ToolBlock(state=CallState.PREPARING):
+                return f"prepares {call_title(block, chat.settings)}"
+            case ReasoningBlock():
+                return "thinks"
+            case _:
+                pass
+    return "writes" if text is not None else turn.activity or "works"
+
+
+def _cost(chat: Chat) -> str:
+    """Return what a chat has cost, and its tokens."""
+    usage = chat.usage
+    if usage is None:
+        return ""
+    cost = money(usage.session_cost, usage.currency) if usage.session_cost is not None else ""
+    tokens, limit = usage.session_tokens, usage.context_limit
+    of = f"/{_short(limit)}" if limit else ""
+    return f"{cost} {_short(tokens)}{of}".strip() if tokens is not None else cost
+
+
+def _short(tokens: int) -> str:
+    if tokens < 1000:
+        return str(tokens)
+    return f"{tokens / 1000:.0f}k" if tokens < 1_000_000 else f"{tokens / 1_000_000:.1f}M"
+
+
+def _age(milliseconds: int) -> str:
+    minutes = milliseconds // _MINUTE_MS
+    if minutes < 60:
+        return f"{minutes}m" if minutes else "<1m"
+    return f"{minutes // 60}h" if minutes < 60 * 24 else f"{minutes // (60 * 24)}d"
