@@ -129,6 +129,22 @@ def test_the_real_server_starts_what_it_has_changed_twice_and_that_is_not_seen()
     assert (len(mock.tools or ()), len(mock.prompts), mock.command[-1]) == (2, 1, "v2")
 
 
+def test_a_server_that_gets_no_environment_fails_at_last() -> None:
+    """A recording: names of variables and headers were changed by the wire."""
+    known = servers()
+    seen: list[tuple[str, State]] = []
+    for event in read_recording(RECORDINGS / "mcp_env.jsonl"):
+        if event.message.get("method") == "tool/serverUpdated":
+            update = read_notification("tool/serverUpdated", event.message["params"])
+            assert isinstance(update, ToolServerUpdated)
+            seen += [(it.name, it.status) for it in known.updated(update)]
+    assert seen[1:] == [
+        *(("envtest", State.STARTING), ("http1", State.STARTING)),
+        *(("http1", State.FAILED), ("envtest", State.FAILED)),
+    ]
+    assert known.known["http1"].url == "http://127.0.0.1:1/mcp"
+
+
 # --- acting, with a server that speaks the wire ---------------------------------------------------
 
 

@@ -100,7 +100,7 @@ def told(rig: Rig) -> list[str]:
         ),
         (
             replace(ECHO, status=State.FAILED),
-            "failed echo s starts it again; :Eca log",
+            "failed echo s starts it again, :Eca log",
             "open start edit disable",
         ),
         (
@@ -123,20 +123,25 @@ def told(rig: Rig) -> list[str]:
             "logging in 2m05s echo log in in the browser",
             "open restart",
         ),
+        (
+            replace(ECHO, status=State.STARTING, tools=None, since=time.monotonic()),
+            *("starting echo python3 'a b.py'", "open restart disable"),
+        ),
         (NATIVE, "running ECA 1 tool, the server's own", "open"),
     ],
 )
 async def test_a_row_says_the_state_and_what_to_press(
     rig: Rig, known: ToolServerChanged, line: str, actions: str
 ) -> None:
-    await with_servers(rig, replace(known, since=time.monotonic() - 125))
+    known = replace(known, since=known.since or time.monotonic() - 125)
+    await with_servers(rig, known)
     row = next(it for it in shown(rig) if not it.startswith("no MCP"))
     assert line in row
     assert rows(rig)[f'["{known.name}"]'][: len(actions.split())] == tuple(actions.split())
     running = known.kind == "mcp" and known.status is State.RUNNING
     assert (
         rig.view.of(SetPanel)[-1].title
-        == f"mcp of eca: {running:d} of {known is not NATIVE:d} running"
+        == f"mcp of eca: {running:d} of {known.kind == 'mcp':d} running"
     )
 
 

@@ -11,14 +11,14 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeAlias
 
 from eca_nvim.agents.abilities import ToolServerAction, ToolServers
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.text.safe_text import duration, width
 from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged
 from eca_nvim.chat.vocabulary.agent_events import ToolServerState as State
-from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
+from eca_nvim.chat.vocabulary.panels import Action, Ask, Row
 from eca_nvim.session.panels.mcp_config import Place, find, read_target, target_text
 from eca_nvim.session.panels.panel import (
     Answer,
@@ -73,12 +73,20 @@ _OFFERS: Final[Mapping[State, Sequence[str]]] = {
 """What can be done in a state, the most useful first; not what the server would not answer."""
 _HINTS: Final[Mapping[State, str]] = {
     State.STOPPED: "s starts it",
-    State.FAILED: "s starts it again; :Eca log may say why it failed",
+    State.FAILED: "s starts it again, :Eca log may say why",
     State.DISABLED: "+ enables it",
     State.NEEDS_LOGIN: "i logs in",
     State.LOGGING_IN: "log in in the browser; r gives up",
 }
+_OF_ACP: Final = (
+    "{name} is an ACP agent and starts MCP servers itself: those of servers.{name}.mcp in your"
+    " options, and its own, which it does not list"
+)
 _SLOW: Final = "it does not start: r starts it again, e edits its configuration"
+
+
+Line: TypeAlias = tuple[str, str, str]
+"""A row of details: what it is about, a name, and what is known of that."""
 
 
 class McpPanel(Panel):
@@ -110,6 +118,7 @@ class McpPanel(Panel):
     def __init__(self, scene: Scene, chat_id: str | None) -> None:
         super().__init__(scene, chat_id)
         self._places: dict[str, Place | None] = {}  # of the servers whose details were shown
+        self._made: dict[str, tuple[ToolServerChanged, Place | None, Sequence[Row]]] = {}
         self._acting: set[str] = set()
 
     @property
@@ -144,12 +153,7 @@ class McpPanel(Panel):
             return f"{name} is starting"
         if agent is None:
             return f"{name} is not running: a prompt or :Eca start starts it"
-        if agent.tool_servers is None:
-            return (
-                f"{name} is an ACP agent and starts MCP servers itself: those of servers.{name}.mcp"
-                " in your options, and its own, which it does not list"
-            )
-        return ""
+        return "" if agent.tool_servers is not None else _OF_ACP.format(name=name)
 
     def _row(self, known: ToolServerChanged) -> Row:
         word, group = _WORDS[known.status]
@@ -167,59 +171,46 @@ class McpPanel(Panel):
                 rest(about, group_about),
             ),
             actions=_actions(known),
-            values={"name": _shown_name(known), "target": target_text(known)},
+            values=_values(known),
         )
 
     def _about(self, known: ToolServerChanged) -> str:
         """Return what is most useful to know of a server in its state."""
-        error = self.scene.servers.redactor.redact(known.error)
+        redact = self.scene.servers.redactor.redact
         if known.status in _HINTS:
-            return error or _HINTS[known.status]
+            return redact(known.error) or _HINTS[known.status]
+        if known.tools is None:
+            return redact(known.url or shlex.join(known.command))
+        kinds = (("tool", known.tools), ("prompt", known.prompts), ("resource", known.resources))
         counts = [
             f"{len(them)} {what}{'' if len(them) == 1 else 's'}"
-            for what, them in (
-                *(("tool", known.tools or ()), ("prompt", known.prompts)),
-                ("resource", known.resources),
-            )
+            for what, them in kinds
             if them or what == "tool"
         ]
         own = ["the server's own"] if known.kind == "native" else []
         disabled = ["disabled in the configuration"] if known.disabled else []
-        return ", ".join([*counts, *own, *disabled]) if known.tools is not None else ""
+        return ", ".join([*counts, *own, *disabled])
 
-    def _details(self, known: ToolServerChanged) -> Iterator[Row]:
-        lines: list[tuple[str, str, str]] = []
+    def _details(self, known: ToolServerChanged) -> Sequence[Row]:
+        """Return the rows below a server, which may be thousands: made again if it has changed."""
+        made, place = self._made.get(known.name), self._places.get(known.name)
+        if made is None or made[0] is not known or made[1] is not place:
+            lines = [*self._facts(known, place), *_offered(known)]
+            made = self._made[known.name] = (known, place, _rows_below(known, lines))
+        return made[2]
+
+    def _facts(self, known: ToolServerChanged, place: Place | None) -> Iterator[Line]:
+        """Yield what a server is."""
+        redact = self.scene.servers.redactor.redact
         if width(_shown_name(known)) > NAME_CELLS:
-            lines.append(("name", "", known.name))
+            yield "name", "", known.name
         if target := known.url or shlex.join(known.command):
-            lines.append(("url" if known.url else "command", "", target))
-        lines += self._place_line(known)
-        if known.error:
-            lines.append(("error", "", self.scene.servers.redactor.redact(known.error)))
-        for tool in known.tools or ():
-            about = f"(disabled) {tool.description}" if tool.disabled else tool.description
-            lines.append(("tool", tool.name, about))
-        lines += [("prompt", it.name, it.description) for it in known.prompts]
-        lines += [("resource", it.name, it.description) for it in known.resources]
-        for number, (what, name, about) in enumerate(lines):
-            named: Sequence[Cell] = [(f"{cell(name)}  ", "", 0)] if name else ()
-            yield Row(
-                id=json.dumps([known.name, number]),
-                line=[
-                    ("    ", "", 0),
-                    column(what, 8, "EcaMuted"),
-                    *named,
-                    rest(about, "EcaMuted"),
-                ],
-                actions=_actions(known),
-                values={"name": _shown_name(known), "target": target_text(known)},
-            )
-
-    def _place_line(self, known: ToolServerChanged) -> Iterator[tuple[str, str, str]]:
-        place = self._places.get(known.name)
+            yield "url" if known.url else "command", "", redact(target)
         if place is not None:
             where = EVERYWHERE if place[0].parent.name == "eca" else HERE
             yield "file", "", f"{place[0]}:{place[1]}, {where}"
+        if known.error:
+            yield "error", "", redact(known.error)
 
     # --- actions ----------------------------------------------------------------------------------
 
@@ -307,6 +298,38 @@ class McpPanel(Panel):
         if chat is None:
             raise Refused("a login is shown in a chat: :EcaChat opens one")
         self.server.login.log_in(chat, _way(known))
+
+
+def _offered(known: ToolServerChanged) -> Iterator[Line]:
+    """Yield what a server offers."""
+    for tool in known.tools or ():
+        about = f"(disabled) {tool.description}" if tool.disabled else tool.description
+        yield "tool", tool.name, about
+    yield from (("prompt", it.name, it.description) for it in known.prompts)
+    yield from (("resource", it.name, it.description) for it in known.resources)
+
+
+def _rows_below(known: ToolServerChanged, lines: Sequence[Line]) -> Sequence[Row]:
+    """Return lines as rows that act as the row of their server does."""
+    actions, values = _actions(known), _values(known)
+    return [
+        Row(
+            id=json.dumps([known.name, number]),
+            line=[
+                ("    ", "", 0),
+                column(what, 8, "EcaMuted"),
+                *([(f"{cell(name)}  ", "", 0)] if name else ()),
+                rest(about, "EcaMuted"),
+            ],
+            actions=actions,
+            values=values,
+        )
+        for number, (what, name, about) in enumerate(lines)
+    ]
+
+
+def _values(known: ToolServerChanged) -> Mapping[str, str]:
+    return {"name": _shown_name(known), "target": target_text(known)}
 
 
 def _shown_name(known: ToolServerChanged) -> str:
