@@ -10,6 +10,7 @@ from eca_nvim.protocol.eca import (
     code,
     contexts,
     lifecycle,
+    memory,
     providers,
     tools,
 )
@@ -62,6 +63,7 @@ ClientRequest: TypeAlias = (
     | providers.ProvidersLoginParams
     | providers.ProvidersLoginInputParams
     | providers.ProvidersLogoutParams
+    | memory.MemoryListParams
     | tools.JobsListParams
     | tools.JobKillParams
     | tools.JobOutputParams

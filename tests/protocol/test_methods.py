@@ -73,6 +73,8 @@ jobs       ->r jobs/list
 jobs       ->r jobs/kill
 jobs       ->r jobs/readOutput
 jobs       <-  jobs/updated
+memory     ->r memory/list
+memory     <-  memory/indexLoaded
 other      <-  $/progress
 other      <-  $/showMessage
 other      ->  $/cancelRequest

@@ -13,6 +13,7 @@ from eca_nvim.agents.abilities import (
     LoginEnd,
     LoginUser,
     LoginWay,
+    Memory,
     Providers,
     Queries,
     ToolServers,
@@ -67,6 +68,7 @@ class FakeAgent(Agent):
     providers: Providers | None = None
     grants: Grants | None = None
     tool_servers: ToolServers | None = None
+    memory: Memory | None = None
     ways: Sequence[LoginWay] = ()
     still: str | None = None
     """How the user can log in; `log_in` does it."""

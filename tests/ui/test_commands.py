@@ -42,6 +42,7 @@ CONTRACT = [
     "tools",
     "mcp",
     "providers",
+    "memory",
     "login",
     "logout",
     "dashboard",

@@ -7,4 +7,5 @@ return {
   { 'mcp', 'show the MCP servers' },
   { 'tools', 'show all tools, and what is allowed' },
   { 'providers', 'show who offers models, log in, set a model' },
+  { 'memory', 'show what is remembered and loaded' },
 }

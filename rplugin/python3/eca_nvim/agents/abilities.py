@@ -115,12 +115,13 @@ class FoundResource(Struct, frozen=True):
 
 
 class FoundCommand(Struct, frozen=True):
-    """A command, prompt or skill that a prompt may begin with."""
+    """A command, prompt or skill that a prompt may begin with; custom: a command of the user's."""
 
     name: str
     kind: ItemKind = ItemKind.COMMAND
     description: str = ""
     arguments: tuple[Argument, ...] = ()
+    custom: bool = False
 
 
 FoundContext: TypeAlias = FoundPath | FoundResource
@@ -137,6 +138,28 @@ class Queries(Protocol):
 
     async def commands(self, chat_id: str) -> Sequence[FoundCommand]:
         """Return all commands."""
+
+
+class Remembered(Struct, frozen=True):
+    """A file in which an agent keeps what it has learned; texts are the agent's own.
+
+    label: where it counts, in one word. kind: a word such as gotcha. changed_ms: since 1970.
+    """
+
+    path: str
+    name: str = ""
+    label: str = ""
+    kind: str = ""
+    description: str = ""
+    tags: Sequence[str] = ()
+    changed_ms: int | None = None
+
+
+class Memory(Protocol):
+    """What an agent remembers across chats; `MemoryLoaded` says how much of it a chat has."""
+
+    async def entries(self) -> Sequence[Remembered]:
+        """Return all that is remembered."""
 
 
 class Jobs(Protocol):

@@ -19,6 +19,7 @@ from eca_nvim.agents.abilities import (
     LoginEnd,
     LoginUser,
     LoginWay,
+    Memory,
     Providers,
     Queries,
     ToolServers,
@@ -289,6 +290,11 @@ class Agent(AgentCalls):
     @property
     def providers(self) -> Providers | None:
         """Who offers its models, usable while it is ready; None: it does not say."""
+        return None
+
+    @property
+    def memory(self) -> Memory | None:
+        """What it remembers across chats, usable while it is ready; None: it does not say."""
         return None
 
     @property

@@ -89,6 +89,8 @@ class IncomingEvents:
         self._tasks: dict[str, str] = {}  # titles by id, oldest first
         self.jobs: tuple[turn_events.Job, ...] = ()
         """The commands in the background, also those that have ended, as last listed."""
+        self.memory: dict[str, agent_events.MemoryLoaded] = {}
+        """How much of the memory chats have, by their ids."""
         self.providers: tuple[agent_events.Provider, ...] | None = None
         """Who offers the models; None before somebody has asked."""
         self.tool_servers: dict[str, agent_events.ToolServerChanged] = {}
@@ -106,6 +108,7 @@ class IncomingEvents:
             agent_events.WorkChanged: self._work_changed,
             agent_events.JobsChanged: self._jobs_changed,
             agent_events.ProvidersChanged: lambda it: self._providers_changed(it.providers),
+            agent_events.MemoryLoaded: self._memory_loaded,
             agent_events.ToolServerChanged: self._tool_server_changed,
         }
         self.welcome: str | None = None
@@ -145,6 +148,7 @@ class IncomingEvents:
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
         killed = [replace(it, state=turn_events.JobState.KILLED) for it in self._running_jobs]
         self._tasks.clear()
+        self.memory.clear()
         for known in [*self.tool_servers.values()]:
             self._tool_server_changed(replace(known, removed=True))
         self.jobs = ()
@@ -163,6 +167,10 @@ class IncomingEvents:
         self.providers = providers
         rows = [_public(it) for it in providers or ()]
         self._view.push([ops.SetProviders(rows, self._server)])
+
+    def _memory_loaded(self, event: agent_events.MemoryLoaded) -> None:
+        if event.chat_id in self._chats.table:
+            self.memory[event.chat_id] = event
 
     def _work_changed(self, event: agent_events.WorkChanged) -> None:
         if event.done:

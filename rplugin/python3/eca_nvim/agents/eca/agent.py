@@ -30,7 +30,7 @@ from eca_nvim.agents.eca.older.forms import read_notification
 from eca_nvim.agents.eca.older.translator import Translator
 from eca_nvim.agents.eca.outbox import Outbox
 from eca_nvim.agents.eca.prompts import Mentions
-from eca_nvim.agents.eca.queries import EcaQueries
+from eca_nvim.agents.eca.queries import EcaMemory, EcaQueries
 from eca_nvim.agents.eca.replay import Replays
 from eca_nvim.agents.eca.requests import Base, ServerRequests
 from eca_nvim.agents.eca.server import EcaServer
@@ -93,6 +93,7 @@ class _Life(Struct, frozen=True):
     outbox: Outbox
     archive: EcaArchive
     queries: EcaQueries
+    memory: EcaMemory
     jobs: EcaJobs
     providers: EcaProviders
     grants: EcaGrants
@@ -250,6 +251,11 @@ class EcaAgent(ProcessAgent[_Life]):
         return self._running.grants
 
     @property
+    def memory(self) -> EcaMemory:
+        """What the server remembers across chats."""
+        return self._running.memory
+
+    @property
     def jobs(self) -> EcaJobs:
         """The commands that the server runs in the background."""
         return self._running.jobs
@@ -315,6 +321,7 @@ class EcaAgent(ProcessAgent[_Life]):
             outbox=Outbox(server, tasks, emit, mentions, turns, chat_options),
             archive=EcaArchive(server, inbox, mentions, replays, chat_options, emit),
             queries=EcaQueries(server),
+            memory=EcaMemory(server),
             jobs=EcaJobs(server),
             providers=providers,
             grants=EcaGrants(),

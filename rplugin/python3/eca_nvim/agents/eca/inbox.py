@@ -23,7 +23,7 @@ from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events, events, turn_events
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
-from eca_nvim.protocol.eca import Unknown, chat, content, lifecycle, providers, tools
+from eca_nvim.protocol.eca import Unknown, chat, content, lifecycle, memory, providers, tools
 from eca_nvim.protocol.eca.tool_call import ToolCall
 from eca_nvim.redaction import without_keys
 
@@ -79,6 +79,7 @@ class Inbox:
                 agent_events.MessageShown(_LEVELS.get(it.type, "info"), it.message),
             ),
             tools.JobsUpdated: self._jobs,
+            memory.MemoryIndexLoaded: _memory_loaded,
             tools.ToolServerUpdated: tool_servers.updated,
             tools.ToolServerRemoved: lambda it: tool_servers.removed(it.name),
             providers.ProvidersUpdated: self._provider,
@@ -169,6 +170,12 @@ class Inbox:
 
     def _provider(self, message: providers.ProvidersUpdated) -> Sequence[AgentEvent]:
         return self._logins.updated(message)
+
+
+def _memory_loaded(loaded: memory.MemoryIndexLoaded) -> Sequence[AgentEvent]:
+    if loaded.chat_id is None:
+        return ()
+    return (agent_events.MemoryLoaded(loaded.chat_id, loaded.count, loaded.total_count),)
 
 
 def _seconds(time: str | None) -> float | None:

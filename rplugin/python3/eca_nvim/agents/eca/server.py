@@ -22,6 +22,7 @@ from eca_nvim.protocol.eca import (
     contexts,
     lifecycle,
 )
+from eca_nvim.protocol.eca.memory import MemoryListParams
 from eca_nvim.protocol.eca.tools import (
     JobKillParams,
     McpAddParams,
@@ -50,6 +51,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     chats.ChatForkParams.method: "cannot fork chats",
     chats.ChatAddFlagParams.method: "cannot set flags",
     chats.ChatRemoveFlagParams.method: "cannot remove flags",
+    MemoryListParams.method: "has no memory",
     JobKillParams.method: "cannot end it",
     McpAddParams.method: "cannot add MCP servers",
     McpUpdateParams.method: "cannot change MCP servers",

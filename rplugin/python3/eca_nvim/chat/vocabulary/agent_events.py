@@ -46,6 +46,14 @@ class JobsChanged(AgentEvent, frozen=True):
     jobs: tuple[turn_events.Job, ...]
 
 
+class MemoryLoaded(AgentEvent, frozen=True):
+    """How many of all that is remembered the prompts of a chat have (ECA: memory/indexLoaded)."""
+
+    chat_id: str
+    count: int
+    total: int
+
+
 class Tool(Struct, frozen=True):
     """A tool that a model may call; texts are the server's own.
 

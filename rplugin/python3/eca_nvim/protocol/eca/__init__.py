@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 
 from eca_nvim.protocol.base.codec import DecodeError, decode_as, decode_result, encode
 from eca_nvim.protocol.base.types import Notification, Request, Unknown, UnknownPart, by_method
-from eca_nvim.protocol.eca import chat, code, content, editor, lifecycle, providers, tools
+from eca_nvim.protocol.eca import chat, code, content, editor, lifecycle, memory, providers, tools
 from eca_nvim.protocol.eca.lifecycle import Failure
 
 ServerNotification: TypeAlias = (
@@ -26,6 +26,7 @@ ServerNotification: TypeAlias = (
     | tools.ToolServerRemoved
     | providers.ProvidersUpdated
     | tools.JobsUpdated
+    | memory.MemoryIndexLoaded
     | lifecycle.TaskProgress
     | lifecycle.ShowMessage
 )

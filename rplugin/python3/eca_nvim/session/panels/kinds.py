@@ -6,6 +6,7 @@ from typing import Final
 from eca_nvim.session.panels.dashboard import DashboardPanel
 from eca_nvim.session.panels.jobs import JobsPanel
 from eca_nvim.session.panels.mcp import McpPanel
+from eca_nvim.session.panels.memory import MemoryPanel
 from eca_nvim.session.panels.panel import Panel
 from eca_nvim.session.panels.providers import ProvidersPanel
 from eca_nvim.session.panels.tools import ToolsPanel
@@ -16,4 +17,5 @@ KINDS: Final[Mapping[str, type[Panel]]] = {
     "mcp": McpPanel,
     "tools": ToolsPanel,
     "providers": ProvidersPanel,
+    "memory": MemoryPanel,
 }
