@@ -39,3 +39,33 @@ def test_the_longest_answer_is_hidden_first() -> None:
     redactor.hide("abcd")
     redactor.hide("abcdefgh")
     assert redactor.redact("abcdefgh") == "[hidden]"
+
+
+def test_in_json_fields_that_are_called_like_a_secret_are_hidden() -> None:
+    redactor = Redactor()
+    redactor.hide_typed("my-pass-phrase")
+    given = {
+        "apiKey": "abc",
+        "data": {"api-key": "x", "token": "y", "password": ""},
+        "fields": [{"key": "api-key"}, {"key": "0123456789abcdef"}],
+        "env": {"FOO": "bar"},
+        "servers": [{"env": [{"name": "A", "value": "v"}], "args": ["--token", "t", "-v", "x"]}],
+        "sessionTokens": 5,
+        "chatId": "1b2",
+        "text": ["it is my-pass-phrase", "API_KEY=abc and more", None, True],
+    }
+    assert redactor.redact_json(given) == {
+        "apiKey": "[hidden]",
+        "data": {"api-key": "[hidden]", "token": "[hidden]", "password": ""},
+        "fields": [{"key": "api-key"}, {"key": "[hidden]"}],
+        "env": {"FOO": "[hidden]"},
+        "servers": [
+            {
+                "env": [{"name": "A", "value": "[hidden]"}],
+                "args": ["--token", "[hidden]", "-v", "x"],
+            }
+        ],
+        "sessionTokens": 5,
+        "chatId": "1b2",
+        "text": ["it is [hidden]", "API_KEY=[hidden] and more", None, True],
+    }

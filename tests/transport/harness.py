@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 from tests.support.processes import MARKER
 
-from eca_nvim.transport import Connection, Incoming, open_connection
+from eca_nvim.transport import Connection, Incoming, Tape, open_connection
 
 ROOT = str(Path(__file__).parents[2])
 DEADLINE_S = 60.0
@@ -61,7 +61,10 @@ class Children:
         script: str,
         *arguments: str,
         on_stderr: Callable[[str], None] | None = None,
+        tape: Tape | None = None,
     ) -> AbstractAsyncContextManager[Connection]:
         """Connect to one of the scripts in `children`."""
         command = [sys.executable, "-m", f"tests.transport.children.{script}", *arguments]
-        return open_connection(command, handler, env=self.env, cwd=ROOT, on_stderr=on_stderr)
+        return open_connection(
+            command, handler, env=self.env, cwd=ROOT, on_stderr=on_stderr, tape=tape
+        )

@@ -8,6 +8,7 @@ Rules kept here:
 
 import json
 import re
+from functools import lru_cache
 from typing import Final
 
 HIDDEN: Final = "[hidden]"
@@ -17,6 +18,10 @@ SHORTEST_SHOWN: Final = 8
 """Characters. A shorter secret of the user is not hidden in a chat: it may be any word there."""
 SHORTEST_KEY: Final = 6
 """Characters after the prefix of a key: `sk-learn` is not a key."""
+SHORTEST_PLAIN: Final = 16
+"""Characters. A shorter value of a field that is only called `key` names something."""
+ALL_HIDDEN: Final = frozenset({"env", "environment", "headers"})
+"""Fields with names of the user's own: what has these names is hidden, whatever they are."""
 SHORTEST_LETTERS: Final = 16
 """Letters and digits after a prefix of `_WITH_LETTERS`: `npm_config_cache` is not a key."""
 
@@ -99,6 +104,44 @@ class Redactor:
         for answer in self._answers:
             text = text.replace(answer, HIDDEN)
         return without_keys(text)
+
+    def redact_json(self, value: object, name: str = "", *, is_own: bool = False) -> object:
+        """Return decoded JSON with `[hidden]` in the place of each secret.
+
+        name: the field whose value it is. is_own: it is in a field of `ALL_HIDDEN`.
+        """
+        match value:
+            case dict():
+                inner = is_own or name.lower() in ALL_HIDDEN
+                return {
+                    self.redact(key): self.redact_json(item, key, is_own=inner)
+                    for key, item in value.items()
+                }
+            case list():
+                before = ["", *value]
+                return [
+                    HIDDEN
+                    if _hides_next(last) and isinstance(item, str)
+                    else self.redact_json(item, name, is_own=is_own)
+                    for last, item in zip(before, value, strict=False)
+                ]
+            case str():
+                is_secret = (is_own and name != "name") or _names_secret(name)
+                if is_secret or (name.lower() == "key" and len(value) >= SHORTEST_PLAIN):
+                    return HIDDEN if value else ""
+                return self.redact(value)
+        return value
+
+
+def _hides_next(option: object) -> bool:
+    """Return whether an argument of a command is an option that a secret follows."""
+    return isinstance(option, str) and option.startswith("-") and _names_secret(f"{option} ")
+
+
+@lru_cache(1024)
+def _names_secret(name: str) -> bool:
+    """Return whether a field or option of this name is a secret's."""
+    return bool(name) and without_keys(f"{name if name[-1] == ' ' else name + ': '}x")[-1] != "x"
 
 
 def without_keys(text: str) -> str:

@@ -24,6 +24,7 @@ from eca_nvim.agents.abilities import (
     Queries,
     ToolServers,
 )
+from eca_nvim.agents.trace import Trace
 from eca_nvim.chat.vocabulary import agent_events, call_details, options
 from eca_nvim.chat.vocabulary.effects import AgentCalls, Prompt
 from eca_nvim.path_risks import Folders
@@ -300,4 +301,9 @@ class Agent(AgentCalls):
     @property
     def grants(self) -> Grants | None:
         """What the user has allowed, usable while it is ready; None: nothing is known of it."""
+        return None
+
+    @property
+    def trace(self) -> Trace | None:
+        """What went over its connection, from its making on; None: it has no connection."""
         return None

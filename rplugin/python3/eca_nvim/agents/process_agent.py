@@ -15,9 +15,16 @@ from anyio.abc import TaskGroup
 from msgspec import Struct
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
+from eca_nvim.agents.trace import Dialect, Trace
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
-from eca_nvim.jsonrpc import INTERNAL_ERROR, MessageId, NotOpen, Request
+from eca_nvim.jsonrpc import (
+    INTERNAL_ERROR,
+    ContentLengthFraming,
+    MessageId,
+    NotOpen,
+    Request,
+)
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
     Connection,
@@ -27,6 +34,7 @@ from eca_nvim.transport import (
     Guard,
     Incoming,
     StartError,
+    Tape,
     telling_line,
 )
 
@@ -85,6 +93,7 @@ class ProcessAgent(Agent, Generic[LifeT]):
 
     NOUN: ClassVar[str]
     KIND: ClassVar[str]
+    DIALECT: ClassVar[Dialect] = Dialect(ContentLengthFraming, "c2s", "s2c")
 
     def __init__(self, options: ProcessOptions, workspace: Workspace) -> None:
         self._process = options
@@ -92,6 +101,7 @@ class ProcessAgent(Agent, Generic[LifeT]):
         self._connection: Connection | None = None
         self._life: LifeT | None = None
         self._leaving = False
+        self._tape = Tape()
 
     @abstractmethod
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
@@ -145,6 +155,15 @@ class ProcessAgent(Agent, Generic[LifeT]):
     def last_words(self) -> str:
         """The last line that the process wrote to standard error."""
         return "" if self._connection is None else self._connection.last_stderr
+
+    @property
+    def trace(self) -> Trace:
+        """What went over the connection."""
+        return Trace(self._tape, self.DIALECT, self._chat_of)
+
+    def _chat_of(self, wire_id: str) -> str | None:
+        """Return our id of the chat that the process knows by an id, None if there is none."""
+        return wire_id
 
     @property
     def has_ended(self) -> bool:

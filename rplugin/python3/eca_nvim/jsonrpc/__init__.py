@@ -34,4 +34,5 @@ from eca_nvim.jsonrpc.peer import (
     Response,
     UnexpectedAnswer,
     decode_json,
+    read_message,
 )

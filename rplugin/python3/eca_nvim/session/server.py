@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 from msgspec import Struct, field
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit
+from eca_nvim.agents.trace import Trace
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
 from eca_nvim.chat.vocabulary.effects import Effect, Prompt
 from eca_nvim.guardian import CLOSE_S
@@ -175,6 +176,8 @@ class Server:
         self.identity = ""
         """The identity of the server started last (`Candidate`)."""
         self.folder: str | None = None
+        self.trace: Trace | None = None
+        """What went over the connection of the agent started last; it may have ended."""
 
     @property
     def agent(self) -> Agent | None:
@@ -261,6 +264,7 @@ class Server:
             self._end(AgentExit(f"{fault}\n{_ANOTHER}"))
             return
         self.identity, self.folder = candidate.identity, candidate.folder
+        self.trace = candidate.agent.trace
         self._set_state(ServerState.STARTING, candidate.label)
         self._emit([MessageShown("warn", line) for line in candidate.warnings])
         self._current = _Run(candidate.agent)

@@ -16,3 +16,4 @@ from eca_nvim.transport.connection import (
     open_connection,
 )
 from eca_nvim.transport.process import ChildProcess, Exit, telling_line
+from eca_nvim.transport.tape import Tape

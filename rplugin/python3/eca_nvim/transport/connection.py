@@ -7,6 +7,7 @@ any more; then all waiting requests raise ConnectionClosed.
 
 import logging
 import subprocess
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -35,6 +36,7 @@ from eca_nvim.jsonrpc import (
 )
 from eca_nvim.spawn import child_environment, spawn
 from eca_nvim.transport.process import ChildProcess, Exit
+from eca_nvim.transport.tape import Tape
 
 Incoming: TypeAlias = Request | Notification
 Handler: TypeAlias = Callable[[list[Incoming]], None]
@@ -142,12 +144,13 @@ class Goodbye(NamedTuple):
 class Connection:
     """A connection to a running server; created by `open_connection`."""
 
-    def __init__(self, process: ChildProcess, peer: Peer, handler: Handler) -> None:
+    def __init__(self, process: ChildProcess, peer: Peer, handler: Handler, tape: Tape) -> None:
         self.pid = process.pid
         """The id of the server's process, which is also its process group's."""
         self._process = process
         self._peer = peer
         self._handler = handler
+        self._tape = tape
         self._waiting: dict[MessageId, PendingRequest] = {}
         self._closed = anyio.Event()
         self.exit: Exit | None = None
@@ -230,6 +233,7 @@ class Connection:
                 _, data = peer.send_request(it.method, it.params)
             else:
                 data = peer.send_notification(it.method, it.params)
+            self._tape.add(data, is_sent=True)
             self._process.stdin.write_now(data)
 
     def kill_now(self) -> None:
@@ -242,6 +246,7 @@ class Connection:
         Messages of one read come together, in order. A task that awaits a response goes on after
         the whole read; `on_answer` is called in order.
         """
+        self._tape.add(data, is_sent=False)
         batch: list[Incoming] = []
         events = self._peer.receive_bytes(data)
         if logger.isEnabledFor(logging.DEBUG):
@@ -275,6 +280,7 @@ class Connection:
                 tasks.start_soon(self._close_after, self._process.stdout.ended)
                 ending = await self._process.wait()
         self.exit = ending
+        self._tape.ended = time.monotonic()
         self._closed.set()
         while self._waiting:
             self._waiting.popitem()[1].settle(ending)
@@ -290,6 +296,7 @@ class Connection:
             return
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("%d <- %s", self.pid, _logged(data))
+        self._tape.add(data, is_sent=True)
         self._process.stdin.put(data)
 
     def _settle(self, answer: Response | ErrorResponse) -> None:
@@ -317,13 +324,15 @@ async def open_connection(
     cancel: CancelForm = LANGUAGE_SERVER_CANCEL,
     on_stderr: Callable[[str], None] | None = None,
     guard: Guard | None = None,
+    tape: Tape | None = None,
 ) -> AsyncIterator[Connection]:
     """Start a server and connect to it; leaving the context, also by cancellation, ends it.
 
     handler: called with the server's requests and notifications; its exceptions end the connection
     and leave the context. env: the whole environment; None for what every child process inherits.
     process: the server if it was spawned before. on_stderr: called with each line of standard
-    error; default: the log. guard: called as soon as the server runs. Raises StartError.
+    error; default: the log. guard: called as soon as the server runs. tape: notes all that is read
+    and written. Raises StartError.
     """
     if process is None:
         env = marked(child_environment() if env is None else env)
@@ -333,7 +342,7 @@ async def open_connection(
     if guard is not None:
         guard(process.pid)
     child = ChildProcess(process, on_stderr or partial(logger.info, "stderr: %s"), mark)
-    connection = Connection(child, Peer(decode, framing, cancel), handler)
+    connection = Connection(child, Peer(decode, framing, cancel), handler, tape or Tape())
     fault: BaseException | None = None
     try:
         async with anyio.create_task_group() as tasks:

@@ -33,6 +33,7 @@ from eca_nvim.agents.base import (
     Workspace,
 )
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, events_of
+from eca_nvim.agents.trace import Dialect
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, call_details, effects, requests
 from eca_nvim.chat.vocabulary.contexts import Context
@@ -204,6 +205,7 @@ class AcpAgent(ProcessAgent[Life]):
 
     NOUN = "agent"
     KIND = "an ACP agent"
+    DIALECT = Dialect(LineFraming, "c2a", "a2c")
 
     def __init__(self, options: AcpOptions, workspace: Workspace, services: EditorServices) -> None:
         super().__init__(options, workspace)
@@ -343,7 +345,12 @@ class AcpAgent(ProcessAgent[Life]):
             cancel=_CANCEL,
             guard=self._options.guard,
             on_stderr=self._options.on_stderr,
+            tape=self._tape,
         )
+
+    def _chat_of(self, wire_id: str) -> str | None:
+        session = None if self._life is None else self._life.sessions.by_id.get(wire_id)
+        return None if session is None else session.chat_id
 
     def _receive(self, batch: list[Incoming]) -> None:
         self._running.receive(batch)

@@ -281,6 +281,7 @@ class EcaAgent(ProcessAgent[_Life]):
             decode=decode_body,
             guard=self._options.guard,
             on_stderr=self._read_stderr,
+            tape=self._tape,
         )
 
     def _read_stderr(self, line: str) -> None:
@@ -290,6 +291,11 @@ class EcaAgent(ProcessAgent[_Life]):
             logger.info("stderr: %s", line)
         if self._life is not None:
             self._life.tool_servers.said(line)
+
+    def _chat_of(self, wire_id: str) -> str:
+        if self._life is None:
+            return wire_id
+        return self._life.server.translator.ids.by_theirs.get(wire_id, wire_id)
 
     def _begin(self, connection: Connection, tasks: TaskGroup, emit: Emit) -> _Life:
         def hear(messages: Sequence[object]) -> None:
