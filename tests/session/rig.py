@@ -25,6 +25,7 @@ from eca_nvim.agents.eca.older.chat_ids import ChatIds
 from eca_nvim.agents.eca.older.dialect import Dialect
 from eca_nvim.agents.eca.prompts import Selection
 from eca_nvim.agents.eca.turns import Turns
+from eca_nvim.agents.trace import Trace
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
@@ -65,6 +66,7 @@ class FakeAgent(Agent):
 
     queries: Queries | None = None
     jobs: Jobs | None = None
+    trace: Trace | None = None
     providers: Providers | None = None
     grants: Grants | None = None
     tool_servers: ToolServers | None = None

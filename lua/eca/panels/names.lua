@@ -8,4 +8,5 @@ return {
   { 'tools', 'show all tools, and what is allowed' },
   { 'providers', 'show who offers models, log in, set a model' },
   { 'memory', 'show what is remembered and loaded' },
+  { 'trace', 'show what the plugin and the server tell each other' },
 }

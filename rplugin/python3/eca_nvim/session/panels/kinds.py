@@ -10,6 +10,7 @@ from eca_nvim.session.panels.memory import MemoryPanel
 from eca_nvim.session.panels.panel import Panel
 from eca_nvim.session.panels.providers import ProvidersPanel
 from eca_nvim.session.panels.tools import ToolsPanel
+from eca_nvim.session.panels.trace import TracePanel
 
 KINDS: Final[Mapping[str, type[Panel]]] = {
     "dashboard": DashboardPanel,
@@ -18,4 +19,5 @@ KINDS: Final[Mapping[str, type[Panel]]] = {
     "tools": ToolsPanel,
     "providers": ProvidersPanel,
     "memory": MemoryPanel,
+    "trace": TracePanel,
 }
