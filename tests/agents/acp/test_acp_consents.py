@@ -170,7 +170,7 @@ async def test_what_stands_is_said_in_the_words_of_the_question_and_taken_back(
     read, workspace, by_agent = asking.granted.standing()
     assert [*read.covers] == [f"read this file: {real_read(outside).subject}"]
     assert [*workspace.covers] == ["any workspace file"]
-    assert [*by_agent.covers] == ["Always: Read it"]
+    assert [*by_agent.covers] == ["Always, answered for Read it"]
     assert "only the agent" in by_agent.ends
     assert {it.chat_id for it in (read, workspace, by_agent)} == {"chat"}
     for grant in (read, workspace, by_agent):

@@ -145,7 +145,7 @@ async def test_trust_is_listed_and_turned_off(rig: Rig) -> None:
 async def test_a_server_that_tells_no_tools_says_so_beside_what_is_allowed(rig: Rig) -> None:
     await open_panel(rig)
     assert len(shown(rig)) == 3
-    assert shown(rig)[-1] == "eca has not told its tools: ECA does, an ACP agent cannot"
+    assert shown(rig)[-1] == "eca does not tell its tools: ECA does, an ACP agent cannot"
 
 
 async def test_a_script_gets_them_as_tables(rig: Rig) -> None:

@@ -31,7 +31,7 @@ def test_what_was_always_allowed_is_shown_and_trust_is_taken_back(
     nvim.wait_until("require('eca').status().state == 'idle'")
     nvim.keys("<Esc>:Eca tools<CR>")
     screen = nvim.wait_screen(
-        "allowed  any echo on any server in all chats, until the server ends:"
+        "allowed  any echo on any server in all chats, until the server ends (:Eca"
     )
     assert "echo                     allowed  Echo a text." in screen
     assert "\u202e" not in screen

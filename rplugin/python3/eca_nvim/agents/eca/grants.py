@@ -11,7 +11,7 @@ from eca_nvim.agents.eca.contents import remembers
 from eca_nvim.agents.eca.known_tools import asks_by_command, is_own
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 
-ENDS: Final = "until the server ends: :Eca restart ends it"
+ENDS: Final = "until the server ends (:Eca restart)"
 
 
 class EcaGrants:

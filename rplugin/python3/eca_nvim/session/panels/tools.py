@@ -22,6 +22,8 @@ _MEASURE: Final = 72
 _LONGEST: Final = 20_000
 """Characters of a description that are shown."""
 _MOST_PARAMETERS: Final = 200
+_COVERED: Final = 120
+"""Cells of what an answer covers in its row; its details have all of it."""
 _NAME, _ABOUT = 24, 42
 """Cells of a name, and of a description in its row: all that fits in 80 columns."""
 
@@ -53,7 +55,10 @@ class ToolsPanel(Panel):
     @property
     def title(self) -> str:
         """How many tools there are, and how many are disabled."""
-        tools = [it for told in self._told() for it in told.tools or ()]
+        told = self._told()
+        if not told:
+            return "tools: not told"
+        tools = [tool for it in told for tool in it.tools or ()]
         disabled = sum(it.disabled for it in tools)
         return f"tools: {len(tools)}" + (f", {disabled} disabled" if disabled else "")
 
@@ -126,13 +131,16 @@ class ToolsPanel(Panel):
     def _of_grant(self, row: str, grant: Grant) -> Row:
         chat = self.scene.chats.table.get(grant.chat_id or "")
         where = "in all chats" if grant.chat_id is None else f"in {_name_of(chat)}"
-        covered = cell(literal_line(grant.covers[0]), 120)
-        if len(grant.covers) > 1:
-            covered += f" and {len(grant.covers) - 1} more"
+        first, more = literal_line(grant.covers[0]), len(grant.covers) - 1
+        covered = cell(first, _COVERED) + (f" and {more} more" if more else "")
         told = rest(f"{where}, {grant.ends}" if grant.ends else where, "EcaMuted")
         line = (column("allowed", 8, "EcaWarning"), (covered, "", 0), (" ", "", 0), told)
-        actions = ["details"] if grant.ends else ["details", "revoke"]
-        return Row(row, line, [*actions, "chat"] if chat else actions, {"name": covered})
+        possible = {
+            "details": bool(more) or covered != first or not chat,
+            "chat": bool(chat),
+            "revoke": not grant.ends,
+        }
+        return Row(row, line, [it for it, is_so in possible.items() if is_so], {"name": covered})
 
     # --- tools ------------------------------------------------------------------------------------
 
@@ -190,7 +198,7 @@ class ToolsPanel(Panel):
     def _why_none(self) -> str:
         if self.server.process.agent is None:
             return f"{self.server.name} does not run: :Eca start starts it"
-        return f"{self.server.name} has not told its tools: ECA does, an ACP agent cannot"
+        return f"{self.server.name} does not tell its tools: ECA does, an ACP agent cannot"
 
     def _told(self) -> Sequence[ToolServerChanged]:
         return told_servers(self.server)

@@ -171,7 +171,7 @@ class Granted:
         grants.once[call.id] = scope
         if always is not None:  # but a change is made only once
             self.allow_always(session, replace(scope, changes=()))
-            grants.by_agent[f"{always}: {_name_of(call)}"] = None
+            grants.by_agent[f"{always}, answered for {_name_of(call)}"] = None
             _forget_oldest(grants.by_agent)
 
     def allow_read(self, session: Session, call_id: str, path: str) -> None:
