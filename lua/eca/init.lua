@@ -301,6 +301,13 @@ function M.mcp()
   return require('eca.state.mirror').tool_servers()
 end
 
+--- The commands that the servers run or have run in the background (`:help eca.jobs()`).
+---@param server? string the name of one of them
+---@return eca.PublicJob[]
+function M.jobs(server)
+  return require('eca.state.mirror').public_jobs(server)
+end
+
 --- The status of the current chat.
 ---@return eca.Status
 function M.status()

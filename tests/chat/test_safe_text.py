@@ -163,7 +163,14 @@ def test_shorten(text: str, cells: int, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("milliseconds", "shown"),
-    [(20, ""), (300, "0.3s"), (4900, "4s"), (65_000, "1m05s"), (3_700_000, "1h01m")],
+    [
+        (20, ""),
+        (300, "0.3s"),
+        (4900, "4s"),
+        (65_000, "1m05s"),
+        (3_700_000, "1h01m"),
+        (363_600_000, "4d05h"),
+    ],
 )
 def test_duration(milliseconds: int, shown: str) -> None:
     assert duration(milliseconds) == shown

@@ -79,6 +79,7 @@ def test_data_of_events(start_nvim: StartNeovim, demo_server: list[str]) -> None
     nvim.wait_until("fired.EcaChatClosed")
     nvim.keys(":Eca quit<CR>")
     nvim.wait_until("fired.EcaServerExited")
+    nvim.lua("require('eca.view.ops').functions.jobs({ server = 'eca', jobs = {} })")  # it has none
     fired = nvim.lua("return fired")
     assert {name: set(data) for name, data in fired.items()} == {
         name: set(re.findall(r"{(\w+)}", documents.told(name))) for name in fired

@@ -16,9 +16,16 @@ from eca_nvim.chat.vocabulary.agent_events import (
 )
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import Addressed, ToolFinished, ToolRequested, ToolRunning
-from eca_nvim.chat.vocabulary.ops import Notify, SetHeader, SetStatus, SetToolServer, SetWork
+from eca_nvim.chat.vocabulary.ops import (
+    Notify,
+    SetHeader,
+    SetJobs,
+    SetStatus,
+    SetToolServer,
+    SetWork,
+)
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
-from eca_nvim.chat.vocabulary.turn_events import Job, TurnEnded
+from eca_nvim.chat.vocabulary.turn_events import Job, JobState, TurnEnded
 
 pytestmark = pytest.mark.anyio
 
@@ -87,10 +94,16 @@ async def test_other_code_is_told_what_has_changed_of_a_tool_server(rig: Rig) ->
 
 async def test_commands_in_the_background_are_said_while_they_run(rig: Rig) -> None:
     agent = await rig.ready()
-    agent.announce(JobsChanged((Job("npm run\ndev"), Job("x" * 99))))
-    first, second = rig.view.of(SetWork)[-1].titles
-    assert first == "job: npm run dev"
-    assert len(second) < 50
+    long, ended = Job("x" * 99, id="2"), Job("true", JobState.COMPLETED, id="3")
+    agent.announce(JobsChanged((Job("npm run\ndev", id="1"), ended)))
+    assert rig.view.of(SetWork)[-1].titles == ("job: npm run dev",)
+    agent.announce(
+        JobsChanged((long, Job("npm run\ndev", id="1"), Job("ls", id="4", in_turn=True)))
+    )
+    (line,) = rig.view.of(SetWork)[-1].titles
+    assert line == "2 jobs: npm run dev"
+    agent.announce(JobsChanged((long,)))
+    assert len(rig.view.of(SetWork)[-1].titles[0]) < 50
     agent.announce(JobsChanged(()))
     assert rig.view.of(SetWork)[-1] == SetWork(())
     agent.announce(JobsChanged((Job("sleep"),)))
@@ -110,9 +123,10 @@ async def test_a_job_is_shown_at_its_call_and_ends_with_its_agent(rig: Rig) -> N
     tool = ToolCall("t1", command="sleep 40")
     for event in (ToolRequested(tool), ToolRunning(tool), ToolFinished(tool), TurnEnded()):
         agent.announce(Addressed("a", event))
-    unknown = Job("make", chat_id="gone", call_id="t1")
-    agent.announce(JobsChanged((Job("sleep 40", chat_id="a", call_id="t1"), unknown)))
-    assert rig.view.of(SetWork)[-1].jobs == (("a", "sleep 40"), ("gone", "make"))
+    unknown = Job("make", chat_id="gone", call_id="t1", id="2")
+    agent.announce(JobsChanged((Job("sleep 40", chat_id="a", call_id="t1", id="1"), unknown)))
+    listed = [(it["chat"], it["title"], it["state"]) for it in rig.view.of(SetJobs)[-1].jobs]
+    assert listed == [("a", "sleep 40", "running"), ("gone", "make", "running")]
     assert header(rig) == "● $ sleep 40 in the background"
     agent.end(AgentExit("gone"))
     await rig.view.until(lambda: rig.view.of(SetWork)[-1] == SetWork(()))

@@ -179,6 +179,8 @@ class Performer:
             signal.pause()
 
     def _send(self, message: Message) -> None:
+        if message.get("method") == "jobs/updated":
+            self._wire.results["jobs/list"] = message["params"]
         self._wire.write(self._wire.frame(self._encode(message)))
 
     def _encode(self, message: Message) -> str:

@@ -38,6 +38,8 @@ class Wire:
     def __init__(self, reader: int = 0, writer: int = 1) -> None:
         self._reader, self._writer = reader, writer
         self._buffer = bytearray()
+        self.results = dict(EMPTY_RESULTS)
+        """Default answers: a server that has told of jobs lists them."""
         self.closed = False
 
     def send(self, message: Message) -> None:
@@ -58,8 +60,8 @@ class Wire:
         """Answer a request for which the test has no answer."""
         answer: Message = {"jsonrpc": "2.0", "id": request["id"]}
         method = request["method"]
-        if method in EMPTY_RESULTS:
-            answer["result"] = EMPTY_RESULTS[method]
+        if method in self.results:
+            answer["result"] = self.results[method]
         else:
             text, data = "Method not in this recording", {"method": method}
             answer["error"] = {"code": METHOD_NOT_FOUND, "message": text, "data": data}

@@ -298,16 +298,32 @@ class TestAsking:
           done(items[2])
         end
         """)
-        view.draw(ops.SetWork(["job: sleep 40"], jobs=[("other", "sleep 40"), (CHAT, "make x")]))
+
+        def job(
+            title: str, chat: str = CHAT, state: str = "running", **more: object
+        ) -> dict[str, object]:
+            return {
+                "id": title,
+                "title": title,
+                "state": state,
+                "chat": chat,
+                "background": True,
+            } | more
+
+        listed = [job("sleep 40", "other"), job("make x"), job("old", state="killed")]
+        listed += [job("in a turn", background=False), *(job(f"{it}" * 50, "b") for it in "12")]
+        view.draw(ops.SetJobs(listed))
         view.nvim.keys(":Eca delete<CR>:Eca restart<CR>:Eca quit<CR>")
+        named = f"sleep 40, make x, {'1' * 39}…"
+        all_jobs = f"4 jobs that run, see :Eca jobs: {named} and 1 more"
         assert view.nvim.lua("return _G.asked") == [
-            'Delete "New chat" for good? It ends what runs in the background: make x.',
-            "Restart eca? It ends what runs in the background: sleep 40 and 1 more.",
-            "Quit eca? It ends what runs in the background: sleep 40 and 1 more.",
+            'Delete "New chat" for good? It ends 1 job that runs, see :Eca jobs: make x.',
+            f"Restart eca? It ends {all_jobs}.",
+            f"Quit eca? It ends {all_jobs}.",
         ]
         assert [view.sent(name) for name in ("delete", "start", "quit")] == [[], [], []]
         view.nvim.keys(":Eca delete!<CR>:Eca restart!<CR>:Eca quit!<CR>")
-        view.draw(ops.SetWork([]))
+        view.draw(ops.SetJobs([]))
         view.nvim.keys(":Eca restart<CR>:Eca quit<CR>")
         assert [len(view.sent(name)) for name in ("delete", "start", "quit")] == [1, 2, 2]
         assert len(view.nvim.lua("return _G.asked")) == 3

@@ -67,6 +67,8 @@ EVENTS = [
     "EcaApprovalResolved",
     "EcaQuestionAsked",
     "EcaFileChanged",
+    "EcaJobsChanged",
+    "EcaToolServerChanged",
     "EcaStatusChanged",
 ]
 

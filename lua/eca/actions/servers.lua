@@ -70,12 +70,18 @@ function M.choose(name)
   return name and take(name)
 end
 
---- What runs in the background, in a few words.
+local MOST_JOBS, JOB_CELLS = 3, 40
+
+--- What runs in the background, for a question: how many, which, and where they are listed.
 ---@param jobs string[] commands
 ---@return string
 function M.describe_jobs(jobs)
-  local more = #jobs > 1 and (' and %d more'):format(#jobs - 1) or ''
-  return ('what runs in the background: %s%s'):format(jobs[1], more)
+  local named = vim.tbl_map(function(job)
+    return display_width.cut(job, JOB_CELLS)
+  end, vim.list_slice(jobs, 1, MOST_JOBS))
+  local more = #jobs > MOST_JOBS and (' and %d more'):format(#jobs - MOST_JOBS) or ''
+  local count = #jobs == 1 and '1 job that runs' or ('%d jobs that run'):format(#jobs)
+  return ('%s, see :Eca jobs: %s%s'):format(count, table.concat(named, ', '), more)
 end
 
 --- Do something with a server that ends it; ask first if that ends what runs in the background.

@@ -34,6 +34,7 @@ local M = {}
 ---@field title string
 ---@field actions eca.PanelAction[]
 ---@field rows eca.PanelRow[]
+---@field places? table<integer, eca.PanelRow> where cursors were before what is being drawn
 ---@field was_wide? boolean it was drawn in columns
 ---@field origin eca.Origin
 ---@field guard? eca.Guard another row has come under the cursor
@@ -146,18 +147,23 @@ local function places(panel)
   return found
 end
 
---- Move cursors back to their rows. One whose row is gone stays at its line: what is there now was
---- not what the next key is meant for, unless the row that is gone had none.
+--- Move cursors back to their rows. One whose row is gone goes to the row that it was a detail of,
+--- else it stays at its line: what is there now was not what the next key is meant for, unless the
+--- row that is gone had none.
 ---@param panel eca.ShownPanel
 ---@param before table<integer, eca.PanelRow>
 local function restore(panel, before)
   for win, was in pairs(before) do
-    local cursor = vim.api.nvim_win_get_cursor(win)
+    local is_there = vim.list_contains(vim.fn.win_findbuf(panel.buf), win)
+    local cursor = is_there and vim.api.nvim_win_get_cursor(win) or { 1, 0 }
     local row, line = panel.rows[cursor[1]], nil ---@type eca.PanelRow?, integer?
-    if not row or row.id ~= was.id then
+    if is_there and (not row or row.id ~= was.id) then
+      local parent, of_parent = was.id:match('^(.*)\n'), nil ---@type string?, integer?
       for index, each in ipairs(panel.rows) do
         line = line or each.id == was.id and index or nil
+        of_parent = of_parent or each.id == parent and index or nil
       end
+      line = line or of_parent
       if line then
         vim.api.nvim_win_set_cursor(win, { line, cursor[2] })
       elseif was.actions and was.actions[1] then
@@ -213,16 +219,20 @@ function M.set(op)
 end
 
 --- Draw the op `panel_rows`.
----@param op { panel: string, at: integer, removed: integer, rows: eca.PanelRow[] }
+---@param op { panel: string, at: integer, removed: integer, rows: eca.PanelRow[], more: boolean }
 function M.set_rows(op)
   local panel = shown[op.panel]
   if not panel then
     return
   end
-  local before, is_first = places(panel), #panel.rows == 0
+  local is_first = #panel.rows == 0
+  panel.places = panel.places or places(panel)
   splice(panel.rows, op.at, op.removed, op.rows)
   write(panel.buf, op.at, is_first and -1 or op.at + op.removed, op.rows)
-  restore(panel, before)
+  if not op.more then
+    restore(panel, panel.places)
+    panel.places = nil
+  end
   panel.was_wide = is_wide(panel.buf)
   fit(panel)
   keys.refresh(panel)
@@ -232,7 +242,7 @@ end
 --- Ask the host for a panel, from its first row on.
 ---@param panel eca.ShownPanel
 local function ask(panel)
-  panel.rows, panel.actions = {}, {}
+  panel.rows, panel.actions, panel.places = {}, {}, nil
   write(panel.buf, 0, -1, { { id = '', line = { { FIRST, 'EcaMuted', 0 } } } })
   host.send('show_panel', { panel = panel.name, chat = panel.chat })
 end

@@ -116,11 +116,21 @@ M.UNTITLED = 'New chat'
 ---@field shown string the name of the value
 ---@field offers eca.OptionOffer[] of a select; none if any value may be tried
 
+--- A command that a server runs or has run in the background.
+---@class eca.Job
+---@field id string unique while the host runs
+---@field title string one safe line
+---@field state 'running'|'completed'|'failed'|'killed'|'ended' the last: it is not known how
+---@field background boolean it outlives its turn
+---@field chat? string
+---@field exit_code? integer
+---@field started? number seconds since 1970
+
 ---@class eca.ServerProcess
 ---@field state eca.ProcessState
 ---@field label string the program, for the user
 ---@field work string[] titles of what it does in the background, oldest first
----@field jobs [string, string][] the commands among it, each with its chat
+---@field jobs eca.Job[] oldest first
 ---@field providers eca.PublicProvider[] who offers its models, as far as that is known
 
 --- A tool server of a server: one of MCP (kind 'mcp'), or the agent's own tools ('native').
@@ -342,8 +352,35 @@ end
 function M.jobs(server, chat)
   local found = {}
   for _, job in ipairs(M.server(server).jobs) do
-    if not chat or job[1] == chat then
-      found[#found + 1] = job[2]
+    local runs = job.state == 'running' and job.background
+    if runs and (not chat or job.chat == chat) then
+      found[#found + 1] = job.title
+    end
+  end
+  return found
+end
+
+---@class eca.PublicJob
+---@field id string opaque and unique
+---@field server_name string
+---@field chat? string
+---@field title string
+---@field state 'running'|'completed'|'failed'|'killed'|'ended'
+---@field exit_code? integer
+---@field started? number seconds since 1970
+
+--- All that servers run and have run in the background, also what ends with its turn.
+---@param server? string the name of one of them
+---@return eca.PublicJob[] server by server, oldest first
+function M.public_jobs(server)
+  local names = server and { server } or vim.tbl_keys(servers_told)
+  local found = {} ---@type eca.PublicJob[]
+  table.sort(names)
+  for _, name in ipairs(names) do
+    for _, job in ipairs(M.server(name).jobs) do
+      local public = vim.deepcopy(job)
+      public.background, public.server_name = nil, name
+      found[#found + 1] = public
     end
   end
   return found

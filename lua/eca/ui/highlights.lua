@@ -36,6 +36,7 @@ M.groups = {
   { name = 'EcaAnsiMagenta', link = 'Special', text = 'magenta output of a program' },
   { name = 'EcaAnsiCyan', link = 'DiagnosticHint', text = 'cyan output of a program' },
   { name = 'EcaAnsiWhite', link = 'Normal', text = 'white output of a program' },
+  { name = 'EcaStderr', link = 'Comment', text = 'standard error of a job, without a colour' },
   { name = 'EcaChanged', link = 'DiffAdd', text = 'lines the agent changed, in the file' },
   { name = 'EcaReasoning', link = 'Comment', text = "the model's reasoning" },
   { name = 'EcaNote', link = 'Comment', text = 'note of the client or the agent' },

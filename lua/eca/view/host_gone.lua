@@ -68,6 +68,12 @@ function M.show()
     local label = mirror.server(server).label
     ops[#ops + 1] = { op = 'server', server = server, state = 'failed', label = label }
     ops[#ops + 1] = { op = 'work', server = server, titles = {} }
+    local jobs, runs = vim.deepcopy(mirror.server(server).jobs), false
+    for _, job in ipairs(jobs) do
+      runs = runs or job.state == 'running'
+      job.state = job.state == 'running' and 'killed' or job.state
+    end
+    events[#events + 1] = runs and { op = 'jobs', server = server, jobs = jobs } or nil
   end
   for _, item in ipairs(mirror.pending()) do
     if item.kind == 'approval' then

@@ -151,7 +151,7 @@ function draw.usage(op)
 end
 
 function draw.work(op)
-  mirror.set_server(op.server, { work = op.titles, jobs = op.jobs or {} })
+  mirror.set_server(op.server, { work = op.titles })
   all_stale = true
 end
 
@@ -162,6 +162,11 @@ end
 
 function draw.providers(op)
   mirror.set_server(op.server, { providers = mirror.clean(op.providers) })
+end
+
+function draw.jobs(op)
+  mirror.set_server(op.server, { jobs = mirror.clean(op.jobs) })
+  emit('EcaJobsChanged', { server_name = op.server, jobs = mirror.public_jobs(op.server) })
 end
 
 function draw.options(op)

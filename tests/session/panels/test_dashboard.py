@@ -159,7 +159,7 @@ async def test_what_tools_have_changed_is_counted_once_a_change(
 
 async def test_a_chat_is_renamed_and_deleted_with_what_runs_for_it(rig: Rig) -> None:
     await with_chats(rig, "a", "b")
-    rig.agent.announce(JobsChanged((Job("sleep 9", chat_id="a"), Job("make", chat_id="a"))))
+    rig.agent.announce(JobsChanged((Job("sleep 9", chat_id="a"), Job("make", chat_id="a", id="2"))))
     await rig.view.until(lambda: "sleep" in rows(rig)[0].values["name"])
     assert rows(rig)[0].values["name"] == '"title a" and end sleep 9 and 1 more'
     assert rows(rig)[1].values["name"] == '"title b"'

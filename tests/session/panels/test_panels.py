@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.session.panels.jobs import FakeJobs
 from tests.session.rig import Rig
 
 from eca_nvim.agents.abilities import AgentRefused
@@ -67,23 +67,8 @@ def shown(rig: Rig) -> list[str]:
     return [" ".join(text for text, *_ in row.line) for row in rows]
 
 
-class FakeJobs:
-    """The jobs of an agent: ending one does what the test says."""
-
-    def __init__(self) -> None:
-        self.killed: list[str] = []
-        self.fault: AgentRefused | None = None
-        self.may_go_on = anyio.Event()
-
-    async def kill(self, job_id: str) -> None:
-        self.killed.append(job_id)
-        await self.may_go_on.wait()
-        if self.fault is not None:
-            raise self.fault
-
-
 JOBS = (
-    Job("sleep\n9", chat_id="a", id="1"),
+    Job("sleep\n9", chat_id="a", id="job-1"),
     Job("make", JobState.FAILED, 2, chat_id="a", id="2"),
     Job("true", JobState.COMPLETED, 0, chat_id="a", id="3"),
 )
@@ -92,8 +77,7 @@ JOBS = (
 async def with_jobs(rig: Rig) -> FakeJobs:
     """Show the panel, with three jobs."""
     agent = await rig.ready()
-    jobs = FakeJobs()
-    agent.jobs = jobs
+    agent.jobs = jobs = FakeJobs(agent)
     agent.announce(JobsChanged(JOBS))
     rig.do(ShowPanel("jobs", "a"))
     await rig.view.until(lambda: len(shown(rig)) == len(JOBS))
@@ -102,21 +86,21 @@ async def with_jobs(rig: Rig) -> FakeJobs:
 
 async def test_rows_are_what_there_is_and_follow_it(rig: Rig) -> None:
     await with_jobs(rig)
-    assert [line.split()[0] for line in shown(rig)] == ["running", "failed", "completed"]
-    assert rig.view.of(SetPanel)[-1].title == "jobs: 1 running"
+    assert [line.split()[0] for line in shown(rig)] == ["running", "failed", "done"]
+    assert rig.view.of(SetPanel)[-1].title == "jobs: 1 running, 2 ended"
     before = len(rig.view.of(SetRows))
-    rig.agent.announce(JobsChanged((JOBS[1], JOBS[2])))
-    await rig.view.until(lambda: len(shown(rig)) == len(JOBS) - 1)
+    rig.agent.announce(JobsChanged((*JOBS, Job("last", JobState.KILLED, id="4"))))
+    await rig.view.until(lambda: len(shown(rig)) == len(JOBS) + 1)
     (op,) = rig.view.of(SetRows)[before:]
-    assert (op.at, op.removed, list(op.rows)) == (0, 1, [])
-    assert rig.view.of(SetPanel)[-1].title == "jobs: 0 running"
+    assert (op.at, op.removed, len(op.rows)) == (3, 0, 1)
+    assert rig.view.of(SetPanel)[-1].title == "jobs: 1 running, 3 ended"
 
 
 async def test_many_changes_at_once_are_one_drawing(rig: Rig) -> None:
     await with_jobs(rig)
     before = len(rig.view.of(SetRows))
     for number in range(100):
-        rig.agent.announce(JobsChanged((Job(f"{number}", id="1"),)))
+        rig.agent.announce(JobsChanged((Job(f"{number}", id="job-1"), *JOBS[1:])))
     await rig.view.until(lambda: shown(rig) and shown(rig)[0].endswith("99"))
     assert len(rig.view.of(SetRows)) == before + 1
 
@@ -137,21 +121,21 @@ async def test_a_closed_panel_is_not_drawn(rig: Rig) -> None:
 
 async def test_an_action_shows_that_it_was_sent_until_it_has_ended(rig: Rig) -> None:
     jobs = await with_jobs(rig)
-    rig.do(ActInPanel("jobs", "kill", 7, row="eca\n1"))
+    rig.do(ActInPanel("jobs", "kill", 7, row="eca/1"))
     await rig.view.until(lambda: "end it …" in shown(rig)[0])
     jobs.may_go_on.set()
     await rig.view.until(lambda: "end it" not in shown(rig)[0])
-    assert jobs.killed == ["1"]
+    assert jobs.killed == ["job-1"]
     assert not rig.view.of(Notify)
 
 
 async def test_an_action_that_waits_is_not_sent_again(rig: Rig) -> None:
     jobs = await with_jobs(rig)
-    rig.do(ActInPanel("jobs", "kill", 7, row="eca\n1"))
+    rig.do(ActInPanel("jobs", "kill", 7, row="eca/1"))
     await rig.view.until(lambda: jobs.killed)
-    assert await rig.ask(ActInPanel("jobs", "kill", 8, row="eca\n1")) is None
+    assert await rig.ask(ActInPanel("jobs", "kill", 8, row="eca/1")) is None
     assert rig.view.of(Notify) == [Notify("warn", "still waiting: end it")]
-    assert jobs.killed == ["1"]
+    assert jobs.killed == ["job-1"]
     jobs.may_go_on.set()
 
 
@@ -159,7 +143,7 @@ async def test_an_action_that_is_refused_says_why(rig: Rig) -> None:
     jobs = await with_jobs(rig)
     jobs.fault = AgentRefused("it does not\nlisten")
     jobs.may_go_on.set()
-    assert await rig.ask(ActInPanel("jobs", "kill", 7, row="eca\n1")) is None
+    assert await rig.ask(ActInPanel("jobs", "kill", 7, row="eca/1")) is None
     assert rig.view.of(Notify) == [Notify("warn", "it does not listen")]
 
 
@@ -168,7 +152,7 @@ async def test_an_action_without_an_effect_says_so_after_its_time(
 ) -> None:
     await with_jobs(rig)
     monkeypatch.setattr(panel, "ANSWER_SECONDS", 0.01)
-    assert await rig.ask(ActInPanel("jobs", "kill", 7, row="eca\n1")) is None
+    assert await rig.ask(ActInPanel("jobs", "kill", 7, row="eca/1")) is None
     (told,) = rig.view.of(Notify)
     assert told.text.startswith("end it: nothing has happened after")
     await rig.view.until(lambda: "end it" not in shown(rig)[0])
@@ -176,6 +160,5 @@ async def test_an_action_without_an_effect_says_so_after_its_time(
 
 async def test_what_is_gone_is_said(rig: Rig) -> None:
     await with_jobs(rig)
-    rig.agent.announce(JobsChanged(()))
-    assert await rig.ask(ActInPanel("jobs", "kill", 7, row="eca\n1")) is None
+    assert await rig.ask(ActInPanel("jobs", "kill", 7, row="eca/9")) is None
     assert rig.view.of(Notify) == [Notify("warn", "this job is gone")]

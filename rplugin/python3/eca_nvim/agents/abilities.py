@@ -162,11 +162,24 @@ class Memory(Protocol):
         """Return all that is remembered."""
 
 
+class OutputLine(Struct, frozen=True):
+    """A line that a command has printed, raw; is_fault: on its standard error."""
+
+    text: str
+    is_fault: bool = False
+
+
 class Jobs(Protocol):
     """The commands that an agent runs in the background; `JobsChanged` says which there are."""
 
+    async def refresh(self) -> None:
+        """Ask which there are; `JobsChanged` follows."""
+
+    async def output(self, job_id: str) -> Sequence[OutputLine] | None:
+        """Return the last lines that a command has printed; None if the agent has forgotten it."""
+
     async def kill(self, job_id: str) -> None:
-        """End a command and all that it has started."""
+        """End a command and all that it has started; `JobsChanged` follows."""
 
 
 class ToolServerAction(StrEnum):

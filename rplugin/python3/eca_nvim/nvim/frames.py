@@ -62,6 +62,7 @@ _STATES: Mapping[type, tuple[str, Callable[[Any], Hashable]]] = {
     ops.SetWork: ("work", attrgetter("server")),
     ops.SetToolServer: ("tools", lambda op: (op.told["server_name"], op.told["name"])),
     ops.SetProviders: ("providers", attrgetter("server")),
+    ops.SetJobs: ("jobs", attrgetter("server")),
     ops.FilesChanged: ("files", lambda op: (op.chat, tuple(op.paths), op.moved)),
 }
 """What an op sets as a whole, and where: a later op that sets the same replaces it."""

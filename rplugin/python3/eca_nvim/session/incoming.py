@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from itertools import dropwhile, groupby
 from typing import Any, Final
 from uuid import uuid4
@@ -36,6 +37,7 @@ from eca_nvim.chat.vocabulary.options import (
 )
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
+from eca_nvim.session.jobs import JobList
 from eca_nvim.session.options import Options
 from eca_nvim.session.trust import Trust
 from eca_nvim.session.view import SHOW, View, report_fault
@@ -87,8 +89,9 @@ class IncomingEvents:
         self._view = view
         self._redactor = redactor
         self._tasks: dict[str, str] = {}  # titles by id, oldest first
-        self.jobs: tuple[turn_events.Job, ...] = ()
-        """The commands in the background, also those that have ended, as last listed."""
+        self.jobs = JobList(server)
+        """The commands in the background, also those that have ended."""
+        self._told_jobs: Sequence[Mapping[str, object]] = ()  # what the view has of them
         self.memory: dict[str, agent_events.MemoryLoaded] = {}
         """How much of the memory chats have, by their ids."""
         self.providers: tuple[agent_events.Provider, ...] | None = None
@@ -136,32 +139,24 @@ class IncomingEvents:
     @property
     def has_work(self) -> bool:
         """Whether the agent does something beside its chats."""
-        return bool(self._tasks or self._running_jobs)
-
-    @property
-    def _running_jobs(self) -> Sequence[turn_events.Job]:
-        return [it for it in self.jobs if it.state is turn_events.JobState.RUNNING]
+        return bool(self._tasks or self.jobs.in_background)
 
     def agent_ended(self) -> None:
         """Clear what an agent that has ended was doing."""
         self._options.agent_ended()
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
-        killed = [replace(it, state=turn_events.JobState.KILLED) for it in self._running_jobs]
         self._tasks.clear()
         self.memory.clear()
         for known in [*self.tool_servers.values()]:
             self._tool_server_changed(replace(known, removed=True))
-        self.jobs = ()
         if self.providers is not None:
             self._providers_changed(None)
-        self._show_work()
-        self._show_jobs(killed)
+        self._show_jobs(self.jobs.agent_ended())
         self._chats.changed()
 
     def _jobs_changed(self, event: agent_events.JobsChanged) -> None:
-        self.jobs = event.jobs
+        self.jobs.update(event.jobs)
         self._show_jobs(event.jobs)
-        self._show_work()
 
     def _providers_changed(self, providers: tuple[agent_events.Provider, ...] | None) -> None:
         self.providers = providers
@@ -181,12 +176,10 @@ class IncomingEvents:
 
     def _show_work(self) -> None:
         """Show what the agent does beside its chats."""
-        jobs = tuple(
-            (owner(self._chats.table, job.chat_id or ""), truncate(one_line(job.title), JOB_CELLS))
-            for job in self._running_jobs
-        )
-        titles = (*self._tasks.values(), *(f"job: {name}" for _, name in jobs))
-        self._view.push([ops.SetWork(titles, self._server, jobs)])
+        jobs = self.jobs.in_background
+        count = "job" if len(jobs) == 1 else f"{len(jobs)} jobs"
+        lines = [f"{count}: {truncate(one_line(it.title), JOB_CELLS)}" for it in jobs[:1]]
+        self._view.push([ops.SetWork((*self._tasks.values(), *lines), self._server)])
 
     def _tool_server_changed(self, event: agent_events.ToolServerChanged) -> None:
         """Note a tool server; warn of one that has just come to need the user."""
@@ -212,11 +205,18 @@ class IncomingEvents:
         return told | {"kind": known.kind or "", "tools": len(known.tools or ())} | error
 
     def _show_jobs(self, jobs: Sequence[turn_events.Job]) -> None:
-        """Show jobs at the calls that have started them."""
+        """Show jobs at the calls that have started them, and what there is of them."""
         for job in jobs:
+            if job.call_id is None:
+                continue
             chat_id, child = route(self._chats.table, Addressed(job.chat_id, job))
             if chat_id in self._chats.table:
                 self._chats.apply(self._chats.get(chat_id), [job], child)
+        told = self.jobs.told(partial(owner, self._chats.table))
+        if told != self._told_jobs:
+            self._told_jobs = told
+            self._view.push([ops.SetJobs(told, self._server)])
+        self._show_work()
 
     def _apply(self, run: Sequence[Any]) -> None:
         """Apply events to their chat, whose address they share."""

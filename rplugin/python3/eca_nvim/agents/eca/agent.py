@@ -328,7 +328,7 @@ class EcaAgent(ProcessAgent[_Life]):
             archive=EcaArchive(server, inbox, mentions, replays, chat_options, emit),
             queries=EcaQueries(server),
             memory=EcaMemory(server),
-            jobs=EcaJobs(server),
+            jobs=EcaJobs(server, inbox, emit),
             providers=providers,
             grants=EcaGrants(),
             logins=logins,

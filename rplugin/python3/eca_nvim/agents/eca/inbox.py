@@ -29,7 +29,7 @@ from eca_nvim.redaction import without_keys
 
 _T = TypeVar("_T")
 
-_JOB_STATES: Final = frozenset(turn_events.JobState)
+_JOB_STATES: Final = frozenset(turn_events.JobState) - {turn_events.JobState.ENDED}
 
 _LEVELS: Final = {lifecycle.NoticeLevel.ERROR: "error", lifecycle.NoticeLevel.WARNING: "warn"}
 

@@ -25,6 +25,8 @@ from eca_nvim.protocol.eca import (
 from eca_nvim.protocol.eca.memory import MemoryListParams
 from eca_nvim.protocol.eca.tools import (
     JobKillParams,
+    JobOutputParams,
+    JobsListParams,
     McpAddParams,
     McpRemoveParams,
     McpUpdateParams,
@@ -52,6 +54,8 @@ _FEATURES: Final[Mapping[str, str]] = {
     chats.ChatAddFlagParams.method: "cannot set flags",
     chats.ChatRemoveFlagParams.method: "cannot remove flags",
     MemoryListParams.method: "has no memory",
+    JobsListParams.method: "cannot list what runs in the background",
+    JobOutputParams.method: "cannot show what a command has printed",
     JobKillParams.method: "cannot end it",
     McpAddParams.method: "cannot add MCP servers",
     McpUpdateParams.method: "cannot change MCP servers",

@@ -55,6 +55,7 @@ _JOB_STATES = {
     turn_events.JobState.COMPLETED: CallState.DONE,
     turn_events.JobState.FAILED: CallState.FAILED,
     turn_events.JobState.KILLED: CallState.STOPPED,
+    turn_events.JobState.ENDED: CallState.DONE,
 }
 
 

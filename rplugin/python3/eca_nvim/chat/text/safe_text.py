@@ -238,12 +238,14 @@ def shorten(text: str, cells: int) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """Format a time: 0.3s, 4s, 1m05s, 2h07m; "" below a twentieth of a second."""
+    """Format a time: 0.3s, 4s, 1m05s, 2h07m, 3d04h; "" below a twentieth of a second."""
     if milliseconds < 50:
         return ""
     if milliseconds < 1000:
         return f"{milliseconds / 1000:.1f}s"
     seconds = int(milliseconds // 1000)
+    if seconds >= 100 * 3600:
+        return f"{seconds // 86400}d{seconds // 3600 % 24:02}h"
     if seconds >= 3600:
         return f"{seconds // 3600}h{seconds % 3600 // 60:02}m"
     return f"{seconds}s" if seconds < 60 else f"{seconds // 60}m{seconds % 60:02}s"

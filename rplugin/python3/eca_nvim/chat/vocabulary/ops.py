@@ -145,14 +145,22 @@ class SetUsage(bases.ChatOp, frozen=True, tag="usage"):
 
 
 class SetWork(ViewOp, frozen=True, tag="work"):
-    """Background activities of a server, for example while it starts: titles, oldest first.
-
-    jobs: those that are commands, as pairs of a chat and the command.
-    """
+    """Background activities of a server, for example while it starts: titles, oldest first."""
 
     titles: Sequence[str]
     server: str = DEFAULT_SERVER
-    jobs: Sequence[tuple[str, str]] = ()
+
+
+class SetJobs(ViewOp, frozen=True, tag="jobs"):
+    """The commands that a server runs, and the last ones that it has run, oldest first.
+
+    Keys: id (unique while this host runs), title (one safe line), state (`turn_events.JobState`),
+    background (whether it outlives its turn), and if known chat, exit_code, and started (seconds
+    since 1970).
+    """
+
+    jobs: Sequence[Mapping[str, object]]
+    server: str = DEFAULT_SERVER
 
 
 class SetToolServer(ViewOp, frozen=True, tag="tool_server"):

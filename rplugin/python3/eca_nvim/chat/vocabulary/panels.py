@@ -70,12 +70,16 @@ class SetPanel(bases.ViewOp, frozen=True, tag="panel"):
 
 
 class SetRows(bases.ViewOp, frozen=True, tag="panel_rows"):
-    """Replace `removed` rows of a panel from row `at` (0-based) on."""
+    """Replace `removed` rows of a panel from row `at` (0-based) on; `more`: others come with them.
+
+    Cursors are put back once no more come.
+    """
 
     panel: str
     at: int
     removed: int
     rows: Sequence[Row]
+    more: bool = False
 
 
 class ShowPanel(bases.Intent, frozen=True, tag="show_panel"):

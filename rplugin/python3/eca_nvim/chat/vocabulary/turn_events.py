@@ -75,18 +75,20 @@ class ImageReceived(bases.ChatEvent, frozen=True):
 
 
 class JobState(StrEnum):
-    """Whether a command runs in the background, and how it ended."""
+    """Whether a command runs in the background, and how it ended; ENDED: that is not known."""
 
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
     KILLED = "killed"
+    ENDED = "ended"
 
 
 class Job(bases.ChatEvent, frozen=True):
     """A command in the background, as it is now; `call_id` started it in a chat (our id).
 
-    id: the agent's, unique while its process runs. started: seconds since 1970.
+    id: the agent's, unique while its process runs. started: seconds since 1970. in_turn: it ends
+    with its turn at the latest, as what runs in a terminal of an ACP agent.
     """
 
     title: str
@@ -96,6 +98,7 @@ class Job(bases.ChatEvent, frozen=True):
     call_id: str | None = None
     id: str = ""
     started: float | None = None
+    in_turn: bool = False
 
 
 class TurnEvent(bases.ChatEvent, frozen=True):

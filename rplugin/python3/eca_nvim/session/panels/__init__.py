@@ -169,6 +169,9 @@ def difference(name: str, old: Sequence[Row], new: Sequence[Row]) -> Sequence[Se
         return ()
     pieces = range(0, max(1, len(added)), MOST_TOGETHER)
     return [
-        SetRows(name, first + at, 0 if at else removed, added[at : at + MOST_TOGETHER])
+        SetRows(
+            *(name, first + at, 0 if at else removed, added[at : at + MOST_TOGETHER]),
+            more=at != pieces[-1],
+        )
         for at in pieces
     ]

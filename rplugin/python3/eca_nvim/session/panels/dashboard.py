@@ -20,7 +20,7 @@ from eca_nvim.chat.render.panel_rows import money
 from eca_nvim.chat.render.status import status
 from eca_nvim.chat.render.tool import call_title
 from eca_nvim.chat.text.safe_text import duration
-from eca_nvim.chat.vocabulary import intents, query_intents, turn_events
+from eca_nvim.chat.vocabulary import intents, query_intents
 from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
 from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
@@ -166,9 +166,9 @@ class DashboardPanel(Panel):
     def _ends(self, chat: Chat) -> str:
         """Return what runs in the background of a chat, and ends with it."""
         jobs = [
-            job.title
-            for job in self.scene.servers.of(chat).incoming.jobs
-            if job.chat_id == chat.id and job.state is turn_events.JobState.RUNNING
+            it.title
+            for it in self.scene.servers.of(chat).incoming.jobs.in_background
+            if it.chat_id == chat.id
         ]
         more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
         return f" and end {cell(jobs[0], JOB_CELLS)}{more}" if jobs else ""

@@ -1,0 +1,101 @@
+"""The panel of jobs on a screen: a job's output is followed, read, and the job is ended."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
+from tests.support.script import Steps, Value, expect, gate, reply
+from tests.ui.panels.test_window import JOBS, job, jobs, lines, start
+from tests.ui.talk import start_chat
+
+pytestmark = pytest.mark.either_nvim
+
+LISTEN = """
+vim.g.heard = {}
+vim.api.nvim_create_autocmd('User', { pattern = 'EcaJobsChanged', callback = function(event)
+  vim.g.heard = vim.list_extend(vim.g.heard, { event.data })
+end })
+"""
+
+
+def prints(*texts: str, status: str = "running") -> Steps:
+    """Answer the next request for output."""
+    printed = [
+        {"text": it.removeprefix("!"), "stream": "stderr" if it.startswith("!") else "stdout"}
+        for it in texts
+    ]
+    answer = {"lines": printed, "status": status, "exitCode": None}
+    return [*expect("jobs/readOutput"), *reply("jobs/readOutput", answer)]
+
+
+def test_a_job_is_followed_read_and_ended(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
+) -> None:
+    numbered = [f"line {number}" for number in range(300)]
+    made = job(1, "make all")
+    server: Steps = [
+        *(*jobs(made, job(2, "false", "failed")), *gate(tmp_path / "0")),
+        *prints("\x1b[32mfirst\x1b[m", "!warned"),
+        *(*gate(tmp_path / "1"), *prints(*numbered), *gate(tmp_path / "2")),
+        *prints(*numbered, "10 %\rall \u202edone"),
+        *(*expect("jobs/kill"), *jobs(made | {"status": "killed"}, job(2, "false", "failed"))),
+        *reply("jobs/kill", {"killed": True}),
+    ]
+    nvim = start(start_nvim, scripted_server, server, init=LISTEN)
+    assert " job: make all" in nvim.screen.text()
+    listed: Value = nvim.lua("return require('eca').jobs()")
+    assert [(it["title"], it["state"], it.get("exit_code")) for it in listed] == [
+        ("make all", "running", None),
+        ("false", "failed", 3),
+    ]
+    nvim.keys("<CR>")
+    (tmp_path / "0").write_text("")
+    nvim.wait_screen("warned")
+    assert nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]") == 1
+    shown = lines(nvim)
+    assert shown[1].startswith("    of eca · began 2020-01-0")
+    assert shown[2:4] == ["    first", "    warned"]
+    nvim.keys("4G")
+    (tmp_path / "1").write_text("")
+    nvim.wait_screen("line 299")  # the cursor follows the end
+    assert lines(nvim)[2] == "    … 100 earlier lines: o shows all in a buffer"
+    (tmp_path / "2").write_text("")
+    nvim.wait_screen("all <U+202E>done")
+    assert nvim.lua("return vim.api.nvim_get_current_line()") == "    all <U+202E>done"
+    nvim.keys("o")
+    nvim.wait_until("vim.bo.filetype == 'eca-output'")
+    assert nvim.lua("return vim.api.nvim_buf_line_count(0)") == 301
+    assert nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]") == 301
+    nvim.keys("q")
+    nvim.lua("vim.api.nvim_set_current_win(vim.fn.win_findbuf(vim.fn.bufnr(...))[1])", JOBS)
+    nvim.keys("x")
+    nvim.wait_screen("End make all?")
+    nvim.keys("1<CR>")
+    nvim.wait_until("require('eca').jobs()[1].state == 'killed'")
+    nvim.wait_screen("jobs: 0 running, 2 ended")
+    nvim.keys("<CR>")
+    nvim.wait_until("#vim.api.nvim_buf_get_lines(0, 0, -1, true) == 2")
+    assert nvim.lua("return vim.api.nvim_get_current_line()").startswith("killed ")
+    heard = nvim.lua("return vim.g.heard")
+    assert [it["server_name"] for it in heard] == ["eca"] * len(heard)
+    assert [it["state"] for it in heard[-1]["jobs"]] == ["killed", "failed"]
+
+
+def test_jobs_of_a_server_that_has_ended_stay_and_its_end_was_asked_about(
+    start_nvim: StartNeovim, scripted_server: PrepareScript
+) -> None:
+    nvim = start(start_nvim, scripted_server, jobs(job(1, "make"), job(2, "serve")))
+    assert " 2 jobs: make" in nvim.screen.text()
+    nvim.keys(":Eca restart<CR>")
+    nvim.wait_screen("It ends 2 jobs that run, see :Eca jobs: make, serve.")
+    nvim.keys("1<CR>")
+    nvim.wait_screen("2 running, 2 ended")
+    assert sum(line.startswith("killed") for line in lines(nvim)) >= 2
+
+
+def test_the_jobs_of_a_recording_are_shown(start_nvim: StartNeovim, replay: PrepareReplay) -> None:
+    nvim = start_chat(start_nvim, replay("jobs").command)
+    nvim.wait_until("require('eca').status().server == 'ready'")
+    nvim.keys(":Eca jobs<CR>")
+    nvim.wait_screen("nothing runs in the background")
+    nvim.keys("q")
