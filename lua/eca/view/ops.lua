@@ -255,6 +255,14 @@ function draw.place(op)
   require('eca.editor.follow_agent').show(op.chat, op.path, op.places, op.done)
 end
 
+function draw.copy_link(op)
+  local name = vim.fn.has('clipboard') == 1 and '+' or '"'
+  if require('eca.ui.register').yank(op.url, 'v', name) then
+    local line = '%s wants to open %s: its address is in register %s'
+    require('eca.ui.notify').warn(line:format(op.server, op.host, name))
+  end
+end
+
 function draw.external(op)
   require('eca.ui.external').open(op.target)
 end

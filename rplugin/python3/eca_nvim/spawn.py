@@ -10,20 +10,48 @@ from itertools import dropwhile
 from pathlib import Path, PurePath
 from typing import Final
 
+OPENERS: Final = str(Path(__file__).with_name("openers"))
+"""The folder of the programs that hand web addresses to the host (`mcp/link_socket`)."""
+LINKS: Final = "ECA_NVIM_LINKS"
+"""The variable with the socket of the host that takes them; without it they are opened as ever."""
+LINKS_PYTHON: Final = "ECA_NVIM_LINKS_PYTHON"
+LINKS_FROM: Final = "ECA_NVIM_LINKS_FROM"
+"""The variable with the name of the server for which a process runs."""
+_LINKS_BROWSER: Final = "ECA_NVIM_LINKS_BROWSER"  # the user's own BROWSER
+
+SHORT: Final = "/tmp"  # noqa: S108 - a folder in it is ours alone
+"""Where a folder is made whose path would be too long for a socket elsewhere."""
+
 _EDITORS: Final = frozenset({"NVIM", "VIM", "VIMRUNTIME", "MYVIMRC"})
 _PREFIXES: Final = ("NVIM_", "__NVIM")  # NVIM_LISTEN_ADDRESS, NVIM_LOG_FILE, and pynvim's own
 _USERS: Final = frozenset({"NVIM_APPNAME"})  # it only names a configuration
 
 
-def child_environment(added: Mapping[str, str] | None = None) -> dict[str, str]:
+def child_environment(added: Mapping[str, str] | None = None, server: str = "") -> dict[str, str]:
     """Return the whole environment of a process to start, with the variables `added` to it.
+
+    server: for which it runs; what it lets a browser open goes to the host.
 
     Without those that lead to the running Neovim, its socket and its own files: a program with that
     address can press keys in the editor, so a tool could approve its own call. What the user adds
     (`server.env`) is set as it is.
     """
     kept = {name: value for name, value in os.environ.items() if not _leads_to_editor(name)}
-    return {**kept, **(added or {})}
+    environment = {**kept, **(added or {})}
+    if LINKS in kept and server:
+        _add_openers(environment, has_own="BROWSER" in (added or {}))
+        environment[LINKS_FROM] = server
+    return environment
+
+
+def _add_openers(environment: dict[str, str], *, has_own: bool) -> None:
+    """Put our programs before all others; a BROWSER that the user has set for this stays."""
+    browser = environment.get("BROWSER", "")
+    if not has_own:
+        environment["BROWSER"] = f"{OPENERS}/xdg-open"
+        if browser and OPENERS not in browser:
+            environment[_LINKS_BROWSER] = browser
+    environment["PATH"] = f"{OPENERS}{os.pathsep}{environment.get('PATH', os.defpath)}"
 
 
 def _leads_to_editor(name: str) -> bool:

@@ -99,10 +99,12 @@ def make_agent(
     services: EditorServices | None = None,
     memory: Memory | None = None,
     mcp: McpOptions | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> AcpAgent:
     """Make an agent that works in one folder; `memory`: of the processes before it."""
     options = AcpOptions(
         command,
+        environment,
         guard=guard,
         see_off=see_off,
         kept=KeptOfChats(memory or remembering(), Projects(folder)),

@@ -29,6 +29,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.options import OptionsChanged
+from eca_nvim.spawn import LINKS, OPENERS, child_environment
 
 pytestmark = pytest.mark.anyio
 
@@ -99,6 +100,24 @@ async def test_a_whole_line_without_arguments_is_read_by_a_shell_unless_it_is_a_
     assert len(chat.asked) == 4, "the permission of the call covers the line"
     assert chat.asked[-1].call.command == "shift"
     assert (tmp_path / "out.txt").read_text() == "one"
+
+
+async def test_a_page_that_a_command_opens_goes_to_the_host(
+    scripted: Scripted, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LINKS, str(tmp_path / "socket"))
+    line = 'printf "%s %s" "$(command -v xdg-open)" "$ECA_NVIM_LINKS_FROM"'
+    asked = {"command": line, "env": [{"name": "PATH", "value": "/usr/bin:/bin"}]}
+    scripted.play(
+        [asks(line), request(["terminal/create", asked]), *map(request, (WAIT, READ)), ends("c")]
+    )
+    environment = child_environment(server="claude")
+    async with running(make_agent(scripted.command, tmp_path, environment=environment)) as client:
+        chat = await chatting(client, scripted)
+        await chat.answer()
+        await chat.answer()
+        printed = [it["output"] for it in await chat.ends() if "output" in it]
+    assert printed == [f"{OPENERS}/xdg-open claude"]
 
 
 async def test_what_no_permission_covers_is_asked_about_as_it_runs(

@@ -5,12 +5,15 @@ Only the user has access to one (0700), and its process holds a lock on it.
 
 import fcntl
 import os
+import socket
 import weakref
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 
-KINDS = ("eca-checkpoints-", "eca-images-", "eca-mcp-")
+from eca_nvim.spawn import SHORT
+
+KINDS = ("eca-checkpoints-", "eca-images-", "eca-links-", "eca-mcp-")
 """Prefixes of our folders' names."""
 
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -21,9 +24,11 @@ _OTHERS = 0o077
 class PrivateFolder:
     """A folder that is created when first used and removed with the process."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, place: Path | None = None) -> None:
+        """`place`: its path, of the kind, if others have that already."""
         assert kind in KINDS, "else nobody removes the folder of a host that was killed"
         self._kind = kind
+        self._place = place
         self._path: Path | None = None
         self._remover: weakref.finalize[[Path, int], PrivateFolder] | None = None
 
@@ -33,7 +38,7 @@ class PrivateFolder:
         if self._path is not None and not self._path.is_dir():
             self.remove()
         if self._path is None:
-            self._path, lock = _made(self._kind)
+            self._path, lock = _made(self._kind, self._place)
             self._remover = weakref.finalize(self, _remove, self._path, lock)
         return self._path
 
@@ -52,19 +57,35 @@ def sweep() -> None:
     """
     from tempfile import gettempdir  # noqa: PLC0415 - 4 ms of the start
 
-    with suppress(OSError):
-        above = Path(gettempdir())
-        for path in [path for path in above.iterdir() if path.name.startswith(KINDS)]:
-            with suppress(OSError):  # it is another user's, or still in use
-                _sweep(path)
+    for above in {gettempdir(), SHORT}:
+        with suppress(OSError):
+            for path in [path for path in Path(above).iterdir() if path.name.startswith(KINDS)]:
+                with suppress(OSError):  # it is another user's, or still in use
+                    _sweep(path)
 
 
-def _made(kind: str) -> tuple[Path, int]:
+def listen(path: Path) -> socket.socket:
+    """Listen for this user's processes at a path in a private folder. Raises OSError.
+
+    Each connection is to be asked for its user, too (`mcp.bridge.peer_user`).
+    """
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _made(kind: str, place: Path | None) -> tuple[Path, int]:
     """Create a folder and lock it; try again if another process sweeps it before it is locked."""
-    from tempfile import mkdtemp  # noqa: PLC0415 - 4 ms of the start
-
     while True:
-        path = Path(mkdtemp(prefix=kind))
+        path = _new(kind) if place is None else place
+        if place is not None:
+            place.mkdir(0o700)
         with suppress(FileNotFoundError):
             lock = os.open(path, _OPEN)
             with suppress(OSError):  # if nothing can be locked here, nothing is swept
@@ -72,6 +93,12 @@ def _made(kind: str) -> tuple[Path, int]:
             if os.fstat(lock).st_nlink:
                 return path, lock
             os.close(lock)
+
+
+def _new(kind: str) -> Path:
+    from tempfile import mkdtemp  # noqa: PLC0415 - 4 ms of the start
+
+    return Path(mkdtemp(prefix=kind))
 
 
 def _remove(path: Path, lock: int) -> None:

@@ -7,7 +7,6 @@ killed host leaves is removed with its private folder (`disk/private`).
 import asyncio
 import logging
 import os
-import socket
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, assert_never
 
 from eca_nvim.agents.base import EditorServices
-from eca_nvim.disk.private import PrivateFolder
+from eca_nvim.disk.private import PrivateFolder, listen
 from eca_nvim.jsonrpc import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -214,14 +213,7 @@ class EditorSocket:
 
     def _listen(self, path: Path) -> asyncio.Task[asyncio.Server]:
         """Listen now, so that a bridge that starts at once can connect."""
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            listener.bind(str(path))
-            path.chmod(0o600)  # the folder has 0700, and each connection is asked for its user
-            listener.listen()
-        except OSError:
-            listener.close()
-            raise
+        listener = listen(path)
         conversation = partial(Conversation, self._tools, self._open)
         loop = asyncio.get_running_loop()
         return loop.create_task(loop.create_unix_server(conversation, sock=listener))

@@ -19,11 +19,12 @@ from eca_nvim.chat.model.display_settings import DIFF_LINES, RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.bases import name_of
 from eca_nvim.chat.vocabulary.ops import Notify, SetPending, Unwritable, ViewOp
+from eca_nvim.mcp.link_socket import LinkSocket
 from eca_nvim.nvim.agents import Agents
 from eca_nvim.nvim.editor import ALIVE, APPLY, Editor, EditorCalls
 from eca_nvim.nvim.frames import FrameSender
 from eca_nvim.nvim.guardian_process import guardian
-from eca_nvim.nvim.head_start import head_start
+from eca_nvim.nvim.head_start import head_start, link_socket
 from eca_nvim.nvim.logs import open_log
 from eca_nvim.nvim.settings import Settings, read_settings
 from eca_nvim.path_risks import Folders, UnfitFolder
@@ -58,6 +59,7 @@ class App:
         self._agents: Agents | None = None
         self._session: Session | None = None
         self._task: asyncio.Task[None] | None = None
+        self._links: LinkSocket | None = None
 
     def receive(self, name: str, payload: Mapping[str, object]) -> None:
         """Parse an intent and pass it on; an empty Lua table may arrive as a list."""
@@ -120,12 +122,20 @@ class App:
             *(self._agents, self._editor, self._frames, rendering, persistence, self._redactor),
             folders,
         )
+        self._take_links(session.page_wanted)
         atexit.register(self._guardian.wake)
         atexit.register(session.kill)
         self._task = self._loop.create_task(session.run())
         self._task.add_done_callback(self._ended)
         self._editor.watch()
         return session
+
+    def _take_links(self, wanted: Callable[[str, str], None]) -> None:
+        """Take the addresses that servers let a browser open; without that they are opened."""
+        try:
+            self._links = LinkSocket(link_socket(), wanted, self._loop)
+        except OSError as fault:
+            log.warning("web addresses cannot be taken: %s", fault)
 
     def _no_log(self, path: str, fault: OSError) -> None:
         words, line = fault.strerror or str(fault), f"cannot open the log: {fault}"

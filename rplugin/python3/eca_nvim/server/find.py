@@ -127,7 +127,7 @@ def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerComman
     protocol = options.protocol or usual
     if protocol not in PROTOCOLS:
         raise BadServerOption(f"servers.{name}.protocol is {protocol!r}: it must be 'eca' or 'acp'")
-    environment = child_environment(options.environment)
+    environment = child_environment(options.environment, name)
     if options.command is not None:
         return _chosen(name, options.command, environment)._replace(protocol=protocol)
     if name in KNOWN:

@@ -50,6 +50,7 @@ from eca_nvim.session.server import MakeAgent, ServerRequest
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.templates.library import TemplateFolders
 from eca_nvim.session.view import Refused, View, isolated
+from eca_nvim.session.web_pages import WebPages
 from eca_nvim.threads import run_in_thread
 
 Handler: TypeAlias = Callable[[Any], Any]
@@ -94,6 +95,7 @@ class Session:
             *(make_agent, self._chats, view, persistence, redactor),
             *(self._ledger, self.surveyor, self._named_files.request),
         )
+        self._web_pages = WebPages(self._chats, self._servers, view)
         self.template_folders = TemplateFolders()
         self._templates = Templates(
             *(lambda: self.template_folders, folders.first, self._chats, self._servers, view)
@@ -111,6 +113,11 @@ class Session:
         if isinstance(intent, intents.SendPrompt) and intent.typed is not None:
             self._persistence.keep_prompt(intent.typed)
         self._intents_in.send_nowait(intent)
+
+    def page_wanted(self, server: str, address: str) -> None:
+        """Show the user an address that was to be opened for a server, by its name."""
+        with isolated(self._view, "show an address", address):
+            self._web_pages.wanted(server, address)
 
     def warn(self, chat_id: str, line: str) -> bool:
         """Show an error in a chat; returns whether the chat exists."""

@@ -300,6 +300,14 @@ class ShowPlace(bases.ChatOp, frozen=True, tag="place"):
     done: bool
 
 
+class CopyLink(ViewOp, frozen=True, tag="copy_link"):
+    """Copy a web address that a server, by its name, wanted to open, and say so."""
+
+    url: str
+    host: str
+    server: str
+
+
 class OpenExternal(ViewOp, frozen=True, tag="external"):
     """Open a file or link with the system's own program."""
 

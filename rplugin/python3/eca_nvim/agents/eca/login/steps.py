@@ -143,7 +143,8 @@ class ProviderLogins:
 class ToolServerLogins:
     """Logs the user in to the MCP servers of one server process; a way's id is `mcp:` and a name.
 
-    The server opens the browser, on its own machine, and tells nobody the address.
+    The server opens the browser, on its own machine, and puts the address on no wire: the program
+    that it runs for that is ours (`mcp/link_socket`).
     """
 
     def __init__(self, servers: EcaToolServers) -> None:
@@ -169,7 +170,7 @@ class ToolServerLogins:
         """Log in to an MCP server (mcp/connectServer). Raises AgentRefused."""
         name = way.removeprefix(_MCP)
         self._servers.tell(tools.McpConnect, name)
-        user.wait(f"{name} waits for you to log in in the browser that the server has opened")
+        user.wait(f"{name} waits for you to log in at the page that the server opens")
         self._servers.mark(name, State.LOGGING_IN)
         try:
             with anyio.move_on_after(BROWSER_SECONDS):
