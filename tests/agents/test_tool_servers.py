@@ -278,6 +278,8 @@ async def test_servers_are_added_changed_and_removed_by_what_the_wire_does_not_c
         ),
         *(script.expect("mcp/removeServer"), state("stopping", "stopped")),
         *(script.send("tool/serverRemoved", {"name": "s"}), script.reply("mcp/removeServer", {})),
+        script.expect("mcp/addServer"),
+        script.reply("mcp/addServer", {"error": {"code": "x", "message": "not\nthis"}}),
     )
     async with running(make_agent(server.command, tmp_path)) as client:
         await client.until(lambda: statuses(client))
@@ -288,11 +290,14 @@ async def test_servers_are_added_changed_and_removed_by_what_the_wire_does_not_c
         await known.change("s", Target(("python3",)))
         assert statuses(client)[-2:] == [State.RESTARTING, State.RUNNING]
         await known.remove("s")
+        with pytest.raises(AgentRefused, match=r"^not this$"):
+            await known.add("t", Target(("t",)), in_workspace=False)
     uri = tmp_path.as_uri()
     added = {"name": "s", "command": "python3", "args": ["-m", "a b"], "scope": "workspace"}
     assert [it["params"] for it in server.received("mcp/addServer")] == [
         added | {"workspaceUri": uri},
         {"name": "b", "url": "https://b/mcp", "scope": "global"},
+        {"name": "t", "command": "t", "args": [], "scope": "global"},
     ]
     changed = {"name": "s", "command": "python3", "args": []}
     assert server.received("mcp/updateServer")[0]["params"] == changed

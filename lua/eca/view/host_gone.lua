@@ -75,6 +75,10 @@ function M.show()
     end
     events[#events + 1] = runs and { op = 'jobs', server = server, jobs = jobs } or nil
   end
+  for _, it in ipairs(mirror.tool_servers()) do
+    local told = vim.tbl_extend('force', it, { status = 'removed' })
+    ops[#ops + 1] = { op = 'tool_server', told = told }
+  end
   for _, item in ipairs(mirror.pending()) do
     if item.kind == 'approval' then
       local data = { chat = item.chat, id = item.id, outcome = 'gone' }

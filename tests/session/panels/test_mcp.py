@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
+import anyio
 import pytest
 from msgspec.structs import replace
 from tests.session.panels.test_panels import shown
@@ -35,6 +36,8 @@ NATIVE = ToolServerChanged("ECA", State.RUNNING, "native", (Tool("read_file"),))
 class FakeToolServers:
     """The tool servers of an agent: records what is done."""
 
+    may_go_on: anyio.Event | None = None
+
     def __init__(self, *files: Path) -> None:
         self.done: list[tuple[object, ...]] = []
         self.config_files: Sequence[Path] = files
@@ -42,6 +45,8 @@ class FakeToolServers:
 
     async def do(self, action: ToolServerAction, name: str) -> None:
         self._note(action.value, name)
+        if self.may_go_on is not None:
+            await self.may_go_on.wait()
 
     async def add(self, name: str, target: Target, *, in_workspace: bool) -> None:
         self._note("add", name, target, in_workspace)
@@ -124,7 +129,7 @@ def told(rig: Rig) -> list[str]:
             "open restart",
         ),
         (
-            replace(ECHO, status=State.STARTING, tools=None, since=time.monotonic()),
+            replace(ECHO, status=State.STARTING, tools=None, since=-1.0),
             *("starting echo python3 'a b.py'", "open restart disable"),
         ),
         (NATIVE, "running ECA 1 tool, the server's own", "open"),
@@ -133,16 +138,14 @@ def told(rig: Rig) -> list[str]:
 async def test_a_row_says_the_state_and_what_to_press(
     rig: Rig, known: ToolServerChanged, line: str, actions: str
 ) -> None:
-    known = replace(known, since=known.since or time.monotonic() - 125)
+    known = replace(known, since=time.monotonic() - (0 if known.since else 125))
     await with_servers(rig, known)
     row = next(it for it in shown(rig) if not it.startswith("no MCP"))
     assert line in row
     assert rows(rig)[f'["{known.name}"]'][: len(actions.split())] == tuple(actions.split())
     running = known.kind == "mcp" and known.status is State.RUNNING
-    assert (
-        rig.view.of(SetPanel)[-1].title
-        == f"mcp of eca: {running:d} of {known.kind == 'mcp':d} running"
-    )
+    count = f": {running:d} of 1 running" if known.kind == "mcp" else ""
+    assert rig.view.of(SetPanel)[-1].title == f"mcp of eca{count}"
 
 
 async def test_details_are_rows_below_and_name_the_file(rig: Rig, tmp_path: Path) -> None:
@@ -194,6 +197,18 @@ async def test_actions_are_sent_as_they_are_meant(rig: Rig) -> None:
         ActInPanel("mcp", "add", next(NUMBERS), values=add | {"new_name": " ", "scope": ""})
     )
     assert told(rig) == ["it is there", "this MCP server is gone", "an MCP server needs a name"]
+
+
+async def test_a_server_with_several_rows_does_one_thing_at_a_time(rig: Rig) -> None:
+    servers = await with_servers(rig, ECHO)
+    servers.may_go_on = anyio.Event()
+    rig.do(ActInPanel("mcp", "restart", next(NUMBERS), row='["echo"]'))
+    await rig.view.until(lambda: servers.done)
+    await rig.ask(ActInPanel("mcp", "stop", next(NUMBERS), row='["echo", 0]'))
+    assert told(rig) == ["still waiting for echo"]
+    servers.may_go_on.set()
+    await act(rig, "stop", "echo")
+    assert servers.done == [("restart", "echo"), ("stop", "echo")]
 
 
 @pytest.mark.parametrize(

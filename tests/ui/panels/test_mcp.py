@@ -1,6 +1,8 @@
 """The panel of MCP servers on a screen: a server added, read, failing, mended and removed."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,7 @@ def test_names_and_errors_of_others_are_only_text(
     nvim.keys("D")
     nvim.wait_screen("Remove the MCP server")
     nvim.keys("2<CR>")
+    os.kill(nvim.lua("return require('eca.host').pid()"), signal.SIGKILL)
+    nvim.wait_screen("not live, the plugin host")
+    nvim.take_errors()
+    assert nvim.lua("return require('eca').mcp()") == []

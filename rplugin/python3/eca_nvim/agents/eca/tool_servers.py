@@ -206,6 +206,9 @@ class EcaToolServers:
     async def _restart(self, name: str) -> None:
         """Stop a server and start it again: one that has died is still said to run."""
         before = self._require(name)
+        if before.status in _STAYS:  # its reports would not be seen
+            self.mark(name, State.STARTING)
+            before = self._require(name)
         if before.status not in _AT_REST:
             self.tell(tools.McpStop, name)
             with anyio.move_on_after(STOP_SECONDS):  # one that starts cannot be stopped yet
@@ -228,7 +231,7 @@ class EcaToolServers:
             **_target(target),
         )
         self.changing(name)
-        await self._server.ask(params, CHANGE_SECONDS)
+        _require_done(await self._server.ask(params, CHANGE_SECONDS))
         await self._arrive(None, _STARTED | {State.DISABLED}, name)
 
     async def change(self, name: str, target: Target) -> None:
@@ -245,7 +248,8 @@ class EcaToolServers:
         """Remove a server from the configuration (mcp/removeServer). Raises AgentRefused."""
         self._require(name)
         self._changing.pop(name, None)
-        await self._server.ask(tools.McpRemoveParams(name=name), CHANGE_SECONDS)
+        params = tools.McpRemoveParams(name=name)
+        _require_done(await self._server.ask(params, CHANGE_SECONDS))
         await self.leave(name, _ANY)
 
     @property
@@ -281,6 +285,12 @@ class EcaToolServers:
                 if status in STARTS:
                     patience.deadline = min(patience.deadline, anyio.current_time() + START_SECONDS)
                 await self._changed.wait()
+
+
+def _require_done(result: tools.McpAddResult | tools.McpRemoveResult) -> None:
+    """Raise AgentRefused if a result says why nothing was done."""
+    if result.error is not None:
+        raise AgentRefused(one_line(result.error.message or "the server has refused it"))
 
 
 def _completed(

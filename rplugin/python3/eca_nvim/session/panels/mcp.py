@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from eca_nvim.agents.abilities import ToolServerAction, ToolServers
 from eca_nvim.agents.base import Agent
 from eca_nvim.chat.text.safe_text import duration, width
@@ -71,6 +73,7 @@ _OFFERS: Final[Mapping[State, Sequence[str]]] = {
     State.LOGGING_OUT: ("restart",),
 }
 """What can be done in a state, the most useful first; not what the server would not answer."""
+_ALWAYS: Final = ("change", "edit", "remove", "add")
 _HINTS: Final[Mapping[State, str]] = {
     State.STOPPED: "s starts it",
     State.FAILED: "s starts it again, :Eca log may say why",
@@ -111,7 +114,6 @@ class McpPanel(Panel):
                 Ask("new_target", "Its command line or url:"),
                 Ask("scope", "Where is it used?", (EVERYWHERE, HERE)),
             ),
-            everywhere=True,
         ),
     )
 
@@ -126,7 +128,8 @@ class McpPanel(Panel):
         """How many servers run."""
         servers = [it for it in self._known.values() if it.kind != "native"]
         running = sum(it.status in (State.RUNNING, State.RESTARTING) for it in servers)
-        return f"mcp of {cell(self.server.name, 20)}: {running} of {len(servers)} running"
+        count = f": {running} of {len(servers)} running" if servers else ""
+        return f"mcp of {cell(self.server.name, 20)}{count}"
 
     @property
     def _known(self) -> Mapping[str, ToolServerChanged]:
@@ -140,7 +143,7 @@ class McpPanel(Panel):
         if fault := self._fault():
             yield note(fault)
         elif all(it.kind == "native" for it in known):
-            yield note("no MCP servers: a adds one")
+            yield replace(note("no MCP servers: a adds one"), actions=("add",))
         for each in known:
             yield self._row(each)
             if json.dumps([each.name]) in self.opened:
@@ -344,8 +347,8 @@ def _way(known: ToolServerChanged) -> str:
 def _actions(known: ToolServerChanged) -> Sequence[str]:
     """Return what can be done with a server."""
     if known.kind == "native":
-        return ("open",)
+        return ("open", "add")
     logout = ("logout",) if known.has_login and known.status is State.RUNNING else ()
     enable = ("enable",) if known.disabled and known.status is not State.DISABLED else ()
     first = _OFFERS[known.status]
-    return tuple(dict.fromkeys(("open", *first, *logout, *enable, "change", "edit", "remove")))
+    return tuple(dict.fromkeys(("open", *first, *logout, *enable, *_ALWAYS)))
