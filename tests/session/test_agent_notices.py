@@ -61,7 +61,7 @@ FAILED, RUNNING = ToolServerState.FAILED, ToolServerState.RUNNING
 
 async def test_a_tool_server_that_fails_is_named_once_with_the_reason(rig: Rig) -> None:
     agent = await rig.ready()
-    for status in (ToolServerState.STARTING, FAILED, FAILED, RUNNING):
+    for status in (ToolServerState.STARTING, FAILED, FAILED, ToolServerState.STARTING, FAILED):
         agent.announce(ToolServerChanged("mine\nown", status))
     agent.announce(ToolServerChanged("mine\nown", FAILED, error="no such file, api_key=sk-secret1"))
     assert rig.view.of(Notify) == [

@@ -125,7 +125,7 @@ def told(rig: Rig) -> list[str]:
         ),
         (
             replace(ECHO, status=State.LOGGING_IN),
-            "logging in 2m05s echo log in in the browser",
+            "logging in 2m05s echo its page is in the chat",
             "open restart",
         ),
         (

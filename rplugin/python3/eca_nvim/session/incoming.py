@@ -1,6 +1,7 @@
 """Incoming: the events of a server, each applied to its chat, and what it does beside them."""
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -62,6 +63,8 @@ _ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged})
 
 
 JOB_CELLS, NAME_CELLS, ERROR_CELLS = 40, 30, 200
+QUIET_SECONDS: Final = 30.0
+"""Time in which the same line about a tool server is not repeated."""
 _TOLD: Final[Mapping[agent_events.ToolServerState, str]] = {
     agent_events.ToolServerState.FAILED: "failed: :Eca mcp shows it",
     agent_events.ToolServerState.NEEDS_LOGIN: "needs a login: :Eca login",
@@ -98,6 +101,7 @@ class IncomingEvents:
         """Who offers the models; None before somebody has asked."""
         self.tool_servers: dict[str, agent_events.ToolServerChanged] = {}
         """All that is known of the tool servers, by name, as the agent last told it."""
+        self._warned: dict[str, float] = {}  # when each line about a tool server was shown
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
             agent_events.TrustWanted: lambda it: trust.server_wants(
@@ -147,6 +151,7 @@ class IncomingEvents:
         self._chats.abilities_changed(self._server, ALL_ABILITIES)
         self._tasks.clear()
         self.memory.clear()
+        self._warned.clear()
         for known in [*self.tool_servers.values()]:
             self._tool_server_changed(replace(known, removed=True))
         if self.providers is not None:
@@ -191,11 +196,18 @@ class IncomingEvents:
         if before is None or self._public(before) != self._public(event):
             self._view.push([ops.SetToolServer(self._public(event))])
         told = None if event.removed else _TOLD.get(event.status)
-        if told is not None and (before is None or before.status is not event.status):
+        known = before and (before.status, before.error)
+        if told is not None and known != (event.status, event.error):
             name = truncate(one_line(event.name), NAME_CELLS)
             error = truncate(one_line(self._redactor.redact(event.error)), ERROR_CELLS)
-            told = f"failed: {error}" if error else told
-            self._view.push([ops.Notify("warn", f"the MCP server {name} {told}")])
+            self._warn(f"the MCP server {name} {f'failed: {error}' if error else told}")
+
+    def _warn(self, line: str) -> None:
+        """Warn of a tool server, not of the same again and again: ECA starts some twice."""
+        now = time.monotonic()
+        if now - self._warned.get(line, -QUIET_SECONDS) >= QUIET_SECONDS:
+            self._warned[line] = now
+            self._view.push([ops.Notify("warn", line)])
 
     def _public(self, known: agent_events.ToolServerChanged) -> Mapping[str, object]:
         """Return what other code may know of a tool server."""

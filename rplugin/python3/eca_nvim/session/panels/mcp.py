@@ -79,7 +79,7 @@ _HINTS: Final[Mapping[State, str]] = {
     State.FAILED: "s starts it again, :Eca log may say why",
     State.DISABLED: "+ enables it",
     State.NEEDS_LOGIN: "i logs in",
-    State.LOGGING_IN: "log in in the browser; r gives up",
+    State.LOGGING_IN: "its page is in the chat; r gives up",
 }
 _OF_ACP: Final = (
     "{name} is an ACP agent and starts MCP servers itself: those of servers.{name}.mcp in your"
