@@ -239,6 +239,15 @@ def chats(nvim: Neovim) -> None:
     eca(nvim, "clear!", "delete!", "hide", "toggle")
 
 
+def panels(nvim: Neovim) -> None:
+    """Show each panel, and have one ask again."""
+    nvim.command("EcaChat")
+    for name, _ in nvim.lua("return require('eca.panels.names')"):
+        eca(nvim, name)
+        nvim.wait_until(f"vim.api.nvim_buf_get_name(0) == 'eca://panel/{name}'")
+        nvim.keys("rq" if name == "providers" else "q")
+
+
 def servers(nvim: Neovim) -> None:
     (nvim.launch.home / "other").mkdir()
     eca(nvim, f"folder add {nvim.launch.home}/other", f"folder remove {nvim.launch.home}/other")
@@ -248,7 +257,7 @@ def servers(nvim: Neovim) -> None:
 
 
 FEATURES: Sequence[Callable[[Neovim], None]] = (
-    *(answers, waiting_prompts, review, context, text, chats, servers),
+    *(answers, waiting_prompts, review, context, text, chats, panels, servers),
 )
 
 

@@ -138,7 +138,7 @@ class ProvidersPanel(Panel):
         yield from self._notes()
         if self._ways is not None:
             yield from map(_way_row, self._ways)
-            yield note(MODELS_ELSEWHERE if self._ways else NO_WAYS)
+            yield from map(note, (MODELS_ELSEWHERE,) if self._ways else (NO_WAYS, MODELS_ELSEWHERE))
             return
         chat = self.scene.chats.table.get(self.chat_id or "")
         option = first_of(chat.options, MODEL) if chat is not None else None
