@@ -9,12 +9,14 @@ from tests.session.panels.test_panels import shown
 from tests.session.rig import Rig
 
 from eca_nvim.agents.abilities import AgentRefused, LoginWay
+from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary.agent_events import (
     Model,
     Provider,
     ProvidersChanged,
     ProviderState,
 )
+from eca_nvim.chat.vocabulary.intents import StartServer
 from eca_nvim.chat.vocabulary.ops import Notify, SetProviders
 from eca_nvim.chat.vocabulary.panels import ActInPanel, SetPanel, ShowPanel
 from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated
@@ -158,11 +160,18 @@ async def test_an_agent_without_providers_shows_its_ways_to_log_in(rig: Rig) -> 
     assert ("logout", None) in rig.said()
 
 
-async def test_a_server_that_ends_is_asked_again(rig: Rig) -> None:
-    await opened(rig)
-    rig.session._servers.get().incoming.agent_ended()
-    await rig.view.until(lambda: "has ended: r asks" in shown(rig)[0])
+async def test_other_models_and_another_agent_are_asked_for(rig: Rig) -> None:
+    providers = await opened(rig)
+    rig.agent.announce(ConfigUpdated(chat=ChatConfig(models=("mock/mock-3",))))
+    await rig.view.until(lambda: providers.asked == 2)
+    rig.agent.end(AgentExit("killed"))
+    await rig.view.until(lambda: shown(rig) and "r starts it" in shown(rig)[0])
     assert list(rig.view.of(SetProviders)[-1].providers) == []
+    rig.do(StartServer())
+    agent = await rig.starting(2)
+    agent.providers = providers
+    agent.ready()
+    await rig.view.until(lambda: len(shown(rig)) == 2 and providers.asked == 3)
 
 
 async def test_hostile_texts_and_thousands_of_models_are_only_text(rig: Rig) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from eca_nvim.agents.abilities import AgentRefused, LoginWay
-from eca_nvim.agents.base import AgentFault
+from eca_nvim.agents.base import Agent, AgentFault
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import duration, width
 from eca_nvim.chat.vocabulary import ops
 from eca_nvim.chat.vocabulary.agent_events import USABLE, Model, Provider, ProviderState
-from eca_nvim.chat.vocabulary.options import MODEL, first_of
+from eca_nvim.chat.vocabulary.options import MODEL, ChatOption, first_of
 from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
 from eca_nvim.session.panels.panel import ANSWER_SECONDS, Answer, Panel, Scene, cell, note, rest
 from eca_nvim.session.view import Refused
@@ -22,6 +22,9 @@ LIST_SECONDS: Final = 150.0
 """Time for a server to start and to list its providers, which it may have to ask."""
 NO_WAYS: Final = "it offers no way to log in here: log in with its own program, then :Eca restart"
 MODELS_ELSEWHERE: Final = "its models are no rows here: :Eca model sets the one of a chat"
+SOON: Final = 0.5
+"""Seconds within which an answer is not waited for in a row of its own."""
+OF_NO_CHAT: Final = "this panel was opened from no chat: open it again from the one to set"
 NO_CHAT: Final = "there is no chat of this server to do that in: :EcaChat opens one"
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -33,6 +36,7 @@ _GROUPS: Final[Mapping[ProviderState, str]] = {
 }
 _INDENT: Final = "    "
 _ASK: Final = ("ask",)
+_OPEN: Final = ("models",)
 
 
 class ProvidersPanel(Panel):
@@ -52,6 +56,8 @@ class ProvidersPanel(Panel):
         self._asked: float | None = time.monotonic()  # since when an answer is awaited
         self._fault = ""
         self._ways: Sequence[LoginWay] | None = None  # of an agent that names no providers
+        self._agent: Agent | None = None  # that was asked
+        self._offers: object = None  # the models that it had then
 
     @property
     def title(self) -> str:
@@ -75,7 +81,8 @@ class ProvidersPanel(Panel):
     async def begin(self) -> None:
         """Ask for what is shown, which may be slow or fail: a row says so."""
         try:
-            agent = await self.server.process.ready()
+            agent = self._agent = await self.server.process.ready()
+            self._offers = self._model and self._model.offers
             if agent.providers is not None:
                 await agent.providers.refresh()
             else:
@@ -94,15 +101,18 @@ class ProvidersPanel(Panel):
             await self.begin()
             return None
         if action == "chat":
-            return {"chat": self._chat().id}
+            return {"chat": self._login_chat().id}
         provider_id, model = self._found(row)
         if action == "models":
             self.toggle(provider_id)
         elif action == "use" and model is not None:
-            self.server.options.set(self._chat(), MODEL, model.value)
+            if self._chat is None:
+                raise Refused(OF_NO_CHAT)
+            self.server.options.set(self._chat, MODEL, model.value)
         elif action == "login":
-            self.server.login.log_in(self._chat(), provider_id)
-            return {"chat": self._chat().id}
+            chat = self._login_chat()
+            self.server.login.log_in(chat, provider_id)
+            return {"chat": chat.id}
         elif action == "logout":
             line = await self.server.login.log_out(None if self._ways else provider_id)
             self.scene.view.push([ops.Notify("info", line)])
@@ -121,28 +131,42 @@ class ProvidersPanel(Panel):
                     return provider.id, model
         raise Refused("this is gone: r asks again")
 
-    def _chat(self) -> Chat:
-        """Return the chat of a login, or from which the panel was opened. Raises Refused."""
-        ours = self.scene.chats.of(self.server.name)
-        chat = self.server.login.chat or next((it for it in ours if it.id == self.chat_id), None)
-        if chat is None:
-            chat = next(iter(ours), None)
+    @property
+    def _chat(self) -> Chat | None:
+        """The chat from which the panel was opened."""
+        return self.scene.chats.table.get(self.chat_id or "")
+
+    @property
+    def _model(self) -> ChatOption | None:
+        return None if self._chat is None else first_of(self._chat.options, MODEL)
+
+    def _login_chat(self) -> Chat:
+        """Return the chat of a login that runs, or for the next one. Raises Refused."""
+        chat = self.server.login.chat or self._chat
+        chat = chat or next(iter(self.scene.chats.of(self.server.name)), None)
         if chat is None:
             raise Refused(NO_CHAT)
         return chat
+
+    def _ask_again(self) -> None:
+        """Ask another agent, and one that has other models now: nothing else says which."""
+        agent, offers = self.server.process.agent, self._model and self._model.offers
+        is_other = agent is not self._agent or offers != self._offers
+        if self._asked is None and agent is not None and is_other:
+            self._asked, self._fault = time.monotonic(), ""
+            self.scene.servers.start(self.begin)
 
     # --- rows -------------------------------------------------------------------------------------
 
     def rows(self) -> Iterator[Row]:
         """Yield what is being waited for, then the providers or the ways to log in."""
+        self._ask_again()
         yield from self._notes()
         if self._ways is not None:
             yield from map(_way_row, self._ways)
             yield from map(note, (MODELS_ELSEWHERE,) if self._ways else (NO_WAYS, MODELS_ELSEWHERE))
             return
-        chat = self.scene.chats.table.get(self.chat_id or "")
-        option = first_of(chat.options, MODEL) if chat is not None else None
-        now, current = time.time(), "" if option is None else option.value
+        now, current = time.time(), self._model and self._model.value
         for provider in sorted(self._known, key=lambda it: it.state not in USABLE):
             is_open = provider.id in self.opened
             yield _provider_row(provider, now, is_open=is_open)
@@ -156,15 +180,16 @@ class ProvidersPanel(Panel):
         if self.server.login.chat is not None:
             line = "a login runs in a chat: c goes there, :Eca stop there cancels it"
             yield Row("login", [rest(line, "EcaWarning")], ("chat",))
-        if self._asked is not None:
-            took = duration((time.monotonic() - self._asked) // 1 * 1000)
+        waited = 0.0 if self._asked is None else time.monotonic() - self._asked
+        if self._asked is not None and (waited > SOON or not self._known):
+            took = duration(waited // 1 * 1000)
             yield Row("asked", [rest(f"asking {name} … {took}".rstrip(), "EcaToolRunning")])
         elif self._fault:
             yield Row("fault", [rest(self._fault, "EcaWarning")], _ASK)
-        elif self._ways is None and self.server.incoming.providers is None:
-            line = f"{name} has started again, or has ended: r asks for its providers"
+        elif self._asked is None and self._ways is None and self.server.incoming.providers is None:
+            line = f"{name} has ended: r starts it, and asks for its providers"
             yield Row("unknown", [rest(line, "EcaMuted")], _ASK)
-        elif self._ways is None and not self._known:
+        elif self._asked is None and self._ways is None and not self._known:
             yield note(f"{name} has no providers")
 
 
@@ -195,8 +220,9 @@ def _provider_row(provider: Provider, now: float, *, is_open: bool) -> Row:
 
 
 def _actions(provider: Provider) -> Sequence[str]:
+    """Return what can be done: the server logs out only of those to which it logs in."""
     is_in = provider.state in USABLE or provider.state is ProviderState.EXPIRED
-    return ("models", *(("login",) if provider.ways else ()), *(("logout",) if is_in else ()))
+    return ("models", *(("login", "logout") if is_in else ("login",))) if provider.ways else _OPEN
 
 
 def _details(provider: Provider) -> Iterator[Row]:
