@@ -53,7 +53,7 @@ def test_a_job_is_followed_read_and_ended(
     nvim.wait_screen("warned")
     assert nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]") == 1
     shown = lines(nvim)
-    assert shown[1].startswith("    of eca · began 2020-01-0")
+    assert shown[1].startswith("    server eca · began 2020-01-0")
     assert shown[2:4] == ["    first", "    warned"]
     nvim.keys("4G")
     (tmp_path / "1").write_text("")

@@ -18,6 +18,7 @@ from eca_nvim.agents.acp.outbox import Outbox
 from eca_nvim.agents.acp.requests.files import Files
 from eca_nvim.agents.acp.requests.forms import Elicitations
 from eca_nvim.agents.acp.requests.grants import Granted
+from eca_nvim.agents.acp.requests.jobs import TerminalJobs
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.requests.terminals import Terminals
 from eca_nvim.agents.acp.session import Session, Setting, size_of
@@ -327,6 +328,11 @@ class AcpAgent(ProcessAgent[Life]):
     def grants(self) -> Granted:
         """What the user has allowed for the rest of each chat."""
         return self._options.kept.granted
+
+    @property
+    def jobs(self) -> TerminalJobs:
+        """The commands in terminals of ours."""
+        return self._running.terminals.jobs
 
     @property
     def archive(self) -> AcpArchive:

@@ -62,7 +62,7 @@ class JobsPanel(Panel):
         Action("output", "za", "output"),
         Action("kill", "x", "end it", sure="End {}?"),
         Action("chat", "c", "go to its chat"),
-        Action("all", "o", "all its output in a buffer"),
+        Action("all", "o", "whole output"),
     )
 
     def __init__(self, scene: Scene, chat_id: str | None) -> None:
@@ -149,8 +149,8 @@ class JobsPanel(Panel):
     def _details(self, server: NamedServer, known: KnownJob, row: Row) -> Iterator[Row]:
         """Yield what is to be read of a job besides its row, and what it has printed."""
         title, code = self._chat_title(known), known.job.exit_code
-        facts = [f"of {server.name}"]
-        facts += [f"in the chat {title}"] if title else []
+        facts = [f"server {server.name}"]
+        facts += [f"chat {title}"] if title else []
         facts += [f"began {_clock(known.began)}"] if known.job.started is not None else []
         facts += [f"exit code {code}"] if code is not None else []
         facts += [] if known.is_known else ["its server does not know it any more"]

@@ -3,7 +3,8 @@
 import codecs
 import posixpath
 import signal
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from shlex import quote
 from typing import Final
@@ -12,6 +13,7 @@ import anyio
 
 from eca_nvim.agents.acp.link import UNREAD, Link, NotDone
 from eca_nvim.agents.acp.requests import acts
+from eca_nvim.agents.acp.requests.jobs import TerminalJobs
 from eca_nvim.agents.acp.requests.permissions import Permissions
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.updates.tool_calls import Screen
@@ -50,15 +52,26 @@ _CANCELLED: Final = "the turn was stopped or has ended"
 class Command(Screen):
     """A command; `limit`: so many bytes of output the agent wants to read, None if it says nothing.
 
-    Listens to its terminal.
+    Listens to its terminal. on_end: called with it once it has ended.
     """
 
-    def __init__(self, session: Session, act: acts.Act, limit: int | None, link: Link) -> None:
+    def __init__(
+        self,
+        session: Session,
+        act: acts.Act,
+        limit: int | None,
+        link: Link,
+        on_end: Callable[["Command"], None],
+    ) -> None:
         super().__init__(_line(act, real_path(session.folder)))
         self.session = session
         self.terminal: Terminal | None = None
         self.status: wire.ExitStatus | None = None
         """How it ended; None while it runs."""
+        self.started = time.time()
+        self.was_ended = False
+        """It was ended from outside while it ran."""
+        self._on_end = on_end
         self._act = act
         self._limit = MOST_BYTES if limit is None else min(max(0, limit), MOST_BYTES)
         self._printed = Printed(max(self._limit, SHOWN_BYTES))
@@ -93,6 +106,7 @@ class Command(Screen):
     def end(self) -> None:
         """Begin to end it."""
         if self.terminal is not None:
+            self.was_ended = self.was_ended or self.status is None
             self.terminal.end()
 
     def released(self) -> None:
@@ -137,6 +151,7 @@ class Command(Screen):
             self._last = f"{break_}[{ending}]\n"
         self._show(rest + self._last)
         self._end_own_call()
+        self._on_end(self)
 
     def _wait_no_longer(self, request_id: MessageId) -> None:
         self._waits.remove(request_id)
@@ -162,6 +177,7 @@ class Terminals:
         """Commands that the user is asked about, or that are being started."""
         self._known: dict[str, Command] = {}  # until they are released
         self._running: set[Command] = set()  # also released ones
+        self.jobs = TerminalJobs(link)
 
     @property
     def is_running(self) -> bool:
@@ -213,7 +229,7 @@ class Terminals:
     def forget(self, session: Session) -> None:
         """Forget the terminals of a session that is gone."""
         for command in [*self._of(session)]:
-            del self._known[command.id]
+            self._forget(command)
 
     def kill_now(self) -> None:
         """End all commands without an event loop."""
@@ -266,7 +282,8 @@ class Terminals:
         if real_path(folder) != folder:
             raise NotDone(f"not run, a link leads elsewhere now: {folder}")
         was_asked = any(call_id == ours for call_id, _ in session.inbox.calls.open_calls())
-        command = Command(session, act, asked.output_byte_limit, self._link)
+        limit = asked.output_byte_limit
+        command = Command(session, act, limit, self._link, self.jobs.ended)
         try:
             terminal = await start_terminal(words, environment, folder, command, self._guard)
         except StartError as fault:
@@ -276,6 +293,7 @@ class Terminals:
         command.terminal = terminal
         self._known[command.id] = command
         self._running.add(command)
+        self.jobs.began(command)
         session.inbox.calls.add_screen(command)
         if shown_by is not None or was_asked:
             command.show(shown_by or ours, is_ours=shown_by is None)
