@@ -42,7 +42,7 @@ class Shown:
 
     def add(self, way: str, **message: object) -> None:
         """Let a message go over the wire, "→" to the agent."""
-        line = json.dumps({"jsonrpc": "2.0", **message}) + "\n"
+        line = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")) + "\n"
         self.tape.add(line.encode(), is_sent=way == "→")
 
     def rows(self) -> list[Row]:
@@ -143,6 +143,16 @@ async def test_a_message_opens_as_json_without_secrets_and_within_bounds(shown: 
     assert "\\u202e" not in text
     shown.add("←", id=1, result={"here": "it is"})
     await shown.until(lambda: '"here": "it is"' in str(shown.rows()[-3].line))
+    await shown.act("open", shown.ids()[-1])  # a line of it closes it, too
+    await shown.until(lambda: len(shown.rows()) == 2)
+
+
+async def test_of_a_message_that_is_too_long_the_size_is_shown(shown: Shown) -> None:
+    shown.add("→", id=1, method="chat/prompt", params={"env": {"A": "x" * 2_000_000}})
+    await shown.drawn("→ chat/prompt")
+    await shown.act("open", shown.ids()[1])
+    await shown.until(lambda: "too long: 2.0 MB" in str(shown.rows()[-1].line))
+    assert "xxx" not in str(shown.rows())
 
 
 async def test_what_is_no_message_is_a_row(shown: Shown) -> None:
@@ -191,7 +201,7 @@ async def test_it_is_saved_whole_and_only_for_the_user(shown: Shown, tmp_path: P
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert shown.rig.view.of(Notify)[-1].text == f"saved 2 messages: {place}"
     await shown.act("save", file=str(place))
-    assert "exists: save the trace under another name" in shown.rig.view.of(Notify)[-1].text
+    assert "saved.jsonl is there already: type another name" in shown.rig.view.of(Notify)[-1].text
     await shown.act("save", file=str(tmp_path / "no" / "folder"))
     assert "No such file" in shown.rig.view.of(Notify)[-1].text
     await shown.act("save", file=" ")

@@ -28,7 +28,7 @@ from eca_nvim.jsonrpc import (
 )
 from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.transport import Tape
-from eca_nvim.transport.tape import Piece
+from eca_nvim.transport.tape import LIMIT, Piece
 
 LONGEST: Final = 1 << 20
 """Bytes of a message that are kept while it is shown; of a longer one the beginning is."""
@@ -76,7 +76,7 @@ class Traced(msgspec.Struct, eq=False):
     def value(self) -> object:
         """The whole message, decoded. Raises ValueError, also for one that is not whole."""
         if self.kind in (Kind.FAULT, Kind.GAP) or len(self.body) < self.size:
-            raise ValueError("it is not whole")
+            raise ValueError("it is too long")
         try:
             return json.loads(self.body.decode(errors="replace"), strict=False)
         except RecursionError as fault:
@@ -109,16 +109,16 @@ class Trace:
         self._dialect = dialect
         self._chat_of = chat_of
 
-    def reader(self) -> "Reader":
-        """Return a reader at the first message."""
-        return Reader(self.tape, self._dialect.framing, self._chat_of)
+    def reader(self, longest: int = LONGEST) -> "Reader":
+        """Return a reader at the first message; longest: bytes of messages that it keeps whole."""
+        return Reader(self.tape, self._dialect.framing, self._chat_of, longest)
 
     def recording(self, hide: Callable[[object], object]) -> Iterator[str]:
         """Yield the lines of a recording that the tests can play: `{"t", "dir", "msg"}`; blocks.
 
         hide: returns a decoded message without what must not be in it.
         """
-        for it in self.reader().read():
+        for it in self.reader(LIMIT).read():
             way = self._dialect.sent if it.is_sent else self._dialect.received
             with suppress(ValueError):  # it is none, or not whole
                 line = {"t": round(it.at, 3), "dir": way, "msg": hide(it.value)}
@@ -129,9 +129,14 @@ class Reader:
     """Reads a tape, once from its beginning to its end, which may move."""
 
     def __init__(
-        self, tape: Tape, framing: Callable[[], Framing], chat_of: Callable[[str], str | None]
+        self,
+        tape: Tape,
+        framing: Callable[[], Framing],
+        chat_of: Callable[[str], str | None],
+        longest: int,
     ) -> None:
         self._tape = tape
+        self._longest = longest
         self._framing = framing
         self._chat_of = chat_of
         self._next = self._count = 0
@@ -233,7 +238,7 @@ class Reader:
     def _traced(self, kind: Kind, piece: Piece, body: bytes = b"", name: str = "") -> Traced:
         self._count += 1
         at, size = piece.at - self._tape.began, len(body)
-        body = body if size <= LONGEST else body[:EXCERPT]
+        body = body if size <= self._longest else body[:EXCERPT]
         return Traced(self._count, kind, at, piece.is_sent, size, body, name)
 
     def _chat(self, raw: object) -> str | None:

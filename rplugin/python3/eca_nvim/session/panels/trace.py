@@ -227,6 +227,7 @@ class TracePanel(Panel):
         return None
 
     async def _toggle(self, row: str) -> None:
+        row = row.partition("/")[0]  # a line of JSON belongs to its message
         if self._opened.pop(row, None) is not None:
             return
         number = int(row.rpartition(".")[2])
@@ -247,13 +248,15 @@ class TracePanel(Panel):
                 way = _way(part) if index == 0 else " "
                 start = f"  {way} {'':{len(line) - len(text)}}"
                 cells = [(start + cell(text, LONGEST_LINE), "EcaMuted" if at else "", 0)]
-                found.append(Row(f"{row}/{at}.{index}", cells, values=self._values))
+                found.append(Row(f"{row}/{at}.{index}", cells, ("open",), self._values))
         return _parts(message), found
 
     def _json_lines(self, message: Traced) -> Sequence[str]:
         try:
             return json.dumps(self._value(message), ensure_ascii=False, indent=2).split("\n")
-        except ValueError:
+        except ValueError as fault:
+            if message.kind is not Kind.FAULT:  # of a piece of JSON not all secrets are known
+                return [f"not shown, {fault}: {_size(message.size)}"]
             text = self._hidden(message.body.decode(errors="replace"))
             left = message.size - len(message.body)
             return [*text.splitlines(), *([f"… {_size(left)} more"] if left > 0 else [])]
@@ -271,9 +274,9 @@ class TracePanel(Panel):
         try:
             count = await run_in_thread(partial(_write, path, lines))
         except FileExistsError:
-            raise Refused(f"{path} exists: save the trace under another name") from None
+            raise Refused(f"{cell(path.name)} is there already: type another name") from None
         except OSError as fault:
-            raise Refused(f"cannot save {path}: {fault.strerror}") from None
+            raise Refused(f"not saved, {fault.strerror}: {path}") from None
         self.scene.view.push([Notify("info", f"saved {count} messages: {cell(path)}")])
 
 
