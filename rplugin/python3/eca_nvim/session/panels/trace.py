@@ -38,8 +38,8 @@ LONGEST_LINE: Final = 2000
 """Cells of a row of details; a saved trace has the rest."""
 LONG_WAIT: Final = 10.0
 """Seconds after which a request that waits is marked."""
-METHOD: Final = 35
-TOOK: Final = 8
+METHOD: Final = 29
+TOOK: Final = 6
 """Cells of columns."""
 _HEAD: Final = "head"
 
@@ -288,7 +288,7 @@ def _took(request: Traced, tape: Tape) -> tuple[str, int, str]:
         milliseconds = (request.answer.at - request.at) * 1000
         return duration(milliseconds) or f"{milliseconds:.0f}ms", TOOK, "EcaTime"
     if request.is_lost:
-        return "not kept", TOOK, "EcaMuted"
+        return "lost", TOOK, "EcaMuted"
     if tape.ended is not None:
         return "never", TOOK, "EcaFailed"
     waited = max(time.monotonic() - tape.began - request.at, 0)
@@ -315,7 +315,8 @@ def _time(message: Traced, indent: int) -> Cell:
 def _size(size: int) -> str:
     if size < 1000:
         return f"{size} B"
-    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+    number, unit = (size / 1000, "kB") if size < 1_000_000 else (size / 1_000_000, "MB")
+    return f"{number:.{1 if number < 99 else 0}f} {unit}"
 
 
 def _path(folder: str, name: str) -> Path:
