@@ -197,6 +197,7 @@ OWN_NAMES = {
     "mcp/tools.py": {"read_text"},  # by the editor
     "nvim/logs.py": {"open"},
     "session/session.py": {"open"},  # of a fold
+    "review/checkpoint_store.py": {"write_text"},  # of a repository of ours
     "review/workspace.py": {"read_text"},  # the kernel's file about a process
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "server/find.py": {"read_bytes"},  # beside it

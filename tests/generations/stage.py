@@ -32,6 +32,7 @@ from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.path_risks import Folders
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session
+from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 
 Value: TypeAlias = Any
 EDITOR = "Neovim 0.12.4"
@@ -59,7 +60,9 @@ class Stage:
         self._folders = Folders((str(folder),))
         settings = RenderSettings(folders=self._folders)
         self.session = Session(
-            *(self._make, self, self.view, settings, persistence, Redactor()), self._folders
+            *(self._make, self, self.view, settings, persistence, Redactor()),
+            self._folders,
+            lambda warn, _: Checkpoints(None, self._folders, os.getpid(), Limits(), warn),
         )
         self._options = EcaOptions(
             self.server.command,

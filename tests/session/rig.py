@@ -52,6 +52,7 @@ from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.eca.chat import ConfigUpdated
 from eca_nvim.redaction import Redactor
 from eca_nvim.session import Candidate, Persistence, Session
+from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 from eca_nvim.store import Store
 
 Value: TypeAlias = Any
@@ -259,7 +260,13 @@ class Recorder:
 class Rig:
     """The session, its agent, its view and its files."""
 
-    def __init__(self, store: Store | None = None, folders: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        store: Store | None = None,
+        folders: tuple[str, ...] = (),
+        saved_in: str | None = None,
+    ) -> None:
+        self.saved_in = saved_in
         self.view = Recorder()
         self.agents: list[FakeAgent] = []
         self.named: list[str] = []
@@ -274,6 +281,7 @@ class Rig:
         self.session = Session(
             *(self.make, self, self.view, settings, self.persistence, self.redactor),
             self.folders,
+            lambda warn, _: Checkpoints(self.saved_in, self.folders, NEOVIM, Limits(), warn),
         )
 
     def make(self, server: str) -> Candidate:

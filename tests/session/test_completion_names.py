@@ -13,6 +13,7 @@ from tests.support.growth import Work, is_linear
 
 from eca_nvim.agents.abilities import FoundCommand
 from eca_nvim.chat.vocabulary.completion import Argument
+from eca_nvim.review.workspace import list_files
 from eca_nvim.session.completion.completion import (
     LONGEST_DETAIL,
     LONGEST_NAME,
@@ -20,7 +21,7 @@ from eca_nvim.session.completion.completion import (
     MOST_COMMANDS,
     command_items,
 )
-from eca_nvim.session.completion.names import Names, distance, list_files, matches, with_folders
+from eca_nvim.session.completion.names import Names, distance, matches, with_folders
 
 LARGE, SMALL = 100_000, 10_000
 EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"

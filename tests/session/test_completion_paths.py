@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eca_nvim.chat.vocabulary.completion import CompletionItem, ItemKind
-from eca_nvim.session.completion import names
+from eca_nvim.review import workspace
 from eca_nvim.session.completion.names import FolderIndex
 from eca_nvim.session.completion.paths import Writer, path_item, path_items
 
@@ -85,9 +85,9 @@ async def test_other_folders_are_walked(tmp_path: Path, monkeypatch: pytest.Monk
     make(root, "a", "sub/b", "node_modules/c", ".git/d")
     (root / "link").symlink_to(root / "sub")
     assert await texts("", root) == ["sub/", "a", "link/", "sub/b"]
-    monkeypatch.setattr(names, "MOST_NAMES", 1)
+    monkeypatch.setattr(workspace, "MOST_NAMES", 1)
     assert len(await texts("", root)) == 1
-    monkeypatch.setattr(names, "LIMIT", -1.0)
+    monkeypatch.setattr(workspace, "LIMIT", -1.0)
     assert await texts("", root) == []
 
 

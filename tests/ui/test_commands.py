@@ -64,7 +64,7 @@ CONTRACT = [
     "help",
 ]
 BEYOND = ["conflicts", "grep", "options", "paste", "prompts", "template", "undo-turn", "unqueue"]
-BEYOND += ["folder", "older", "trace", "usage"]
+BEYOND += ["checkpoints", "folder", "older", "trace", "usage"]
 """Subcommands that the contract does not name."""
 
 

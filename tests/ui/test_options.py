@@ -14,6 +14,7 @@ CONTRACT = {
     "icons",
     "keymaps",
     "approval",
+    "checkpoints",
     "diff",
     "diagnostics",
     "contexts",

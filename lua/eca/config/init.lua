@@ -20,6 +20,7 @@ local M = {}
 ---@field keymaps boolean default keys in the chat's own buffers
 ---@field approval eca.options.Approval
 ---@field diff { lines: integer } rows of a diff in its block and in the float
+---@field checkpoints { enabled: boolean, days: number, size: number, max_file: number } in MiB
 ---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
 ---@field contexts { cursor: boolean, repo_map: boolean } what is sent with each prompt
 ---@field completion boolean|{ auto: boolean } with a menu that opens by itself
@@ -117,6 +118,10 @@ M.entries = {
     values = { 'hidden', 'always', false },
   },
   ['diff.lines'] = { types = { 'number' }, default = 40, least = 1 },
+  ['checkpoints.enabled'] = { types = { 'boolean' }, default = true },
+  ['checkpoints.days'] = { types = { 'number' }, default = 14, least = 1 },
+  ['checkpoints.size'] = { types = { 'number' }, default = 1024, least = 1 },
+  ['checkpoints.max_file'] = { types = { 'number' }, default = 20, least = 0 },
   ['diagnostics.base'] = { types = { 'number' }, default = 1, values = { 0, 1 } },
   ['contexts.cursor'] = { types = { 'boolean' }, default = true },
   ['contexts.repo_map'] = { types = { 'boolean' }, default = true },

@@ -194,12 +194,11 @@ local OWN = {
     'close the panel',
     function(panel)
       local win = vim.api.nvim_get_current_win()
-      if #vim.api.nvim_tabpage_list_wins(0) > 1 then
-        require('eca.ui.others').close(win)
-        return_window.go_back(panel.origin)
-      else
-        vim.cmd.enew()
+      if #vim.api.nvim_tabpage_list_wins(0) == 1 then
+        vim.cmd.new() -- the last window cannot be closed
       end
+      require('eca.ui.others').close(win)
+      return_window.go_back(panel.origin)
     end,
   },
   ['<Tab>'] = {

@@ -3,6 +3,7 @@
 ---@type [string, string][]
 return {
   { 'dashboard', 'show what all chats do and wait for' },
+  { 'checkpoints', 'go back to the files before a prompt' },
   { 'jobs', 'show what runs in the background' },
   { 'mcp', 'show the MCP servers' },
   { 'tools', 'show all tools, and what is allowed' },

@@ -95,6 +95,10 @@ def test_q_goes_back_and_the_server_is_not_asked_any_more(
     assert nvim.lua("return vim.bo.filetype").startswith("eca-")
     nvim.keys(":Eca jobs<CR>")
     nvim.wait_screen("running  ")
+    nvim.command("only")
+    nvim.keys("q")  # the last window
+    assert nvim.lua("return vim.bo.filetype") == ""
+    assert nvim.lua("return vim.fn.bufnr(...)", JOBS) == -1
 
 
 def test_all_keys_are_listed_and_do_something(

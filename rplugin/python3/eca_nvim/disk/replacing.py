@@ -23,6 +23,7 @@ NEW_MODE = 0o644
 
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 _FILE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CLOEXEC
 _NEW = _WRITE | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _NAMELESS = getattr(os, "O_TMPFILE", 0)
@@ -71,6 +72,17 @@ def remove(place: str, folders: int = 0) -> None:
         for empty in list(path.parents)[:folders]:
             with _folder(str(empty.parent)) as folder:
                 os.rmdir(empty.name, dir_fd=folder)
+
+
+def set_mode(place: str, mode: int) -> None:
+    """Set the permissions of a file. Raises OSError."""
+    above, name = os.path.split(place)
+    with _folder(above) as folder:
+        file = os.open(name, _READ, dir_fd=folder)
+        try:
+            os.fchmod(file, mode)
+        finally:
+            os.close(file)
 
 
 @contextmanager

@@ -36,6 +36,8 @@ from eca_nvim.store import Store
 if TYPE_CHECKING:
     import pynvim
 
+    from eca_nvim.session.files.checkpoints import Checkpoints
+
 MISMATCH = "the two halves of the plugin do not match, restart Neovim"
 
 log = logging.getLogger(__name__)
@@ -120,7 +122,7 @@ class App:
         rendering = RenderSettings(settings.icons, folders)
         session = Session(
             *(self._agents, self._editor, self._frames, rendering, persistence, self._redactor),
-            folders,
+            *(folders, partial(self._checkpoints, settings, folders, intent.pid)),
         )
         self._take_links(session.page_wanted)
         atexit.register(self._guardian.wake)
@@ -136,6 +138,20 @@ class App:
             self._links = LinkSocket(link_socket(), wanted, self._loop)
         except OSError as fault:
             log.warning("web addresses cannot be taken: %s", fault)
+
+    def _checkpoints(
+        self,
+        settings: Settings,
+        folders: Folders,
+        process: int,
+        warn: Callable[[str], None],
+        changed: Callable[[], None],
+    ) -> Checkpoints:
+        """Make the checkpoints; the first chat opens without them."""
+        from eca_nvim.session.files.checkpoints import Checkpoints, Limits  # noqa: PLC0415
+
+        limits = Limits(**settings.checkpoints)
+        return Checkpoints(settings.store_path, folders, process, limits, warn, changed)
 
     def _no_log(self, path: str, fault: OSError) -> None:
         words, line = fault.strerror or str(fault), f"cannot open the log: {fault}"

@@ -22,7 +22,8 @@ class Settings(NamedTuple):
     lines that the agent changes; diff_lines: of a diff in a block, at most; None for as many as
     usual; icons: glyphs by name; log_path: None for no log; store_path: the folder for what is
     saved across restarts, None to save nothing; templates_user: the folder of the user's templates,
-    "" for none; templates_project: that in a project, None for the usual one.
+    "" for none; templates_project: that in a project, None for the usual one; checkpoints: see
+    `session.files.checkpoints.Limits`.
     """
 
     servers: Mapping[str, ServerOptions] = MappingProxyType({})
@@ -37,6 +38,7 @@ class Settings(NamedTuple):
     log_level: str = "warn"
     templates_user: str = ""
     templates_project: str | None = None
+    checkpoints: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def options(self) -> Mapping[str, Mapping[str, str | bool]]:
@@ -73,6 +75,7 @@ def read_settings(options: Mapping[str, Any]) -> Settings:
         log_level=options.get("log_level", "warn"),
         templates_user=templates.get("user") or "",
         templates_project=None if project is None else project or "",
+        checkpoints=_table(options.get("checkpoints")),
     )
 
 

@@ -11,7 +11,7 @@ Rules kept here:
 
 import os.path
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -55,7 +55,12 @@ class _OpenCall(Struct, eq=False):
 class Ledger:
     """All turns that changed something, oldest first."""
 
-    def __init__(self, found: FoundChange = lambda *_: None) -> None:
+    def __init__(
+        self,
+        found: FoundChange = lambda *_: None,
+        turn_ended: Callable[[Chat], None] = lambda _: None,
+    ) -> None:
+        self._turn_ended = turn_ended
         self._blobs = Blobs()
         self._turns: list[TurnChanges] = []
         self._early: dict[tuple[str, int], Observation] = {}
@@ -95,6 +100,7 @@ class Ledger:
             return
         match event:
             case turn_events.TurnEnded() | turn_events.TurnLapsed() | events.ChatDeleted():
+                self._turn_ended(chat)
                 self._early = {key: seen for key, seen in self._early.items() if key[0] != chat.id}
                 self._end_settled(chat)
             case call_details.FileUsed(path, call_details.Use.WRITTEN, True, unsaved):

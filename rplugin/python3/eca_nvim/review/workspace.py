@@ -10,11 +10,13 @@ Rules kept here:
 import os
 import stat
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from shutil import which
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -184,3 +186,44 @@ def _ignored(folder: str, check: Check) -> frozenset[str]:
     options = ("--others", "--ignored", "--exclude-standard", "--directory")
     names = os.fsdecode(ls_files(folder, *options, check=check)).split("\0")
     return frozenset(f"{folder}/{name.rstrip('/')}" for name in names if name)
+
+
+MOST_NAMES: Final = 200_000
+LIMIT: Final = 10.0
+"""Seconds that git may take, and a walk after that."""
+
+
+class _TooLong(Exception):
+    """Raised when a listing has taken its time."""
+
+
+def list_files(folder: str) -> bytes:
+    """Return the files below a folder, each with a NUL after it; blocks, so runs in a thread."""
+    with suppress(_TooLong):
+        options = ("--cached", "--others", "--exclude-standard")
+        if found := ls_files(folder, *options, check=_limit()):
+            return found
+    return b"".join(os.fsencode(name) + b"\0" for name in islice(_walk(folder), MOST_NAMES))
+
+
+def _walk(folder: str) -> Iterator[str]:
+    """Yield the files of a folder, without version control and caches, as a survey sees them."""
+    check = _limit()
+    with suppress(_TooLong):
+        for inner, entries in walk_folders(folder, set(), check):
+            check()
+            start = f"{inner}/".removeprefix(f"{folder}/")
+            for entry in entries:
+                if not entry.is_dir(follow_symlinks=False):
+                    yield start + entry.name
+
+
+def _limit() -> Check:
+    """Return a check that raises _TooLong when `LIMIT` is over."""
+    deadline = time.monotonic() + LIMIT
+
+    def check() -> None:
+        if time.monotonic() > deadline:
+            raise _TooLong
+
+    return check

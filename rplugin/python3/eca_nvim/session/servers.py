@@ -114,6 +114,7 @@ class NamedServer(effects.Outside):
             self.held.hold(prompt)
             self._servers.start(partial(self._read_late, prompt))
         elif agent is not None and not self.held.precedes(prompt.chat_id):
+            self._servers.prompted(prompt)
             agent.prompt(prompt)
         else:
             self.held.hold(prompt)
@@ -335,6 +336,7 @@ class Servers:
         ledger: Ledger,
         surveyor: Surveyor,
         find_files: Callable[[effects.FindFiles], None],
+        prompted: Callable[[effects.Prompt], None],
     ) -> None:
         self.make_agent = make_agent
         self.chats = chats
@@ -345,6 +347,7 @@ class Servers:
         self.ledger = ledger
         self.surveyor = surveyor
         self.find_files = find_files
+        self.prompted = prompted
         self.configured: Mapping[str, Mapping[str, options.OptionValue]] = {}
         """The options of new chats, as the user's options say, by server."""
         self.has_started = anyio.Event()

@@ -4,6 +4,8 @@ One table says what each intent does; the half that a start does not need is loa
 such intent (`requests.handlers`). Those that wait for the editor or the agent get a task.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -11,7 +13,7 @@ from functools import cached_property
 from inspect import isawaitable, iscoroutinefunction
 from itertools import chain
 from pathlib import PurePath
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -26,6 +28,7 @@ from eca_nvim.chat.user_actions.folding import open_link, redraw, toggle
 from eca_nvim.chat.user_actions.prompts import send_prompt, stop_turn, unqueue
 from eca_nvim.chat.vocabulary import (
     call_details,
+    effects,
     events,
     intents,
     login,
@@ -53,6 +56,9 @@ from eca_nvim.session.view import Refused, View, isolated
 from eca_nvim.session.web_pages import WebPages
 from eca_nvim.threads import run_in_thread
 
+if TYPE_CHECKING:
+    from eca_nvim.session.files.checkpoints import Checkpoints
+
 Handler: TypeAlias = Callable[[Any], Any]
 """Handles one kind of intent; returns, or after a while, what answers it."""
 
@@ -69,8 +75,15 @@ class Session:
         persistence: Persistence,
         redactor: Redactor,
         folders: Folders,
+        make_checkpoints: Callable[[Callable[[str], None], Callable[[], None]], Checkpoints],
     ) -> None:
-        """`folders`: those of the workspace, also in `settings`; the user may change them."""
+        """Make a session.
+
+        folders: those of the workspace, also in `settings`; the user may change them.
+        make_checkpoints: called after the start, with what shows a line to the user, and what is
+        called when there are others.
+        """
+        self._make_checkpoints = make_checkpoints
         self._persistence = persistence
         self._redactor = redactor
         self._view = view
@@ -81,7 +94,8 @@ class Session:
         self._ledger = Ledger(
             lambda chat, path: self._used_files(
                 chat, [call_details.FileUsed(path, call_details.Use.WRITTEN)]
-            )
+            ),
+            lambda chat: self._checkpoints.ended(chat.id, chat.turn.number),
         )
         self._chats = Chats(view, settings, self._ledger)
         self.resend_pending = self._chats.resend_pending
@@ -93,7 +107,7 @@ class Session:
         self._named_files = NamedFiles(self._used_files)
         self._servers = Servers(
             *(make_agent, self._chats, view, persistence, redactor),
-            *(self._ledger, self.surveyor, self._named_files.request),
+            *(self._ledger, self.surveyor, self._named_files.request, self._prompted),
         )
         self._web_pages = WebPages(self._chats, self._servers, view)
         self.template_folders = TemplateFolders()
@@ -172,6 +186,18 @@ class Session:
         await run_in_thread(sweep)
         with isolated(self._view, "read the templates", self.template_folders):
             await self._templates.refresh()
+        self._checkpoints.opened()
+        await self._checkpoints.run()
+
+    @cached_property
+    def _checkpoints(self) -> Checkpoints:
+        return self._make_checkpoints(
+            lambda line: self._view.push([ops.Notify("warn", line)]), self._chats.changed
+        )
+
+    def _prompted(self, prompt: effects.Prompt) -> None:
+        chat = self._chats.get(prompt.chat_id)
+        self._checkpoints.prompted(chat.id, chat.turn.number, chat.title or "", prompt.text)
 
     # --- the user -------------------------------------------------------------------------------
 
@@ -241,6 +267,7 @@ class Session:
         return request_handlers(
             *(self._chats, self._servers, self._view, self._ledger, self.surveyor),
             *(self._files, self._images, self._contexts, self._templates, self._do),
+            lambda: self._checkpoints,
         )
 
     def _in_chat(self, change: Callable[[Chat, Any], Changes]) -> Handler:

@@ -8,14 +8,12 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from eca_nvim.review.workspace import Check, ls_files, walk_folders
+from eca_nvim.review.workspace import MOST_NAMES, Check, list_files
 from eca_nvim.threads import run_in_thread
 
-MOST_NAMES: Final = 200_000
 _PIECE: Final = 2048
 """Names in a piece: one is searched in a few milliseconds, and other threads wait no longer."""
 _WORD_BREAKS: Final = "\n/-_."
@@ -196,46 +194,6 @@ class FolderIndex:
         if (checksum := hash(files)) != self._checksum:
             self.names, self._checksum = Names(with_folders(files)), checksum
         self._listed_at = began
-
-
-LIMIT: Final = 10.0
-"""Seconds that git may take, and a walk after that."""
-
-
-class _TooLong(Exception):
-    """Raised when a listing has taken its time."""
-
-
-def list_files(folder: str) -> bytes:
-    """Return the files below a folder, each with a NUL after it; blocks, so runs in a thread."""
-    with suppress(_TooLong):
-        options = ("--cached", "--others", "--exclude-standard")
-        if found := ls_files(folder, *options, check=_limit()):
-            return found
-    return b"".join(os.fsencode(name) + b"\0" for name in islice(_walk(folder), MOST_NAMES))
-
-
-def _walk(folder: str) -> Iterator[str]:
-    """Yield the files of a folder, without version control and caches, as a survey sees them."""
-    check = _limit()
-    with suppress(_TooLong):
-        for inner, entries in walk_folders(folder, set(), check):
-            check()
-            start = f"{inner}/".removeprefix(f"{folder}/")
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    yield start + entry.name
-
-
-def _limit() -> Check:
-    """Return a check that raises _TooLong when `LIMIT` is over."""
-    deadline = time.monotonic() + LIMIT
-
-    def check() -> None:
-        if time.monotonic() > deadline:
-            raise _TooLong
-
-    return check
 
 
 def with_folders(files: bytes) -> bytes:

@@ -84,7 +84,7 @@ class Panels:
             self._servers.start(self._keep_drawing)
         try:
             await shown.panel.begin()
-        except AgentRefused as refusal:
+        except (AgentRefused, Refused) as refusal:
             shown.fault = str(refusal)
         self._change()
 

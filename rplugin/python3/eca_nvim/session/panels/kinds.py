@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from eca_nvim.session.panels.checkpoints import CheckpointsPanel
 from eca_nvim.session.panels.dashboard import DashboardPanel
 from eca_nvim.session.panels.jobs import JobsPanel
 from eca_nvim.session.panels.mcp import McpPanel
@@ -14,6 +15,7 @@ from eca_nvim.session.panels.trace import TracePanel
 
 KINDS: Final[Mapping[str, type[Panel]]] = {
     "dashboard": DashboardPanel,
+    "checkpoints": CheckpointsPanel,
     "jobs": JobsPanel,
     "mcp": McpPanel,
     "tools": ToolsPanel,

@@ -12,6 +12,7 @@ from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
+from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View
 
@@ -39,6 +40,7 @@ class Scene(Struct, frozen=True):
     view: View
     ledger: Ledger
     do: Callable[[Intent], Awaitable[Any]]
+    checkpoints: Callable[[], Checkpoints]
 
 
 class Panel(ABC):

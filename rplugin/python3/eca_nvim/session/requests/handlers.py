@@ -10,6 +10,7 @@ from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.completion.completion import Completion
+from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.login_dialog import LONGEST_TEXT
@@ -37,6 +38,7 @@ def request_handlers(
     contexts: Contexts,
     templates: Templates,
     do: Callable[[Intent], Awaitable[Any]],
+    checkpoints: Callable[[], Checkpoints],
 ) -> Mapping[type[query_intents.Intent], Callable[[Any], Any]]:
     """Return what handles each request; what a handler returns, or after a while, answers it.
 
@@ -80,5 +82,5 @@ def request_handlers(
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
-        **Panels(Scene(chats, servers, view, ledger, do)).table,
+        **Panels(Scene(chats, servers, view, ledger, do, checkpoints)).table,
     }

@@ -1,0 +1,412 @@
+"""Checkpoint store: the files of a workspace at many moments, in a git repository of our own.
+
+Rules kept here:
+- git does the storing. It never reads the project's repository, but for the list of its files, and
+  nothing of the user's or the system's configuration: no hooks, filters or conversions run, and
+  contents are stored byte for byte.
+- A path that git refuses costs only itself, and is named.
+- Each Neovim has an index of its own, so two of them never wait for each other. A damaged index is
+  made again. Objects and references are git's own to keep whole, after a kill at any moment, too.
+- git keeps no permissions but 644 and 755. Others are kept beside the tree, else a secret would
+  come back readable.
+- All calls block: they run in a thread.
+"""
+
+import json
+import os
+import stat
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from shutil import rmtree, which
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from eca_nvim.digests import name_digest
+from eca_nvim.review.workspace import list_files
+from eca_nvim.spawn import child_environment
+
+REFERENCES: Final = "refs/checkpoints/"
+MOST_FILE_BYTES: Final = 20 << 20
+"""Bytes of a file that is stored, at most, unless the user's options say otherwise."""
+
+SECONDS_PER_DAY: Final = 86_400
+PATIENCE: Final = 300.0
+"""Seconds that git may take."""
+BATCH: Final = 5000
+"""Files that git adds at once: the time that it takes for a pack grows with the square of them."""
+REFUSED: Final = "git cannot store it"
+_GIT_PART: Final = ".git"
+_MODES: Final = "modes"
+_KNOWN_MODES: Final = frozenset({0o644, 0o755})
+_OPTIONS: Final = {
+    "core.bare": "true",
+    "core.attributesFile": os.devnull,
+    "core.autocrlf": "false",
+    "core.excludesFile": os.devnull,
+    "core.fileMode": "true",
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.ignoreCase": "false",
+    "core.precomposeUnicode": "false",
+    "core.preloadIndex": "true",
+    "core.protectHFS": "false",
+    "core.protectNTFS": "false",
+    "core.safecrlf": "false",
+    "core.splitIndex": "false",
+    "core.symlinks": "true",
+    "core.untrackedCache": "false",
+    "gc.auto": "0",
+    "gc.reflogExpire": "now",
+    "index.version": "4",
+    "maintenance.auto": "false",
+}
+_ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
+"""A project's own attributes count less than these of the repository."""
+
+
+class StoreFailed(Exception):
+    """Raised when git cannot do what was asked; the text says why in one line."""
+
+
+class Tree(Struct, frozen=True):
+    """The files of all folders of a workspace at one moment; `id` is git's.
+
+    refused: paths that could not be stored, with the reason.
+    """
+
+    id: str
+    refused: Mapping[str, str] = {}
+
+
+class Checkpoint(Struct, frozen=True):
+    """A tree that is kept: `about` says what it was taken for. time: ns since 1970."""
+
+    id: str
+    tree: str
+    time: int
+    about: Mapping[str, object]
+
+
+class StoredFile(Struct, frozen=True):
+    """A file in a tree: git's id of its content, and its permissions."""
+
+    blob: str
+    mode: int
+
+
+Change: TypeAlias = tuple[StoredFile | None, StoredFile | None]
+"""A file before and after; None: there was none."""
+
+
+class CheckpointStore:
+    """The store of one workspace; `folder` is its own, and `process` the Neovim that uses it."""
+
+    def __init__(self, folder: Path, process: int, most_bytes: int = MOST_FILE_BYTES) -> None:
+        self._folder = folder
+        self._process = process
+        self._most_bytes = most_bytes
+        self._refused: dict[str, dict[str, int]] = {}  # by root: paths, and their change times
+
+    # --- trees ------------------------------------------------------------------------------------
+
+    def take(self, roots: Sequence[str]) -> Tree:
+        """Store the files of some folders as they are now. Raises StoreFailed."""
+        self._prepare()
+        refused: dict[str, str] = {}
+        entries: list[str] = []
+        for root in roots:
+            name = name_digest(os.fsencode(root))
+            tree, modes = self._take_root(root, name, refused)
+            entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
+        listing = "".join(f"{it}\0" for it in sorted(set(entries), key=_entry_name))
+        return Tree(self._git("mktree", "-z", fed=listing.encode()).decode().strip(), refused)
+
+    def _take_root(self, root: str, name: str, refused: dict[str, str]) -> tuple[str, str]:
+        """Return the ids of the tree of a folder, and of the permissions beside it."""
+        wanted, modes = self._files(root, refused)
+        index = self._folder / f"index-{name}-{self._process}"
+        for is_last in (False, True):
+            index.with_name(f"{index.name}.lock").unlink(
+                missing_ok=True
+            )  # of a git that was killed
+            try:
+                self._update(root, index, wanted, refused)
+                tree = self._git("write-tree", root=root, index=index).decode().strip()
+                break
+            except StoreFailed:
+                if is_last:
+                    raise
+                index.unlink(missing_ok=True)  # it is damaged, or names objects that are gone
+        listed = b"".join(b"%o %b\0" % (mode, os.fsencode(path)) for path, mode in modes)
+        return tree, self._git("hash-object", "-w", "--stdin", fed=listed).decode().strip()
+
+    def _files(
+        self, root: str, refused: dict[str, str]
+    ) -> tuple[dict[str, os.stat_result], list[tuple[str, int]]]:
+        """Return the files to store, by relative path, and the permissions that git cannot keep."""
+        found: dict[str, os.stat_result] = {}
+        modes: list[tuple[str, int]] = []
+        for path, status in _listed(root):
+            if not stat.S_ISREG(status.st_mode):
+                continue
+            if _GIT_PART in path.lower() and _GIT_PART in path.lower().split("/"):
+                refused[f"{root}/{path}"] = REFUSED  # git leaves it out and says nothing
+                continue
+            if status.st_size > self._most_bytes:
+                refused[f"{root}/{path}"] = f"it is larger than {self._most_bytes >> 20} MiB"
+                continue
+            found[path] = status
+            mode = stat.S_IMODE(status.st_mode)
+            if mode not in _KNOWN_MODES:
+                modes.append((path, mode))
+        return found, modes
+
+    def _update(
+        self, root: str, index: Path, wanted: Mapping[str, os.stat_result], refused: dict[str, str]
+    ) -> None:
+        """Make the index hold exactly the wanted files, but for those that git refuses."""
+        known = self._refused.setdefault(root, {})
+        fed = [path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns]
+        is_first = not index.exists()
+        before = self._git("ls-files", "-z", root=root, index=index)
+        stale = set(before.split(b"\0")) - set(map(os.fsencode, fed)) - {b""}
+        if stale:
+            gone = b"".join(path + b"\0" for path in stale)
+            self._git(
+                "update-index", "-z", "--force-remove", "--stdin", root=root, index=index, fed=gone
+            )
+        for first in range(0, len(fed), BATCH):
+            for path in self._add(root, index, fed[first : first + BATCH], is_first=is_first):
+                known[path] = wanted[path].st_ctime_ns
+        for path in known.keys() & wanted.keys():
+            refused[f"{root}/{path}"] = REFUSED
+
+    def _add(
+        self, root: str, index: Path, paths: Sequence[str], *, is_first: bool
+    ) -> Iterator[str]:
+        """Add files; yield those that git refuses: it refuses all if it refuses one."""
+        # At first contents go into packs: thousands of loose objects take twice as long.
+        options = ("-c", "core.bigFileThreshold=1") if is_first else ()
+        command = (*options, "update-index", "-z", "--add", "--replace", "--stdin")
+        fed = b"".join(os.fsencode(path) + b"\0" for path in paths)
+        try:
+            self._git(*command, root=root, index=index, fed=fed)
+        except StoreFailed:
+            if len(paths) == 1:
+                yield paths[0]
+                return
+            half = len(paths) // 2
+            yield from self._add(root, index, paths[:half], is_first=is_first)
+            yield from self._add(root, index, paths[half:], is_first=is_first)
+
+    def changes(self, old: str, new: str, roots: Iterable[str]) -> Mapping[str, Change]:
+        """Return what differs between two trees by absolute path, in the folders that both have."""
+        found: dict[str, Change] = {}
+        for root in roots:
+            name = name_digest(os.fsencode(root))
+            before, after = self._modes(old, name), self._modes(new, name)
+            compared = ("diff-tree", "-r", "-z", "--no-renames", f"{old}:{name}", f"{new}:{name}")
+            fields = self._git(*compared, may_fail=True).split(b"\0")
+            for about, path in zip(fields[::2], fields[1::2], strict=False):
+                kinds = about.decode().lstrip(":").split(" ")
+                found[f"{root}/{os.fsdecode(path)}"] = (
+                    _stored(kinds[0], kinds[2], before.get(path)),
+                    _stored(kinds[1], kinds[3], after.get(path)),
+                )
+            for path, mode in before.items() ^ after.items():
+                del mode  # only the permissions differ, unless it was found above
+                found.setdefault(
+                    f"{root}/{os.fsdecode(path)}",
+                    (self._file(old, name, path, before), self._file(new, name, path, after)),
+                )
+        return found
+
+    def _file(
+        self, tree: str, name: str, path: bytes, modes: Mapping[bytes, int]
+    ) -> StoredFile | None:
+        listed = self._git(
+            "ls-tree", "-z", f"{tree}:{name}", "--", os.fsdecode(path), may_fail=True
+        )
+        if not listed:
+            return None
+        kind, _, blob = listed.partition(b"\t")[0].decode().split(" ")
+        return _stored(kind, blob, modes.get(path))
+
+    def content(self, blob: str) -> bytes:
+        """Return a stored content. Raises StoreFailed."""
+        return self._git("cat-file", "blob", blob)
+
+    def _modes(self, tree: str, name: str) -> Mapping[bytes, int]:
+        kept = self._git("cat-file", "blob", f"{tree}:{_MODES}-{name}", may_fail=True)
+        pairs = (entry.split(b" ", 1) for entry in kept.split(b"\0") if entry)
+        return {path: int(mode, 8) for mode, path in pairs}
+
+    # --- checkpoints ------------------------------------------------------------------------------
+
+    def keep(self, tree: str, moment: int, about: Mapping[str, object]) -> Checkpoint:
+        """Keep a tree. Raises StoreFailed."""
+        text = json.dumps(about)
+        commit = self._git("commit-tree", "-F", "-", tree, fed=text.encode()).decode().strip()
+        id_ = f"{moment}-{self._process}"
+        self._git("update-ref", f"{REFERENCES}{id_}", commit)
+        return Checkpoint(id_, tree, moment, about)
+
+    def checkpoints(self) -> list[Checkpoint]:
+        """Return what is kept, newest first; nothing if there is no store yet."""
+        if not (self._folder / "HEAD").exists():
+            return []
+        form = "--format=%(refname)%00%(tree)%00%(contents)%00"
+        listed = self._git("for-each-ref", form, REFERENCES).decode(errors="replace")
+        fields = listed.replace("\0\n", "\0").split("\0")[:-1]
+        found = [_checkpoint(*fields[at : at + 3]) for at in range(0, len(fields) - 2, 3)]
+        return sorted(filter(None, found), key=lambda it: it.time, reverse=True)
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Forget checkpoints; their contents go with the next `prune`."""
+        deleted = "".join(f"delete {REFERENCES}{it}\n" for it in ids)
+        self._git("update-ref", "--stdin", fed=deleted.encode())
+
+    def prune(self) -> None:
+        """Remove what no checkpoint needs, unless it is younger than a day; pack the rest."""
+        self._git("gc", "--quiet", "--prune=1.day.ago")
+        for index in self._folder.glob("index-*"):
+            with suppress(OSError, ValueError):
+                process = int(index.name.rpartition("-")[2])
+                if process != self._process and not Path(f"/proc/{process}").exists():
+                    index.unlink()
+
+    def is_due(self) -> bool:
+        """Return whether nothing was removed for a day; the next call says no."""
+        marker = self._folder / "pruned"
+        try:
+            is_due = time.time() - marker.stat().st_mtime > SECONDS_PER_DAY
+        except OSError:
+            is_due = True
+        if is_due:
+            marker.touch()
+        return is_due
+
+    def size(self) -> int:
+        """Return the bytes that the store takes."""
+        files = (path for path in self._folder.rglob("*") if path.is_file())
+        return sum(path.stat().st_size for path in files)
+
+    # --- git --------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Make the repository, if there is none; another Neovim may do so at the same time."""
+        if self._folder.exists():
+            return
+        made = self._folder.with_name(f"{self._folder.name}-{self._process}")
+        try:
+            rmtree(made, ignore_errors=True)  # left by a kill
+            (made / "info").mkdir(parents=True)
+            made.chmod(0o700)
+            self._git("init", "--quiet", "--bare", "--template=", str(made), folder=made)
+            (made / "info" / "attributes").write_text(_ATTRIBUTES)
+            try:
+                made.rename(self._folder)
+            except OSError:
+                if not self._folder.exists():
+                    raise
+        except OSError as fault:
+            raise StoreFailed(f"{made}: {fault.strerror}") from fault
+        finally:
+            rmtree(made, ignore_errors=True)
+
+    def _git(
+        self,
+        *arguments: str,
+        root: str | None = None,
+        index: Path | None = None,
+        fed: bytes = b"",
+        folder: Path | None = None,
+        may_fail: bool = False,
+    ) -> bytes:
+        """Run git; return what it prints. Raises StoreFailed unless it `may_fail`."""
+        git = which("git")
+        if git is None:
+            raise StoreFailed("git is not installed: checkpoints need it")
+        options = [part for pair in _OPTIONS.items() for part in ("-c", "=".join(pair))]
+        if root is not None:
+            options += ["-c", "core.bare=false"]
+        command = ["nice", git, *options, *arguments]
+        done = subprocess.run(
+            command,
+            input=fed,
+            capture_output=True,
+            env=self._environment(folder or self._folder, root, index),
+            cwd=root or folder or self._folder,
+            check=False,
+        )
+        if done.returncode and not may_fail:
+            said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+            raise StoreFailed(f"git {arguments[0]} failed: {said}")
+        return b"" if done.returncode else done.stdout
+
+    def _environment(self, folder: Path, root: str | None, index: Path | None) -> Mapping[str, str]:
+        environment = {
+            key: value for key, value in child_environment().items() if not key.startswith("GIT_")
+        }
+        environment |= {
+            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_AUTHOR_EMAIL": "eca",
+            "GIT_AUTHOR_NAME": "eca",
+            "GIT_COMMITTER_EMAIL": "eca",
+            "GIT_COMMITTER_NAME": "eca",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_DIR": str(folder),
+            "GIT_TERMINAL_PROMPT": "0",
+            "LC_ALL": "C",
+        }
+        if root is not None:
+            environment["GIT_WORK_TREE"] = root
+        if index is not None:
+            environment["GIT_INDEX_FILE"] = str(index)
+        return environment
+
+
+def _listed(root: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the entries of a folder that are there, by relative path; git lists some that are not.
+
+    It lists a repository inside the folder as one entry: its own files are listed instead.
+    """
+    waiting = [""]
+    while waiting:
+        inner = waiting.pop()
+        for name in list_files(f"{root}/{inner}".rstrip("/")).split(b"\0"):
+            path = inner + os.fsdecode(name)
+            try:
+                status = os.lstat(f"{root}/{path}")
+            except (OSError, ValueError):
+                continue
+            if not stat.S_ISDIR(status.st_mode):
+                yield path, status
+            elif name:
+                waiting.append(path.rstrip("/") + "/")
+
+
+def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
+    """Return a file of a tree by the mode that git has, unless another one is kept beside it."""
+    if kind == "000000":
+        return None
+    return StoredFile(blob, mode if mode is not None else int(kind[-3:], 8))
+
+
+def _entry_name(entry: str) -> str:
+    return entry.partition("\t")[2]
+
+
+def _checkpoint(reference: str, tree: str, about: str) -> Checkpoint | None:
+    """Return the checkpoint of a reference, None if it is not one of ours."""
+    id_ = reference.removeprefix(REFERENCES)
+    with suppress(ValueError):
+        told = json.loads(about)
+        if isinstance(told, dict):
+            return Checkpoint(id_, tree, int(id_.partition("-")[0]), told)
+    return None

@@ -1,0 +1,149 @@
+"""The panel of checkpoints: the workspace before each prompt, to go back to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import ClassVar, Final
+
+from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify
+from eca_nvim.chat.vocabulary.panels import Action, Row
+from eca_nvim.review.checkpoint_store import Change, Checkpoint, StoreFailed
+from eca_nvim.session.files.checkpoints import Checkpoints
+from eca_nvim.session.panels.panel import Answer, Panel, cell, column, note, rest
+from eca_nvim.session.view import Refused
+
+_NAMED: Final = 5
+"""Files that the question names."""
+
+
+class CheckpointsPanel(Panel):
+    """The checkpoints of the workspace, also those of earlier Neovims."""
+
+    ACTIONS: ClassVar = (
+        Action("files", "o", "what differs from now"),
+        Action("restore", "r", "go back to it", sure="Restore {}?"),
+        Action("delete", "D", "delete it", sure="Delete the checkpoint of {}?"),
+    )
+
+    _plans: Mapping[str, Mapping[str, Change]] = {}
+
+    @property
+    def _checkpoints(self) -> Checkpoints:
+        return self.scene.checkpoints()
+
+    @property
+    def title(self) -> str:
+        """How many there are."""
+        return f"checkpoints: {len(self._prompts)}"
+
+    @property
+    def _prompts(self) -> Sequence[Checkpoint]:
+        return [it for it in self._checkpoints.known or () if it.about.get("kind") != "end"]
+
+    async def begin(self) -> None:
+        """List what is kept."""
+        try:
+            await self._checkpoints.load()
+        except StoreFailed as fault:
+            raise Refused(str(fault)) from fault
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the checkpoints, newest first, with what differs from now below an opened one."""
+        ends = {
+            (it.about.get("chat"), it.about.get("turn")): it.about
+            for it in self._checkpoints.known or ()
+            if it.about.get("kind") == "end"
+        }
+        for each in self._prompts:
+            plan = self._plans.get(each.id)
+            end = ends.get((each.about.get("chat"), each.about.get("turn")), {})
+            yield self._row(each, end, plan)
+            if plan is not None:
+                yield from _files(each.id, plan, self._checkpoints.roots)
+        if self._checkpoints.known is not None and not self._prompts:
+            yield note("no checkpoint yet: one is made before each prompt, in a git repository")
+
+    def _row(
+        self, each: Checkpoint, end: Mapping[str, object], plan: Mapping[str, Change] | None
+    ) -> Row:
+        prompt = str(each.about.get("prompt", ""))
+        count = end.get("count")
+        changed = f"{count} changed" if count else ""
+        about = cell(prompt, 40)
+        if plan:
+            names = [PurePath(path).name for path in sorted(plan)]
+            more = f" and {len(names) - _NAMED} more" if names[_NAMED:] else ""
+            about = cell(f"{len(names)} files as they were: {', '.join(names[:_NAMED])}{more}")
+        actions = ("files", "restore", "delete") if plan else ("files", "delete")
+        return Row(
+            id=each.id,
+            line=(
+                column(_when(each.time), 12, "EcaTime"),
+                column(changed, 11, "EcaMuted"),
+                column(each.about.get("title") or "", 18, "EcaMuted"),
+                rest(prompt),
+            ),
+            actions=actions,
+            values={"name": about},
+        )
+
+    async def act(self, action: str, row: str, values: Mapping[str, str]) -> Answer | None:  # noqa: ARG002
+        """Show what differs, restore what was shown, or delete."""
+        found = next((it for it in self._prompts if it.id == row.partition("\n")[0]), None)
+        if found is None:
+            raise Refused("this checkpoint is gone")
+        try:
+            if action == "files":
+                await self._toggle(found)
+            elif action == "restore":
+                await self._restore(found)
+            else:
+                await self._checkpoints.drop([found.id])
+        except StoreFailed as fault:
+            raise Refused(str(fault)) from fault
+        return None
+
+    async def _toggle(self, found: Checkpoint) -> None:
+        plans = dict(self._plans)
+        if plans.pop(found.id, None) is None:
+            plans[found.id] = await self._checkpoints.plan(found)
+            if not plans[found.id]:
+                self.scene.view.push([Notify("info", "no file differs from this checkpoint")])
+        self._plans = plans
+
+    async def _restore(self, found: Checkpoint) -> None:
+        plan = self._plans.get(found.id)
+        if not plan:
+            raise Refused("look at what differs first: o shows it")
+        restored = await self._checkpoints.restore(found, plan)
+        self._plans = {}
+        chat = str(found.about.get("chat", ""))
+        if restored.done:
+            self.scene.view.push([FilesChanged(chat, restored.done)])
+        told = f"{len(restored.done)} files restored"
+        if restored.failed:
+            path, why = next(iter(restored.failed.items()))
+            told += f", {len(restored.failed)} not: {PurePath(path).name}: {why}"
+        self.scene.view.push([Notify("warn" if restored.failed else "info", cell(told))])
+
+    def seconds_for(self, action: str) -> float:  # noqa: ARG002 - all read the workspace
+        """Return five minutes: a large workspace takes its time."""
+        return 300.0
+
+
+def _files(checkpoint: str, plan: Mapping[str, Change], roots: Sequence[str]) -> Iterator[Row]:
+    """Yield the files that differ, with what going back does to each."""
+    for path, (now, then) in sorted(plan.items()):
+        verb, group = ("deleted", "EcaFailed") if then is None else ("restored", "EcaChanged")
+        verb = "created" if now is None else verb
+        root = next((it for it in roots if path.startswith(f"{it}/")), "")
+        name = path.removeprefix(f"{root}/")
+        line = (column(f"  {verb}", 12, group), rest(name))
+        yield Row(f"{checkpoint}\n{path}", line, ("files",), {"name": cell(name, 40)})
+
+
+def _when(moment: int) -> str:
+    """Return a time of today, or a day."""
+    local = datetime.fromtimestamp(moment / 1e9, UTC).astimezone()
+    is_today = local.date() == datetime.now(UTC).astimezone().date()
+    return local.strftime("%H:%M:%S" if is_today else "%b %d %H:%M")

@@ -1,0 +1,309 @@
+"""The checkpoint store: trees of a workspace, byte for byte, whatever is in it."""
+
+import os
+import random
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.launch import REPOSITORY
+
+from eca_nvim.review.checkpoint_store import CheckpointStore, StoredFile, StoreFailed
+
+NAMES = ["a", "b.txt", "dir", "-r", "ünï", " space", "new\nline", "*", 'q"uote', ".GIT", "GIT~1"]
+ODD = {".GIT"}
+"""Names that git does not store, wherever they are in a path."""
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=b")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def files(root: Path) -> dict[str, tuple[bytes, int]]:
+    """Return the content and the permissions of all regular files."""
+    return {
+        str(path): (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
+        for path in root.rglob("*")
+        if path.is_file() and not path.is_symlink() and ".git" not in path.parts
+    }
+
+
+def changed(
+    before: Mapping[str, tuple[bytes, int]], after: Mapping[str, tuple[bytes, int]]
+) -> dict[str, tuple[object, object]]:
+    return {
+        path: (before.get(path), after.get(path))
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    }
+
+
+def told(
+    store: CheckpointStore, old: str, new: str, root: Path
+) -> dict[str, tuple[object, object]]:
+    """Return what the store says has changed, with the contents."""
+
+    def whole(file: StoredFile | None) -> object:
+        return None if file is None else (store.content(file.blob), file.mode)
+
+    found = store.changes(old, new, [str(root)])
+    return {path: (whole(before), whole(after)) for path, (before, after) in found.items()}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> CheckpointStore:
+    return CheckpointStore(tmp_path / "store", os.getpid())
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+PLACES = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3)
+CONTENTS = st.sampled_from([b"", b"a\n", b"a\r\n", b"\0\xff", b"$Id$\n", b"x" * 5000])
+MODES = st.sampled_from([0o644, 0o755, 0o600, 0o640, 0o444])
+Edits: TypeAlias = list[tuple[list[str], bytes | None, int]]
+EDITS = st.lists(st.tuples(PLACES, CONTENTS | st.none(), MODES), max_size=8)
+
+
+def edit(root: Path, edits: list[tuple[list[str], bytes | None, int]]) -> None:
+    """Write and delete files; a file gives way to a folder, and a folder to a file."""
+    for parts, content, mode in edits:
+        path = root.joinpath(*parts)
+        for above in reversed([*path.parents][: len(parts) - 1]):
+            if above.is_file():
+                above.unlink()
+        if path.is_dir():
+            continue
+        if content is None:
+            path.unlink(missing_ok=True)
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.write_bytes(content)
+        path.chmod(mode)
+
+
+@settings(max_examples=25, deadline=None)
+@given(EDITS, EDITS, st.booleans())
+def test_what_differs_is_told_byte_for_byte(
+    tmp_path_factory: pytest.TempPathFactory, first: Edits, second: Edits, in_git: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("store")
+    root, store = folder / "work", CheckpointStore(folder / "store", 1)
+    root.mkdir()
+    if in_git:
+        git(root, "init", "-q")
+    taken, seen = [], []
+    for edits in (first, second, []):
+        edit(root, edits)
+        taken.append(store.take([str(root)]))
+        seen.append(files(root))
+    assert told(store, taken[1].id, taken[2].id, root) == {}
+    expected = {
+        path: change
+        for path, change in changed(seen[0], seen[1]).items()
+        if not ODD & {*Path(path).parts}
+    }
+    assert told(store, taken[0].id, taken[1].id, root) == expected
+    odd = {path for path in seen[1] if ODD & {*Path(path).parts}}
+    assert odd <= taken[1].refused.keys()
+
+
+def test_a_hostile_repository_runs_nothing_and_changes_no_content(
+    store: CheckpointStore, root: Path, tmp_path: Path
+) -> None:
+    trap, ran = tmp_path / "trap", tmp_path / "ran"
+    trap.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
+    trap.chmod(0o755)
+    git(root, "init", "-q")
+    for key, value in {
+        "core.fsmonitor": str(trap),
+        "core.hooksPath": str(tmp_path),
+        "core.autocrlf": "true",
+        "filter.evil.clean": str(trap),
+        "filter.evil.smudge": str(trap),
+        "filter.evil.required": "true",
+        "core.excludesFile": "/dev/null",
+    }.items():
+        git(root, "config", key, value)
+    for name in ("post-index-change", "pre-commit", "reference-transaction"):
+        (tmp_path / name).write_text(trap.read_text())
+        (tmp_path / name).chmod(0o755)
+    attributes = "* filter=evil text eol=crlf ident working-tree-encoding=UTF-16\n"
+    (root / ".gitattributes").write_text(attributes)
+    (root / "file").write_bytes(b"a\r\nb\n$Id: x$\n\xff\xfe")
+    ran.unlink(missing_ok=True)
+    empty = store.take([])
+    tree = store.take([str(root)])
+    assert not ran.exists()
+    found = store.changes(empty.id, tree.id, [str(root)])
+    assert not found  # only one of them has the folder
+    (root / "file").write_bytes(b"")
+    (path, change) = next(iter(told(store, tree.id, store.take([str(root)]).id, root).items()))
+    assert path == str(root / "file")
+    assert change == ((b"a\r\nb\n$Id: x$\n\xff\xfe", 0o644), (b"", 0o644))
+    assert not ran.exists()
+
+
+def test_repositories_inside_are_stored_as_files(store: CheckpointStore, root: Path) -> None:
+    git(root, "init", "-q")
+    for name, commits in (("inner", True), ("empty", False)):
+        (root / name).mkdir()
+        git(root / name, "init", "-q")
+        (root / name / "file").write_text(name)
+        if commits:
+            git(root / name, "add", "file")
+            git(root / name, "commit", "-qm", "x")
+    git(root, "add", "inner")  # a gitlink
+    before = store.take([str(root)])
+    for name in ("inner", "empty"):
+        (root / name / "file").write_text("other")
+    found = told(store, before.id, store.take([str(root)]).id, root)
+    assert found == {
+        str(root / name / "file"): ((name.encode(), 0o644), (b"other", 0o644))
+        for name in ("inner", "empty")
+    }
+
+
+def test_what_cannot_be_stored_costs_only_itself(
+    store: CheckpointStore, root: Path, tmp_path: Path
+) -> None:
+    (root / "good").write_text("good")
+    (root / "folder").mkdir()
+    (root / "folder" / "file").write_text("below")
+    before = store.take([str(root)])
+    os.mkfifo(root / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(root / "socket"))
+    (root / "link").symlink_to("/etc/passwd")
+    (root / "large").write_bytes(b"x" * (2 << 20))
+    (root / "folder").rename(tmp_path / "folder")
+    (root / "folder").symlink_to(tmp_path / "folder")  # a path beyond a new link
+    (root / "good").write_text("better")
+    small = CheckpointStore(tmp_path / "store", os.getpid(), most_bytes=1 << 20)
+    tree = small.take([str(root)])
+    assert tree.refused == {str(root / "large"): "it is larger than 1 MiB"}
+    assert told(small, before.id, tree.id, root) == {
+        str(root / "good"): ((b"good", 0o644), (b"better", 0o644)),
+        str(root / "folder" / "file"): ((b"below", 0o644), None),
+    }
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_an_unreadable_file_is_named(store: CheckpointStore, root: Path) -> None:
+    for number in range(9):
+        (root / str(number)).write_text("x")
+    (root / "4").chmod(0)
+    assert store.take([str(root)]).refused == {str(root / "4"): "git cannot store it"}
+
+
+@pytest.mark.parametrize("damage", ["lock", "index", "objects"])
+def test_what_a_kill_leaves_behind_is_mended(
+    store: CheckpointStore, root: Path, damage: str, tmp_path: Path
+) -> None:
+    (root / "a").write_text("a")
+    before = store.take([str(root)])
+    (index,) = (tmp_path / "store").glob("index-*")
+    if damage == "lock":
+        index.with_name(f"{index.name}.lock").write_text("")
+    elif damage == "index":
+        index.write_bytes(index.read_bytes()[:20])
+    else:
+        subprocess.run(
+            ["find", str(tmp_path / "store/objects"), "-type", "f", "-delete"], check=True
+        )
+    (root / "b").write_text("b")
+    tree = store.take([str(root)])
+    assert tree.id != before.id
+    (root / "b").unlink()
+    assert told(store, tree.id, store.take([str(root)]).id, root) == {
+        str(root / "b"): ((b"b", 0o644), None)
+    }
+
+
+TAKE = """
+import sys
+from pathlib import Path
+from eca_nvim.review.checkpoint_store import CheckpointStore
+store, root, process = sys.argv[1:]
+tree = CheckpointStore(Path(store), int(process)).take([root])
+print(tree.id)
+"""
+
+
+def take_elsewhere(store: Path, root: Path, process: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", TAKE, str(store), str(root), str(process)]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "rplugin/python3")}
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+def test_a_kill_at_any_moment_loses_nothing(root: Path, tmp_path: Path) -> None:
+    for number in range(300):
+        (root / f"{number}").write_text("x" * number)
+    chance = random.Random(1)
+    for _ in range(8):
+        (root / "last").write_text(str(chance.random()))
+        taking = take_elsewhere(tmp_path / "store", root, 1)
+        time.sleep(chance.uniform(0, 0.3))
+        os.killpg(taking.pid, signal.SIGKILL)
+        taking.communicate()
+    store = CheckpointStore(tmp_path / "store", 1)
+    tree = store.take([str(root)])
+    before = files(root)
+    for path in root.iterdir():
+        path.unlink()
+    found = told(store, tree.id, store.take([str(root)]).id, root)
+    assert {path: change[0] for path, change in found.items()} == before
+
+
+def test_two_neovims_use_one_store(root: Path, tmp_path: Path) -> None:
+    for number in range(300):
+        (root / f"{number}").write_text(str(number))
+    both = [take_elsewhere(tmp_path / "store", root, process) for process in (1, 2)]
+    ids = {it.communicate()[0] for it in both}
+    assert [it.returncode for it in both] == [0, 0]
+    assert len(ids) == 1
+
+
+def test_checkpoints_are_kept_listed_and_dropped(
+    store: CheckpointStore, root: Path, tmp_path: Path
+) -> None:
+    assert store.checkpoints() == []
+    (root / "a").write_text("a")
+    first = store.keep(store.take([str(root)]).id, 1, {"prompt": "one\0\n\udc80 two", "turn": 1})
+    (root / "a").write_text("b")
+    second = store.keep(store.take([str(root)]).id, 2, {"prompt": "", "turn": 2})
+    again = CheckpointStore(tmp_path / "store", 77)
+    assert again.checkpoints() == [second, first]
+    again.drop([first.id])
+    assert again.checkpoints() == [second]
+    again.prune()
+    _, after = again.changes(first.tree, second.tree, [str(root)])[str(root / "a")]
+    assert after is not None
+    assert again.content(after.blob) == b"b"
+    assert stat.S_IMODE((tmp_path / "store").stat().st_mode) == 0o700
+    assert 0 < again.size() < 1 << 20
+
+
+def test_without_git_a_line_says_so(
+    store: CheckpointStore, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(StoreFailed, match="git is not installed"):
+        store.take([str(root)])
