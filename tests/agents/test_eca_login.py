@@ -260,6 +260,8 @@ async def test_an_mcp_server_is_logged_in_to_in_the_servers_browser(
         user = User()
         if end == "running":
             assert await client.agent.login("mcp:notes", user) is LoginEnd.DONE
+            with pytest.raises(AgentRefused, match=r"nothing to log in to: .* notes is running"):
+                await client.agent.login("mcp:notes", user)
         else:
             with pytest.raises(AgentRefused, match="not logged in: the MCP server notes"):
                 await client.agent.login("mcp:notes", user)

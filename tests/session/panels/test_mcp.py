@@ -114,6 +114,10 @@ def told(rig: Rig) -> list[str]:
             "open start",
         ),
         (
+            replace(ECHO, status=State.FAILED, has_login=True),
+            *("failed", "open start edit disable connect"),
+        ),
+        (
             replace(ECHO, status=State.RUNNING, has_login=True),
             "running",
             "open restart stop disable logout",

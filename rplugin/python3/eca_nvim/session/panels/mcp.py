@@ -73,6 +73,11 @@ _OFFERS: Final[Mapping[State, Sequence[str]]] = {
     State.LOGGING_OUT: ("restart",),
 }
 """What can be done in a state, the most useful first; not what the server would not answer."""
+_OF_LOGINS: Final[Mapping[State, Sequence[str]]] = {
+    State.RUNNING: ("logout",),
+    State.FAILED: ("connect",),
+}
+"""What else can be done with a server that has a login."""
 _ALWAYS: Final = ("change", "edit", "remove", "add")
 _HINTS: Final[Mapping[State, str]] = {
     State.STOPPED: "s starts it",
@@ -348,7 +353,7 @@ def _actions(known: ToolServerChanged) -> Sequence[str]:
     """Return what can be done with a server."""
     if known.kind == "native":
         return ("open", "add")
-    logout = ("logout",) if known.has_login and known.status is State.RUNNING else ()
+    login = _OF_LOGINS.get(known.status, ()) if known.has_login else ()
     enable = ("enable",) if known.disabled and known.status is not State.DISABLED else ()
     first = _OFFERS[known.status]
-    return tuple(dict.fromkeys(("open", *first, *logout, *enable, *_ALWAYS)))
+    return tuple(dict.fromkeys(("open", *first, *login, *enable, *_ALWAYS)))

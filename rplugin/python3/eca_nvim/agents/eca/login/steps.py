@@ -37,6 +37,7 @@ LOGOUT_SECONDS: Final = 15.0
 """Time for an MCP server to stop, and to start again without credentials."""
 
 _MCP: Final = "mcp:"
+_CAN_LOG_IN: Final = frozenset({State.NEEDS_LOGIN, State.FAILED, State.STARTING})
 _PLAIN: Final = "text"
 _STRANGE: Final = "the server wants a step that this client cannot do: send the prompt /login"
 
@@ -169,6 +170,9 @@ class ToolServerLogins:
     async def log_in(self, way: str, user: LoginUser) -> LoginEnd:
         """Log in to an MCP server (mcp/connectServer). Raises AgentRefused."""
         name = way.removeprefix(_MCP)
+        status = self._servers.status(name)
+        if status not in _CAN_LOG_IN:  # the server would say nothing, and nothing would end
+            raise AgentRefused(f"nothing to log in to: the MCP server {one_line(name)} is {status}")
         self._servers.tell(tools.McpConnect, name)
         user.wait(f"{name} waits for you to log in at the page that the server opens")
         self._servers.mark(name, State.LOGGING_IN)
