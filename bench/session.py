@@ -92,7 +92,8 @@ class Session:
     def _alternate(self, workload: Workload, runs: int) -> None:
         plan = workload.plan()
         loaded = workloads.LOADED if workload is workloads.BUFFERS else 0
-        mine = Ours(loaded, workload.protocol)
+        panel = "dashboard" if workload is workloads.PANEL else None
+        mine = Ours(loaded, workload.protocol, panel)
         for number in range(runs):
             self.say(f"{self.version} {workload.name} {number + 1}/{runs}")
             self.ours[workload.name].append(self._run(mine, workload, plan))
@@ -115,7 +116,7 @@ class Session:
             if self.ours[key.name]
         ]
         parts = (
-            *(self._replayed, self._cpu, self._buffers, self._stalls, self._keys),
+            *(self._replayed, self._cpu, self._buffers, self._panel, self._stalls, self._keys),
             *(self._completion, self._floods, self._starts),
         )
         for compute in parts:
@@ -145,6 +146,11 @@ class Session:
             ratio(f"{name} key to screen", _latencies(many), _latencies(one), SAME),
         ]
 
+    def _panel(self) -> list[Figure]:
+        shown, without = (side[workloads.PANEL.name] for side in (self.ours, self.floor))
+        name = "2,000 chunks with the dashboard open / without"
+        return [ratio(name, _times(shown), _times(without), SAME)] if shown else []
+
     def _stalls(self) -> list[Figure]:
         """Return the median over runs of the longest stall in each."""
         target = STALL_TARGET_MS[self.version]
@@ -167,7 +173,7 @@ class Session:
         return Figure(name, worst, "ms", target, f"gap {figures.show(gap)}", floor)
 
     def _keys(self) -> list[Figure]:
-        kinds = [it.name for it in WORKLOADS if it is not workloads.BUFFERS]
+        kinds = [it.name for it in WORKLOADS if it not in (workloads.BUFFERS, workloads.PANEL)]
         mine = [late for kind in kinds for late in _latencies(self.ours[kind])]
         least = [late for kind in kinds for late in _latencies(self.floor[kind])]
         if not mine:
@@ -230,6 +236,8 @@ def _least(workload: Workload, size: WindowSize) -> Side | None:
             return Floor(size, workload.protocol)
         case Least.ONE_BUFFER:
             return Ours(1)
+        case Least.NO_PANEL:
+            return Ours()
 
 
 def _cpu(samples: list[Sample]) -> list[float]:

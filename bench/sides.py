@@ -72,13 +72,15 @@ class Side(ABC):
 class Ours(Side):
     """The plugin. `size`: that of its transcript window, known when it is open.
 
-    buffers: the number of other files that are loaded. protocol: that of the server.
+    buffers: the number of other files that are loaded. protocol: that of the server. panel: the
+    name of one that is open.
     """
 
     size = WindowSize(64, 38)
 
-    def __init__(self, buffers: int = 0, protocol: str = "eca") -> None:
+    def __init__(self, buffers: int = 0, protocol: str = "eca", panel: str | None = None) -> None:
         self._buffers = buffers
+        self._panel = panel
         self._protocol = protocol
 
     def prepare(self, plan: Path) -> dict[str, Value]:
@@ -100,6 +102,9 @@ class Ours(Side):
             editor.request(
                 "nvim_command", f"badd file_{number}.txt | call bufload('file_{number}.txt')"
             )
+        if self._panel is not None:
+            editor.request("nvim_command", f"Eca {self._panel}")
+            editor.wait_lua("vim.api.nvim_get_current_line():find('idle') ~= nil", "the panel")
         editor.request("nvim_command", "wincmd t | startinsert")
 
     def make_ready(self, editor: Editor, turn: Turn) -> None:

@@ -27,12 +27,14 @@ LOADED = 300
 class Least(Enum):
     """What the plugin is compared with.
 
-    FLOOR: plain Lua that appends. ONE_BUFFER: ours, with one loaded buffer, not LOADED.
+    FLOOR: plain Lua that appends. ONE_BUFFER: ours, with one loaded buffer, not LOADED. NO_PANEL:
+    ours, without an open panel.
     """
 
     NOTHING = auto()
     FLOOR = auto()
     ONE_BUFFER = auto()
+    NO_PANEL = auto()
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ DIFFS = Workload("diffs", _edits)
 REPLAY = Workload("replay", _replay, runs=7)
 MESSAGE = Workload("5MB", lambda: measured(spoken([texts.large(LARGE)])), runs=7)
 BUFFERS = Workload("buffers", lambda: _paced(PACED_SECONDS), Probe.CPU, least=Least.ONE_BUFFER)
+PANEL = Workload("panel", lambda: _burst(2_000), runs=11, least=Least.NO_PANEL)
 WORKLOADS = (
     *(BURST, LONG_BURST, ACP_BURST, HISTORY, FENCES, PACED, SMOOTH),
-    *(CALLS, DIFFS, REPLAY, MESSAGE, BUFFERS),
+    *(CALLS, DIFFS, REPLAY, MESSAGE, BUFFERS, PANEL),
 )
