@@ -132,27 +132,51 @@ function M.cycle(step)
   end
 end
 
---- Go to the next or previous chat that needs the user: it asks, or has ended unseen. That in which
---- the user is comes last. In a list of chats the cursor goes to its row.
+---@param id? string
+---@return integer
+local function rank_of(id)
+  local chat = id and chats.get(id)
+  return chat and chats.attention(chat).rank or math.huge
+end
+
+--- The place of the next or previous chat that needs the user, around the end: one that waits, else
+--- one that has ended unseen, else that at the place.
+---@param ids string[]
+---@param place integer
 ---@param step 1|-1
-function M.go_to_waiting(step)
-  local function needs(id)
-    local chat = chats.get(id)
-    return chat ~= nil and chats.attention(chat).rank <= LEAST_URGENT
-  end
-  local rows = package.loaded['eca.panels.chat_rows'] -- late: not before a panel is shown
-  local found = rows and rows.go_to(step, needs)
-  local ids = found == nil and chats.ids() or {}
-  local inside = chats.of_buffer(vim.api.nvim_get_current_buf()) ~= nil
-  local place = vim.fn.index(ids, windows.current_chat())
-  for offset = inside and 1 or 0, #ids - (inside and 0 or 1) do
-    local id = ids[(place + step * offset) % #ids + 1]
-    if needs(id) then
-      return eca.open({ chat = id })
+---@return integer?
+local function next_waiting(ids, place, step)
+  for rank = 1, LEAST_URGENT do
+    for offset = 1, #ids - 1 do
+      local at = (place - 1 + step * offset) % #ids + 1
+      if rank_of(ids[at]) == rank then
+        return at
+      end
     end
   end
-  if not found then
+  local at = (place - 1) % math.max(1, #ids) + 1
+  return rank_of(ids[at]) <= LEAST_URGENT and at or nil
+end
+
+--- Go to the next or previous chat that needs the user. In a list of chats the cursor goes to its
+--- row.
+---@param step 1|-1
+function M.go_to_waiting(step)
+  local rows = package.loaded['eca.panels.chat_rows'] -- late: not before a panel is shown
+  local listed, line
+  if rows then
+    listed, line = rows.listed()
+  end
+  local ids = listed or chats.ids()
+  local is_inside = chats.of_buffer(vim.api.nvim_get_current_buf()) ~= nil
+  local here = vim.fn.index(ids, windows.current_chat()) + 1
+  local at = next_waiting(ids, line or is_inside and here or here - step, step)
+  if not at then
     notify.info('no chat needs you')
+  elseif listed then
+    vim.api.nvim_win_set_cursor(0, { at, 0 })
+  else
+    eca.open({ chat = ids[at] })
   end
 end
 

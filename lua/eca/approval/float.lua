@@ -135,18 +135,25 @@ local function answer(choice)
   return true
 end
 
---- Answer by a key that was pressed in another window, meant for a request.
+local EARLY = 'the request has just appeared: press again to answer'
+
+--- Why a key that is pressed in another window cannot be meant for a request.
 ---@param request string `key` of its content
----@param key string
----@return string? fault one line, why it has answered nothing
-function M.press(request, key)
+---@return string? fault one line
+function M.refusal(request)
   if not shown or not M.state() or shown.content.key ~= request then
     return 'the request is not on the screen yet: press again to answer'
   end
-  for _, choice in ipairs(shown.content.choices) do
+  return not guard.is_over(shown.guard) and EARLY or nil
+end
+
+--- Answer what is shown by a key that was pressed in another window.
+---@param key string
+---@return string? fault one line, why it has answered nothing
+function M.press(key)
+  for _, choice in ipairs(shown and shown.content.choices or {}) do
     if choice.key == key then
-      local answered = answer(choice)
-      return not answered and 'the request has just appeared: press again to answer' or nil
+      return not answer(choice) and EARLY or nil
     end
   end
   return key .. ' does nothing for this request: g<CR> goes to it'

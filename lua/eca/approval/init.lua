@@ -283,16 +283,16 @@ end
 ---@param chat? string
 function M.press(key, chat)
   local item = first_open()
-  local allows = key == 'a' or key == 'A'
-  if not item or item.chat ~= chat then
-    notify.info('no request of this chat is on the screen')
-  elseif allows and not was_read(item) then
-    notify.info('not all of it was on the screen: g<CR> goes there, to scroll')
-  else
-    local fault = float.press(known_of(item).key, key)
-    if fault then
-      notify.info(fault)
-    end
+  local is_meant, allows = item ~= nil and item.chat == chat, key == 'a' or key == 'A'
+  local refusal = item and is_meant and float.refusal(known_of(item).key)
+  if not item or not is_meant then
+    refusal = 'no request of this chat is on the screen'
+  elseif not refusal and allows and not was_read(item) then
+    refusal = 'not all of it was on the screen: g<CR> goes there, to scroll'
+  end
+  refusal = refusal or float.press(key)
+  if refusal then
+    notify.info(refusal)
   end
 end
 

@@ -33,23 +33,15 @@ function M.watch(panel)
   end
 end
 
---- In a list of chats, go to the next or previous row whose chat is wanted, around the end.
----@param step 1|-1
----@param is_wanted fun(chat?: string): boolean
----@return boolean? found nil: the user is in no such list
-function M.go_to(step, is_wanted)
+--- The chats of the rows, if the user is in a list of chats.
+---@return string[]? ids, integer? line of the cursor
+function M.listed()
   local panel, line = here()
-  if not panel or vim.api.nvim_get_current_buf() ~= panel.buf then
-    return nil
+  if panel and vim.api.nvim_get_current_buf() == panel.buf then
+    return vim.tbl_map(function(row)
+      return row.chat
+    end, panel.rows), line
   end
-  for offset = 1, #panel.rows do
-    local at = (line - 1 + step * offset) % #panel.rows + 1
-    if is_wanted(panel.rows[at].chat) then
-      vim.api.nvim_win_set_cursor(0, { at, 0 })
-      return true
-    end
-  end
-  return false
 end
 
 return M

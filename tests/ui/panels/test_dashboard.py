@@ -146,7 +146,7 @@ def test_five_chats_of_three_servers_are_answered_from_there(
 
     # The request of the row, and a key that comes too early.
     screen = nvim.wait_screen("rm -r build/    ")
-    assert "<CR> open the chat  a allow  r reject  g? keys" in screen
+    assert "<CR> open  a allow  r reject  g? keys" in screen
     nvim.keys("jr")
     nvim.wait_screen("the request is not on the screen yet")
     nvim.wait_screen("echo step 9")

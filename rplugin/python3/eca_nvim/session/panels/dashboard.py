@@ -10,6 +10,7 @@ Rules kept here:
 import time
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
+from pathlib import PurePath
 from typing import Any, ClassVar, Final
 
 from msgspec import Struct
@@ -86,16 +87,16 @@ class DashboardPanel(Panel):
     """The chats of this Neovim, of all servers."""
 
     ACTIONS: ClassVar = (
-        Action("open", "o", "open the chat"),
+        Action("open", "o", "open"),
         Action("allow", "a", "allow", answers=True),
         Action("reject", "r", "reject", answers=True),
         Action("always", "A", "always allow it in this session", answers=True),
         Action("reason", "R", "reject and say what to do instead", answers=True),
         Action("diff", "d", "show the whole diff in a tab page", answers=True),
-        Action("stop", "s", "stop the turn"),
+        Action("stop", "s", "stop"),
         Action("new", "n", "new chat", everywhere=True),
-        Action("rename", "c", "rename the chat", (Ask("title", "Title:"),)),
-        Action("delete", "D", "delete the chat", sure="Delete {} for good?"),
+        Action("rename", "c", "rename", (Ask("title", "Title:"),)),
+        Action("delete", "D", "delete", sure="Delete {} for good?"),
     )
 
     def __init__(self, scene: Scene, chat_id: str | None) -> None:
@@ -116,14 +117,17 @@ class DashboardPanel(Panel):
         """Yield a row a chat."""
         listed = sorted((_listed(it) for it in self.scene.chats), key=lambda it: it.order)
         servers = {it.chat.server_name for it in listed}
-        folders = {name: self.scene.servers.get(name).process.folder for name in servers}
+        folders = {name: self._folder(name) for name in servers}
         several = len(servers) > 1, len({*folders.values()}) > 1
         for one in listed:
             server = one.chat.server_name
-            places = (server if several[0] else "", folders[server] or "" if several[1] else "")
+            places = (server if several[0] else "", folders[server] if several[1] else "")
             yield self._row(one, places)
         if not listed:
             yield note("no chat yet: n starts one")
+
+    def _folder(self, server: str) -> str:
+        return PurePath(self.scene.servers.get(server).process.folder or "").name
 
     def _row(self, one: _Listed, places: tuple[str, str]) -> Row:
         chat, told = one.chat, one.told
@@ -161,7 +165,7 @@ class DashboardPanel(Panel):
         if not any(lines):
             return []
         added, removed = lines
-        return [rest(f"+{added}", "EcaDiffAdd"), rest(" "), rest(f"-{removed}", "EcaDiffDelete")]
+        return [rest(f"+{added}", "EcaDiffAdd"), (" ", "", 0), rest(f"-{removed}", "EcaDiffDelete")]
 
     def _ends(self, chat: Chat) -> str:
         """Return what runs in the background of a chat, and ends with it."""
