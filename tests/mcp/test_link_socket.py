@@ -83,7 +83,8 @@ async def test_each_program_hands_a_page_over(name: str, host: Host) -> None:
     host.listen()
     host.real(name)
     assert stat.S_IMODE(host.place.parent.stat().st_mode) == 0o700
-    assert await host.run(f"{name} '{PAGE}'", "my server") == 0
+    verb = "open " if name == "gio" else ""
+    assert await host.run(f"{name} {verb}'{PAGE}'", "my server") == 0
     await host.until(lambda: host.wanted)
     assert host.wanted == [("my server", PAGE)]
     assert host.opened == ""
@@ -104,6 +105,14 @@ async def test_anything_else_goes_to_the_real_program(what: str, host: Host) -> 
     host.real("xdg-open")
     assert await host.run(f"xdg-open '{what}'") == 0
     assert host.opened == f"/xdg-open||{what}|"
+    assert not host.wanted
+
+
+async def test_a_page_that_is_read_and_not_opened_is_left_alone(host: Host) -> None:
+    host.listen()
+    host.real("gio")
+    assert await host.run(f"gio cat '{PAGE}'") == 0
+    assert host.opened == f"/gio||cat|{PAGE}|"
     assert not host.wanted
 
 
