@@ -104,6 +104,7 @@ async def test_rows_are_requests_with_their_answers_newest_first(shown: Shown) -
     shown.add("←", id=9, result={})
     await shown.drawn("answer to nothing kept", "error 7: no models: sk-[hidden]", "My chat")
     assert shown.texts()[1].startswith("→ models/list")
+    assert shown.rows()[2].line[-1][0].startswith("  error 7")  # apart from the chat's title
     assert "…" in shown.texts()[2]  # it waits
     shown.add("←", id=1, result={})
     await shown.until(lambda: "…" not in shown.texts()[2])

@@ -167,7 +167,9 @@ class TracePanel(Panel):
             column(_size(shown.size), 7, "EcaMuted"),
             rest(self._chat_title(first), "EcaMuted"),
         ]
-        return [*cells, rest(f" {self._hidden(error)}", "EcaFailed")] if error else cells
+        if error:
+            cells.append((f"  {cell(self._hidden(error))}", "EcaFailed", 0))
+        return cells
 
     def _details(self, shown: Shown) -> Iterator[Row]:
         if shown.id not in self._opened:
