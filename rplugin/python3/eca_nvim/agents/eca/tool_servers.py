@@ -46,8 +46,7 @@ START_SECONDS: Final = 10.0
 """Time that an action waits for a server that starts; then its state says the rest."""
 CHANGE_SECONDS: Final = 90.0
 """Time to answer a change, which may come after a start."""
-MOST_LINES: Final = 50
-LONGEST_LINE: Final = 2000
+MOST_LINES, LONGEST_LINE = 50, 2000
 """Lines of standard error that are kept, and characters of one."""
 NAME_CELLS: Final = 60
 
@@ -224,12 +223,10 @@ class EcaToolServers:
         folder = next(iter(self._folders), None) if in_workspace else None
         if in_workspace and folder is None:
             raise AgentRefused("the workspace has no folder")
-        params = tools.McpAddParams(
-            name=name,
-            scope="global" if folder is None else "workspace",
-            workspace_uri=None if folder is None else uri_of(folder),
-            **_target(target),
-        )
+        where: dict[str, Any] = {"scope": "global"}
+        if folder is not None:
+            where = {"scope": "workspace", "workspace_uri": uri_of(folder)}
+        params = tools.McpAddParams(name=name, **where, **_target(target))
         self.changing(name)
         _require_done(await self._server.ask(params, CHANGE_SECONDS))
         await self._arrive(None, _STARTED | {State.DISABLED}, name)

@@ -229,7 +229,7 @@ class McpPanel(Panel):
 
     async def act(self, action: str, row: str, values: Mapping[str, str]) -> Answer | None:
         """Do an action on a server, or add one."""
-        agent, servers = self._able()
+        _, servers = self._able()
         if action == "add":
             target = read_target(values["new_target"])
             name, is_here = values["new_name"].strip(), values["scope"] == HERE
@@ -246,17 +246,13 @@ class McpPanel(Panel):
             return await self._edit(known, servers)
         else:
             with self._alone(known):
-                await self._change(action, known, values, agent, servers)
+                await self._change(action, known, values)
         return None
 
     async def _change(
-        self,
-        action: str,
-        known: ToolServerChanged,
-        values: Mapping[str, str],
-        agent: Agent,
-        servers: ToolServers,
+        self, action: str, known: ToolServerChanged, values: Mapping[str, str]
     ) -> None:
+        agent, servers = self._able()
         match action:
             case "connect":
                 self._log_in(known)
