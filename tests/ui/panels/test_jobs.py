@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from tests.agents.acp.terminal_turns import WAIT
 from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
 from tests.support.script import Steps, Value, expect, gate, reply
 from tests.ui.panels.test_window import JOBS, job, jobs, lines, start
-from tests.ui.talk import start_chat
+from tests.ui.talk import say, start_chat, wait_idle, wait_line
+from tests.ui.test_acp_terminals import HOSTILE, approve, run, terminal_chat
 
 pytestmark = pytest.mark.either_nvim
 
@@ -93,9 +95,42 @@ def test_jobs_of_a_server_that_has_ended_stay_and_its_end_was_asked_about(
     assert sum(line.startswith("killed") for line in lines(nvim)) >= 2
 
 
-def test_the_jobs_of_a_recording_are_shown(start_nvim: StartNeovim, replay: PrepareReplay) -> None:
+def test_a_command_in_a_terminal_is_read_and_ended(
+    start_nvim: StartNeovim, workspace: Path, tmp_path: Path
+) -> None:
+    line = f"printf '\\033[31m{HOSTILE}red\\033[0m\\n10%%\\r20%%'; exec sleep 60"
+    nvim, _ = terminal_chat(start_nvim, tmp_path / "agent", run(line, {"request": WAIT}))
+    say(nvim, "go")
+    approve(nvim)
+    wait_line(nvim, " · 20%")
+    assert "job: " not in nvim.screen.text(), "it ends with its turn, and asks nothing"
+    assert nvim.lua("return require('eca.state.mirror').jobs('sdk')") == []
+    nvim.keys(":Eca jobs<CR>")
+    nvim.wait_until("vim.startswith(vim.api.nvim_get_current_line(), 'running')")
+    nvim.keys("<CR>")
+    nvim.wait_until("vim.api.nvim_buf_get_lines(0, -2, -1, true)[1] == '    20%'")
+    assert nvim.lua("return require('eca').jobs()[1].state") == "running"
+    nvim.keys("x")
+    nvim.wait_screen("End printf")
+    nvim.keys("1<CR>")
+    nvim.wait_until("vim.startswith(vim.api.nvim_get_current_line(), 'killed')")
+    wait_idle(nvim)
+
+
+def test_a_recorded_job_is_read_and_ended(start_nvim: StartNeovim, replay: PrepareReplay) -> None:
     nvim = start_chat(start_nvim, replay("jobs").command)
     nvim.wait_until("require('eca').status().server == 'ready'")
+    say(nvim, "bg")
+    nvim.wait_until("#require('eca').pending() == 1")
+    nvim.command("Eca approve")
+    nvim.wait_until("#require('eca').jobs() == 1")
     nvim.keys(":Eca jobs<CR>")
-    nvim.wait_screen("nothing runs in the background")
-    nvim.keys("q")
+    nvim.wait_until("vim.startswith(vim.api.nvim_get_current_line(), 'running')")
+    assert "Mock chat title" in nvim.lua("return vim.api.nvim_get_current_line()")
+    nvim.keys("<CR>")
+    nvim.wait_until("vim.list_contains(vim.api.nvim_buf_get_lines(0, 0, -1, true), '    line 1')")
+    nvim.keys("x")
+    nvim.wait_screen("End for i in")
+    nvim.keys("1<CR>")
+    nvim.wait_until("vim.startswith(vim.api.nvim_get_current_line(), 'killed')")
+    assert "    line 1" in lines(nvim)
