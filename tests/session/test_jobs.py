@@ -100,6 +100,15 @@ def test_how_long_a_job_ran_that_had_ended_before_is_not_known() -> None:
     assert job.over.is_set()
 
 
+def test_the_view_gets_a_bounded_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MOST_TOLD", 2)
+    running = [Job(f"r{it}", id=f"r{it}", chat_id="inner") for it in range(3)]
+    listed, _ = known(*running, *(ended(Job(f"e{it}", id=f"e{it}")) for it in range(3)))
+    told = listed.told(lambda chat: f"outer of {chat}")
+    assert [it["title"] for it in told] == ["r1", "r2", "e1", "e2"]
+    assert told[0]["chat"] == "outer of inner"
+
+
 # --- output -------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ Rules kept here:
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Final
 
 import anyio
@@ -22,6 +22,8 @@ from eca_nvim.chat.vocabulary.turn_events import Job, JobState
 
 MOST_FORGOTTEN: Final = 50
 """Jobs of a server that are kept although it has forgotten them."""
+MOST_TOLD: Final = 100
+"""Jobs that run, and as many that have ended, in the list of the view, which copies it often."""
 MOST_LINES: Final = 2000
 """Lines of a job's output that are kept: ECA tells as many."""
 LONGEST_LINE: Final = 2000
@@ -134,8 +136,10 @@ class JobList:
         return [it.job for it in killed]
 
     def told(self, owner: Callable[[str], str]) -> Sequence[Mapping[str, object]]:
-        """Return all of them for the view (`ops.SetJobs`); owner: which chat shows a chat."""
-        return [_listed(it, owner) for it in self]
+        """Return the last of them for the view (`ops.SetJobs`); owner: which chat shows a chat."""
+        last = [[it for it in self if it.is_running is runs][-MOST_TOLD:] for runs in (True, False)]
+        keys = {it.key for it in chain(*last)}
+        return [_listed(it, owner) for it in self if it.key in keys]
 
     def _tell(self, known: KnownJob, job: Job) -> None:
         was_running, known.job = known.is_running, job
