@@ -79,7 +79,7 @@ async def test_what_is_remembered_and_loaded_opens_its_file(rig: Rig) -> None:
     assert await press(rig, "review") == {"open": "/elsewhere/review.md"}
     assert await press(rig, "odd") is None
     assert rig.view.of(Notify) == [
-        Notify("warn", "not opened, an absolute path is needed: 'relative.md'")
+        Notify("warn", "not opened, an absolute path is needed: relative.md")
     ]
 
 
@@ -116,6 +116,8 @@ def test_files_are_found_where_eca_loads_them_and_no_link_leads_out_of_a_project
     make(project, ".agents/skills/shared/SKILL.md", ".eca/agents/reviewer.md")
     (project / ".eca/rules/out.md").symlink_to(out / "secret.md")
     (project / ".eca/rules/folder").symlink_to(out / "folder")
+    (project / ".eca/commands/loop.md").symlink_to("loop.md")
+    (project / ".eca/commands/gone.md").symlink_to(out / "gone.md")
     (project / ".eca/rules/loop").symlink_to(project / ".eca")
     make(own, "rules/mine.md")
     (own / "rules/linked.md").symlink_to(out / "secret.md")

@@ -109,7 +109,7 @@ async def test_each_tool_says_whether_it_asks_and_opens_what_it_does(rig: Rig) -
     assert shown(rig)[at + 3].startswith("asks or not as ECA's config says")
     assert shown(rig)[at + 4 : at + 7] == [
         "path string, needed The file",
-        "mode one of a, b",
+        "mode one of a, b.",
         "odd",
     ]
 

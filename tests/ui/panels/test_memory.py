@@ -1,5 +1,6 @@
 """The panel of memory on the screen: files open from there."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -22,17 +23,20 @@ def test_what_is_remembered_and_loaded_opens(
         *(expect(method), fail(method, -32601, "no")),
     )
     nvim = start_nvim(settings={"server": {"command": server.command}}, columns=80)
+    rules = Path(nvim.lua("return vim.fn.getcwd()"), ".eca/rules")
+    rules.mkdir(parents=True)
+    Path(rules, os.fsdecode(b"\xff.md")).write_text("no UTF-8")
     nvim.keys(":EcaChat<CR><Esc>")
     nvim.wait_until("require('eca').status().server == 'ready'")
     nvim.keys(":Eca memory<CR>")
     nvim.wait_screen("memory: 2 remembered")
-    screen = nvim.wait_screen("commands  1")
+    screen = nvim.wait_screen("rules  1")
     assert "not tried with a real server" in screen
     assert "\u202e" not in screen
-    nvim.keys("G")
-    nvim.wait_screen("init                     built in")
-    nvim.keys("/odd<CR><CR>")
-    nvim.wait_until("vim.fn.execute('messages'):find('not opened', 1, true)")
+    nvim.wait_until("vim.fn.search('init .*built in', 'nw') > 0")
+    for name, fault in (("odd", "an absolute path is needed"), ("rules.*md", "no UTF-8")):
+        nvim.keys(f"/{name}<CR><CR>")
+        nvim.wait_until(f"vim.fn.execute('messages'):find('{fault}', 1, true)")
     nvim.keys("/Docker<CR><CR>")
     nvim.wait_until("vim.fn.bufname():find('ipv6.md', 1, true)")
     nvim.keys(":Eca memory<CR>ggr")

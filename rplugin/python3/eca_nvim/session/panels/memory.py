@@ -14,13 +14,21 @@ from msgspec import Struct
 
 from eca_nvim.agents.abilities import AgentRefused, FoundCommand, Remembered
 from eca_nvim.agents.base import Agent
-from eca_nvim.chat.text.safe_text import width
 from eca_nvim.chat.vocabulary.completion import ItemKind
 from eca_nvim.chat.vocabulary.options import MODE, first_of
 from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
 from eca_nvim.path_risks import is_inside, real_path
 from eca_nvim.paths import path_fault
-from eca_nvim.session.panels.panel import Answer, Panel, Scene, cell, column, note, rest
+from eca_nvim.session.panels.panel import (
+    Answer,
+    Panel,
+    Scene,
+    cell,
+    column,
+    note,
+    rest,
+    whole_column,
+)
 from eca_nvim.session.view import Refused
 from eca_nvim.threads import run_in_thread
 
@@ -128,7 +136,7 @@ class MemoryPanel(Panel):
             if found:
                 yield _head(kind.value, str(len(found)))
             for index, item in enumerate(found):
-                row = f"{kind}\n{index}\n{item.name}"
+                row = f"{kind} {index}"  # names on the disk may be no text
                 self._paths[row] = item.path
                 yield _row_of(row, item)
         if self._no_commands:
@@ -143,7 +151,7 @@ class MemoryPanel(Panel):
         yield _head("memory", str(len(self._remembered) or "nothing is remembered"))
         yield note(_UNTRIED)
         for index, entry in enumerate(self._remembered):
-            row = f"memory\n{index}\n{entry.path}"
+            row = f"memory {index}"
             self._paths[row] = entry.path
             yield _row_of_memory(row, entry)
 
@@ -174,7 +182,11 @@ class MemoryPanel(Panel):
         if path is None:
             raise Refused("this is listed no more")
         if fault := path_fault(path):
-            raise Refused(f"not opened, {fault}: {path!r}")
+            raise Refused(f"not opened, {fault}: {cell(path, 30)}")
+        try:
+            path.encode()
+        except UnicodeEncodeError:
+            raise Refused("not opened: its name is no UTF-8") from None
         return {"open": path}
 
 
@@ -183,15 +195,9 @@ def _head(name: str, more: str) -> Row:
 
 
 def _row_of(row: str, item: Loaded) -> Row:
-    source = _name(item.source, 14, "EcaMuted")
-    line = (_INDENT, _name(item.name, 24), source, rest(item.about))
+    source = whole_column(item.source, 14, "EcaMuted")
+    line = (_INDENT, whole_column(item.name, 24), source, rest(item.about))
     return Row(row, line, ("open",) if item.path else ())
-
-
-def _name(text: str, cells: int, group: str = "") -> Cell:
-    """Return a name as a column, whole if it is longer."""
-    whole = cell(text)
-    return column(whole, cells, group) if width(whole) <= cells else (f"{whole} ", group, 0)
 
 
 def _row_of_memory(row: str, entry: Remembered) -> Row:
@@ -201,7 +207,7 @@ def _row_of_memory(row: str, entry: Remembered) -> Row:
     kind = f"{entry.kind}: " if entry.kind else ""
     name = entry.name or os.path.basename(entry.path)  # noqa: PTH119 - it may be no path here
     line = (
-        *(_INDENT, _name(name, 24), _name(entry.label, 14, "EcaMuted")),
+        *(_INDENT, whole_column(name, 24), whole_column(entry.label, 14, "EcaMuted")),
         *(column(day, 10, "EcaTime"), rest(f"{kind}{entry.description}{tags}")),
     )
     return Row(row, line, ("open",))
@@ -245,7 +251,7 @@ def loaded_files(projects: Sequence[str], own: Sequence[str]) -> Sequence[Loaded
 
 def _places(root: Path, *folders: Path) -> Iterator[tuple[Kind, str, str]]:
     """Yield kind, name and path of the files below a root; only the first folder has all kinds."""
-    if (root / Kind.INSTRUCTIONS).is_file():
+    if _is_file(root / Kind.INSTRUCTIONS):
         yield Kind.INSTRUCTIONS, Kind.INSTRUCTIONS, str(root / Kind.INSTRUCTIONS)
     kinds = [it for it in Kind if it is not Kind.INSTRUCTIONS]
     for kind, folder in [*product(kinds, folders[:1]), *product([Kind.SKILL], folders[1:])]:
@@ -266,17 +272,22 @@ def _name_in(kind: Kind, path: Path) -> str:
             return path.stem.lower() if path.suffix.lower() == ".md" else ""
 
 
+def _is_file(path: Path) -> bool:
+    """Return whether a path leads to a file that can be reached: raises nothing."""
+    return os.path.isfile(path)  # noqa: PTH113 - pathlib raises for a link into a forbidden folder
+
+
 def _walk(folder: Path, deepest: int) -> Iterator[Path]:
     """Yield the files in a folder and, so many folders deep, below it; no link to a folder."""
     try:
         with os.scandir(folder) as listed:
             entries = sorted(islice(listed, MOST_FILES), key=lambda it: it.name)
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return  # there are none that we could open
+    except OSError:
+        return  # none is there, or none that could be opened
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(Path(entry.path), deepest - 1) if deepest else ()
-        elif entry.is_file():
+        elif _is_file(Path(entry.path)):
             yield Path(entry.path)
 
 

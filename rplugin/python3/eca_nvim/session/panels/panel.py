@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from msgspec import Struct
 
-from eca_nvim.chat.text.safe_text import one_line, truncate
+from eca_nvim.chat.text.safe_text import one_line, truncate, width
 from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
 from eca_nvim.review.ledger import Ledger
@@ -101,6 +101,12 @@ def _safe(text: str, cells: int) -> str:
 def column(text: object, cells: int, group: str = "") -> Cell:
     """Return the text of others as a column."""
     return (cell(text), group, cells)
+
+
+def whole_column(text: object, cells: int, group: str = "") -> Cell:
+    """Return the text of others as a column, or whole if it is longer."""
+    whole = cell(text)
+    return (whole, group, cells) if width(whole) <= cells else (f"{whole} ", group, 0)
 
 
 def rest(text: object, group: str = "") -> Cell:

@@ -12,7 +12,7 @@ from eca_nvim.chat.text.safe_text import literal_line, one_line, width
 from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged
 from eca_nvim.chat.vocabulary.options import MODE, first_of
 from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
-from eca_nvim.session.panels.panel import Answer, Panel, cell, column, note, rest
+from eca_nvim.session.panels.panel import Answer, Panel, cell, column, note, rest, whole_column
 from eca_nvim.session.tools import Consent, KnownTool, KnownTools, told_servers
 from eca_nvim.session.view import Refused
 
@@ -178,8 +178,8 @@ class ToolsPanel(Panel):
         for index, (name, kind, about) in enumerate(given[:_MOST_PARAMETERS]):
             line = (
                 _INDENT,
-                column(name, 20, "EcaOption"),
-                column(kind, 16, "EcaMuted"),
+                whole_column(name, 20, "EcaOption"),
+                whole_column(kind, 16, "EcaMuted"),
                 rest(about),
             )
             yield Row(f"{row}\n{index}", line)
@@ -221,7 +221,7 @@ def _row_of(row: str, known: KnownTool) -> Row:
     group = "EcaMuted" if known.consent is Consent.DISABLED else ""
     line = (
         ("  ", "", 0),
-        column(tool.name, _NAME, group or "EcaToolName"),
+        column(cell(tool.name) or "(no name)", _NAME, group or "EcaToolName"),
         column(word, 8, of_consent),
         (cell(about, _ABOUT), group, 0),
     )
@@ -249,14 +249,11 @@ def parameters(schema: object) -> Iterator[tuple[str, str, str]]:
         properties = dict.fromkeys(map(str, properties if isinstance(properties, list) else ()))
     for name, value in properties.items():
         about = value if isinstance(value, dict) else {}
-        kind = about.get("type", "")
-        words = [*kind] if isinstance(kind, list) else [kind]
-        offered = about.get("enum")
+        kind, offered = about.get("type", ""), about.get("enum")
+        words = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+        if isinstance(needed, list) and name in needed:
+            words += ", needed" if words else "needed"
+        told = str(about.get("description") or "")
         if isinstance(offered, list):
-            words = ["one of", ", ".join(map(str, offered))]
-        is_needed = isinstance(needed, list) and name in needed
-        yield (
-            str(name),
-            " ".join(map(str, words)) + (", needed" if is_needed else ""),
-            str(about.get("description") or ""),
-        )
+            told = f"one of {', '.join(map(str, offered[:_MOST_PARAMETERS]))}. {told}"
+        yield str(name), words, told
