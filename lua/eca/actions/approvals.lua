@@ -21,7 +21,7 @@ local arrived = nil ---@type eca.Guard?
 ---@return eca.Pending?
 local function chosen()
   local calls = vim.tbl_filter(function(item)
-    return item.kind == 'approval'
+    return item.kind == 'approval' and approval.is_asked_here(item)
   end, mirror.pending())
   return blocks.pending_here('approval') or approval.meant(calls)
 end

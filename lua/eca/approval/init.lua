@@ -53,11 +53,19 @@ local function known_of(item)
   return asked[key] or { key = key, guard = guard.begin() }
 end
 
+--- Is a request asked about where the user is? In a list of chats only that of its row is.
+---@param item eca.Request
+---@return boolean
+function M.is_asked_here(item)
+  local only = in_list()
+  return only == nil or only == item.chat
+end
+
 --- The request to ask about: in a diff its own, even if its float is hidden, else the first that is
 --- not hidden, of the chat in this tab page if it has one.
 ---@return eca.Pending?, integer
 local function first_open()
-  local here, only = windows.chat_shown(), in_list()
+  local here = windows.chat_shown()
   local first, place = nil, 0
   for index, item in ipairs(items) do
     local why = known_of(item).hidden
@@ -65,8 +73,8 @@ local function first_open()
       return item, index
     elseif
       not why
-      and (only == nil or only == item.chat)
       and (not first or item.chat == here and first.chat ~= here)
+      and M.is_asked_here(item)
     then
       first, place = item, index
     end

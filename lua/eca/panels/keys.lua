@@ -7,6 +7,7 @@
 --- - The winbar names at most four keys. `g?` lists all.
 --- - What cannot be undone is asked about first. A key does nothing within the guard time after the
 ---   row under the cursor has gone: it was meant for that.
+local abilities = require('eca.state.abilities')
 local choose = require('eca.ui.choose')
 local files = require('eca.files')
 local footer = require('eca.ui.footer')
@@ -172,7 +173,11 @@ local function press(panel, key)
       return
     end
   end
-  notify.info(key .. ' does nothing on this row: g? lists its keys')
+  local lacks ---@type string? an action may have the name of what not every server can do
+  for _, action in ipairs(row and row.chat and panel.actions or {}) do
+    lacks = lacks or action.key == key and abilities.fault(row.chat, action.name) or nil
+  end
+  notify.info(lacks or key .. ' does nothing on this row: g? lists its keys')
 end
 
 --- Show another panel in this window.

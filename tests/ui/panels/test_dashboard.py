@@ -179,6 +179,8 @@ def test_five_chats_of_three_servers_are_answered_from_there(
     assert five.answers() == [{"outcome": "selected", "optionId": "o3"}]
     nvim.wait_until("vim.bo.filetype == 'eca-panel'")
     five.wait_row("5 idle")
+    nvim.keys("/prompt 5<CR>D")
+    nvim.wait_screen("this server cannot delete chats")
     nvim.keys("[w")
     nvim.wait_screen("no chat needs you")
 

@@ -90,6 +90,9 @@ def test_nothing_else_is_answered(start_nvim: StartNeovim) -> None:
     nvim.lua(HALF_A_SECOND)
     nvim.keys("a")
     nvim.wait_screen("no request of this chat is on the screen")
+    nvim.lua("vim.keymap.set('n', '<F5>', '<Plug>(EcaApprove)')")
+    nvim.keys("<F5>")
+    nvim.wait_screen("no pending request")
     # What has changed meanwhile is shown, and guarded again.
     nvim.keys("gg")
     wait_float(nvim, "$ ls t1")
