@@ -15,8 +15,10 @@ from eca_nvim.agents.abilities import (
     FoundPath,
     Remembered,
 )
+from eca_nvim.agents.base import AgentExit
 from eca_nvim.chat.vocabulary.agent_events import MemoryLoaded
 from eca_nvim.chat.vocabulary.completion import Command, CommandsChanged, ItemKind
+from eca_nvim.chat.vocabulary.intents import StartServer
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.panels import ActInPanel, SetPanel, ShowPanel
 from eca_nvim.session.panels.memory import Kind, loaded_files
@@ -90,6 +92,18 @@ async def test_a_server_without_memory_says_so_and_shows_the_rest(rig: Rig) -> N
     rig.agent.memory = FakeMemory(NOTE)
     await rig.ask(ActInPanel("memory", "again", next(NUMBERS)))
     await rig.view.until(lambda: shown(rig)[0] == "memory 1")
+
+
+async def test_another_process_is_asked_again(rig: Rig) -> None:
+    await open_panel(rig, NOTE)
+    assert shown(rig)[0] == "memory 1"
+    rig.agent.end(AgentExit("gone"))
+    await rig.view.until(lambda: shown(rig)[0] == "eca is not ready: :Eca start starts it")
+    rig.do(StartServer())
+    await rig.view.until(lambda: len(rig.agents) > 1 and rig.agent.started.is_set())
+    rig.agent.memory = FakeMemory()
+    rig.agent.ready()
+    await rig.view.until(lambda: shown(rig)[0] == "memory nothing is remembered")
 
 
 async def test_another_agent_shows_the_commands_that_it_has_told(rig: Rig) -> None:

@@ -1,12 +1,12 @@
 """The panel of what an agent remembers, and of what it has loaded beside that, with the files."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from itertools import islice, product
 from pathlib import Path
-from time import localtime, strftime
 from typing import ClassVar, Final
 
 import anyio
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from eca_nvim.agents.abilities import AgentRefused, FoundCommand, Remembered
 from eca_nvim.agents.base import Agent
+from eca_nvim.chat.text.safe_text import duration
 from eca_nvim.chat.vocabulary.completion import ItemKind
 from eca_nvim.chat.vocabulary.options import MODE, first_of
 from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
@@ -29,7 +30,7 @@ from eca_nvim.session.panels.panel import (
     rest,
     whole_column,
 )
-from eca_nvim.session.view import Refused
+from eca_nvim.session.view import Refused, isolated
 from eca_nvim.threads import run_in_thread
 
 MOST_FILES: Final = 2000
@@ -66,7 +67,7 @@ class Loaded(Struct, frozen=True):
 
 
 class MemoryPanel(Panel):
-    """What one server remembers and has loaded, as it was when the panel was opened."""
+    """What one server remembers and has loaded: asked once, and again after it has restarted."""
 
     ACTIONS: ClassVar = (
         Action("open", "o", "open the file"),
@@ -75,6 +76,8 @@ class MemoryPanel(Panel):
 
     def __init__(self, scene: Scene, chat_id: str | None) -> None:
         super().__init__(scene, chat_id)
+        self._agent: Agent | None = None  # that was asked
+        self._since = 0.0
         self._remembered: Sequence[Remembered] | None = None
         self._no_memory = ""
         self._files: Sequence[Loaded] | None = None
@@ -89,10 +92,10 @@ class MemoryPanel(Panel):
         has = self.server.incoming.memory.get(self.chat_id or "")
         return f"memory{known}" + (f", {has.count} of {has.total} in this chat" if has else "")
 
-    async def begin(self) -> None:
+    async def _ask(self, agent: Agent) -> None:
         """Ask for the memory and the commands, and look for files, all at once."""
-        agent = self.server.process.agent
-        if agent is not None:
+        self._since = time.monotonic()
+        with isolated(self.scene.view, "show the memory", self.server.name):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._ask_memory, agent)
                 tasks.start_soon(self._ask_commands, agent)
@@ -124,8 +127,11 @@ class MemoryPanel(Panel):
     def rows(self) -> Iterator[Row]:
         """Yield the memory, then what is loaded beside it, each kind together."""
         agent, self._paths = self.server.process.agent, {}
+        if agent is not None and agent is not self._agent:
+            self._agent, self._remembered, self._no_memory = agent, None, ""
+            self.scene.servers.start(partial(self._ask, agent))
         if agent is None:
-            yield note(f"{self.server.name} is not ready: :Eca start, then r looks again")
+            yield note(f"{self.server.name} is not ready: :Eca start starts it")
         elif agent.memory is None:
             yield note(f"{self.server.name} keeps what it remembers to itself: memory is ECA's")
         else:
@@ -146,7 +152,8 @@ class MemoryPanel(Panel):
 
     def _memory(self) -> Iterator[Row]:
         if self._remembered is None:
-            yield _head("memory", self._no_memory or "asked for …")
+            waited = duration((time.monotonic() - self._since) // 1 * 1000) if self._since else ""
+            yield _head("memory", self._no_memory or f"asked for … {waited}")
             return
         yield _head("memory", str(len(self._remembered) or "nothing is remembered"))
         yield note(_UNTRIED)
@@ -176,7 +183,8 @@ class MemoryPanel(Panel):
     async def act(self, action: str, row: str, values: Mapping[str, str]) -> Answer | None:  # noqa: ARG002 - nothing is asked for
         """Open a file, or look again."""
         if action == "again":
-            await self.begin()
+            if self._agent is not None:
+                await self._ask(self._agent)
             return None
         path = self._paths.get(row)
         if path is None:
@@ -202,7 +210,7 @@ def _row_of(row: str, item: Loaded) -> Row:
 
 def _row_of_memory(row: str, entry: Remembered) -> Row:
     changed = entry.changed_ms
-    day = "" if changed is None else strftime("%Y-%m-%d", localtime(changed / 1000))
+    day = "" if changed is None else time.strftime("%Y-%m-%d", time.localtime(changed / 1000))
     tags = f" ({', '.join(entry.tags)})" if entry.tags else ""
     kind = f"{entry.kind}: " if entry.kind else ""
     name = entry.name or os.path.basename(entry.path)  # noqa: PTH119 - it may be no path here
