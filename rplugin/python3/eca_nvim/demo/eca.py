@@ -202,10 +202,10 @@ class EcaServer:
         model = next(iter(VARIANTS))
         offer = {"models": list(VARIANTS), "agents": AGENTS, "variants": VARIANTS[model]}
         selected = {"selectModel": model, "selectAgent": AGENTS[0], "welcomeMessage": welcome()}
-        self._wire.notify("config/updated", {"chat": offer | selected})
         tools = [{"name": name, "description": about} for name, about in TOOLS.items()]
         native = {"type": "native", "name": "demo", "status": "running", "tools": tools}
         self._wire.notify("tool/serverUpdated", native)
+        self._wire.notify("config/updated", {"chat": offer | selected})
 
     def _prompt(self, params: Table) -> object:
         chat_id = str(params.get("chatId") or uuid.uuid4())
