@@ -256,10 +256,11 @@ function draw.place(op)
 end
 
 function draw.copy_link(op)
-  local name = vim.fn.has('clipboard') == 1 and '+' or '"'
-  if require('eca.ui.register').yank(op.url, 'v', name) then
-    local line = '%s wants to open %s: its address is in register %s'
-    require('eca.ui.notify').warn(line:format(op.server, op.host, name))
+  local has_clipboard = vim.fn.has('clipboard') == 1
+  if require('eca.ui.register').yank(op.url, 'v', has_clipboard and '+' or '"') then
+    local where = has_clipboard and 'copied to the clipboard' or 'yanked, p puts it'
+    local line = '%s wants to open %s: %s'
+    require('eca.ui.notify').warn(line:format(op.server, op.host, where))
   end
 end
 
