@@ -242,7 +242,7 @@ def chats(nvim: Neovim) -> None:
 def panels(nvim: Neovim) -> None:
     """Show each panel, and have one ask again."""
     nvim.command("EcaChat")
-    for name, _ in nvim.lua("return require('eca.panels.names')"):
+    for name, _ in nvim.lua("return require('eca.state.panel_names')"):
         eca(nvim, name)
         nvim.wait_until(f"vim.api.nvim_buf_get_name(0) == 'eca://panel/{name}'")
         nvim.keys("rq" if name == "providers" else "q")

@@ -61,7 +61,7 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     view.nvim.command("enew")
     view.draw(ops.SetServer("stopped"))
     last = ["demo", "log", "health", "help"]
-    panels = view.nvim.lua("return require('eca.panels.names')")
+    panels = view.nvim.lua("return require('eca.state.panel_names')")
     own = ["trust", "template", "paste", "hide", "delete", *(name for name, _ in panels)]
     assert names(view) == ["add", "new", "resume", *own, "start", "login", "logout", *last]
     view.nvim.command("EcaChat")

@@ -242,7 +242,7 @@ add('folder', 'started', {
   run = 'actions.folders.run',
   choices = 'commands.completion.folders',
 })
-for _, panel in ipairs(require('eca.panels.names')) do
+for _, panel in ipairs(require('eca.state.panel_names')) do
   add(panel[1], 'always', {
     text = panel[2],
     run = function()

@@ -38,7 +38,9 @@ local M = {}
 ---@field was_wide? boolean it was drawn in columns
 ---@field origin eca.Origin
 ---@field guard? eca.Guard another row has come under the cursor
+---@field guarded? string its id
 ---@field open fun(name: string) shows another panel in its place
+---@field close fun() closes the window in which the user is
 
 local LEAST_ROWS, MOST_ROWS, SHARE = 4, 14, 0.4
 local COLUMNS = 70 -- of a window that has room for columns
@@ -167,7 +169,7 @@ local function restore(panel, before)
       if line then
         vim.api.nvim_win_set_cursor(win, { line, cursor[2] })
       elseif was.actions and was.actions[1] then
-        panel.guard = guard.begin()
+        panel.guard, panel.guarded = guard.begin(), row and row.id
       end
     end
   end
@@ -247,6 +249,17 @@ local function ask(panel)
   host.send('show_panel', { panel = panel.name, chat = panel.chat })
 end
 
+--- Close the window of a panel in which the user is, and go back to where they were.
+---@param panel eca.ShownPanel
+local function close(panel)
+  local win = vim.api.nvim_get_current_win()
+  if #vim.api.nvim_tabpage_list_wins(0) == 1 then
+    vim.cmd.new() -- the last window cannot be closed
+  end
+  others.close(win)
+  return_window.go_back(panel.origin)
+end
+
 ---@param name string
 ---@return eca.ShownPanel
 local function create(name)
@@ -254,6 +267,9 @@ local function create(name)
   files.name(buf, 'panel/' .. name)
   vim.bo[buf].bufhidden, vim.bo[buf].modeline, vim.bo[buf].undolevels = 'wipe', false, -1
   local panel = { name = name, buf = buf, title = name, actions = {}, rows = {}, open = M.open }
+  panel.close = function()
+    close(panel)
+  end
   shown[name] = panel
   vim.api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,

@@ -13,7 +13,7 @@ local files = require('eca.files')
 local footer = require('eca.ui.footer')
 local guard = require('eca.consent.guard')
 local host = require('eca.host')
-local names = require('eca.panels.names')
+local names = require('eca.state.panel_names')
 local notify = require('eca.ui.notify')
 local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
@@ -162,14 +162,15 @@ end
 ---@param key string
 local function press(panel, key)
   local row = row_of(panel)
-  if panel.guard and not guard.is_over(panel.guard) then
-    notify.info('another row has just come here: press the key again')
-    return
-  end
+  local has_just_come = row and row.id == panel.guarded and not guard.is_over(panel.guard)
   for index, action in ipairs(actions_on(panel, row)) do
     local is_first = index == 1 and row and row.actions[1] == action.name
     if action.key == key or key == '<CR>' and is_first then
-      act(panel, action, row)
+      if has_just_come and not action.everywhere then
+        notify.info('another row has just come here: press the key again')
+      else
+        act(panel, action, row)
+      end
       return
     end
   end
@@ -198,12 +199,7 @@ local OWN = {
   q = {
     'close the panel',
     function(panel)
-      local win = vim.api.nvim_get_current_win()
-      if #vim.api.nvim_tabpage_list_wins(0) == 1 then
-        vim.cmd.new() -- the last window cannot be closed
-      end
-      require('eca.ui.others').close(win)
-      return_window.go_back(panel.origin)
+      panel.close()
     end,
   },
   ['<Tab>'] = {
