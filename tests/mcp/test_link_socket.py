@@ -128,6 +128,14 @@ async def test_without_the_host_a_page_is_opened_as_ever(is_left: bool, host: Ho
     assert await host.run("exec wslview x") == 3  # there is no real one
 
 
+async def test_a_server_may_be_allowed_to_open_pages(host: Host) -> None:
+    host.listen()
+    host.real("open")
+    assert await host.run(f"open '{PAGE}'", ECA_NVIM_LINKS="") == 0
+    assert host.opened == f"/open||{PAGE}|"
+    assert not host.wanted
+
+
 async def test_a_browser_of_the_user_stays_theirs(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:

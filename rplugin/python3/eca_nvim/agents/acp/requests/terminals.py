@@ -22,7 +22,7 @@ from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import TerminalRequest
 from eca_nvim.protocol.acp import client_requests as wire
 from eca_nvim.protocol.acp.lifecycle import RESOURCE_NOT_FOUND
-from eca_nvim.spawn import LINKS_FROM, child_environment, find_program
+from eca_nvim.spawn import LINKS, LINKS_FROM, child_environment, find_program
 from eca_nvim.transport import Exit, Guard, StartError
 from eca_nvim.transport.pipes import Printed
 from eca_nvim.transport.terminal import Terminal, kill_terminals, start_terminal
@@ -270,8 +270,10 @@ class Terminals:
         """Ask the user if that is needed, and start a command. Raises NotDone."""
         folder = _folder(asked.cwd, session)
         variables = {it.name: it.value for it in asked.env}
-        server = (self._link.program.environment or {}).get(LINKS_FROM, "")
-        environment = child_environment({**VARIABLES, **variables}, server)
+        whole = self._link.program.environment or {}
+        links = {LINKS: whole[LINKS]} if LINKS in whole else {}
+        server = whole.get(LINKS_FROM, "")
+        environment = child_environment({**VARIABLES, **links, **variables}, server)
         words = _words(asked, environment, folder)
         act = acts.run_command(words, folder, variables)
         if session.turn is TurnState.NONE:
