@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import pytest
 from tests.session.panels.test_panels import applied
 from tests.session.rig import Rig
+from tests.support.announced import announced
 
 from eca_nvim.agents.abilities import Grant
 from eca_nvim.chat.vocabulary.agent_events import Tool, ToolServerChanged, ToolServerState
@@ -102,9 +103,10 @@ async def test_each_tool_says_whether_it_asks_and_opens_what_it_does(rig: Rig) -
         *("echo allowed", "echo allowed", "image asks"),
     ]
     assert len({row.id for row in rows_of(rig)}) == len(rows_of(rig))
+    rig.agent.announce(announced(agents=("code",), agent="code"))
     await press(rig, "details", "write_file")
     await press(rig, "details", "preview")
-    await rig.view.until(lambda: "disabled for the agent" in " ".join(shown(rig)))
+    await rig.view.until(lambda: "disabled for the agent code" in shown(rig))
     at = shown(rig).index("write_file asks? Writes a file.")
     assert shown(rig)[at + 3].startswith("asks or not as ECA's config says")
     assert shown(rig)[at + 4 : at + 7] == [

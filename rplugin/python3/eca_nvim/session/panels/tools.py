@@ -191,9 +191,11 @@ class ToolsPanel(Panel):
     def _consent_of(self, known: KnownTool) -> str:
         if known.consent is not Consent.DISABLED:
             return _WORDS[known.consent]
-        option = None if self._chat is None else first_of(self._chat.options, MODE)
-        agent = "that is selected" if option is None else one_line(str(option.value))
-        return f"disabled for the agent {agent}"
+        # The server has one list for all chats: that for the agent which was selected last.
+        options = (first_of(it.options, MODE) for it in self.scene.chats.of(self.server.name))
+        agents = {str(it.value) for it in options if it is not None}
+        one = agents.pop() if len(agents) == 1 else ""
+        return f"disabled for the agent {one or 'that was selected last'}"
 
     def _why_none(self) -> str:
         if self.server.process.agent is None:
