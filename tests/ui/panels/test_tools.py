@@ -1,8 +1,13 @@
 """The panel of tools on the screen: what is allowed there, and what each tool does."""
 
+from pathlib import Path
+
 import pytest
+from tests.agents.acp.terminal_turns import create
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import content, expect, handshake, send, turn
+from tests.ui.talk import say, wait_idle
+from tests.ui.test_acp_terminals import terminal_chat
 
 HOSTILE = "%{1}\x1b[31m\u202eevil\n" + "long" * 30
 SCHEMA = {"properties": {"text": {"type": "string", "description": "What to say"}}}
@@ -64,3 +69,24 @@ def test_five_thousand_tools_are_there_at_once(
     nvim.keys(":Eca tools<CR>")
     nvim.wait_screen("tools: 5000")
     nvim.wait_until("vim.api.nvim_buf_line_count(0) > 5000")
+
+
+@pytest.mark.either_nvim
+def test_what_an_acp_agent_may_do_is_taken_back_at_once(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    turns = ([create("echo hi")], [create("echo hi")], [create("echo hi")])
+    nvim, _ = terminal_chat(start_nvim, tmp_path / "agent", *turns)
+    say(nvim, "go")
+    nvim.wait_screen("Always in this chat: this command here")
+    nvim.command("Eca choose 2")
+    wait_idle(nvim)
+    say(nvim, "go on")
+    wait_idle(nvim)  # it is not asked about
+    nvim.keys("<Esc>:Eca tools<CR>")
+    nvim.wait_screen("allowed  this command here: echo hi")
+    nvim.keys("x")
+    nvim.wait_until("vim.fn.search('this command here', 'nw') == 0")
+    nvim.keys("q")
+    say(nvim, "again")
+    nvim.wait_screen("Always in this chat: this command here")
