@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.launch import REPOSITORY
 
-from eca_nvim.review.checkpoint_store import CheckpointStore, StoredFile, StoreFailed
+from eca_nvim.review.checkpoint_store import CheckpointStore, StoredFile
+from eca_nvim.review.git import GitFailed
 
 NAMES = ["a", "b.txt", "dir", "-r", "ünï", " space", "new\nline", "*", 'q"uote', ".GIT", "GIT~1"]
 ODD = {".GIT"}
@@ -305,5 +306,5 @@ def test_without_git_a_line_says_so(
     store: CheckpointStore, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(StoreFailed, match="git is not installed"):
+    with pytest.raises(GitFailed, match="git is not installed"):
         store.take([str(root)])

@@ -15,19 +15,18 @@ Rules kept here:
 import json
 import os
 import stat
-import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from shutil import rmtree, which
+from shutil import rmtree
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
+from eca_nvim.review.git import GitFailed, run_git
 from eca_nvim.review.workspace import list_files
-from eca_nvim.spawn import child_environment
 
 REFERENCES: Final = "refs/checkpoints/"
 MOST_FILE_BYTES: Final = 20 << 20
@@ -42,34 +41,8 @@ REFUSED: Final = "git cannot store it"
 _GIT_PART: Final = ".git"
 _MODES: Final = "modes"
 _KNOWN_MODES: Final = frozenset({0o644, 0o755})
-_OPTIONS: Final = {
-    "core.bare": "true",
-    "core.attributesFile": os.devnull,
-    "core.autocrlf": "false",
-    "core.excludesFile": os.devnull,
-    "core.fileMode": "true",
-    "core.fsmonitor": "false",
-    "core.hooksPath": os.devnull,
-    "core.ignoreCase": "false",
-    "core.precomposeUnicode": "false",
-    "core.preloadIndex": "true",
-    "core.protectHFS": "false",
-    "core.protectNTFS": "false",
-    "core.safecrlf": "false",
-    "core.splitIndex": "false",
-    "core.symlinks": "true",
-    "core.untrackedCache": "false",
-    "gc.auto": "0",
-    "gc.reflogExpire": "now",
-    "index.version": "4",
-    "maintenance.auto": "false",
-}
 _ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
 """A project's own attributes count less than these of the repository."""
-
-
-class StoreFailed(Exception):
-    """Raised when git cannot do what was asked; the text says why in one line."""
 
 
 class Tree(Struct, frozen=True):
@@ -114,7 +87,7 @@ class CheckpointStore:
     # --- trees ------------------------------------------------------------------------------------
 
     def take(self, roots: Sequence[str]) -> Tree:
-        """Store the files of some folders as they are now. Raises StoreFailed."""
+        """Store the files of some folders as they are now. Raises GitFailed."""
         self._prepare()
         refused: dict[str, str] = {}
         entries: list[str] = []
@@ -123,7 +96,7 @@ class CheckpointStore:
             tree, modes = self._take_root(root, name, refused)
             entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
         listing = "".join(f"{it}\0" for it in sorted(set(entries), key=_entry_name))
-        return Tree(self._git("mktree", "-z", fed=listing.encode()).decode().strip(), refused)
+        return Tree(self._id("mktree", "-z", fed=listing.encode()), refused)
 
     def _take_root(self, root: str, name: str, refused: dict[str, str]) -> tuple[str, str]:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
@@ -135,14 +108,16 @@ class CheckpointStore:
             )  # of a git that was killed
             try:
                 self._update(root, index, wanted, refused)
-                tree = self._git("write-tree", root=root, index=index).decode().strip()
+                tree = self._id("write-tree", root=root, index=index)
                 break
-            except StoreFailed:
+            except GitFailed:
                 if is_last:
                     raise
                 index.unlink(missing_ok=True)  # it is damaged, or names objects that are gone
         listed = b"".join(b"%o %b\0" % (mode, os.fsencode(path)) for path, mode in modes)
-        return tree, self._git("hash-object", "-w", "--stdin", fed=listed).decode().strip()
+        return tree, run_git(
+            self._folder, "hash-object", "-w", "--stdin", fed=listed
+        ).decode().strip()
 
     def _files(
         self, root: str, refused: dict[str, str]
@@ -172,12 +147,19 @@ class CheckpointStore:
         known = self._refused.setdefault(root, {})
         fed = [path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns]
         is_first = not index.exists()
-        before = self._git("ls-files", "-z", root=root, index=index)
+        before = run_git(self._folder, "ls-files", "-z", root=root, index=index)
         stale = set(before.split(b"\0")) - set(map(os.fsencode, fed)) - {b""}
         if stale:
             gone = b"".join(path + b"\0" for path in stale)
-            self._git(
-                "update-index", "-z", "--force-remove", "--stdin", root=root, index=index, fed=gone
+            run_git(
+                self._folder,
+                "update-index",
+                "-z",
+                "--force-remove",
+                "--stdin",
+                root=root,
+                index=index,
+                fed=gone,
             )
         for first in range(0, len(fed), BATCH):
             for path in self._add(root, index, fed[first : first + BATCH], is_first=is_first):
@@ -194,8 +176,8 @@ class CheckpointStore:
         command = (*options, "update-index", "-z", "--add", "--replace", "--stdin")
         fed = b"".join(os.fsencode(path) + b"\0" for path in paths)
         try:
-            self._git(*command, root=root, index=index, fed=fed)
-        except StoreFailed:
+            run_git(self._folder, *command, root=root, index=index, fed=fed)
+        except GitFailed:
             if len(paths) == 1:
                 yield paths[0]
                 return
@@ -206,11 +188,14 @@ class CheckpointStore:
     def changes(self, old: str, new: str, roots: Iterable[str]) -> Mapping[str, Change]:
         """Return what differs between two trees by absolute path, in the folders that both have."""
         found: dict[str, Change] = {}
+        both = self._roots(old) & self._roots(new)
         for root in roots:
             name = name_digest(os.fsencode(root))
+            if name not in both:
+                continue
             before, after = self._modes(old, name), self._modes(new, name)
             compared = ("diff-tree", "-r", "-z", "--no-renames", f"{old}:{name}", f"{new}:{name}")
-            fields = self._git(*compared, may_fail=True).split(b"\0")
+            fields = run_git(self._folder, *compared).split(b"\0")
             for about, path in zip(fields[::2], fields[1::2], strict=False):
                 kinds = about.decode().lstrip(":").split(" ")
                 found[f"{root}/{os.fsdecode(path)}"] = (
@@ -225,34 +210,48 @@ class CheckpointStore:
                 )
         return found
 
+    def _id(
+        self, *arguments: str, root: str | None = None, index: Path | None = None, fed: bytes = b""
+    ) -> str:
+        """Have git make something; return its id. Raises GitFailed."""
+        made = run_git(self._folder, *arguments, root=root, index=index, fed=fed)
+        return made.decode().strip()
+
+    def _roots(self, tree: str) -> set[str]:
+        """Return the names of the folders that a tree has."""
+        listed = run_git(self._folder, "ls-tree", "-d", "--name-only", "-z", tree)
+        return set(listed.decode().split("\0"))
+
     def _file(
         self, tree: str, name: str, path: bytes, modes: Mapping[bytes, int]
     ) -> StoredFile | None:
-        listed = self._git(
-            "ls-tree", "-z", f"{tree}:{name}", "--", os.fsdecode(path), may_fail=True
-        )
+        listed = run_git(self._folder, "ls-tree", "-z", f"{tree}:{name}", "--", os.fsdecode(path))
         if not listed:
             return None
         kind, _, blob = listed.partition(b"\t")[0].decode().split(" ")
         return _stored(kind, blob, modes.get(path))
 
     def content(self, blob: str) -> bytes:
-        """Return a stored content. Raises StoreFailed."""
-        return self._git("cat-file", "blob", blob)
+        """Return a stored content. Raises GitFailed."""
+        return run_git(self._folder, "cat-file", "blob", blob)
 
     def _modes(self, tree: str, name: str) -> Mapping[bytes, int]:
-        kept = self._git("cat-file", "blob", f"{tree}:{_MODES}-{name}", may_fail=True)
+        kept = run_git(self._folder, "cat-file", "blob", f"{tree}:{_MODES}-{name}")
         pairs = (entry.split(b" ", 1) for entry in kept.split(b"\0") if entry)
         return {path: int(mode, 8) for mode, path in pairs}
 
     # --- checkpoints ------------------------------------------------------------------------------
 
     def keep(self, tree: str, moment: int, about: Mapping[str, object]) -> Checkpoint:
-        """Keep a tree. Raises StoreFailed."""
+        """Keep a tree. Raises GitFailed."""
         text = json.dumps(about)
-        commit = self._git("commit-tree", "-F", "-", tree, fed=text.encode()).decode().strip()
+        commit = (
+            run_git(self._folder, "commit-tree", "-F", "-", tree, fed=text.encode())
+            .decode()
+            .strip()
+        )
         id_ = f"{moment}-{self._process}"
-        self._git("update-ref", f"{REFERENCES}{id_}", commit)
+        run_git(self._folder, "update-ref", f"{REFERENCES}{id_}", commit)
         return Checkpoint(id_, tree, moment, about)
 
     def checkpoints(self) -> list[Checkpoint]:
@@ -260,7 +259,7 @@ class CheckpointStore:
         if not (self._folder / "HEAD").exists():
             return []
         form = "--format=%(refname)%00%(tree)%00%(contents)%00"
-        listed = self._git("for-each-ref", form, REFERENCES).decode(errors="replace")
+        listed = run_git(self._folder, "for-each-ref", form, REFERENCES).decode(errors="replace")
         fields = listed.replace("\0\n", "\0").split("\0")[:-1]
         found = [_checkpoint(*fields[at : at + 3]) for at in range(0, len(fields) - 2, 3)]
         return sorted(filter(None, found), key=lambda it: it.time, reverse=True)
@@ -268,11 +267,11 @@ class CheckpointStore:
     def drop(self, ids: Iterable[str]) -> None:
         """Forget checkpoints; their contents go with the next `prune`."""
         deleted = "".join(f"delete {REFERENCES}{it}\n" for it in ids)
-        self._git("update-ref", "--stdin", fed=deleted.encode())
+        run_git(self._folder, "update-ref", "--stdin", fed=deleted.encode())
 
     def prune(self) -> None:
         """Remove what no checkpoint needs, unless it is younger than a day; pack the rest."""
-        self._git("gc", "--quiet", "--prune=1.day.ago")
+        run_git(self._folder, "gc", "--quiet", "--prune=1.day.ago")
         for index in self._folder.glob("index-*"):
             with suppress(OSError, ValueError):
                 process = int(index.name.rpartition("-")[2])
@@ -295,8 +294,6 @@ class CheckpointStore:
         files = (path for path in self._folder.rglob("*") if path.is_file())
         return sum(path.stat().st_size for path in files)
 
-    # --- git --------------------------------------------------------------------------------------
-
     def _prepare(self) -> None:
         """Make the repository, if there is none; another Neovim may do so at the same time."""
         if self._folder.exists():
@@ -306,7 +303,7 @@ class CheckpointStore:
             rmtree(made, ignore_errors=True)  # left by a kill
             (made / "info").mkdir(parents=True)
             made.chmod(0o700)
-            self._git("init", "--quiet", "--bare", "--template=", str(made), folder=made)
+            run_git(made, "init", "--quiet", "--bare", "--template=", str(made))
             (made / "info" / "attributes").write_text(_ATTRIBUTES)
             try:
                 made.rename(self._folder)
@@ -314,61 +311,9 @@ class CheckpointStore:
                 if not self._folder.exists():
                     raise
         except OSError as fault:
-            raise StoreFailed(f"{made}: {fault.strerror}") from fault
+            raise GitFailed(f"{made}: {fault.strerror}") from fault
         finally:
             rmtree(made, ignore_errors=True)
-
-    def _git(
-        self,
-        *arguments: str,
-        root: str | None = None,
-        index: Path | None = None,
-        fed: bytes = b"",
-        folder: Path | None = None,
-        may_fail: bool = False,
-    ) -> bytes:
-        """Run git; return what it prints. Raises StoreFailed unless it `may_fail`."""
-        git = which("git")
-        if git is None:
-            raise StoreFailed("git is not installed: checkpoints need it")
-        options = [part for pair in _OPTIONS.items() for part in ("-c", "=".join(pair))]
-        if root is not None:
-            options += ["-c", "core.bare=false"]
-        command = ["nice", git, *options, *arguments]
-        done = subprocess.run(
-            command,
-            input=fed,
-            capture_output=True,
-            env=self._environment(folder or self._folder, root, index),
-            cwd=root or folder or self._folder,
-            check=False,
-        )
-        if done.returncode and not may_fail:
-            said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
-            raise StoreFailed(f"git {arguments[0]} failed: {said}")
-        return b"" if done.returncode else done.stdout
-
-    def _environment(self, folder: Path, root: str | None, index: Path | None) -> Mapping[str, str]:
-        environment = {
-            key: value for key, value in child_environment().items() if not key.startswith("GIT_")
-        }
-        environment |= {
-            "GIT_ALLOW_PROTOCOL": "none",
-            "GIT_AUTHOR_EMAIL": "eca",
-            "GIT_AUTHOR_NAME": "eca",
-            "GIT_COMMITTER_EMAIL": "eca",
-            "GIT_COMMITTER_NAME": "eca",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_DIR": str(folder),
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C",
-        }
-        if root is not None:
-            environment["GIT_WORK_TREE"] = root
-        if index is not None:
-            environment["GIT_INDEX_FILE"] = str(index)
-        return environment
 
 
 def _listed(root: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.spawn import child_environment
+from eca_nvim.review.git import clean_environment
 
 CHECK_INTERVAL = 0.05
 """Seconds between two checks while git runs."""
@@ -42,10 +42,7 @@ def ls_files(folder: str, *options: str, check: Check) -> bytes:
         return b""
     # A repository's configuration may name programs that git would start: disable these.
     command = [git, "-c", "core.fsmonitor=false", "-C", folder, "ls-files", "-z", *options]
-    environment = {
-        key: value for key, value in child_environment().items() if not key.startswith("GIT_")
-    }
-    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none"}
+    environment = clean_environment() | {"GIT_OPTIONAL_LOCKS": "0"}
     return _output(command, environment, check)
 
 

@@ -27,8 +27,8 @@ from eca_nvim.review.checkpoint_store import (
     Checkpoint,
     CheckpointStore,
     StoredFile,
-    StoreFailed,
 )
+from eca_nvim.review.git import GitFailed
 from eca_nvim.review.snapshots import LINKED
 from eca_nvim.threads import run_in_thread
 
@@ -120,7 +120,7 @@ class Checkpoints:
                 try:
                     await self._do(partial(self._take, self._wanted.popleft()))
                     self._changed()
-                except StoreFailed as fault:
+                except GitFailed as fault:
                     self._say(str(fault))
 
     def _say(self, fault: str) -> None:
@@ -135,7 +135,7 @@ class Checkpoints:
     @property
     def _kept(self) -> CheckpointStore:
         if self._store is None:
-            raise StoreFailed("checkpoints are off: see :help eca-option-checkpoints.enabled")
+            raise GitFailed("checkpoints are off: see :help eca-option-checkpoints.enabled")
         return self._store
 
     def _take(self, about: Mapping[str, object] | None) -> Checkpoint | None:
@@ -172,11 +172,11 @@ class Checkpoints:
     # --- what the user asks for -------------------------------------------------------------------
 
     async def load(self) -> None:
-        """List what is kept, also by other Neovims. Raises StoreFailed."""
+        """List what is kept, also by other Neovims. Raises GitFailed."""
         self.known = await self._do(self._kept.checkpoints)
 
     async def plan(self, checkpoint: Checkpoint) -> Mapping[str, Change]:
-        """Return the files that differ from a checkpoint: now, and then. Raises StoreFailed."""
+        """Return the files that differ from a checkpoint: now, and then. Raises GitFailed."""
 
         def work() -> Mapping[str, Change]:
             now = self._kept.take(self.roots)
@@ -185,7 +185,7 @@ class Checkpoints:
         return await self._do(work)
 
     async def restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
-        """Restore the files of a plan that are still as it says. Raises StoreFailed."""
+        """Restore the files of a plan that are still as it says. Raises GitFailed."""
         return await self._do(partial(self._restore, checkpoint, plan))
 
     def _restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
@@ -204,7 +204,7 @@ class Checkpoints:
             try:
                 self._write(path, change[1])
                 done.append(path)
-            except (OSError, StoreFailed) as fault:
+            except (OSError, GitFailed) as fault:
                 failed[path] = str(fault)
         return Restored(done, failed)
 
@@ -221,7 +221,7 @@ class Checkpoints:
         set_mode(place, file.mode)
 
     async def drop(self, ids: Sequence[str]) -> None:
-        """Delete checkpoints. Raises StoreFailed."""
+        """Delete checkpoints. Raises GitFailed."""
         await self._do(partial(self._kept.drop, ids))
         await self.load()
 

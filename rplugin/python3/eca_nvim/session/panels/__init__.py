@@ -8,7 +8,7 @@ Rules kept here:
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import anyio
@@ -52,7 +52,9 @@ class Shown(Struct, eq=False):
 class Panels:
     """The panels that are shown, by name."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Scene, kinds: Callable[[], Mapping[str, type[Panel]]]) -> None:
+        """`kinds`: called when one is shown; they are loaded with the first one."""
+        self._kinds = kinds
         self._scene = scene
         self._view = scene.view
         self._chats = scene.chats
@@ -73,10 +75,8 @@ class Panels:
     # --- what the user does -----------------------------------------------------------------------
 
     async def _show(self, intent: panels.ShowPanel) -> None:
-        from eca_nvim.session.panels.kinds import KINDS  # noqa: PLC0415 - few requests need them
-
         self._close(panels.ClosePanel(intent.panel))
-        shown = Shown(KINDS[intent.panel](self._scene, intent.chat))
+        shown = Shown(self._kinds()[intent.panel](self._scene, intent.chat))
         self._shown[intent.panel] = shown
         self._draw(intent.panel, shown)
         if not self._is_running:

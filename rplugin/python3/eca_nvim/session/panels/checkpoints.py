@@ -7,7 +7,8 @@ from typing import ClassVar, Final
 
 from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify
 from eca_nvim.chat.vocabulary.panels import Action, Row
-from eca_nvim.review.checkpoint_store import Change, Checkpoint, StoreFailed
+from eca_nvim.review.checkpoint_store import Change, Checkpoint
+from eca_nvim.review.git import GitFailed
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.panels.panel import Answer, Panel, cell, column, note, rest
 from eca_nvim.session.view import Refused
@@ -44,7 +45,7 @@ class CheckpointsPanel(Panel):
         """List what is kept."""
         try:
             await self._checkpoints.load()
-        except StoreFailed as fault:
+        except GitFailed as fault:
             raise Refused(str(fault)) from fault
 
     def rows(self) -> Iterator[Row]:
@@ -99,7 +100,7 @@ class CheckpointsPanel(Panel):
                 await self._restore(found)
             else:
                 await self._checkpoints.drop([found.id])
-        except StoreFailed as fault:
+        except GitFailed as fault:
             raise Refused(str(fault)) from fault
         return None
 

@@ -15,7 +15,7 @@ from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
-from eca_nvim.session.panels.panel import Scene
+from eca_nvim.session.panels.panel import Panel, Scene
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
@@ -25,6 +25,12 @@ from eca_nvim.session.requests.templates import Templates
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.tools import list_tools
 from eca_nvim.session.view import View
+
+
+def _panel_kinds() -> Mapping[str, type[Panel]]:
+    from eca_nvim.session.requests.panel_kinds import KINDS  # noqa: PLC0415 - few requests need them
+
+    return KINDS
 
 
 def request_handlers(
@@ -82,5 +88,5 @@ def request_handlers(
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
-        **Panels(Scene(chats, servers, view, ledger, do, checkpoints)).table,
+        **Panels(Scene(chats, servers, view, ledger, do, checkpoints), _panel_kinds).table,
     }
