@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 from msgspec import NODEFAULT
 from msgspec.structs import replace
 
-from eca_nvim.chat.vocabulary.agent_events import AgentEvent
+from eca_nvim.chat.vocabulary.agent_events import AgentEvent, Tool, ToolServerChanged
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
@@ -92,6 +92,10 @@ def _words(value: object) -> str:
             return f"{value.id}={value.value!r}" + (f" of {offers}" if offers else "")
         case OptionsChanged():
             return f"OptionsChanged({', '.join(map(_words, value.options))})"
+        case Tool():  # what it does has tests of its own
+            return repr(value.name)
+        case ToolServerChanged() if value.since:  # which differs each time
+            return _words(replace(value, since=0.0))
         case Enum():
             return str(value.value)
         case tuple():
