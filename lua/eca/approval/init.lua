@@ -295,6 +295,8 @@ function M.press(key, chat)
   local refusal = item and is_meant and float.refusal(known_of(item).key)
   if not item or not is_meant then
     refusal = 'no request of this chat is on the screen'
+  elseif not config.get().approval.float then
+    refusal = 'the option approval.float is off: open the chat to answer'
   elseif not refusal and allows and not was_read(item) then
     refusal = 'not all of it was on the screen: g<CR> goes there, to scroll'
   end

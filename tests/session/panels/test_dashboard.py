@@ -171,7 +171,7 @@ async def test_a_chat_is_renamed_and_deleted_with_what_runs_for_it(rig: Rig) -> 
     await rig.ask(ActInPanel("dashboard", "stop", 8, row="a"))
     assert rig.view.of(Notify)[-1] == Notify("warn", "this chat is gone")
     await rig.ask(ActInPanel("dashboard", "delete", 9, row="b"))
-    await shows(rig, "no chat yet: n starts one")
+    await shows(rig, "no chat is open: n starts one")
 
 
 async def test_hostile_titles_are_one_line(rig: Rig) -> None:

@@ -42,6 +42,14 @@ def show(start_nvim: StartNeovim, columns: int = 80) -> Neovim:
     nvim = start_nvim(init=CLOCK + WITHOUT_HOST, columns=columns, lines=24)
     nvim.lua("require('eca').open({ chat = ... })", CHAT)
     nvim.lua("require('eca.chat.buffers').ensure('c2') require('eca.chat.buffers').ensure('c3')")
+    fill(nvim)
+    wait(nvim, asked("t2", "c2"), asked("t1", "c1"))
+    nvim.wait_screen("$ ls t1")
+    return nvim
+
+
+def fill(nvim: Neovim) -> None:
+    """Show the dashboard, and fill it as the host does."""
     nvim.keys("<Esc>:Eca dashboard<CR>")
     common: dict[str, Value] = {"asks": [], "everywhere": False, "sure": ""}
     actions = [{**common, "name": "open", "key": "o", "text": "open the chat", "answers": False}]
@@ -50,9 +58,6 @@ def show(start_nvim: StartNeovim, columns: int = 80) -> Neovim:
     rows = [row("c1"), row("c2"), row("c3", "open")]
     draw(nvim, ["panel", "dashboard", "chats", actions], ["panel_rows", "dashboard", 0, 0, rows])
     nvim.wait_screen("3 waiting")
-    wait(nvim, asked("t2", "c2"), asked("t1", "c1"))
-    nvim.wait_screen("$ ls t1")
-    return nvim
 
 
 @pytest.mark.parametrize("columns", [80, 41])
@@ -159,6 +164,10 @@ def test_the_row_decides_only_while_the_user_is_there(start_nvim: StartNeovim) -
     nvim.wait_screen("a does nothing for this request: g<CR> goes to it")
     nvim.keys("q")
     nvim.wait_screen("$ ls t1")
+    nvim.lua("require('eca').setup({ approval = { float = false } })")
+    fill(nvim)
+    nvim.keys("a")
+    nvim.wait_screen("the option approval.float is off: open the chat to answer")
     assert sent(nvim, "decide") == sent(nvim, "answer") == []
 
 

@@ -124,7 +124,7 @@ class DashboardPanel(Panel):
             places = (server if several[0] else "", folders[server] if several[1] else "")
             yield self._row(one, places)
         if not listed:
-            yield note("no chat yet: n starts one")
+            yield note("no chat is open: n starts one")
 
     def _folder(self, server: str) -> str:
         return PurePath(self.scene.servers.get(server).process.folder or "").name
