@@ -246,7 +246,7 @@ end
 local function ask(panel)
   panel.rows, panel.actions, panel.places = {}, {}, nil
   write(panel.buf, 0, -1, { { id = '', line = { { FIRST, 'EcaMuted', 0 } } } })
-  host.send('show_panel', { panel = panel.name, chat = panel.chat })
+  host.send('show_panel', { panel = panel.name, chat = panel.chat, chats = chats.ids() })
 end
 
 --- Close the window of a panel in which the user is, and go back to where they were.

@@ -171,7 +171,19 @@ async def test_a_chat_is_renamed_and_deleted_with_what_runs_for_it(rig: Rig) -> 
     await rig.ask(ActInPanel("dashboard", "stop", 8, row="a"))
     assert rig.view.of(Notify)[-1] == Notify("warn", "this chat is gone")
     await rig.ask(ActInPanel("dashboard", "delete", 9, row="b"))
-    await shows(rig, "no chat is open: n starts one")
+    await shows(rig, "no chat yet: n starts one")
+
+
+async def test_chats_of_a_host_that_has_ended_are_listed(rig: Rig) -> None:
+    await rig.ready("a")
+    rig.do(ShowPanel("dashboard", "a", chats=["a", "b", "c"]))
+    await shows(rig, "New chat", "not open <CR> opens it", "not open")
+    assert [row.chat for row in rows(rig)] == ["a", "b", "c"]
+    assert await rig.ask(ActInPanel("dashboard", "open", 5, row="b")) == {"chat": "b"}
+    rig.do(intents.OpenChat("b"))
+    await shows(rig, "New chat", "New chat", "not open")
+    await rig.ask(ActInPanel("dashboard", "delete", 6, row="b"))
+    await shows(rig, "New chat", "not open")
 
 
 async def test_hostile_titles_are_one_line(rig: Rig) -> None:

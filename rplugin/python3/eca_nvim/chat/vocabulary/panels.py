@@ -83,10 +83,14 @@ class SetRows(bases.ViewOp, frozen=True, tag="panel_rows"):
 
 
 class ShowPanel(bases.Intent, frozen=True, tag="show_panel"):
-    """Show a panel, for the server of a chat (None: the default one), from its first row on."""
+    """Show a panel, for the server of a chat (None: the default one), from its first row on.
+
+    chats: those that the view has; a host that was started again does not know them.
+    """
 
     panel: str
     chat: str | None = None
+    chats: Sequence[str] = ()
 
 
 class ClosePanel(bases.Intent, frozen=True, tag="close_panel"):

@@ -77,6 +77,7 @@ class Panels:
     async def _show(self, intent: panels.ShowPanel) -> None:
         self._close(panels.ClosePanel(intent.panel))
         shown = Shown(self._kinds()[intent.panel](self._scene, intent.chat))
+        shown.panel.in_view = intent.chats
         self._shown[intent.panel] = shown
         self._draw(intent.panel, shown)
         if not self._is_running:

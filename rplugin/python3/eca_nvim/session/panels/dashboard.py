@@ -3,6 +3,7 @@
 Rules kept here:
 - Those that need the user come first: what has waited longest, then what has ended unseen. Then
   those that run, then the others, the last used first.
+- A chat that only the view has, as the host was started again, is listed as not open.
 - What a chat has changed is counted again when it has changed something else, once a second at
   most for all chats: a drawing is never late because of it.
 """
@@ -123,8 +124,11 @@ class DashboardPanel(Panel):
             server = one.chat.server_name
             places = (server if several[0] else "", folders[server] if several[1] else "")
             yield self._row(one, places)
-        if not listed:
-            yield note("no chat is open: n starts one")
+        known = self.scene.chats.table
+        self.in_view = [it for it in self.in_view if it not in known]
+        yield from map(_not_open, self.in_view)
+        if not listed and not self.in_view:
+            yield note("no chat yet: n starts one")
 
     def _folder(self, server: str) -> str:
         return PurePath(self.scene.servers.get(server).process.folder or "").name
@@ -182,6 +186,8 @@ class DashboardPanel(Panel):
         chat = self.scene.chats.table.get(row)
         if action == "new":
             return {"new": chat.server_name if chat else ""}
+        if action == "open" and row in self.in_view:
+            return {"chat": row}
         if chat is None:
             raise Refused("this chat is gone")
         match action:
@@ -204,6 +210,11 @@ def _listed(chat: Chat) -> _Listed:
     if _LOOKS[state][1] in (_Rank.WAITS, _Rank.RUNS):
         since = turn.started_ms or now()
     return _Listed(chat, state, _asked_since(chat) or since, told)
+
+
+def _not_open(chat_id: str) -> Row:
+    line = column("not open", 8, "EcaMuted"), column("", 6), rest("<CR> opens it", "EcaMuted")
+    return Row(chat_id, line, ("open",), chat=chat_id)
 
 
 def _state(chat: Chat, told: Mapping[str, Any]) -> str:

@@ -51,6 +51,8 @@ class Panel(ABC):
     def __init__(self, scene: Scene, chat_id: str | None) -> None:
         self.scene = scene
         self.chat_id = chat_id
+        self.in_view: Sequence[str] = ()
+        """The chats that the view had when the panel was shown."""
         self.opened = set[str]()
         """The rows whose details are shown."""
 
