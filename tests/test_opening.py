@@ -196,6 +196,7 @@ OWN_NAMES = {
     "store.py": {"open", "read_bytes", "read_text", "write_bytes"},
     "mcp/tools.py": {"read_text"},  # by the editor
     "nvim/logs.py": {"open"},
+    "session/panels/trace.py": {"open", "fdopen"},  # a new file, by the name that the user gives
     "session/session.py": {"open"},  # of a fold
     "review/checkpoint_store.py": {"write_text"},  # of a repository of ours
     "review/workspace.py": {"read_text"},  # the kernel's file about a process

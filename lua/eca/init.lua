@@ -2,15 +2,14 @@
 ---
 --- Rules kept here:
 --- - No function blocks: they return what the host has sent so far, together with what was sent to
----   it since. The exceptions are `transcript` and `tools` without
----   a callback.
+---   it since. The one exception is `transcript` without a callback.
 --- - A configuration calls `setup` while Neovim starts, so everything else is loaded at its first
 ---   use.
 --- - A function without the id of a chat acts on the current one: that of the current buffer, else
 ---   of this tab page, else the last one used.
 local M = {}
 
-local ANSWER_TIMEOUT = 5000 -- ms
+local TRANSCRIPT_TIMEOUT = 5000 -- ms
 
 ---@param name string
 ---@param payload table<string, any>
@@ -301,6 +300,19 @@ function M.mcp()
   return require('eca.state.mirror').tool_servers()
 end
 
+---@class eca.PublicTool
+---@field name string
+---@field server_name string
+---@field mcp? string the MCP server that has it; nil: it is the server's own
+---@field description string
+---@field disabled boolean for the agent that was selected last
+
+--- The tools of all servers (`:help eca.tools()`).
+---@return eca.PublicTool[]
+function M.tools()
+  return require('eca.state.mirror').tools()
+end
+
 --- The commands that the servers run or have run in the background (`:help eca.jobs()`).
 ---@param server? string the name of one of them
 ---@return eca.PublicJob[]
@@ -337,48 +349,26 @@ function M.statusline()
   return require('eca.ui.sanitize').statusline(table.concat(words, ' '))
 end
 
---- Ask the host. Without a callback: wait for the answer, at most 5 s.
----@param name string
----@param payload table<string, any>
----@param callback? fun(answer: any)
----@return any answer nil on timeout
-local function ask(name, payload, callback)
-  local answer ---@type any
-  require('eca.view') -- joins the host with what draws
-  require('eca.host').ask(name, payload, callback or function(answered)
-    answer = answered
-  end)
-  if not callback then
-    vim.wait(ANSWER_TIMEOUT, function()
-      return answer ~= nil
-    end, 10)
-  end
-  return answer
-end
-
 --- The whole chat as Markdown, closed blocks included. Without a callback it waits for the host, at
 --- most 5 s, and returns the text, or nil on timeout.
 ---@param chat? string
 ---@param callback? fun(markdown: string)
 ---@return string?
 function M.transcript(chat, callback)
-  return ask('transcript', { chat = chat or M.current() }, callback)
-end
-
----@class eca.PublicTool
----@field name string
----@field server_name string
----@field mcp? string the MCP server that has it; nil: it is the agent's own
----@field description string
----@field consent 'disabled'|'trust'|'allowed'|'asks'|'config' `:help eca.tools()`
-
---- The tools that the server of the current chat has told. Without a callback it waits for the
---- host, at most 5 s, and returns them, or nil on timeout.
----@param callback? fun(tools: eca.PublicTool[])
----@return eca.PublicTool[]?
-function M.tools(callback)
-  require('eca.view') -- joins the host with what draws
-  return ask('list_tools', { chat = require('eca.window').current_chat() }, callback)
+  local answer ---@type string?
+  require('eca.host').ask(
+    'transcript',
+    { chat = chat or M.current() },
+    callback or function(markdown)
+      answer = markdown
+    end
+  )
+  if not callback then
+    vim.wait(TRANSCRIPT_TIMEOUT, function()
+      return answer ~= nil
+    end, 10)
+  end
+  return answer
 end
 
 return M

@@ -246,6 +246,10 @@ def panels(nvim: Neovim) -> None:
         eca(nvim, name)
         nvim.wait_until(f"vim.api.nvim_buf_get_name(0) == 'eca://panel/{name}'")
         nvim.keys("rq" if name == "providers" else "q")
+    nvim.command("Eca hide")
+    nvim.lua("require('eca').send('hello')")  # a turn that ends unseen
+    wait_idle(nvim)
+    nvim.command("EcaChat")
 
 
 def servers(nvim: Neovim) -> None:

@@ -152,6 +152,7 @@ M.UNTITLED = 'New chat'
 
 local chats = {} ---@type table<string, eca.MirroredChat> by id
 local servers_told = {} ---@type table<string, eca.ServerProcess> by name
+local tools = {} ---@type eca.PublicTool[]
 local tool_servers = {} ---@type eca.ToolServer[] of all servers, in the order in which they came
 local all_pending = {} ---@type eca.Pending[] oldest first, over all chats
 
@@ -251,9 +252,31 @@ function M.set_tool_server(told)
   end
   if told.status == 'removed' then
     table.remove(tool_servers, place)
+    M.set_tools(told.server_name, told.kind ~= 'native' and told.name or nil, {})
   else
     tool_servers[place] = M.clean(told)
   end
+end
+
+--- Op `tools`.
+---@param server string
+---@param mcp? string
+---@param told table[] name, description and disabled of each
+function M.set_tools(server, mcp, told)
+  local others = vim.tbl_filter(function(tool)
+    return tool.server_name ~= server or tool.mcp ~= mcp
+  end, tools)
+  for _, tool in ipairs(M.clean(told)) do
+    tool.server_name, tool.mcp = server, mcp
+    others[#others + 1] = tool
+  end
+  tools = others
+end
+
+--- The tools of all servers.
+---@return eca.PublicTool[]
+function M.tools()
+  return vim.deepcopy(tools)
 end
 
 --- The tool servers of all servers.

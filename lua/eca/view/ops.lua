@@ -155,6 +155,10 @@ function draw.work(op)
   all_stale = true
 end
 
+function draw.tools(op)
+  mirror.set_tools(op.server, op.mcp, op.tools)
+end
+
 function draw.tool_server(op)
   mirror.set_tool_server(op.told)
   emit('EcaToolServerChanged', mirror.clean(op.told))

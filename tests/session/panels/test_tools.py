@@ -1,11 +1,11 @@
 """The panel of tools: what each does, whether it asks, and what is taken back from there."""
 
-import time
 from collections.abc import Sequence
 from itertools import count
 from typing import Any, TypeAlias
 
 import pytest
+from msgspec.structs import replace
 from tests.session.panels.test_panels import applied
 from tests.session.rig import Rig
 from tests.support.announced import announced
@@ -13,9 +13,8 @@ from tests.support.announced import announced
 from eca_nvim.agents.abilities import Grant
 from eca_nvim.chat.vocabulary.agent_events import Tool, ToolServerChanged, ToolServerState
 from eca_nvim.chat.vocabulary.intents import SetTrust
-from eca_nvim.chat.vocabulary.ops import Notify
+from eca_nvim.chat.vocabulary.ops import Notify, SetTools
 from eca_nvim.chat.vocabulary.panels import ActInPanel, Row, SetPanel, SetRows, ShowPanel
-from eca_nvim.chat.vocabulary.query_intents import ListTools
 from eca_nvim.session.panels.tools import parameters
 
 pytestmark = pytest.mark.anyio
@@ -152,25 +151,21 @@ async def test_a_server_that_tells_no_tools_says_so_beside_what_is_allowed(rig: 
 
 async def test_a_script_gets_them_as_tables(rig: Rig) -> None:
     await open_panel(rig, NATIVE, MOCK)
-    listed: Value = await rig.ask(ListTools(9, "a"))
-    assert listed[1] == {
-        "name": "write_file",
-        "server_name": "eca",
-        "description": "Writes a file.\nWhole.",
-        "consent": "config",
-    }
-    assert [it.get("mcp") for it in listed] == [None, None, "mock", "mock", "mock"]
-    assert [it["consent"] for it in listed[2:]] == ["allowed", "allowed", "asks"]
+    native, mock = rig.view.of(SetTools)
+    assert (native.mcp, mock.mcp) == (None, "mock")
+    assert {"name": "preview", "description": "", "disabled": True} in native.tools
+    whole = {"name": "write_file", "description": "Writes a file. Whole.", "disabled": False}
+    assert whole in native.tools
+    rig.agent.announce(replace(MOCK, status=ToolServerState.STOPPED))
+    assert len(rig.view.of(SetTools)) == len((NATIVE, MOCK))  # they are the same
 
 
 async def test_five_thousand_tools_cost_no_noticeable_time(rig: Rig) -> None:
     tools = tuple(Tool(f"tool {number}", f"Does {number}." * 20) for number in range(5000))
     agent = await rig.ready()
     agent.announce(ToolServerChanged("many", ToolServerState.RUNNING, "mcp", tools))
-    began = time.monotonic()
     rig.do(ShowPanel("tools", "a"))
     await rig.view.until(lambda: rows_of(rig))
-    assert time.monotonic() - began < 1
     assert len(rows_of(rig)) > len(tools)
 
 

@@ -53,7 +53,7 @@ def test_what_was_always_allowed_is_shown_and_trust_is_taken_back(
     nvim.keys("ggx")
     nvim.wait_until("not require('eca').status().trust")
     (_, echo) = nvim.lua("return require('eca').tools()")
-    assert (echo["mcp"], echo["consent"]) == ("mock", "allowed")
+    assert (echo["mcp"], echo["server_name"], echo["disabled"]) == ("mock", "eca", False)
 
 
 @pytest.mark.either_nvim

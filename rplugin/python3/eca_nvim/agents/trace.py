@@ -6,7 +6,6 @@ Rules kept here:
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum, auto
@@ -34,9 +33,7 @@ LONGEST: Final = 1 << 20
 """Bytes of a message that are kept while it is shown; of a longer one the beginning is."""
 EXCERPT: Final = 4 << 10
 NOT_KEPT: Final = "what went over the connection here is not kept any more"
-_BEGINNING: Final = re.compile(
-    rb'\{"jsonrpc":"2\.0",(?:"id":(?P<id>-?\d+|"[^"]*"),?)?(?:"method":"(?P<method>[^"]*)")?'
-)
+_BEGINNING: Final = b'{"jsonrpc":"2.0",'
 """How our own messages begin; of a very long one nothing else is kept."""
 
 
@@ -209,10 +206,11 @@ class Reader:
 
     def _beginning(self, piece: Piece) -> Traced:
         """Read what is left of a very long message of ours."""
-        begins = _BEGINNING.search(piece.data)
-        method = ((begins and begins["method"]) or b"").decode()
-        number = None if begins is None or begins["id"] is None else json.loads(begins["id"])
-        body = piece.data if begins is None else piece.data[begins.start() :]
+        _, begins, rest = piece.data.partition(_BEGINNING)
+        body = begins + rest if begins else piece.data
+        number, rest = _value_of(b'"id":', rest)
+        named, _ = _value_of(b'"method":', rest.lstrip(b","))
+        method = named if isinstance(named, str) else ""
         kind = Kind.NOTIFICATION if number is None else Kind.REQUEST if method else Kind.ANSWER
         found = self._traced(kind, piece, body, method)
         found.size = piece.size
@@ -250,3 +248,15 @@ class Reader:
             return None
         wire_id = named.chat_id or named.session_id
         return self._chat_of(wire_id) if isinstance(wire_id, str) else None
+
+
+def _value_of(key: bytes, data: bytes) -> tuple[object, bytes]:
+    """Return the value of a key with which data begins, and what follows it; None without it."""
+    if not data.startswith(key):
+        return None, data
+    text = data[len(key) : len(key) + EXCERPT].decode(errors="replace")
+    try:
+        value, end = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return None, data
+    return value, data[len(key) + len(text[:end].encode()) :]

@@ -194,8 +194,8 @@ class CheckpointStore:
             if name not in both:
                 continue
             before, after = self._modes(old, name), self._modes(new, name)
-            compared = ("diff-tree", "-r", "-z", "--no-renames", f"{old}:{name}", f"{new}:{name}")
-            fields = run_git(self._folder, *compared).split(b"\0")
+            compared = ("-r", "-z", "--no-renames", f"{old}:{name}", f"{new}:{name}")
+            fields = run_git(self._folder, "diff-tree", *compared).split(b"\0")
             for about, path in zip(fields[::2], fields[1::2], strict=False):
                 kinds = about.decode().lstrip(":").split(" ")
                 found[f"{root}/{os.fsdecode(path)}"] = (
@@ -211,10 +211,15 @@ class CheckpointStore:
         return found
 
     def _id(
-        self, *arguments: str, root: str | None = None, index: Path | None = None, fed: bytes = b""
+        self,
+        task: str,
+        *arguments: str,
+        root: str | None = None,
+        index: Path | None = None,
+        fed: bytes = b"",
     ) -> str:
         """Have git make something; return its id. Raises GitFailed."""
-        made = run_git(self._folder, *arguments, root=root, index=index, fed=fed)
+        made = run_git(self._folder, task, *arguments, root=root, index=index, fed=fed)
         return made.decode().strip()
 
     def _roots(self, tree: str) -> set[str]:

@@ -46,7 +46,7 @@ class GitFailed(Exception):
 
 
 def clean_environment() -> dict[str, str]:
-    """Return the environment of a git that is to know no repository but the one it is told."""
+    """Return the environment for git, without what is meant for other repositories."""
     inherited = child_environment().items()
     kept = {key: value for key, value in inherited if not key.startswith("GIT_")}
     return {**kept, "GIT_ALLOW_PROTOCOL": "none", "GIT_TERMINAL_PROMPT": "0"}
@@ -54,12 +54,13 @@ def clean_environment() -> dict[str, str]:
 
 def run_git(
     repository: Path,
+    task: str,
     *arguments: str,
     root: str | None = None,
     index: Path | None = None,
     fed: bytes = b"",
 ) -> bytes:
-    """Run git for a bare repository; return what it prints. Raises GitFailed.
+    """Run a task of git for a bare repository; return what it prints. Raises GitFailed.
 
     root: the folder whose files it is about; index: the file for its list of them.
     """
@@ -72,7 +73,7 @@ def run_git(
         options += ["-c", f"{name}={value}"]
     try:
         done = subprocess.run(
-            [*priority, git, *options, *arguments],
+            [*priority, git, *options, task, *arguments],
             input=fed,
             capture_output=True,
             env=_environment(repository, root, index),
@@ -81,10 +82,10 @@ def run_git(
             timeout=PATIENCE,
         )
     except (OSError, subprocess.TimeoutExpired) as fault:
-        raise GitFailed(f"git {arguments[0]} failed: {fault}") from fault
+        raise GitFailed(f"git {task} failed: {fault}") from fault
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
-        raise GitFailed(f"git {arguments[0]} failed: {said}")
+        raise GitFailed(f"git {task} failed: {said}")
     return done.stdout
 
 

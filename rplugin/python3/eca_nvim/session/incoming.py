@@ -62,6 +62,8 @@ _ALONE = frozenset({ChatDeleted, OptionRefused, OptionsChanged})
 """Events that also concern the session; each is handled alone."""
 
 
+MOST_TOOLS, TOOL_CELLS = 1000, 300
+"""Tools of a tool server in the Lua API, and cells of what each does, at most."""
 JOB_CELLS, NAME_CELLS, ERROR_CELLS = 40, 30, 200
 QUIET_SECONDS: Final = 30.0
 """Time in which the same line about a tool server is not repeated."""
@@ -195,6 +197,8 @@ class IncomingEvents:
             del self.tool_servers[event.name]
         if before is None or self._public(before) != self._public(event):
             self._view.push([ops.SetToolServer(self._public(event))])
+        if not event.removed and (before is None or before.tools != event.tools):
+            self._view.push([_public_tools(self._server, event)])
         told = None if event.removed else _TOLD.get(event.status)
         known = before and (before.status, before.error)
         if told is not None and known != (event.status, event.error):
@@ -286,6 +290,19 @@ class IncomingEvents:
         self.show_welcome(chat)
         self._options.begin(chat)
         self._trust.chat_created(chat)
+
+
+def _public_tools(server: str, known: agent_events.ToolServerChanged) -> ops.SetTools:
+    """Return what the Lua API says of the tools of a tool server."""
+    tools = [
+        {
+            "name": one_line(it.name),
+            "description": truncate(one_line(it.description), TOOL_CELLS),
+            "disabled": it.disabled,
+        }
+        for it in (known.tools or ())[:MOST_TOOLS]
+    ]
+    return ops.SetTools(server, tools, None if known.kind == "native" else one_line(known.name))
 
 
 def _public(provider: agent_events.Provider) -> Mapping[str, object]:

@@ -1,16 +1,14 @@
 """Tools: those that a server has told, and what is known of whether each asks the user."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
 
 from eca_nvim.agents.abilities import Grant
 from eca_nvim.chat.model.chat import Chat
-from eca_nvim.chat.text.safe_text import clean, one_line
 from eca_nvim.chat.vocabulary.agent_events import Tool, ToolServerChanged
-from eca_nvim.chat.vocabulary.query_intents import ListTools
-from eca_nvim.session.servers import NamedServer, Servers
+from eca_nvim.session.servers import NamedServer
 
 _NATIVE = "native"
 
@@ -69,16 +67,3 @@ class KnownTools:
             return Consent.ALLOWED
         has_asked = self._grants is not None and self._grants.has_asked(tool.name, mcp)
         return Consent.ASKS if has_asked else Consent.CONFIG
-
-
-def list_tools(servers: Servers, intent: ListTools) -> Sequence[Mapping[str, object]]:
-    """Answer a request for the tools of a chat's server."""
-    chat = servers.chats.table.get(intent.chat or "")
-    server = servers.get(None if chat is None else chat.server_name)
-    listed: list[Mapping[str, object]] = []
-    for known in KnownTools(server, chat):
-        name, about = one_line(known.tool.name), clean(known.tool.description)
-        item = {"name": name, "server_name": server.name, "description": about}
-        mcp = {} if known.mcp is None else {"mcp": one_line(known.mcp)}
-        listed.append({**item, **mcp, "consent": known.consent.value})
-    return listed

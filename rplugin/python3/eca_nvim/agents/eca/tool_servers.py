@@ -10,8 +10,6 @@ Rules kept here:
 - Only standard error has the reason of a failure.
 """
 
-import os
-import re
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -37,6 +35,7 @@ from eca_nvim.chat.vocabulary.agent_events import Offered, ToolServerChanged
 from eca_nvim.chat.vocabulary.agent_events import ToolServerState as State
 from eca_nvim.paths import uri_of
 from eca_nvim.protocol.eca import tools
+from eca_nvim.spawn import child_environment
 
 SECOND_START: Final = 6.0
 """Seconds in which the ECA server's look at its changed configuration starts a server again."""
@@ -63,9 +62,8 @@ _AT_REST: Final = frozenset({State.STOPPED, State.DISABLED, State.FAILED})
 _OURS: Final = frozenset({State.UNKNOWN, *_STAYS})
 _WIRE: Final[Mapping[str, State]] = {it.value: it for it in State if it not in _OURS}
 
-_FAULT = re.compile(
-    r"\[MCP\].*?(?:Could not initialize|error initializing|Initialization of) MCP server (.+)"
-)
+_FAULTS: Final = ("Could not initialize", "error initializing", "Initialization of")
+"""What stands before `MCP server`, its name and a reason in a line of standard error."""
 
 
 class _Way(Struct, frozen=True):
@@ -104,7 +102,7 @@ class EcaToolServers:
         self._server = server
         self._emit = emit
         self._folders = folders
-        self._environment = os.environ if environment is None else environment
+        self._environment = child_environment() if environment is None else environment
         self.known: dict[str, ToolServerChanged] = {}
         """All that is known of them, by name."""
         self._changed = anyio.Event()
@@ -129,9 +127,8 @@ class EcaToolServers:
 
     def said(self, line: str) -> None:
         """Read a line of standard error: it may say why a server has failed."""
-        found = _FAULT.search(line[:LONGEST_LINE])
-        if found is not None:
-            self._faults.append(found[1])
+        if (fault := _fault(line[:LONGEST_LINE])) is not None:
+            self._faults.append(fault)
             for known in [*self.known.values()]:
                 if known.status is State.FAILED and (error := self._error(known.name)):
                     self._emit([self._keep(replace(known, error=error))])
@@ -265,8 +262,7 @@ class EcaToolServers:
 
     def tell(self, message: type[tools.OfMcpServer], name: str) -> None:
         """Send what has no answer, if the server knows it. Raises AgentLacks."""
-        known_always = message in (tools.McpStart, tools.McpStop)
-        if not known_always and not self._server.dialect.is_today:
+        if not self._server.dialect.may_know(message.method):
             raise AgentLacks(f"this server does not know {message.method}")
         self._server.notify(message(name=name))
 
@@ -351,3 +347,11 @@ def _target(target: Target) -> Mapping[str, Any]:
 
 def _shown(name: str) -> str:
     return truncate(one_line(name), NAME_CELLS)
+
+
+def _fault(line: str) -> str | None:
+    """Return the name of a server that has failed, and why, as the line says it."""
+    if "[MCP]" not in line:
+        return None
+    ends = (line.partition(f"{it} MCP server ")[2] for it in _FAULTS)
+    return next(filter(None, ends), None)

@@ -173,6 +173,17 @@ class SetToolServer(ViewOp, frozen=True, tag="tool_server"):
     told: Mapping[str, object]
 
 
+class SetTools(ViewOp, frozen=True, tag="tools"):
+    """The tools of a tool server that other code may know: name, description and disabled.
+
+    mcp: the name of the tool server, None for the server's own tools.
+    """
+
+    server: str
+    tools: Sequence[Mapping[str, object]]
+    mcp: str | None = None
+
+
 class SetProviders(ViewOp, frozen=True, tag="providers"):
     """All that is known of who offers a server its models: none before it was asked.
 

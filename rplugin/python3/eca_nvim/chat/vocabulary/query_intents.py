@@ -262,15 +262,3 @@ class FileWritten(Intent, frozen=True, tag="wrote"):
 
     path: str
     state: Literal["begun", "written", "given_up"]
-
-
-class ListTools(Intent, frozen=True, tag="list_tools"):
-    """Ask for the tools of the server of a chat (None: the default one).
-
-    The answer is a list of tables: name, server_name, mcp (the tool server, absent for one of the
-    agent's own), description, and consent: disabled, trust, allowed, asks, or config if only the
-    agent's configuration says whether it asks.
-    """
-
-    request: int
-    chat: str | None = None

@@ -1,7 +1,6 @@
 """What configures an MCP server: its command line or url, and the file that names it."""
 
 import json
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final, TypeAlias
 from eca_nvim.agents.abilities import Target
 from eca_nvim.chat.text.safe_text import host_of, one_line
 from eca_nvim.chat.vocabulary.agent_events import ToolServerChanged
+from eca_nvim.paths import open_regular
 from eca_nvim.session.panels.panel import LONGEST_CELL
 from eca_nvim.session.view import Refused
 from eca_nvim.threads import run_in_thread
@@ -40,7 +40,7 @@ def read_target(text: str) -> Target:
         raise Refused(f"the command line cannot be read: {fault}".lower()) from None
     if not command or not command[0]:
         raise Refused("a command line or a url is needed")
-    if re.match(r"\w+=", command[0]):
+    if command[0].partition("=")[0].isidentifier() and "=" in command[0]:
         raise Refused(
             "variables cannot be set here: add the server, then e edits its configuration"
         )
@@ -55,15 +55,25 @@ async def find(files: Sequence[Path], name: str) -> Place | None:
 def find_place(files: Sequence[Path], name: str) -> Place | None:
     """Return the first of some files that configures a server, and the line of its name."""
     spelt = {json.dumps(name), json.dumps(name, ensure_ascii=False)}
-    key = re.compile(f"(?:{'|'.join(map(re.escape, spelt))})\\s*:")
     for file in files:
         try:
-            with file.open("rb") as opened:
+            with open_regular(str(file)) as opened:
                 text = opened.read(LARGEST_FILE).decode(errors="replace")
-        except OSError:
+        except (OSError, ValueError):
             continue  # most projects have none
         begin = text.find('"mcpServers"')
-        found = key.search(text, begin) if begin >= 0 else None
-        if found is not None:
-            return file, text.count("\n", 0, found.start()) + 1
+        places = [_key(text, it, begin) for it in spelt] if begin >= 0 else []
+        if found := [it for it in places if it >= 0]:
+            return file, text.count("\n", 0, min(found)) + 1
     return None
+
+
+def _key(text: str, spelt: str, begin: int) -> int:
+    """Return where a name stands as a key, from a place on; -1 if it does not."""
+    at = text.find(spelt, begin)
+    while at >= 0:
+        after = at + len(spelt)
+        if text[after : after + LONGEST_CELL].lstrip().startswith(":"):
+            break
+        at = text.find(spelt, after)
+    return at

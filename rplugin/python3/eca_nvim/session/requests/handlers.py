@@ -1,7 +1,6 @@
 """Handlers: what each request of the user does; loaded with the first one. Logins."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
@@ -23,7 +22,6 @@ from eca_nvim.session.requests.saved_chats import SavedChats
 from eca_nvim.session.requests.search import ChatContent
 from eca_nvim.session.requests.templates import Templates
 from eca_nvim.session.servers import NamedServer, Servers
-from eca_nvim.session.tools import list_tools
 from eca_nvim.session.view import View
 
 
@@ -74,7 +72,6 @@ def request_handlers(
         chats.apply(chats.get(intent.chat), [events.NoticeReceived(line)])
 
     return {
-        query_intents.ListTools: partial(list_tools, servers),
         query_intents.CheckContext: contexts.check,
         query_intents.ReadDiff: contexts.read_diff,
         query_intents.PasteImage: images.paste,

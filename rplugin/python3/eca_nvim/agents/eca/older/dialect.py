@@ -66,6 +66,8 @@ _KNOWN_SINCE: Final[Mapping[str, Generation]] = {
     chats.ChatDeleteParams.method: Generation.BEHAVIORS,
     contexts.QueryContextParams.method: Generation.BEHAVIORS,
     contexts.QueryCommandsParams.method: Generation.BEHAVIORS,
+    tools.McpStart.method: Generation.DRAFT,
+    tools.McpStop.method: Generation.DRAFT,
 }
 """Requests that servers before today's know; they are sent no others."""
 _ABLE_SINCE: Final[Mapping[Ability, Generation]] = {
