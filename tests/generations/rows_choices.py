@@ -101,7 +101,7 @@ ROWS = [
     Row(
         names="000-92 001-94",
         says="tool/serverUpdated of the native server: status, tools",
-        does=["open", "panel mcp", "act open ECA", "panel mcp edit_file"],
+        does=["open", "panel mcp", "panel mcp ECA", "act open ECA", "panel mcp edit_file"],
         fresh=True,
         listed=["running ECA 1 tool, the server's own", "edit_file   Edits."],
     ),
