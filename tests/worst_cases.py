@@ -314,7 +314,7 @@ WORST: dict[str, Sequence[Worst]] = {
         for symbol, piece in (("a", "a"), ("a" * 50, "a"), ("a", "a1"))
     ],
     "eca_nvim.path_risks": [
-        Worst(path_risks._OF_ANY_AGENT.fullmatch, repeated(piece)) for piece in ("mcp", "mcp.y")
+        Worst(path_risks._OF_ANY_AGENT.has, repeated(piece)) for piece in ("mcp", "mcp.y")
     ],
     "eca_nvim.redaction": [
         Worst(redaction.without_keys, repeated(piece)) for piece in redacted.WORST

@@ -11,8 +11,9 @@ local servers = require('eca.state.servers')
 local transcript = require('eca.transcript')
 local winbar = require('eca.window.winbar')
 
---- Milliseconds in which a server usually starts. Loading what completes takes several.
-local START = 150
+--- Milliseconds in which a fast server has started for sure. Loading what completes takes twelve, in
+--- which nothing else is drawn: at 150 it was just that the server is ready.
+local START = 500
 
 --- Set up completion in an input when the user first goes there, but not while the server starts;
 --- or when the user types there. A chat that an autocommand opens is entered without `BufEnter`.

@@ -1,4 +1,4 @@
-"""Digests of names and texts."""
+"""Digests of names and texts, and ids that nobody can guess."""
 
 from hashlib import sha256
 
@@ -12,3 +12,10 @@ def text_digest(text: str) -> str:
 def name_digest(name: bytes) -> str:
     """Return 16 hexadecimal digits of the SHA-256 of a short text."""
     return sha256(name).hexdigest()[:16]
+
+
+def new_id() -> str:
+    """Return a random UUID."""
+    from uuid import uuid4  # noqa: PLC0415 - it loads `platform`: 1.5 ms of the start
+
+    return str(uuid4())

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
+from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
@@ -21,13 +22,23 @@ _OF_REPOSITORIES: Final = (_GIT, ".jj", ".hg")
 _IN_GIT_FOLDERS: Final = ("HEAD", "objects", "refs")
 
 
-def _names(*patterns: str) -> re.Pattern[str]:
-    """Compile names of files, or of a folder and a file in it (`.local/bin`).
+class _Names:
+    """Names of files, or of a folder and a file in it (`.local/bin`).
 
     `*` stands for any text of a name. What stands between two is looked for once (`(?>…)`): else a
     long name would take quadratic time.
     """
-    return re.compile("|".join(map(_expression, patterns)))
+
+    def __init__(self, *patterns: str) -> None:
+        self._patterns = patterns
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile("|".join(map(_expression, self._patterns)))  # 1.5 ms of the start
+
+    def has(self, name: str) -> bool:
+        """Return whether a name is one of these."""
+        return self._compiled.fullmatch(name) is not None
 
 
 def _expression(pattern: str) -> str:
@@ -38,13 +49,13 @@ def _expression(pattern: str) -> str:
 
 _RUN_PROGRAMS: Final = frozenset({_GIT, ".hg", ".jj", ".sl", ".svn"})
 """Folders of version control, from which it runs programs."""
-_OF_EDITOR: Final = _names(
+_OF_EDITOR: Final = _Names(
     *(".nvim.lua", ".nvimrc", ".exrc"),  # see 'exrc'
     *(".vimrc", ".gvimrc", ".vim", ".lazy.lua", ".lvimrc", ".local.vimrc", ".vimspector.json"),
     *(".vscode", ".idea", ".helix", ".zed", ".fleet", "*.sublime-project", ".devcontainer*"),
     *(".emacs*", ".dir-locals*.el"),
 )
-_OF_SYSTEM: Final = _names(
+_OF_SYSTEM: Final = _Names(
     *(".bash*", ".zsh*", ".zprofile", ".zlog*", ".profile*", ".kshrc", ".*cshrc", ".xonshrc"),
     *(".login", ".logout", ".inputrc", ".envrc*", ".env", ".env.*", ".direnv", ".autoenv*"),
     *(".ssh", ".gnupg", ".netrc", ".npmrc", ".yarnrc*", ".pam_environment"),
@@ -97,7 +108,7 @@ In a workspace; it may itself be in a folder with such a name.
 """
 _OF_TOOL_SERVERS: Final = ("*mcp*.json", "*mcp*.jsonc", "*mcp*.toml", "*mcp*.y*ml")
 """Files that name programs which agents start."""
-_OF_ANY_AGENT: Final = _names(*chain(*OF_AGENTS.values()), *_OF_TOOL_SERVERS)
+_OF_ANY_AGENT: Final = _Names(*chain(*OF_AGENTS.values()), *_OF_TOOL_SERVERS)
 
 
 class PathRisk(Enum):
@@ -160,11 +171,11 @@ def _risks(
     below = [name for path in (real, written) for name in _steps(_below(path, folders))]
     homes = [home for home in _homes() if real.is_relative_to(home)]
     at_home = [name for home in homes for name in _steps(real.relative_to(home).parts)]
-    if any(map(_OF_EDITOR.fullmatch, [*below, *at_home])):
+    if any(map(_OF_EDITOR.has, [*below, *at_home])):
         yield PathRisk.EDITOR
-    if any(map(_OF_SYSTEM.fullmatch, [*below, *at_home])) or _is_in(real, _linked_from_home()):
+    if any(map(_OF_SYSTEM.has, [*below, *at_home])) or _is_in(real, _linked_from_home()):
         yield PathRisk.SYSTEM
-    if any(map(_OF_ANY_AGENT.fullmatch, below)):
+    if any(map(_OF_ANY_AGENT.has, below)):
         yield PathRisk.AGENT
 
 
@@ -175,7 +186,7 @@ def _linked_from_home() -> Iterator[str]:
             with suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     name = _plain(entry.name) if folder == home else ".config"
-                    obeyed = _OF_SYSTEM.fullmatch(name) or _OF_EDITOR.fullmatch(name)
+                    obeyed = _OF_SYSTEM.has(name) or _OF_EDITOR.has(name)
                     if obeyed and entry.is_symlink():
                         yield real_path(entry.path)
 

@@ -185,7 +185,12 @@ class FrameQueue:
         """Add ops at the end."""
         for op in new:
             self._queue.push(op)
-            self._is_urgent = self._is_urgent or type(op) not in _PACED
+            # That a server starts has been shown by the view itself. A frame of its own would only
+            # delay the next one, which may say that it is ready.
+            can_wait = type(op) in _PACED or (
+                isinstance(op, ops.SetServer) and op.state == "starting"
+            )
+            self._is_urgent = self._is_urgent or not can_wait
 
     def due(self) -> float | None:
         """Return when the next frame may be sent; None if one is in flight or nothing is queued."""
@@ -245,8 +250,7 @@ def packed(frame: Iterable[ops.ViewOp]) -> bytes:
     One byte string, because pynvim inspects each value that it packs itself, which costs more than
     making the ops. Raises one of UNSENDABLE.
     """
-    forms = ((type(op), wire(op)) for op in frame)
-    return _encode([form if kind in _PLAIN else plain(form) for kind, form in forms])
+    return _encode([wire(op) if type(op) in _PLAIN else plain(wire(op)) for op in frame])
 
 
 def wire(op: ops.ViewOp) -> dict[str, object]:

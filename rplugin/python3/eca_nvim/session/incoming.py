@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from functools import partial
 from itertools import dropwhile, groupby
 from typing import Any, Final
-from uuid import uuid4
 
 from msgspec.structs import replace
 
@@ -36,6 +35,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionRefused,
     OptionsChanged,
 )
+from eca_nvim.digests import new_id
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.jobs import JobList
@@ -272,7 +272,7 @@ class IncomingEvents:
         used = self._chats.table.get(self.last_used_chat or "")
         is_ours = used is not None and used.server_name == self._server
         if isinstance(event, QuestionAsked) and not is_ours:
-            return str(uuid4())  # a new chat: the agent waits for the answer
+            return new_id()  # a new chat: the agent waits for the answer
         return self.last_used_chat
 
     def _welcome(self, event: agent_events.Welcomed) -> None:

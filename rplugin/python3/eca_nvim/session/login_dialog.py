@@ -6,7 +6,6 @@ Each question is one of the chat, so it waits in the float and takes no focus.
 import shlex
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
-from uuid import uuid4
 
 import anyio
 from msgspec import Struct, field
@@ -16,6 +15,7 @@ from eca_nvim.chat.handlers.questions import withdraw_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import literal, one_line, truncate
 from eca_nvim.chat.vocabulary import agent_events, events, login
+from eca_nvim.digests import new_id
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.view import View
 
@@ -49,7 +49,7 @@ class LoginDialog:
         self, chat: Chat, chats: Chats, view: View, work: Callable[[agent_events.WorkChanged], None]
     ) -> None:
         self.chat = chat
-        self._id = str(uuid4())
+        self._id = new_id()
         self._work = work
         self._waits = False
         self.scope = anyio.CancelScope()
@@ -100,7 +100,7 @@ class LoginDialog:
         if await self.choose(f"{RUN}\n{shown}", (YES, NO)) != 0:
             self.cancel()
             await anyio.lowlevel.checkpoint()
-        self._terminal = uuid4().int >> 97
+        self._terminal = int(new_id()[:8], 16) >> 1
         title = truncate(one_line(command.title), LONGEST_TEXT)
         what = (command.command, command.environment, command.folder)
         self._view.push([login.RunLogin(self._terminal, title, *what)])
@@ -184,7 +184,7 @@ class LoginDialog:
         """Ask a question instead of the one before; one without options is answered by a text."""
         self._close_question()
         labels = tuple(label for label, _ in options)
-        opened = self._open = _Question(str(uuid4()), labels, ways)
+        opened = self._open = _Question(new_id(), labels, ways)
         self._asked.add(opened.id)
         asked = events.QuestionAsked(
             *(opened.id, question, options),

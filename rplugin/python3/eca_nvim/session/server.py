@@ -124,7 +124,7 @@ class HeldCalls(Struct):
 
     def precedes(self, chat_id: str) -> bool:
         """Return whether something is held for a chat, which comes before what follows."""
-        return any(held.chat_id == chat_id for held in self.calls)
+        return bool(self.calls) and any(held.chat_id == chat_id for held in self.calls)
 
     def keep_prompts(self) -> frozenset[str]:
         """Drop all but the prompts, which wait for the next agent; returns their chats' ids.

@@ -24,7 +24,6 @@ from eca_nvim.chat.vocabulary.contexts import Context, DiffContext
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.files.late_contexts import read_late
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.login import Login
@@ -224,6 +223,8 @@ class NamedServer(effects.Outside):
         If that fails the prompt goes without them, and a line in the chat says why. Nothing is done
         if the prompt went back to the input meanwhile.
         """
+        from eca_nvim.session.files.late_contexts import read_late  # noqa: PLC0415 - few are late
+
         contexts: Sequence[Context] = [
             it for it in prompt.contexts if not isinstance(it, DiffContext)
         ]

@@ -13,7 +13,7 @@ from functools import cached_property
 from inspect import isawaitable, iscoroutinefunction
 from itertools import chain
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -43,12 +43,8 @@ from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.call_warnings import NamedFiles
-from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.persistence import Persistence
-from eca_nvim.session.requests.contexts import Contexts
-from eca_nvim.session.requests.images import Images
-from eca_nvim.session.requests.templates import Templates
 from eca_nvim.session.server import MakeAgent, ServerRequest
 from eca_nvim.session.servers import Servers
 from eca_nvim.session.templates.library import TemplateFolders
@@ -58,9 +54,19 @@ from eca_nvim.threads import run_in_thread
 
 if TYPE_CHECKING:
     from eca_nvim.session.files.checkpoints import Checkpoints
+    from eca_nvim.session.files.diff_tab import EditorFiles
+    from eca_nvim.session.requests.contexts import Contexts
+    from eca_nvim.session.requests.images import Images
+    from eca_nvim.session.requests.templates import Templates
 
 Handler: TypeAlias = Callable[[Any], Any]
 """Handles one kind of intent; returns, or after a while, what answers it."""
+
+
+class _Late(NamedTuple):
+    images: Images
+    contexts: Contexts
+    templates: Templates
 
 
 class Session:
@@ -95,15 +101,16 @@ class Session:
             lambda chat, path: self._used_files(
                 chat, [call_details.FileUsed(path, call_details.Use.WRITTEN)]
             ),
-            lambda chat: self._checkpoints.ended(chat.id, chat.turn.number),
+            lambda chat: self._checkpoints.want(
+                {"kind": "end", "chat": chat.id, "turn": chat.turn.number}
+            ),
         )
         self._chats = Chats(view, settings, self._ledger)
         self.resend_pending = self._chats.resend_pending
         self.render_with = self._chats.render_with
-        self._images = Images()
         self._folders = folders
+        self._settings = settings
         self.surveyor = Surveyor(self._ledger.attribution, folders)
-        self._contexts = Contexts(settings, files, view)
         self._named_files = NamedFiles(self._used_files)
         self._servers = Servers(
             *(make_agent, self._chats, view, persistence, redactor),
@@ -111,9 +118,6 @@ class Session:
         )
         self._web_pages = WebPages(self._chats, self._servers, view)
         self.template_folders = TemplateFolders()
-        self._templates = Templates(
-            *(lambda: self.template_folders, folders.first, self._chats, self._servers, view)
-        )
         self._handlers = self._table()
 
     def receive(self, intent: intents.Intent) -> None:
@@ -148,7 +152,8 @@ class Session:
         finally:
             self._servers.kill()
             self.surveyor.stop()
-            self._images.remove()
+            if "_late" in self.__dict__:
+                self._late.images.remove()
             self._ledger.remove()
 
     def _save_unsent_prompts(self) -> None:
@@ -185,9 +190,25 @@ class Session:
         await self._servers.has_started.wait()
         await run_in_thread(sweep)
         with isolated(self._view, "read the templates", self.template_folders):
-            await self._templates.refresh()
-        self._checkpoints.opened()
-        await self._checkpoints.run()
+            await self._late.templates.refresh()
+        self._checkpoints.want()
+        self._servers.start(self._checkpoints.run)
+
+    @cached_property
+    def _late(self) -> _Late:
+        """The parts that a start does not need, and does not load."""
+        from eca_nvim.session.requests.contexts import Contexts  # noqa: PLC0415
+        from eca_nvim.session.requests.images import Images  # noqa: PLC0415
+        from eca_nvim.session.requests.templates import Templates  # noqa: PLC0415
+
+        folders = self._folders.first
+        return _Late(
+            Images(),
+            Contexts(self._settings, self._files, self._view),
+            Templates(
+                *(lambda: self.template_folders, folders, self._chats, self._servers, self._view)
+            ),
+        )
 
     @cached_property
     def _checkpoints(self) -> Checkpoints:
@@ -197,26 +218,25 @@ class Session:
 
     def _prompted(self, prompt: effects.Prompt) -> None:
         chat = self._chats.get(prompt.chat_id)
-        self._checkpoints.prompted(chat.id, chat.turn.number, chat.title or "", prompt.text)
+        about = {"kind": "prompt", "chat": chat.id, "turn": chat.turn.number}
+        self._checkpoints.want({**about, "title": chat.title or "", "prompt": prompt.text})
 
     # --- the user -------------------------------------------------------------------------------
 
     def _handle(self, intent: intents.Intent, tasks: TaskGroup) -> None:
         answer: object = None
         with isolated(self._view, f"do {intent.__struct_config__.tag}", intent):
-            handler = self._handler(intent)
+            handler = self._handlers.get(type(intent)) or self._requests[type(intent)]
             if iscoroutinefunction(handler):
                 tasks.start_soon(self._handle_meanwhile, handler, intent)
                 return
             answer = handler(intent)
         self._answer(intent, answer)
 
-    def _handler(self, intent: intents.Intent) -> Handler:
-        return self._handlers.get(type(intent)) or self._requests[type(intent)]
-
     async def _do(self, intent: intents.Intent) -> object:
         """Do what an intent says, and return what answers it. Raises what its handler does."""
-        answer = self._handler(intent)(intent)
+        handler = self._handlers.get(type(intent)) or self._requests[type(intent)]
+        answer = handler(intent)
         return await answer if isawaitable(answer) else answer
 
     async def _handle_meanwhile(self, handler: Handler, intent: intents.Intent) -> None:
@@ -266,7 +286,7 @@ class Session:
 
         return request_handlers(
             *(self._chats, self._servers, self._view, self._ledger, self.surveyor),
-            *(self._files, self._images, self._contexts, self._templates, self._do),
+            *(self._files, *self._late, self._do),
             lambda: self._checkpoints,
         )
 
@@ -276,7 +296,7 @@ class Session:
 
     def _send_prompt(self, intent: intents.SendPrompt) -> None:
         chat = self._chat(intent.chat, intent.server)
-        contexts = tuple(self._contexts.read(intent.contexts)) if intent.contexts else ()
+        contexts = tuple(self._late.contexts.read(intent.contexts)) if intent.contexts else ()
         self._chats.show(send_prompt(chat, intent.text, now(), contexts, queue=intent.queue))
 
     def _stop(self, intent: intents.StopTurn) -> None:
@@ -305,7 +325,7 @@ class Session:
         chat = self._chat(intent.chat)
         block = chat.blocks.get(intent.block)
         if isinstance(block, ImageBlock):
-            self._view.push([self._images.show(block)])
+            self._view.push([self._late.images.show(block)])
         else:
             self._chats.show(open_link(chat, intent.block, now()))
 

@@ -1,13 +1,13 @@
 """Trust: which chats run tools without asking, and the question asked when a server wants it."""
 
 from collections.abc import Mapping
-from uuid import uuid4
 
 from eca_nvim.chat.handlers.questions import withdraw_question
 from eca_nvim.chat.model.blocks import open_question
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.user_actions.approvals import set_trust
 from eca_nvim.chat.vocabulary.events import QuestionAsked
+from eca_nvim.digests import new_id
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.persistence import Persistence
 
@@ -30,7 +30,7 @@ class Trust:
         self._server = ""
         self._wanted = False
         self._undecided: set[str] = set()  # begun here, not set by the user: a resumed chat asks
-        self._question = str(uuid4())  # an id that no agent can guess
+        self._question = new_id()  # an id that no agent can guess
         self._was_asked = False  # since this server started
 
     def server_starts(self, server: str) -> None:

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import Final, Protocol
-from uuid import uuid4
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -20,6 +19,7 @@ from eca_nvim.chat.text.joined_text import join_text
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import events, options, turn_events
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent, TextReceived
+from eca_nvim.digests import new_id
 from eca_nvim.protocol.acp import updates
 
 MOST_BYTES: Final = 64 << 20
@@ -69,7 +69,7 @@ class Replay:
 
     def __init__(self, chat_id: str, folder: str, *, whole_prompts: bool = False) -> None:
         self._chat_id = chat_id
-        self._inbox = Inbox(folder, f"{uuid4().hex[:8]} ", whole_prompts=whole_prompts)
+        self._inbox = Inbox(folder, f"{new_id()[:8]} ", whole_prompts=whole_prompts)
         self._messages: deque[_Message] = deque()
         self._by_key: dict[str, _Message] = {}
         self._size = 0

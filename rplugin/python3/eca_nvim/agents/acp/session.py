@@ -6,7 +6,6 @@ from contextlib import suppress
 from enum import Enum, auto
 from itertools import chain
 from typing import Final
-from uuid import uuid4
 
 import anyio
 from msgspec import Raw, Struct, field
@@ -20,6 +19,7 @@ from eca_nvim.agents.acp.setup import Way
 from eca_nvim.chat.vocabulary import events, login
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionsChanged, OptionValue
+from eca_nvim.digests import new_id
 from eca_nvim.protocol.acp.sessions import OpenedSession
 from eca_nvim.protocol.acp.updates import Notice, SessionUpdate
 from eca_nvim.transport import Incoming, PendingRequest
@@ -126,7 +126,7 @@ class Session:
         self.chat_id = chat_id
         self.folder = folder
         self.id = ""
-        self.inbox = Inbox(folder, f"{uuid4().hex[:8]} ")
+        self.inbox = Inbox(folder, f"{new_id()[:8]} ")
         self.prompts = PromptWriter()
         self._link = link
         self.state = SessionState.NONE

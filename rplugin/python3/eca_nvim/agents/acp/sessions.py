@@ -4,13 +4,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
-from uuid import uuid4
 
 from eca_nvim.agents.acp.link import GONE, Link, Refusal, needs_login
 from eca_nvim.agents.acp.memory import Memory, Replay
 from eca_nvim.agents.acp.session import EarlyMessages, Opening, Session, SessionState, Then
 from eca_nvim.agents.acp.setup import SessionSetup, Way
 from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.digests import new_id
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
 from eca_nvim.protocol.acp import encode, lifecycle, sessions
 from eca_nvim.transport import Goodbye, Incoming, RemoteError
@@ -146,7 +146,7 @@ class Sessions:
     async def fork(self, chat_id: str) -> Session:
         """Copy the session of a chat, with what was said in it. Raises AgentRefused."""
         source = await self.opened(chat_id)
-        copy = self.of_chat(str(uuid4()))
+        copy = self.of_chat(new_id())
         copy.state, copy.past.is_wanted = SessionState.OPENING, True
         copy.opening = Opening([Way.FORK])
         self._try_next(copy, source.id)

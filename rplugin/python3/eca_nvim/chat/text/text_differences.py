@@ -1,7 +1,6 @@
 """Text differences: where two texts differ, the diff between them, its added and removed lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import TypeAlias
 
 from eca_nvim.chat.text.diffs import LineKind, MalformedDiff, change_hunks
@@ -27,6 +26,8 @@ def spans(before: Lines, after: Lines) -> list[Span]:
     # The time is bounded: texts that differ too much become one span.
     if len(old) * len(new) > MOST_COMPARED or max(len(old), len(new)) > MOST_LINES:
         return [(head, head + len(old), head, head + len(new))]
+    from difflib import SequenceMatcher  # noqa: PLC0415 - a start has nothing to compare
+
     matcher = SequenceMatcher(None, old, new)  # ignores very frequent lines
     return [
         (head + first, head + last, head + new_first, head + new_last)

@@ -93,21 +93,13 @@ class Checkpoints:
         """The folders whose files are stored: those that are projects."""
         return tuple(it for it in self._folders if is_project(it))
 
-    def opened(self) -> None:
-        """Take a tree, so that the next one takes no time: a chat was opened."""
-        self._want(None)
+    def want(self, about: Mapping[str, object] | None = None) -> None:
+        """Take a tree, and keep it for what it is about; None: only so that the next one is quick.
 
-    def prompted(self, chat: str, turn: int, title: str, prompt: str) -> None:
-        """Keep the workspace as it is before a prompt."""
-        about = {"kind": "prompt", "chat": chat, "turn": turn, "title": title, "prompt": prompt}
-        self._want(about)
-
-    def ended(self, chat: str, turn: int) -> None:
-        """Keep the workspace as a turn has left it."""
-        self._want({"kind": "end", "chat": chat, "turn": turn})
-
-    def _want(self, about: Mapping[str, object] | None) -> None:
-        if self._store is not None and self.roots:
+        about: `kind`: a `prompt` that is sent now, or the `end` of a turn; `chat` and `turn`; of a
+        prompt the `title` of its chat, and its text, too.
+        """
+        if self._store is not None:
             self._wanted.append(about)
             self._is_wanted.set()
 
@@ -118,10 +110,12 @@ class Checkpoints:
             self._is_wanted = anyio.Event()
             while self._wanted:
                 try:
-                    await self._do(partial(self._take, self._wanted.popleft()))
-                    self._changed()
+                    async with self._lock:
+                        await run_in_thread(partial(self._take, self._wanted.popleft()))
                 except GitFailed as fault:
                     self._say(str(fault))
+                if self.known is not None:
+                    self._changed()
 
     def _say(self, fault: str) -> None:
         if not self._has_warned:
@@ -140,7 +134,10 @@ class Checkpoints:
 
     def _take(self, about: Mapping[str, object] | None) -> Checkpoint | None:
         """Take a tree, and keep it for what it is; blocks."""
-        tree = self._kept.take(self.roots)
+        roots = self.roots
+        if not roots:
+            return None
+        tree = self._kept.take(roots)
         if about is None:
             self._prune()
             return None

@@ -4,7 +4,6 @@ Rule: names of options and values are the agent's text: each line is one clean l
 """
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from eca_nvim.chat.render.status import COMMANDS, commands_of
 from eca_nvim.chat.text.safe_text import one_line
@@ -71,5 +70,7 @@ def require_offered(option: ChatOption, value: OptionValue) -> None:
 
 def _nearest(name: str, names: Sequence[str]) -> str | None:
     folded = {it.casefold(): it for it in names if it}
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a wrong name
+
     near = get_close_matches(name[:LONGEST_NAME].casefold(), folded, n=1)
     return folded[near[0]] if near else None

@@ -10,7 +10,6 @@ from contextlib import suppress
 from enum import Enum
 from pathlib import PurePath
 from typing import Final
-from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -22,6 +21,7 @@ from eca_nvim.chat.model.calls import changed_paths
 from eca_nvim.chat.text.diffs import count_made, text_after_shown
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 from eca_nvim.chat.vocabulary.call_details import ToolKind as CallKind
+from eca_nvim.digests import new_id
 from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp import content, tool_call, updates
 from eca_nvim.protocol.acp.tool_call import CallLocation, CallStatus, ToolCallUpdate, ToolKind
@@ -170,7 +170,7 @@ def real_paths(paths: Iterable[str]) -> frozenset[str]:
 
 def new_call_id() -> str:
     """Return an id for a call of ours, which no agent can guess."""
-    return f"client {uuid4()}"
+    return f"client {new_id()}"
 
 
 def begin(session: Session, act: Act, call_id: str) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any, Final
-from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from eca_nvim.chat.model.field_values import fault_of
 from eca_nvim.chat.text.safe_text import host_of, one_line
 from eca_nvim.chat.vocabulary import events, requests
 from eca_nvim.chat.vocabulary.requests import FieldKind, FormField
+from eca_nvim.digests import new_id
 from eca_nvim.jsonrpc import MessageId
 from eca_nvim.protocol.acp import elicitation
 
@@ -153,7 +153,7 @@ class Elicitations:
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        self._ids = map(f"{uuid4().hex[:8]} {{}}".format, count(1))
+        self._ids = map(f"{new_id()[:8]} {{}}".format, count(1))
         self._open: dict[str, _Open] = {}
         self._opened: dict[str, _Open] = {}
         """The links that the user has opened, by the agent's ids, until they are completed."""

@@ -8,7 +8,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, auto
 from itertools import islice
-from uuid import uuid4
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolOutput, ToolRequested, ToolRunning
 from eca_nvim.chat.vocabulary.requests import ALLOWING, Choice
+from eca_nvim.digests import new_id
 from eca_nvim.protocol.acp import tool_call
 
 MOST_OPEN = 100
@@ -76,7 +76,7 @@ class Screen(ABC):
     """
 
     def __init__(self, command: str) -> None:
-        self.id = f"terminal {uuid4()}"
+        self.id = f"terminal {new_id()}"
         self.command = command
         self.call: KnownCall | None = None
         """The call that shows it: the last one that has embedded it."""

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
-from uuid import uuid4
 
 from anyio.abc import TaskGroup
 from msgspec import Struct, field, structs
 
 from eca_nvim.chat.text.diffs import DoesNotApply, apply_hunks, parse_hunks
 from eca_nvim.chat.text.text_differences import hunks_between
+from eca_nvim.digests import new_id
 from eca_nvim.disk.replacing import remove, replace
 from eca_nvim.path_risks import path_risks, real_path
 from eca_nvim.paths import LARGEST_LOADED, open_regular, path_of
@@ -125,7 +125,7 @@ class Draft:
         self, chat_id: str, chat: _Chat, proposed: draft.FileChangeContent
     ) -> list[content.Content]:
         """Return what a proposal is in today's protocol; start to make it if nobody is asked."""
-        named, call_id = proposed.file or "", str(uuid4())  # the draft has no ids
+        named, call_id = proposed.file or "", new_id()  # the draft has no ids
         said: list[content.Content] = []
         if proposed.description:
             said = [content.TextContent(text=f"\n\n{proposed.description}\n")]
