@@ -91,7 +91,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         rb"content-[a-z-]+[ \t]*:": AT_ONE_PLACE,
     },
     "eca_nvim.path_risks": {
-        "'|'.join(map(_expression, self._patterns))": "what stands between two stars is looked for once"
+        "'|'.join(map(_expression, self._patterns))": "what is between two stars is looked for once"
     },
     "eca_nvim.redaction": {
         r"authorization|cookie|bearer|token|secret|pass(?:word|wd|phrase)?|key"
