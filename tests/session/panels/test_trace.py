@@ -2,7 +2,7 @@
 
 import json
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -207,6 +207,31 @@ async def test_it_is_saved_whole_and_only_for_the_user(shown: Shown, tmp_path: P
     assert "No such file" in shown.rig.view.of(Notify)[-1].text
     await shown.act("save", file=" ")
     assert "needs a file name" in shown.rig.view.of(Notify)[-1].text
+
+
+async def test_a_message_that_cannot_be_shown_spoils_nothing(shown: Shown, tmp_path: Path) -> None:
+    number, deep = "9" * 5000, "[" * 600 + "]" * 600
+    for params in ("[1]", number, deep):
+        line = f'{{"jsonrpc":"2.0","method":"said","params":{{"it":{params}}}}}\n'
+        shown.tape.add(line.encode(), is_sent=False)
+    await shown.drawn("said \N{MULTIPLICATION SIGN}3")
+    await shown.act("open", shown.ids()[1])
+    await shown.until(lambda: len(shown.rows()) == 5)
+    assert shown.texts()[1].startswith("not shown, it is nested too deeply: 1.2 kB")
+    assert shown.texts()[2].startswith("not shown, it has a number that is too long: 5.0 kB")
+    place = tmp_path / "saved.jsonl"
+    await shown.act("save", file=str(place))
+    assert shown.rig.view.of(Notify)[-1].text == f"saved 1 messages: {place}"
+
+
+def test_what_fails_while_it_is_saved_leaves_nothing(tmp_path: Path) -> None:
+    def lines() -> Iterator[str]:
+        yield "one"
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        panels._write(tmp_path / "saved", lines())
+    assert not [*tmp_path.iterdir()]
 
 
 async def test_no_more_is_read_than_is_kept(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -35,6 +35,9 @@ EXCERPT: Final = 4 << 10
 NOT_KEPT: Final = "what went over the connection here is not kept any more"
 _BEGINNING: Final = b'{"jsonrpc":"2.0",'
 """How our own messages begin; of a very long one nothing else is kept."""
+
+
+_Form = TypeVar("_Form")
 
 
 class Kind(Enum):
@@ -69,15 +72,21 @@ class Traced(msgspec.Struct, eq=False):
     request: "Traced | None" = None
     is_lost: bool = False
 
-    @property
-    def value(self) -> object:
-        """The whole message, decoded. Raises ValueError, also for one that is not whole."""
+    def read(self, form: Callable[[object], _Form]) -> _Form:
+        """Return a form of the whole message. Raises ValueError with the reason why there is none.
+
+        form: makes it of the decoded message, which others have nested as deeply as they want.
+        """
         if self.kind in (Kind.FAULT, Kind.GAP) or len(self.body) < self.size:
             raise ValueError("it is too long")
         try:
-            return json.loads(self.body.decode(errors="replace"), strict=False)
+            return form(json.loads(self.body.decode(errors="replace"), strict=False))
         except RecursionError as fault:
             raise ValueError("it is nested too deeply") from fault
+        except json.JSONDecodeError:
+            raise
+        except ValueError as fault:  # Python reads no number of so many digits
+            raise ValueError("it has a number that is too long") from fault
 
 
 class Dialect(NamedTuple):
@@ -118,8 +127,8 @@ class Trace:
         for it in self.reader(LIMIT).read():
             way = self._dialect.sent if it.is_sent else self._dialect.received
             with suppress(ValueError):  # it is none, or not whole
-                line = {"t": round(it.at, 3), "dir": way, "msg": hide(it.value)}
-                yield json.dumps(line, separators=(",", ":"))
+                body = it.read(lambda said: json.dumps(hide(said), separators=(",", ":")))
+                yield f'{{"t":{round(it.at, 3)},"dir":"{way}","msg":{body}}}'
 
 
 class Reader:

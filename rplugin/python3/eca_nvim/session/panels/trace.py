@@ -22,6 +22,7 @@ from eca_nvim.agents.trace import Kind, Traced
 from eca_nvim.chat.text.safe_text import duration
 from eca_nvim.chat.vocabulary.ops import Notify
 from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
+from eca_nvim.digests import new_id
 from eca_nvim.session.panels.messages import Messages, Shown
 from eca_nvim.session.panels.panel import Answer, Panel, Scene, cell, column, note, rest
 from eca_nvim.session.view import Refused
@@ -195,7 +196,13 @@ class TracePanel(Panel):
         """Return the params in one line, without the chat: that is the row's."""
         if message.size > LONGEST_EXCERPT:
             return _size(message.size)
-        said = self._value(message)
+        try:
+            return message.read(self._params)
+        except ValueError as fault:
+            return f"not shown, {fault}: {_size(message.size)}"
+
+    def _params(self, message: object) -> str:
+        said = self.scene.servers.redactor.redact_json(message)
         params = said.get("params") if isinstance(said, dict) else None
         if isinstance(params, dict):
             params = {
@@ -203,9 +210,9 @@ class TracePanel(Panel):
             }
         return json.dumps(params, ensure_ascii=False)
 
-    def _value(self, message: Traced) -> object:
-        """Return a message without its secrets. Raises ValueError if it is not whole."""
-        return self.scene.servers.redactor.redact_json(message.value)
+    def _json(self, message: object) -> str:
+        said = self.scene.servers.redactor.redact_json(message)
+        return json.dumps(said, ensure_ascii=False, indent=2)
 
     # --- actions ----------------------------------------------------------------------------------
 
@@ -255,7 +262,7 @@ class TracePanel(Panel):
 
     def _json_lines(self, message: Traced) -> Sequence[str]:
         try:
-            return json.dumps(self._value(message), ensure_ascii=False, indent=2).split("\n")
+            return message.read(self._json).split("\n")
         except ValueError as fault:
             if message.kind is not Kind.FAULT:  # of a piece of JSON not all secrets are known
                 return [f"not shown, {fault}: {_size(message.size)}"]
@@ -326,11 +333,23 @@ def _path(folder: str, name: str) -> Path:
 
 
 def _write(path: Path, lines: Iterator[str]) -> int:
-    """Write a new file that only the user can read; returns the number of lines. Raises OSError."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    count = 0
-    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
-        for line in lines:
-            file.write(line + "\n")
-            count += 1
+    """Write a new file that only the user can read; returns the number of lines. Raises OSError.
+
+    Its name is taken only by the whole file: what fails leaves nothing.
+    """
+    fresh, count = path.with_name(f".eca-trace-{new_id()}"), 0
+    try:
+        with os.fdopen(_create(fresh), "w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(line + "\n")
+                count += 1
+        os.close(_create(path))  # not all file systems have links, which would refuse, too
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
     return count
+
+
+def _create(path: Path) -> int:
+    """Open a new file, never one that is there. Raises OSError."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
