@@ -177,3 +177,16 @@ def test_the_environment_without_a_path_and_without_a_host(
     given: Mapping[str, str] = {"PATH": "/mine"}
     assert child_environment(given, "eca")["PATH"] == f"{OPENERS}:/mine"
     assert "PATH" not in child_environment()  # our own programs, as git
+
+
+def test_programs_of_a_neovim_around_this_one_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its plugin is in another folder."""
+    outer = "/other/python3/eca_nvim/openers"
+    monkeypatch.setenv(LINKS, "/tmp/x/socket")
+    monkeypatch.setenv("PATH", f"{outer}:/bin:{outer}/")
+    monkeypatch.setenv("BROWSER", f"{outer}/xdg-open")
+    monkeypatch.setenv("ECA_NVIM_LINKS_BROWSER", "w3m")
+    environment = child_environment(server="eca")
+    assert environment["PATH"] == f"{OPENERS}:/bin"
+    assert environment["BROWSER"] == f"{OPENERS}/xdg-open"
+    assert environment["ECA_NVIM_LINKS_BROWSER"] == "w3m"

@@ -12,6 +12,7 @@ from typing import Final
 
 OPENERS: Final = str(Path(__file__).with_name("openers"))
 """The folder of the programs that hand web addresses to the host (`mcp/link_socket`)."""
+_OPENERS_END: Final = "/eca_nvim/openers/"  # how it ends for each copy of this plugin
 LINKS: Final = "ECA_NVIM_LINKS"
 """The variable with the socket of the host that takes them; without it they are opened as ever."""
 LINKS_PYTHON: Final = "ECA_NVIM_LINKS_PYTHON"
@@ -45,13 +46,18 @@ def child_environment(added: Mapping[str, str] | None = None, server: str = "") 
 
 
 def _add_openers(environment: dict[str, str], *, has_own: bool) -> None:
-    """Put our programs before all others; a BROWSER that the user has set for this stays."""
+    """Put our programs before all others; a BROWSER that the user has set for this stays.
+
+    Those of other Neovims around this one are left out: they would hand over to ours, without end.
+    """
     browser = environment.get("BROWSER", "")
     if not has_own:
         environment["BROWSER"] = f"{OPENERS}/xdg-open"
-        if browser and OPENERS not in browser:
+        if browser and _OPENERS_END not in browser:
             environment[_LINKS_BROWSER] = browser
-    environment["PATH"] = f"{OPENERS}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    others = [it for it in folders if not f"{it.rstrip(os.sep)}/".endswith(_OPENERS_END)]
+    environment["PATH"] = os.pathsep.join((OPENERS, *others))
 
 
 def _leads_to_editor(name: str) -> bool:
