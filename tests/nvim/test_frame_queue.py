@@ -16,6 +16,8 @@ from eca_nvim.chat.vocabulary.ops import (
     SetHeader,
     SetPending,
     SetStatus,
+    SetTools,
+    SetToolServer,
     SetWork,
     ViewOp,
 )
@@ -125,6 +127,14 @@ def test_of_what_is_at_work_only_the_last_list_is_kept() -> None:
     """A list of n tasks is sent n times while they begin."""
     ops = take_all(*(SetWork(("task",) * count) for count in range(1000)))
     assert ops == (SetWork(("task",) * 999),)
+
+
+def test_the_tools_of_each_tool_server_are_what_was_told_last() -> None:
+    def told(number: int, name: str) -> tuple[ViewOp, ...]:
+        server = SetToolServer({"server_name": "eca", "name": name, "tools": number})
+        return server, SetTools("eca", [{"name": f"tool {number}"}], name)
+
+    assert take_all(*told(1, "a"), *told(2, "b"), *told(3, "a")) == (*told(2, "b"), *told(3, "a"))
 
 
 def test_what_an_autocommand_can_see_is_not_overtaken() -> None:

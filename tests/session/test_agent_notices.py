@@ -26,6 +26,7 @@ from eca_nvim.chat.vocabulary.ops import (
 )
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.turn_events import Job, JobState, TurnEnded
+from eca_nvim.session import incoming
 
 pytestmark = pytest.mark.anyio
 
@@ -68,6 +69,17 @@ async def test_a_tool_server_that_fails_is_named_once_with_the_reason(rig: Rig) 
         Notify("warn", "the MCP server mine own failed: :Eca mcp shows it"),
         Notify("warn", "the MCP server mine own failed: no such file, api_key=[hidden]"),
     ]
+
+
+async def test_errors_that_differ_each_time_are_one_message(rig: Rig) -> None:
+    agent = await rig.ready()
+    for number in range(50):
+        agent.announce(ToolServerChanged("mine", FAILED, error=f"refused after {number} ms"))
+    failed = "the MCP server mine failed: refused after 0 ms"
+    assert rig.view.of(Notify) == [Notify("warn", failed)]
+    for number in range(300):  # nor does it end with names
+        agent.announce(ToolServerChanged(f"mine {number}", FAILED))
+    assert len(rig.view.of(Notify)) == incoming.MOST_WARNED
 
 
 async def test_a_tool_server_that_needs_a_login_is_named_with_the_way_out(rig: Rig) -> None:

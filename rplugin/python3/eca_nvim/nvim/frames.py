@@ -61,6 +61,7 @@ _STATES: Mapping[type, tuple[str, Callable[[Any], Hashable]]] = {
     options.SetOptions: ("options", _of_chat),
     ops.SetWork: ("work", attrgetter("server")),
     ops.SetToolServer: ("tools", lambda op: (op.told["server_name"], op.told["name"])),
+    ops.SetTools: ("offered", attrgetter("server", "mcp")),
     ops.SetProviders: ("providers", attrgetter("server")),
     ops.SetJobs: ("jobs", attrgetter("server")),
     ops.FilesChanged: ("files", lambda op: (op.chat, tuple(op.paths), op.moved)),

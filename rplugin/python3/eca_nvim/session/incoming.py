@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import dropwhile, groupby
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -66,7 +66,11 @@ MOST_TOOLS, TOOL_CELLS = 1000, 300
 """Tools of a tool server in the Lua API, and cells of what each does, at most."""
 JOB_CELLS, NAME_CELLS, ERROR_CELLS = 40, 30, 200
 QUIET_SECONDS: Final = 30.0
-"""Time in which the same line about a tool server is not repeated."""
+"""Time in which the same of a tool server is not said again."""
+MOST_WARNED: Final = 100
+"""Warnings that are remembered for that, and so how many may come in that time."""
+_Warning: TypeAlias = tuple[str, agent_events.ToolServerState, bool]
+"""The name of a tool server, its state, and whether its error is known."""
 _TOLD: Final[Mapping[agent_events.ToolServerState, str]] = {
     agent_events.ToolServerState.FAILED: "failed: :Eca mcp shows it",
     agent_events.ToolServerState.NEEDS_LOGIN: "needs a login: :Eca login",
@@ -103,7 +107,7 @@ class IncomingEvents:
         """Who offers the models; None before somebody has asked."""
         self.tool_servers: dict[str, agent_events.ToolServerChanged] = {}
         """All that is known of the tool servers, by name, as the agent last told it."""
-        self._warned: dict[str, float] = {}  # when each line about a tool server was shown
+        self._warned: dict[_Warning, float] = {}  # when it was said
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
             agent_events.TrustWanted: lambda it: trust.server_wants(
@@ -204,13 +208,18 @@ class IncomingEvents:
         if told is not None and known != (event.status, event.error):
             name = truncate(one_line(event.name), NAME_CELLS)
             error = truncate(one_line(self._redactor.redact(event.error)), ERROR_CELLS)
-            self._warn(f"the MCP server {name} {f'failed: {error}' if error else told}")
+            line = f"the MCP server {name} {f'failed: {error}' if error else told}"
+            self._warn((event.name, event.status, bool(error)), line)
 
-    def _warn(self, line: str) -> None:
-        """Warn of a tool server, not of the same again and again: ECA starts some twice."""
+    def _warn(self, key: _Warning, line: str) -> None:
+        """Warn of a tool server, not of the same again and again: ECA starts some twice.
+
+        What its error says does not count: that may differ each time, as by a time in it.
+        """
         now = time.monotonic()
-        if now - self._warned.get(line, -QUIET_SECONDS) >= QUIET_SECONDS:
-            self._warned[line] = now
+        self._warned = {it: at for it, at in self._warned.items() if now - at < QUIET_SECONDS}
+        if key not in self._warned and len(self._warned) < MOST_WARNED:
+            self._warned[key] = now
             self._view.push([ops.Notify("warn", line)])
 
     def _public(self, known: agent_events.ToolServerChanged) -> Mapping[str, object]:
