@@ -1,5 +1,6 @@
 """The dashboard: what each chat does, in the order in which chats need the user."""
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,7 +35,8 @@ from eca_nvim.chat.vocabulary.query_intents import PlanUndo, UndoTurn
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import Job, TurnBegan, TurnEnded, UsageReported
 from eca_nvim.review.change_list import changed_lines
-from eca_nvim.review.earlier_states import TurnChanges
+from eca_nvim.review.earlier_states import FileRecord, TurnChanges
+from eca_nvim.review.snapshots import Blob, Snapshot
 from eca_nvim.session.panels import dashboard
 
 pytestmark = pytest.mark.anyio
@@ -154,7 +156,32 @@ async def test_what_tools_have_changed_is_counted_once_a_change(
     (plan,) = (await rig.ask(PlanUndo("a", -1)))["rows"]
     await rig.ask(UndoTurn("a", -2, [1], [(str(file), plan["seen"])]))
     await rig.view.until(lambda: "+2" not in lines(rig)[0])
-    assert counted == [1, 1]
+    assert counted == [1]  # what was undone needs no counting
+
+
+def test_many_changes_are_counted_once_each_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = list[FileRecord]()
+
+    def count(turns: Sequence[TurnChanges]) -> tuple[int, int]:
+        counted.extend(turns[0].files.values())
+        return 2, 1
+
+    monkeypatch.setattr(dashboard, "changed_lines", count)
+    absent = Snapshot()
+    after = [Snapshot(Blob(b"", b"%d" % it, None)) for it in range(300)]
+    files = {f"{at}": FileRecord(absent, it) for at, it in enumerate(after)}
+    lines = dashboard._Lines()
+    lines.look([TurnChanges("a", 1, "", files)])
+    lines.count(time.monotonic() - 1)
+    assert (lines.shown, len(lines.waiting), counted) == ((0, 0), 300, [])
+    lines.count(time.monotonic() + 60)
+    assert (lines.shown, len(counted)) == ((600, 300), 300)
+    files["7"] = FileRecord(after[7], after[8])
+    files["8"].undone = True
+    lines.look([TurnChanges("a", 1, "", files)])
+    assert (lines.shown, lines.waiting) == ((600, 300), [files["7"]])
+    lines.count(time.monotonic() + 60)
+    assert (lines.shown, len(counted)) == ((598, 299), 301)
 
 
 async def test_a_chat_is_renamed_and_deleted_with_what_runs_for_it(rig: Rig) -> None:

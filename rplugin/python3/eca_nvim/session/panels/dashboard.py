@@ -4,17 +4,18 @@ Rules kept here:
 - Those that need the user come first: what has waited longest, then what has ended unseen. Then
   those that run, then the others, the last used first.
 - A chat that only the view has, as the host was started again, is listed as not open.
-- What a chat has changed is counted again when it has changed something else, once a second at
-  most for all chats: a drawing is never late because of it.
+- What a chat has changed is looked at again when it has changed something else, once a second at
+  most for all chats. Each change of a file is counted once, a few for a drawing: none is late.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from pathlib import PurePath
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from eca_nvim.chat.model.blocks import Block, NoteBlock, ReasoningBlock, ToolBlock, open_question
 from eca_nvim.chat.model.chat import Chat
@@ -27,12 +28,17 @@ from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
 from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
 from eca_nvim.review.change_list import changed_lines
+from eca_nvim.review.earlier_states import FileRecord, TurnChanges
 from eca_nvim.session.chats import now
 from eca_nvim.session.panels.panel import Answer, Panel, Scene, cell, column, note, rest
 from eca_nvim.session.view import Refused
 
 UNTITLED: Final = "New chat"
 TITLE_CELLS, WHAT_CELLS, JOB_CELLS = 80, 60, 40
+COUNT_SECONDS: Final = 0.01
+"""How long a drawing counts changed lines."""
+_Contents: TypeAlias = tuple[bytes | None, bytes | None]
+"""The digests of a file's content before and after a turn, by which its lines are known."""
 _BETWEEN: Final[Cell] = (" · ", "EcaMuted", 0)
 _MINUTE_MS: Final = 60_000
 _FAILED: Final = frozenset({TurnEnd.FAILED, TurnEnd.GONE})
@@ -84,6 +90,47 @@ class _Listed(Struct, frozen=True):
         return _age(passed) if self.since else ""
 
 
+class _Lines(Struct):
+    """The lines that a chat has added and removed, counted a file at a time.
+
+    version: of the changes that were looked at. shown: as counted last, kept until all are again.
+    """
+
+    version: int = 0
+    shown: tuple[int, int] = (0, 0)
+    files: Sequence[_Contents] = ()
+    counted: dict[_Contents, tuple[int, int]] = field(default_factory=dict)
+    waiting: list[FileRecord] = field(default_factory=list)
+
+    def look(self, turns: Sequence[TurnChanges]) -> None:
+        """Note what there is to count now."""
+        records = [it for turn in turns for it in turn.files.values() if not it.undone]
+        self.files = [_contents(it) for it in records]
+        known = {*self.files}
+        self.counted = {key: it for key, it in self.counted.items() if key in known}
+        new = {_contents(it): it for it in records if _contents(it) not in self.counted}
+        self.waiting = [*new.values()]
+        self._sum()
+
+    def count(self, until: float) -> None:
+        """Count until a time; what is not reached waits for the next call."""
+        while self.waiting and time.monotonic() < until:
+            record = self.waiting.pop()
+            one = TurnChanges("", 0, "", {"": record})
+            self.counted[_contents(record)] = changed_lines([one])
+        self._sum()
+
+    def _sum(self) -> None:
+        if not self.waiting:
+            found = [self.counted[it] for it in self.files]
+            self.shown = sum(it for it, _ in found), sum(it for _, it in found)
+
+
+def _contents(record: FileRecord) -> _Contents:
+    before, after = record.before.blob, record.after.blob
+    return before.digest if before else None, after.digest if after else None
+
+
 class DashboardPanel(Panel):
     """The chats of this Neovim, of all servers."""
 
@@ -102,8 +149,10 @@ class DashboardPanel(Panel):
 
     def __init__(self, scene: Scene, chat_id: str | None) -> None:
         super().__init__(scene, chat_id)
-        self._lines: dict[str, tuple[int, tuple[int, int]]] = {}
-        self._counted = 0.0
+        self._lines = defaultdict[str, _Lines](_Lines)
+        self._looked = 0.0
+        self._left = 0.0
+        """Seconds that this drawing may still count."""
 
     @property
     def title(self) -> str:
@@ -116,6 +165,7 @@ class DashboardPanel(Panel):
 
     def rows(self) -> Iterator[Row]:
         """Yield a row a chat."""
+        self._left = COUNT_SECONDS
         listed = sorted((_listed(it) for it in self.scene.chats), key=lambda it: it.order)
         servers = {it.chat.server_name for it in listed}
         folders = {name: self._folder(name) for name in servers}
@@ -160,15 +210,17 @@ class DashboardPanel(Panel):
         )
 
     def _changes(self, chat: Chat) -> list[Cell]:
-        ledger, (version, lines) = self.scene.ledger, self._lines.get(chat.id, (0, (0, 0)))
-        is_due = time.monotonic() - self._counted >= 1
-        if ledger.versions[chat.id] != version and is_due:
-            version, lines = ledger.versions[chat.id], changed_lines(ledger.turns(chat.id))
-            self._lines[chat.id] = version, lines
-            self._counted = time.monotonic()
-        if not any(lines):
+        ledger, lines, began = self.scene.ledger, self._lines[chat.id], time.monotonic()
+        if ledger.versions[chat.id] != lines.version and began - self._looked >= 1:
+            lines.version, self._looked = ledger.versions[chat.id], began
+            lines.look(ledger.turns(chat.id))
+        if lines.waiting:
+            lines.count(began + self._left)
+            self._left -= time.monotonic() - began
+            self.scene.chats.changed()
+        added, removed = lines.shown
+        if not added and not removed:
             return []
-        added, removed = lines
         return [rest(f"+{added}", "EcaDiffAdd"), (" ", "", 0), rest(f"-{removed}", "EcaDiffDelete")]
 
     def _ends(self, chat: Chat) -> str:
