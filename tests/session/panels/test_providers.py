@@ -18,7 +18,7 @@ from eca_nvim.chat.vocabulary.agent_events import (
 )
 from eca_nvim.chat.vocabulary.intents import StartServer
 from eca_nvim.chat.vocabulary.ops import Notify, SetProviders
-from eca_nvim.chat.vocabulary.panels import ActInPanel, SetPanel, ShowPanel
+from eca_nvim.chat.vocabulary.panels import ActInPanel, SetPanel, SetRows, ShowPanel
 from eca_nvim.protocol.eca.chat import ChatConfig, ConfigUpdated
 
 pytestmark = pytest.mark.anyio
@@ -156,8 +156,24 @@ async def test_an_agent_without_providers_shows_its_ways_to_log_in(rig: Rig) -> 
     await rig.view.until(lambda: len(shown(rig)) == 2)
     assert shown(rig)[0].split() == ["Max", "not", "logged", "in", "runs", "claude", "login"]
     assert ":Eca model" in shown(rig)[1]
+    assert rig.view.of(SetRows)[-1].rows[0].values["name"] == "the agent eca"  # "Log out of {}?"
     await rig.ask(ActInPanel("providers", "logout", 7, row="w\nmax"))
     assert ("logout", None) in rig.said()
+
+
+async def test_a_fault_while_other_models_are_asked_for_ends_nothing(rig: Rig) -> None:
+    class Broken(FakeProviders):
+        async def refresh(self) -> None:
+            raise KeyError("a bug")
+
+    providers = await opened(rig)
+    rig.agent.providers = Broken(rig)
+    rig.agent.announce(ConfigUpdated(chat=ChatConfig(models=("mock/mock-3",))))
+    await rig.view.until(lambda: rig.view.of(Notify))
+    assert "cannot ask for the providers: 'a bug'" in rig.view.of(Notify)[-1].text
+    rig.agent.providers = providers
+    await rig.ask(ActInPanel("providers", "ask", 7))
+    assert providers.asked == 2
 
 
 async def test_other_models_and_another_agent_are_asked_for(rig: Rig) -> None:

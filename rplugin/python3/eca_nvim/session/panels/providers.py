@@ -16,7 +16,7 @@ from eca_nvim.chat.vocabulary.agent_events import USABLE, Model, Provider, Provi
 from eca_nvim.chat.vocabulary.options import MODEL, ChatOption, first_of
 from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
 from eca_nvim.session.panels.panel import ANSWER_SECONDS, Answer, Panel, Scene, cell, note, rest
-from eca_nvim.session.view import Refused
+from eca_nvim.session.view import Refused, isolated
 
 LIST_SECONDS: Final = 150.0
 """Time for a server to start and to list its providers, which it may have to ask."""
@@ -154,7 +154,12 @@ class ProvidersPanel(Panel):
         is_other = agent is not self._agent or offers != self._offers
         if self._asked is None and agent is not None and is_other:
             self._asked, self._fault = time.monotonic(), ""
-            self.scene.servers.start(self.begin)
+            self.scene.servers.start(self._begin_again)
+
+    async def _begin_again(self) -> None:
+        """Ask beside what the user does: a fault is said, and ends nothing else."""
+        with isolated(self.scene.view, "ask for the providers", self.server.name):
+            await self.begin()
 
     # --- rows -------------------------------------------------------------------------------------
 
@@ -163,7 +168,8 @@ class ProvidersPanel(Panel):
         self._ask_again()
         yield from self._notes()
         if self._ways is not None:
-            yield from map(_way_row, self._ways)
+            agent = f"the agent {cell(self.server.name, 40)}"  # it logs out of all ways together
+            yield from (_way_row(it, agent) for it in self._ways)
             yield from map(note, (MODELS_ELSEWHERE,) if self._ways else (NO_WAYS, MODELS_ELSEWHERE))
             return
         now, current = time.time(), self._model and self._model.value
@@ -199,11 +205,11 @@ def _whole(text: str, cells: int, group: str = "") -> Cell:
     return (shown, group, max(cells, width(shown)))
 
 
-def _way_row(way: LoginWay) -> Row:
+def _way_row(way: LoginWay, agent: str) -> Row:
     state = {True: "logged in", False: "not logged in", None: ""}[way.logged_in]
     group = "EcaToolDone" if way.logged_in else "EcaMuted"
     line = (_whole(way.name, 24), _whole(state, 13 if state else 0, group), rest(way.about))
-    return Row(f"w\n{way.id}", line, ("login", "logout"), {"name": cell(way.name, 40)})
+    return Row(f"w\n{way.id}", line, ("login", "logout"), {"name": agent})
 
 
 def _provider_row(provider: Provider, now: float, *, is_open: bool) -> Row:
