@@ -7,12 +7,16 @@ import os
 import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import anyio
 import pytest
 
 from eca_nvim.mcp.link_socket import MOST_BYTES, LinkSocket
+from eca_nvim.nvim.app import App
 from eca_nvim.spawn import LINKS, LINKS_PYTHON, OPENERS, child_environment
 
 pytestmark = pytest.mark.anyio
@@ -126,6 +130,26 @@ async def test_without_the_host_a_page_is_opened_as_ever(is_left: bool, host: Ho
     assert await host.run(f"open '{PAGE}'") == 0
     assert host.opened == f"/open||{PAGE}|"
     assert await host.run("exec wslview x") == 3  # there is no real one
+
+
+async def test_once_the_session_has_failed_a_page_is_opened_as_ever(host: Host) -> None:
+    """The process of the host goes on: Neovim has not ended."""
+
+    async def fails() -> None:
+        raise KeyError("a bug")
+
+    host.real("xdg-open")
+    host.listen()
+    await anyio.wait_all_tasks_blocked()
+    reported = list[str]()
+    app = SimpleNamespace(_links=host.socket, _report=reported.append)
+    host.socket = None
+    task = asyncio.get_running_loop().create_task(fails())
+    task.add_done_callback(partial(App._ended, cast("App", app)))
+    await anyio.wait_all_tasks_blocked()
+    assert await host.run(f"xdg-open '{PAGE}'") == 0
+    assert host.opened == f"/xdg-open||{PAGE}|"
+    assert "the plugin host failed" in reported[0]
 
 
 async def test_a_server_may_be_allowed_to_open_pages(host: Host) -> None:

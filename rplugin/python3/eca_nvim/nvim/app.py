@@ -159,6 +159,8 @@ class App:
         self._loop.call_soon_threadsafe(self._frames.push, [warning])
 
     def _ended(self, task: asyncio.Task[None]) -> None:
+        if self._links is not None:  # pages that nobody would show are opened as ever
+            self._links.close()
         fault = None if task.cancelled() else task.exception()
         if fault is not None:
             log.critical("the session ended", exc_info=fault)
