@@ -151,7 +151,7 @@ end
 
 --- Move cursors back to their rows. One whose row is gone goes to the row that it was a detail of,
 --- else it stays at its line: what is there now was not what the next key is meant for, unless the
---- row that is gone had none.
+--- row that is gone had none and has not just come itself.
 ---@param panel eca.ShownPanel
 ---@param before table<integer, eca.PanelRow>
 local function restore(panel, before)
@@ -168,11 +168,21 @@ local function restore(panel, before)
       line = line or of_parent
       if line then
         vim.api.nvim_win_set_cursor(win, { line, cursor[2] })
-      elseif was.actions and was.actions[1] then
+      elseif was.actions and was.actions[1] or panel.guard and not guard.is_over(panel.guard) then
         panel.guard, panel.guarded = guard.begin(), row and row.id
       end
     end
   end
+end
+
+--- Is a window the only one of its tab page that is no float?
+---@param win integer
+---@return boolean
+local function is_last(win)
+  local ordinary = vim.tbl_filter(function(each)
+    return vim.api.nvim_win_get_config(each).relative == ''
+  end, vim.api.nvim_tabpage_list_wins(vim.api.nvim_win_get_tabpage(win)))
+  return #ordinary == 1 and ordinary[1] == win
 end
 
 --- Replace rows of a list in place.
@@ -194,7 +204,7 @@ end
 local function fit(panel)
   for _, win in ipairs(vim.fn.win_findbuf(panel.buf)) do
     local height, ours = vim.api.nvim_win_get_height(win), vim.w[win].eca_panel_height
-    local is_split = vim.fn.win_gettype(win) == '' and vim.fn.winnr('$') > 1
+    local is_split = vim.fn.win_gettype(win) == '' and not is_last(win)
     if is_split and (ours == nil or ours == height) then
       local most = math.max(LEAST_ROWS, math.min(MOST_ROWS, math.floor(vim.o.lines * SHARE)))
       local last = math.min(#panel.rows, most)
@@ -253,7 +263,7 @@ end
 ---@param panel eca.ShownPanel
 local function close(panel)
   local win = vim.api.nvim_get_current_win()
-  if #vim.api.nvim_tabpage_list_wins(0) == 1 then
+  if is_last(win) then
     vim.cmd.new() -- the last window cannot be closed
   end
   others.close(win)

@@ -73,8 +73,6 @@ end
 ---@field line? integer
 ---@field chat? string
 ---@field new? string a server, for a new chat; '': that of chats to come
----@field yank? string
----@field link? string
 
 --- Show what the host answers.
 ---@param answer? eca.PanelAnswer
@@ -83,12 +81,7 @@ local function follow(answer, asked)
   if not answer then
     return
   end
-  if answer.yank then
-    require('eca.ui.register').yank(answer.yank)
-    notify.info('yanked: ' .. sanitize.line(answer.yank))
-  elseif answer.link then
-    require('eca.ui.external').open(answer.link)
-  elseif answer.chat and return_window.may_focus(asked, 'the chat') then
+  if answer.chat and return_window.may_focus(asked, 'the chat') then
     require('eca.chat.open').chat(answer.chat)
   elseif answer.new and return_window.may_focus(asked, 'the new chat') then
     local server = answer.new ~= '' and answer.new or nil
@@ -162,7 +155,8 @@ end
 ---@param key string
 local function press(panel, key)
   local row = row_of(panel)
-  local has_just_come = row and row.id == panel.guarded and not guard.is_over(panel.guard)
+  local is_guarded = row and row.id == panel.guarded and not guard.is_over(panel.guard)
+  local has_just_come = panel.places ~= nil or is_guarded -- half drawn: the cursor is not put back
   for index, action in ipairs(actions_on(panel, row)) do
     local is_first = index == 1 and row and row.actions[1] == action.name
     if action.key == key or key == '<CR>' and is_first then

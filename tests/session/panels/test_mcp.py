@@ -152,6 +152,15 @@ async def test_a_row_says_the_state_and_what_to_press(
     assert rig.view.of(SetPanel)[-1].title == f"mcp of eca{count}"
 
 
+async def test_a_panel_stays_at_its_server_when_its_chat_goes(rig: Rig) -> None:
+    await with_servers(rig, ECHO)
+    rig.session._chats.default_server = "other"
+    del rig.session._chats.table["a"]
+    rig.agent.announce(replace(ECHO, status=State.STOPPED, tools=None))
+    await rig.view.until(lambda: rig.view.of(SetPanel)[-1].title != "mcp of eca: 1 of 1 running")
+    assert rig.view.of(SetPanel)[-1].title == "mcp of eca: 0 of 1 running"
+
+
 async def test_details_are_rows_below_and_name_the_file(rig: Rig, tmp_path: Path) -> None:
     file = tmp_path / "eca" / "config.json"
     file.parent.mkdir()

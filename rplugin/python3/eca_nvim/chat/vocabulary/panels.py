@@ -103,8 +103,8 @@ class ActInPanel(bases.Intent, frozen=True, tag="act_in_panel"):
     """Do an action of a panel on a row; None: on no row.
 
     values: what the user was asked for. The answer is nil, or a table of what the view does next:
-    open (a path) with line (1-based), chat (show this one), yank (a text), link (show this one),
-    new (start a chat of the server with this name).
+    open (a path) with line (1-based), chat (show this one), new (start a chat of the server with
+    this name).
     """
 
     panel: str

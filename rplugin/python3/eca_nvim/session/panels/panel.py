@@ -51,6 +51,8 @@ class Panel(ABC):
     def __init__(self, scene: Scene, chat_id: str | None) -> None:
         self.scene = scene
         self.chat_id = chat_id
+        chat = scene.chats.table.get(chat_id or "")
+        self._server_name = (chat and chat.server_name) or scene.chats.default_server
         self.in_view: Sequence[str] = ()
         """The chats that the view had when the panel was shown."""
         self.opened = set[str]()
@@ -58,9 +60,8 @@ class Panel(ABC):
 
     @property
     def server(self) -> NamedServer:
-        """The server of the chat from which the panel was opened."""
-        chat = self.scene.chats.table.get(self.chat_id or "")
-        return self.scene.servers.get(None if chat is None else chat.server_name)
+        """The server of the chat from which the panel was opened, also if that is gone."""
+        return self.scene.servers.get(self._server_name)
 
     @property
     @abstractmethod
