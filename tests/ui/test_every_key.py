@@ -179,10 +179,11 @@ def panel(nvim: Neovim, number: int) -> None:
     """Show a panel with a row that can be acted on."""
     nvim.keys(f"{LEAVE}:Eca jobs<CR>")
     action = {"name": "kill", "key": "x", "text": "end it", "asks": [], "sure": ""}
+    row = {"id": "1", "line": [], "actions": ["kill"], "values": {}}
     draw(
         nvim,
-        ["panel", "jobs", "jobs", [{**action, "everywhere": False}]],
-        ["panel_rows", "jobs", 0, 0, [{"id": "1", "line": [], "actions": ["kill"], "values": {}}]],
+        ["panel", "jobs", 1, "jobs", [{**action, "everywhere": False}]],
+        ["panel_rows", "jobs", 1, 0, 0, [row]],
     )
 
 

@@ -30,6 +30,7 @@ local M = {}
 ---@class eca.ShownPanel
 ---@field name string
 ---@field buf integer
+---@field showing integer the number of the last time that it was asked for
 ---@field chat? string the chat from which it was opened
 ---@field title string
 ---@field actions eca.PanelAction[]
@@ -50,6 +51,7 @@ local NUMBER = '%2d '
 
 local namespace = vim.api.nvim_create_namespace('eca.panels')
 local shown = {} ---@type table<string, eca.ShownPanel> by name
+local showings = 0 -- so many times a panel was asked for
 
 local OPTIONS = {
   breakindent = true,
@@ -216,10 +218,18 @@ local function fit(panel)
   end
 end
 
---- Draw the op `panel`.
----@param op { panel: string, title: string, actions: eca.PanelAction[] }
-function M.set(op)
+--- The panel that an op is for; nil: it was asked for again, or closed, since.
+---@param op { panel: string, showing: integer }
+---@return eca.ShownPanel?
+local function of_op(op)
   local panel = shown[op.panel]
+  return panel and panel.showing == op.showing and panel or nil
+end
+
+--- Draw the op `panel`.
+---@param op { panel: string, showing: integer, title: string, actions: eca.PanelAction[] }
+function M.set(op)
+  local panel = of_op(op)
   if panel then
     panel.title = op.title
     if #panel.actions == 0 and #op.actions > 0 then
@@ -230,10 +240,18 @@ function M.set(op)
   end
 end
 
+---@class eca.PanelRowsOp
+---@field panel string
+---@field showing integer
+---@field at integer 0-based
+---@field removed integer
+---@field rows eca.PanelRow[]
+---@field more boolean
+
 --- Draw the op `panel_rows`.
----@param op { panel: string, at: integer, removed: integer, rows: eca.PanelRow[], more: boolean }
+---@param op eca.PanelRowsOp
 function M.set_rows(op)
-  local panel = shown[op.panel]
+  local panel = of_op(op)
   if not panel then
     return
   end
@@ -254,9 +272,12 @@ end
 --- Ask the host for a panel, from its first row on.
 ---@param panel eca.ShownPanel
 local function ask(panel)
-  panel.rows, panel.actions, panel.places = {}, {}, nil
+  showings = showings + 1
+  panel.rows, panel.actions, panel.places, panel.showing = {}, {}, nil, showings
   write(panel.buf, 0, -1, { { id = '', line = { { FIRST, 'EcaMuted', 0 } } } })
-  host.send('show_panel', { panel = panel.name, chat = panel.chat, chats = chats.ids() })
+  local payload = { panel = panel.name, chat = panel.chat, chats = chats.ids() }
+  payload.showing = panel.showing
+  host.send('show_panel', payload)
 end
 
 --- Close the window of a panel in which the user is, and go back to where they were.
@@ -277,6 +298,7 @@ local function create(name)
   files.name(buf, 'panel/' .. name)
   vim.bo[buf].bufhidden, vim.bo[buf].modeline, vim.bo[buf].undolevels = 'wipe', false, -1
   local panel = { name = name, buf = buf, title = name, actions = {}, rows = {}, open = M.open }
+  panel.showing = showings
   panel.close = function()
     close(panel)
   end

@@ -41,7 +41,7 @@ def applied(old: Sequence[Row], ops: Sequence[SetRows]) -> list[Row]:
 @given(st.text("abc", max_size=6), st.text("abc", max_size=6))
 def test_what_is_sent_makes_the_new_rows_of_the_old_ones(before: str, after: str) -> None:
     old, new = rows_of(before), rows_of(after)
-    ops = difference("x", old, new)
+    ops = difference("x", 1, old, new)
     assert applied(old, ops) == new
     if old == new:
         assert not ops
@@ -49,12 +49,12 @@ def test_what_is_sent_makes_the_new_rows_of_the_old_ones(before: str, after: str
 
 def test_only_the_row_that_differs_is_sent() -> None:
     old, new = rows_of("abcde"), rows_of("abXde")
-    assert difference("x", old, new) == [SetRows("x", 2, 1, [new[2]])]
+    assert difference("x", 1, old, new) == [SetRows("x", 1, 2, 1, [new[2]])]
 
 
 def test_many_rows_are_sent_in_pieces() -> None:
     new = [Row(str(number), []) for number in range(5000)]
-    ops = difference("x", rows_of("a"), new)
+    ops = difference("x", 1, rows_of("a"), new)
     assert max(len(op.rows) for op in ops) == 200
     assert applied(rows_of("a"), ops) == new
 
@@ -114,9 +114,11 @@ async def test_a_closed_panel_is_not_drawn(rig: Rig) -> None:
     rig.do(OpenChat("b"))
     await rig.done()
     assert len(rig.view.of(SetRows)) == before
-    rig.do(ShowPanel("jobs", "a"))  # it is drawn whole again
+    rig.do(ShowPanel("jobs", "a", showing=2))  # it is drawn whole again
     await rig.view.until(lambda: len(rig.view.of(SetRows)) > before)
     assert rig.view.of(SetRows)[before].at == 0
+    assert [op.showing for op in rig.view.of(SetRows)[before - 1 :]] == [0, 2]
+    assert [op.showing for op in rig.view.of(SetPanel)] == [0, 2]
 
 
 async def test_an_action_shows_that_it_was_sent_until_it_has_ended(rig: Rig) -> None:

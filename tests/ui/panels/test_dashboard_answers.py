@@ -56,7 +56,12 @@ def fill(nvim: Neovim) -> None:
     for name, key in KEYS.items():
         actions.append({**common, "name": name, "key": key, "text": name, "answers": True})
     rows = [row("c1"), row("c2"), row("c3", "open")]
-    draw(nvim, ["panel", "dashboard", "chats", actions], ["panel_rows", "dashboard", 0, 0, rows])
+    showing = sent(nvim, "show_panel")[-1]["showing"]
+    draw(
+        nvim,
+        ["panel", "dashboard", showing, "chats", actions],
+        ["panel_rows", "dashboard", showing, 0, 0, rows],
+    )
     nvim.wait_screen("3 waiting")
 
 
@@ -89,7 +94,7 @@ def test_nothing_else_is_answered(start_nvim: StartNeovim) -> None:
     nvim.keys("ja")
     nvim.wait_screen("press again to answer")
     # A row whose chat asks nothing has no float, also if the host still says that it asks.
-    draw(nvim, ["panel_rows", "dashboard", 2, 1, [row("c3")]])
+    draw(nvim, ["panel_rows", "dashboard", 1, 2, 1, [row("c3")]])
     nvim.keys("G")
     nvim.wait_until("not require('eca.approval.float').state()")
     nvim.lua(HALF_A_SECOND)

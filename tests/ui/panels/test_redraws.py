@@ -14,15 +14,15 @@ def row(name: str, *actions: str) -> Value:
     return {"id": name, "line": [[f"row {name}", "", 0]], "values": {}, "actions": list(actions)}
 
 
-def show(nvim: Neovim, *names: str) -> None:
+def show(nvim: Neovim, *names: str, showing: int = 1) -> None:
     """Show the panel of jobs, with a row for each name."""
     nvim.keys("<Esc>:Eca jobs<CR>")
     action = {"name": "kill", "key": "x", "text": "end it", "asks": [], "sure": ""}
     rows = [row(name, "kill") for name in names]
     draw(
         nvim,
-        ["panel", "jobs", "jobs", [{**action, "everywhere": False, "answers": False}]],
-        ["panel_rows", "jobs", 0, 0, rows],
+        ["panel", "jobs", showing, "jobs", [{**action, "everywhere": False, "answers": False}]],
+        ["panel_rows", "jobs", showing, 0, 0, rows],
     )
     nvim.wait_screen(f"row {names[-1]}")
 
@@ -36,11 +36,11 @@ def nvim(start_nvim: StartNeovim) -> Neovim:
 
 def test_a_key_within_a_redraw_acts_on_no_row(nvim: Neovim) -> None:
     show(nvim, "a")
-    draw(nvim, ["panel_rows", "jobs", 0, 1, [row("b", "kill")], True])
+    draw(nvim, ["panel_rows", "jobs", 1, 0, 1, [row("b", "kill")], True])
     nvim.wait_screen("row b")
     nvim.keys("x")
     nvim.wait_screen("another row has just come here")
-    draw(nvim, ["panel_rows", "jobs", 1, 0, [row("a", "kill")], False])
+    draw(nvim, ["panel_rows", "jobs", 1, 1, 0, [row("a", "kill")], False])
     nvim.wait_screen("row a")
     assert sent(nvim, "act_in_panel") == []
     nvim.keys("x")
@@ -49,9 +49,9 @@ def test_a_key_within_a_redraw_acts_on_no_row(nvim: Neovim) -> None:
 
 def test_a_row_that_comes_after_a_note_is_guarded_as_the_note(nvim: Neovim) -> None:
     show(nvim, "a")
-    draw(nvim, ["panel_rows", "jobs", 0, 1, [row("nothing")]])
+    draw(nvim, ["panel_rows", "jobs", 1, 0, 1, [row("nothing")]])
     nvim.wait_screen("row nothing")
-    draw(nvim, ["panel_rows", "jobs", 0, 1, [row("b", "kill")]])
+    draw(nvim, ["panel_rows", "jobs", 1, 0, 1, [row("b", "kill")]])
     nvim.wait_screen("row b")
     nvim.keys("x")
     nvim.wait_screen("another row has just come here")
@@ -68,3 +68,12 @@ def test_the_last_window_beside_a_float_is_closed(nvim: Neovim) -> None:
     nvim.lua(f"vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, {place})")
     nvim.keys("q")
     assert nvim.lua("return vim.fn.bufnr('eca://panel/jobs')") == -1
+
+
+def test_what_was_drawn_for_an_earlier_showing_is_dropped(nvim: Neovim) -> None:
+    show(nvim, "a", "b")
+    nvim.keys("q:Eca jobs<CR>")
+    draw(nvim, ["panel", "jobs", 1, "old", []], ["panel_rows", "jobs", 1, 0, 0, [row("old")]])
+    show(nvim, "a", "b", showing=2)
+    assert nvim.lua("return vim.api.nvim_buf_line_count(0)") == 2
+    assert [it["showing"] for it in sent(nvim, "show_panel")] == [1, 2]

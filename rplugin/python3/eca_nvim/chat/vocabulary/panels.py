@@ -62,9 +62,13 @@ class Row(Struct, frozen=True):
 
 
 class SetPanel(bases.ViewOp, frozen=True, tag="panel"):
-    """Set what a panel shows above its rows: a title of one line, and its actions."""
+    """Set what a panel shows above its rows: a title of one line, and its actions.
+
+    showing: that of `ShowPanel`; the view draws no op for an earlier one.
+    """
 
     panel: str
+    showing: int
     title: str
     actions: Sequence[Action]
 
@@ -72,10 +76,11 @@ class SetPanel(bases.ViewOp, frozen=True, tag="panel"):
 class SetRows(bases.ViewOp, frozen=True, tag="panel_rows"):
     """Replace `removed` rows of a panel from row `at` (0-based) on; `more`: others come with them.
 
-    Cursors are put back once no more come.
+    showing: as in `SetPanel`. Cursors are put back once no more come.
     """
 
     panel: str
+    showing: int
     at: int
     removed: int
     rows: Sequence[Row]
@@ -85,12 +90,14 @@ class SetRows(bases.ViewOp, frozen=True, tag="panel_rows"):
 class ShowPanel(bases.Intent, frozen=True, tag="show_panel"):
     """Show a panel, for the server of a chat (None: the default one), from its first row on.
 
-    chats: those that the view has; a host that was started again does not know them.
+    chats: those that the view has; a host that was started again does not know them. showing: the
+    number of this showing, which its ops have.
     """
 
     panel: str
     chat: str | None = None
     chats: Sequence[str] = ()
+    showing: int = 0
 
 
 class ClosePanel(bases.Intent, frozen=True, tag="close_panel"):

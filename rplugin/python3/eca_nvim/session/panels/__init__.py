@@ -43,6 +43,7 @@ class Shown(Struct, eq=False):
     """A panel that is shown, and what the view has of it."""
 
     panel: Panel
+    number: int
     title: str = ""
     rows: list[Row] = field(default_factory=list)
     sent: dict[str, Sent] = field(default_factory=dict)
@@ -76,7 +77,7 @@ class Panels:
 
     async def _show(self, intent: panels.ShowPanel) -> None:
         self._close(panels.ClosePanel(intent.panel))
-        shown = Shown(self._kinds()[intent.panel](self._scene, intent.chat))
+        shown = Shown(self._kinds()[intent.panel](self._scene, intent.chat), intent.showing)
         shown.panel.in_view = intent.chats
         self._shown[intent.panel] = shown
         self._draw(intent.panel, shown)
@@ -140,8 +141,8 @@ class Panels:
         with isolated(self._view, f"draw the panel {name}", shown.panel):
             title, rows = shown.panel.title, [_with_sent(it, shown.sent) for it in _rows(shown)]
             if title != shown.title:
-                self._view.push([SetPanel(name, title, shown.panel.ACTIONS)])
-            self._view.push(difference(name, shown.rows, rows))
+                self._view.push([SetPanel(name, shown.number, title, shown.panel.ACTIONS)])
+            self._view.push(difference(name, shown.number, shown.rows, rows))
             shown.title, shown.rows = title, rows
 
 
@@ -160,7 +161,9 @@ def _with_sent(row: Row, sent: Mapping[str, Sent]) -> Row:
     return replace(row, line=[*row.line, (f"  {waiting.text} … {took}".rstrip(), "EcaRunning", 0)])
 
 
-def difference(name: str, old: Sequence[Row], new: Sequence[Row]) -> Sequence[SetRows]:
+def difference(
+    name: str, showing: int, old: Sequence[Row], new: Sequence[Row]
+) -> Sequence[SetRows]:
     """Return the ops that make the new rows of the old ones."""
     least = min(len(old), len(new))
     first = next((it for it in range(least) if old[it] != new[it]), least)
@@ -171,7 +174,7 @@ def difference(name: str, old: Sequence[Row], new: Sequence[Row]) -> Sequence[Se
     pieces = range(0, max(1, len(added)), MOST_TOGETHER)
     return [
         SetRows(
-            *(name, first + at, 0 if at else removed, added[at : at + MOST_TOGETHER]),
+            *(name, showing, first + at, 0 if at else removed, added[at : at + MOST_TOGETHER]),
             more=at != pieces[-1],
         )
         for at in pieces
