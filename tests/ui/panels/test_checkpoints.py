@@ -12,6 +12,10 @@ def test_what_a_command_did_is_taken_back_after_a_restart(
 ) -> None:
     subprocess.run(["git", "init", "-q", str(workspace)], check=True)
     kept, made, gone = (workspace / name for name in ("kept.py", "made.py", "gone.py"))
+    ignored, old = workspace / "secret.env", workspace / "older.txt"
+    ignored.write_text("then\n")
+    old.write_text("ignored then, and not now\n")
+    (workspace / ".gitignore").write_text("older.txt\n")
     kept.write_text("old\n")
     kept.chmod(0o600)
     gone.write_text("gone\n")
@@ -27,6 +31,8 @@ def test_what_a_command_did_is_taken_back_after_a_restart(
     nvim.wait_screen("2 changed")
     nvim.quit()
     gone.unlink()
+    (workspace / ".gitignore").write_text("secret.env\n")  # the one for the other
+    ignored.write_text("keys\n")
 
     nvim = start_nvim(settings=settings, columns=80, environment=state)
     nvim.keys(":Eca checkpoints<CR>")
@@ -37,9 +43,12 @@ def test_what_a_command_did_is_taken_back_after_a_restart(
     assert "created" in screen
     assert kept.read_text() == "new\n"
     nvim.keys("r")
-    nvim.wait_screen("Restore 3 files as they were: gone.py, kept.py, made.py?")
+    question = "Restore 4 files as they were: .gitignore, gone.py, kept.py, made.py?"
+    nvim.wait_screen(question)
     nvim.keys("1<CR>")
-    nvim.wait_screen("3 files restored")
+    nvim.wait_screen("4 files restored")
+    assert ignored.read_text() == "keys\n"  # it is not stored now, so it would be lost
+    assert old.exists()  # it was there before the checkpoint, which does not have it
     assert (kept.read_text(), gone.read_text(), made.exists()) == ("old\n", "gone\n", False)
     assert kept.stat().st_mode & 0o777 == 0o600
     nvim.wait_screen("before going back to rewrite it")  # which can be taken back, too

@@ -25,7 +25,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
-from eca_nvim.review.git import GitFailed, run_git
+from eca_nvim.review.git import GitFailed, GitSlow, list_project, run_git
 from eca_nvim.review.workspace import list_files
 
 REFERENCES: Final = "refs/checkpoints/"
@@ -33,8 +33,6 @@ MOST_FILE_BYTES: Final = 20 << 20
 """Bytes of a file that is stored, at most, unless the user's options say otherwise."""
 
 SECONDS_PER_DAY: Final = 86_400
-PATIENCE: Final = 300.0
-"""Seconds that git may take."""
 BATCH: Final = 5000
 """Files that git adds at once: the time that it takes for a pack grows with the square of them."""
 REFUSED: Final = "git cannot store it"
@@ -125,7 +123,15 @@ class CheckpointStore:
         """Return the files to store, by relative path, and the permissions that git cannot keep."""
         found: dict[str, os.stat_result] = {}
         modes: list[tuple[str, int]] = []
-        for path, status in _listed(root):
+        real, folders = os.path.realpath(root), dict[str, bool]()
+        for path, status in _listed(root, refused):
+            folder = path.rpartition("/")[0]
+            if folder not in folders:
+                folders[folder] = os.path.realpath(f"{root}/{folder}") == f"{real}/{folder}".rstrip(
+                    "/"
+                )
+            if not folders[folder]:  # behind a link: it belongs to where that leads
+                continue
             if not stat.S_ISREG(status.st_mode):
                 continue
             if _GIT_PART in path.lower() and _GIT_PART in path.lower().split("/"):
@@ -177,9 +183,13 @@ class CheckpointStore:
         fed = b"".join(os.fsencode(path) + b"\0" for path in paths)
         try:
             run_git(self._folder, *command, root=root, index=index, fed=fed)
+        except GitSlow:
+            raise
         except GitFailed:
-            if len(paths) == 1:
-                yield paths[0]
+            unreadable = [it for it in paths if not os.access(f"{root}/{it}", os.R_OK)]
+            yield from unreadable if len(paths) > 1 else paths
+            paths = [it for it in paths if it not in {*unreadable}] if len(paths) > 1 else ()
+            if not paths:
                 return
             half = len(paths) // 2
             yield from self._add(root, index, paths[:half], is_first=is_first)
@@ -202,12 +212,11 @@ class CheckpointStore:
                     _stored(kinds[0], kinds[2], before.get(path)),
                     _stored(kinds[1], kinds[3], after.get(path)),
                 )
-            for path, mode in before.items() ^ after.items():
-                del mode  # only the permissions differ, unless it was found above
-                found.setdefault(
-                    f"{root}/{os.fsdecode(path)}",
-                    (self._file(old, name, path, before), self._file(new, name, path, after)),
-                )
+            odd = {path for path, _ in before.items() ^ after.items()}
+            if odd := {it for it in odd if f"{root}/{os.fsdecode(it)}" not in found}:
+                were, are = self._files_of(old, name, before), self._files_of(new, name, after)
+                for path in odd:  # only the permissions differ
+                    found[f"{root}/{os.fsdecode(path)}"] = (were.get(path), are.get(path))
         return found
 
     def _id(
@@ -227,14 +236,17 @@ class CheckpointStore:
         listed = run_git(self._folder, "ls-tree", "-d", "--name-only", "-z", tree)
         return set(listed.decode().split("\0"))
 
-    def _file(
-        self, tree: str, name: str, path: bytes, modes: Mapping[bytes, int]
-    ) -> StoredFile | None:
-        listed = run_git(self._folder, "ls-tree", "-z", f"{tree}:{name}", "--", os.fsdecode(path))
-        if not listed:
-            return None
-        kind, _, blob = listed.partition(b"\t")[0].decode().split(" ")
-        return _stored(kind, blob, modes.get(path))
+    def _files_of(
+        self, tree: str, name: str, modes: Mapping[bytes, int]
+    ) -> Mapping[bytes, StoredFile | None]:
+        """Return all files of a folder in a tree, by relative path."""
+        listed = run_git(self._folder, "ls-tree", "-r", "-z", f"{tree}:{name}").split(b"\0")
+        found: dict[bytes, StoredFile | None] = {}
+        for entry in filter(None, listed):
+            about, _, path = entry.partition(b"\t")
+            kind, _, blob = about.decode().split(" ")
+            found[path] = _stored(kind, blob, modes.get(path))
+        return found
 
     def content(self, blob: str) -> bytes:
         """Return a stored content. Raises GitFailed."""
@@ -321,7 +333,7 @@ class CheckpointStore:
             rmtree(made, ignore_errors=True)
 
 
-def _listed(root: str) -> Iterator[tuple[str, os.stat_result]]:
+def _listed(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the entries of a folder that are there, by relative path; git lists some that are not.
 
     It lists a repository inside the folder as one entry: its own files are listed instead.
@@ -329,7 +341,17 @@ def _listed(root: str) -> Iterator[tuple[str, os.stat_result]]:
     waiting = [""]
     while waiting:
         inner = waiting.pop()
-        for name in list_files(f"{root}/{inner}".rstrip("/")).split(b"\0"):
+        try:
+            names = list_project(f"{root}/{inner}".rstrip("/")).split(b"\0")
+        except GitFailed as fault:
+            if not inner and not os.path.lexists(f"{root}/.git"):
+                names = list_files(root).split(b"\0")  # it is a project no more, or never was
+            elif not inner:
+                raise
+            else:
+                refused[f"{root}/{inner}"] = str(fault)
+                continue
+        for name in names:
             path = inner + os.fsdecode(name)
             try:
                 status = os.lstat(f"{root}/{path}")
@@ -337,7 +359,7 @@ def _listed(root: str) -> Iterator[tuple[str, os.stat_result]]:
                 continue
             if not stat.S_ISDIR(status.st_mode):
                 yield path, status
-            elif name:
+            elif name and os.path.normpath(os.fsdecode(name)) != ".":  # a submodule without files
                 waiting.append(path.rstrip("/") + "/")
 
 

@@ -8,15 +8,17 @@ Rules kept here:
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import which
 from typing import Final
 
 from eca_nvim.spawn import child_environment
 
-PATIENCE: Final = 300.0
-"""Seconds that git may take."""
+PATIENCE, LISTING_PATIENCE = 300.0, 60.0
+"""Seconds that git may take, and to list files."""
+LINE: Final = "\n"
+MISSING: Final = "git is not installed: checkpoints need it"
 
 _OPTIONS: Final = {
     "core.attributesFile": os.devnull,
@@ -45,11 +47,30 @@ class GitFailed(Exception):
     """Raised when git cannot do what was asked; the text says why in one line."""
 
 
+class GitSlow(GitFailed):
+    """Raised when git does not end in its time."""
+
+
 def clean_environment() -> dict[str, str]:
     """Return the environment for git, without what is meant for other repositories."""
     inherited = child_environment().items()
     kept = {key: value for key, value in inherited if not key.startswith("GIT_")}
     return {**kept, "GIT_ALLOW_PROTOCOL": "none", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def list_project(folder: str) -> bytes:
+    """Return the files of a project, each with a NUL after it, without what git ignores there.
+
+    A repository inside the folder is one entry. Raises GitFailed: a part would look like all.
+    """
+    git = which("git")
+    if git is None:
+        raise GitFailed(MISSING)
+    # A repository's configuration may name programs that git would start.
+    options = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-C", folder)
+    what = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    environment = clean_environment() | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    return _run([git, *options, *what], b"", environment, "/", LISTING_PATIENCE)
 
 
 def run_git(
@@ -66,26 +87,35 @@ def run_git(
     """
     git = which("git")
     if git is None:
-        raise GitFailed("git is not installed: checkpoints need it")
+        raise GitFailed(MISSING)
     nice = which("nice")
     priority, options = [nice] if nice else [], list[str]()
     for name, value in {**_OPTIONS, "core.bare": str(root is None).lower()}.items():
         options += ["-c", f"{name}={value}"]
+    command = [*priority, git, *options, task, *arguments]
+    environment = _environment(repository, root, index)
+    return _run(command, fed, environment, root or str(repository), PATIENCE)
+
+
+def _run(
+    command: Sequence[str], fed: bytes, environment: Mapping[str, str], folder: str, seconds: float
+) -> bytes:
     try:
         done = subprocess.run(
-            [*priority, git, *options, task, *arguments],
+            command,
             input=fed,
             capture_output=True,
-            env=_environment(repository, root, index),
-            cwd=root or repository,
+            env=environment,
+            cwd=folder,
             check=False,
-            timeout=PATIENCE,
+            timeout=seconds,
         )
-    except (OSError, subprocess.TimeoutExpired) as fault:
-        raise GitFailed(f"git {task} failed: {fault}") from fault
+    except subprocess.TimeoutExpired:
+        raise GitSlow(f"git has not ended after {seconds:.0f} s") from None
+    except OSError as fault:
+        raise GitFailed(f"git cannot be run: {fault.strerror}") from fault
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
-        raise GitFailed(f"git {task} failed: {said}")
+        raise GitFailed(f"git: {done.stderr.decode(errors='replace').strip().rpartition(LINE)[2]}")
     return done.stdout
 
 

@@ -8,6 +8,7 @@ Rules kept here:
 """
 
 import errno
+import logging
 import os
 import time
 from collections import deque
@@ -34,10 +35,12 @@ from eca_nvim.threads import run_in_thread
 
 MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
-MOST_NAMED: Final = 50
-"""Paths that are kept beside a turn's end, at most."""
+MOST_REFUSED: Final = 1000
+"""Paths that a checkpoint does not have although they were there, as far as it names them."""
 
 Result = TypeVar("Result")
+
+log = logging.getLogger(__name__)
 
 
 class Limits(Struct, frozen=True):
@@ -75,7 +78,7 @@ class Checkpoints:
         if folder is not None and folders and limits.enabled:
             name = name_digest(os.fsencode("\n".join(folders.first)))
             place = Path(folder, "checkpoints", name)
-            self._store = CheckpointStore(place, process, int(limits.max_file * MIB))
+            self._store = CheckpointStore(place, process, int(min(limits.max_file, MIB) * MIB))
         self._folders = folders
         self._limits = limits
         self._warn = warn
@@ -114,6 +117,9 @@ class Checkpoints:
                         await run_in_thread(partial(self._take, self._wanted.popleft()))
                 except GitFailed as fault:
                     self._say(str(fault))
+                except Exception as fault:  # a bug of ours, or of the disk; the chats go on
+                    log.exception("a checkpoint failed")
+                    self._say(f"{fault!r}, see :Eca log")
                 if self.known is not None:
                     self._changed()
 
@@ -123,8 +129,16 @@ class Checkpoints:
             self._warn(f"no checkpoint was made: {fault}")
 
     async def _do(self, work: Callable[[], Result]) -> Result:
+        """Do something with the store. It is done to its end, even if nobody waits any more."""
         async with self._lock:
-            return await run_in_thread(work)
+            with anyio.CancelScope(shield=True):
+                return await run_in_thread(work)
+        raise AssertionError("a shielded scope is never cancelled")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is being done with the store."""
+        return self._lock.locked()
 
     @property
     def _kept(self) -> CheckpointStore:
@@ -132,25 +146,30 @@ class Checkpoints:
             raise GitFailed("checkpoints are off: see :help eca-option-checkpoints.enabled")
         return self._store
 
-    def _take(self, about: Mapping[str, object] | None) -> Checkpoint | None:
-        """Take a tree, and keep it for what it is; blocks."""
+    def _take(self, about: Mapping[str, object] | None) -> None:
+        """Take a tree of the folders that are projects, and keep it for what it is; blocks."""
         roots = self.roots
-        if not roots:
-            return None
-        tree = self._kept.take(roots)
-        if about is None:
+        if roots and about is not None:
+            self._keep(roots, about)
+        elif roots:
+            self._kept.take(roots)
             self._prune()
-            return None
-        chat = str(about["chat"])
+
+    def _keep(self, roots: Sequence[str], about: Mapping[str, object]) -> Checkpoint:
+        """Keep a tree of some folders; with the end of a turn, how many files it has changed."""
+        moment, chat = time.time_ns(), str(about["chat"])
+        tree = self._kept.take(roots)
         begun = self._begun.get(chat)
         if about["kind"] == "end" and begun is not None:
-            changed = self._kept.changes(begun.tree, tree.id, self.roots)
-            names = [_shown(path, self.roots) for path in sorted(changed)[:MOST_NAMED]]
-            about = {**about, "count": len(changed), "names": names}
-        kept = self._kept.keep(tree.id, time.time_ns(), about)
+            changed = self._kept.changes(begun.tree, tree.id, roots)
+            about = {**about, "of": begun.id, "count": len(changed)}
+        refused = sorted(tree.refused)[:MOST_REFUSED]
+        kept = self._kept.keep(tree.id, moment, {**about, "refused": refused})
         self.known = None if self.known is None else [kept, *self.known]
         if about["kind"] == "prompt":
             self._begun[chat] = kept
+        elif about["kind"] == "end":
+            self._prune()
         return kept
 
     def _prune(self) -> None:
@@ -160,9 +179,8 @@ class Checkpoints:
         kept, now = self._kept.checkpoints(), time.time_ns()
         old = [it for it in kept if now - it.time > self._limits.days * NS_PER_DAY]
         if self._kept.size() > self._limits.size * MIB:
-            spared = [it for it in kept if it not in old and now - it.time < NS_PER_DAY]
-            half = [it for it in kept if it not in spared][len(kept) // 2 :]
-            old += [it for it in half if it not in old]
+            others = [it for it in kept if it not in old and now - it.time > NS_PER_DAY]
+            old += others[len(others) // 2 :]
         self._kept.drop(it.id for it in old)
         self._kept.prune()
 
@@ -176,8 +194,10 @@ class Checkpoints:
         """Return the files that differ from a checkpoint: now, and then. Raises GitFailed."""
 
         def work() -> Mapping[str, Change]:
-            now = self._kept.take(self.roots)
-            return self._kept.changes(now.id, checkpoint.tree, self.roots)
+            folders = tuple(self._folders)
+            now = self._kept.take(folders)
+            found = self._kept.changes(now.id, checkpoint.tree, folders)
+            return {path: it for path, it in found.items() if _may_go_back(path, it, checkpoint)}
 
         return await self._do(work)
 
@@ -187,15 +207,17 @@ class Checkpoints:
 
     def _restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
         about = {"kind": "restore", "chat": str(checkpoint.about.get("chat", ""))}
-        kept = self._take({**about, "prompt": f"before going back to {_words(checkpoint)}"})
-        assert kept is not None
-        now = self._kept.changes(kept.tree, checkpoint.tree, self.roots)
+        began = time.time_ns()
+        about["prompt"] = f"before going back to {_words(checkpoint)}"
+        kept = self._keep(tuple(self._folders), about)
+        now = self._kept.changes(kept.tree, checkpoint.tree, self._folders)
         done: list[str] = []
         failed: dict[str, str] = {}
         for path, change in plan.items():
             if path not in now:
                 continue  # it is so already
-            if now[path] != change:
+            may_go = now[path] == change and _may_go_back(path, change, checkpoint)
+            if not may_go or _changed_at(path) > began:
                 failed[path] = "it has changed since, and stays"
                 continue
             try:
@@ -207,7 +229,7 @@ class Checkpoints:
 
     def _write(self, path: str, file: StoredFile | None) -> None:
         """Make a file what it was. Raises OSError: it is unchanged then."""
-        root = next(it for it in self.roots if path.startswith(f"{it}/"))
+        root = next(it for it in self._folders if path.startswith(f"{it}/"))
         place = os.path.realpath(root) + path.removeprefix(root)
         if os.path.realpath(Path(path).parent) != str(Path(place).parent):
             raise OSError(errno.ELOOP, LINKED)
@@ -223,10 +245,32 @@ class Checkpoints:
         await self.load()
 
 
-def _shown(path: str, roots: Sequence[str]) -> str:
-    """Return a path relative to the folder that it is in."""
-    root = next((it for it in roots if path.startswith(f"{it}/")), "")
-    return path.removeprefix(f"{root}/")
+def _may_go_back(path: str, change: Change, checkpoint: Checkpoint) -> bool:
+    """Return whether nothing is lost if a file becomes what it was.
+
+    One that is there but not stored would be. One that the checkpoint lacks may have been there,
+    too, but ignored or refused: only what was made or changed since is deleted.
+    """
+    now, then = change
+    if now is None:
+        return not os.path.lexists(path)
+    if then is None:
+        return path not in _refused_then(checkpoint) and _changed_at(path) > checkpoint.time
+    return True
+
+
+def _changed_at(path: str) -> int:
+    """Return when a file was changed last (ns since 1970), 0 if there is none."""
+    try:
+        return os.lstat(path).st_ctime_ns
+    except OSError:
+        return 0
+
+
+def _refused_then(checkpoint: Checkpoint) -> frozenset[str]:
+    """Return the files that were there, although the checkpoint has none of them."""
+    told = checkpoint.about.get("refused")
+    return frozenset(map(str, told)) if isinstance(told, list) else frozenset()
 
 
 def _words(checkpoint: Checkpoint) -> str:

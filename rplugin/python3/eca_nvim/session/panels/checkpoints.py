@@ -1,5 +1,7 @@
 """The panel of checkpoints: the workspace before each prompt, to go back to."""
 
+import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
@@ -7,6 +9,7 @@ from typing import ClassVar, Final
 
 from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify
 from eca_nvim.chat.vocabulary.panels import Action, Row
+from eca_nvim.digests import name_digest
 from eca_nvim.review.checkpoint_store import Change, Checkpoint
 from eca_nvim.review.git import GitFailed
 from eca_nvim.session.files.checkpoints import Checkpoints
@@ -35,7 +38,8 @@ class CheckpointsPanel(Panel):
     @property
     def title(self) -> str:
         """How many there are."""
-        return f"checkpoints: {len(self._prompts)}"
+        busy = " · git works" if self._checkpoints.is_busy else ""
+        return f"checkpoints: {len(self._prompts)}{busy}"
 
     @property
     def _prompts(self) -> Sequence[Checkpoint]:
@@ -51,17 +55,19 @@ class CheckpointsPanel(Panel):
     def rows(self) -> Iterator[Row]:
         """Yield the checkpoints, newest first, with what differs from now below an opened one."""
         ends = {
-            (it.about.get("chat"), it.about.get("turn")): it.about
+            it.about.get("of"): it.about
             for it in self._checkpoints.known or ()
             if it.about.get("kind") == "end"
         }
         for each in self._prompts:
             plan = self._plans.get(each.id)
-            end = ends.get((each.about.get("chat"), each.about.get("turn")), {})
+            end = ends.get(each.id, {})
             yield self._row(each, end, plan)
             if plan is not None:
                 yield from _files(each.id, plan, self._checkpoints.roots)
-        if self._checkpoints.known is not None and not self._prompts:
+        if self._checkpoints.known is None:
+            yield note("git is asked …")
+        elif not self._prompts:
             yield note("no checkpoint yet: one is made before each prompt, in a git repository")
 
     def _row(
@@ -100,7 +106,7 @@ class CheckpointsPanel(Panel):
                 await self._restore(found)
             else:
                 await self._checkpoints.drop([found.id])
-        except GitFailed as fault:
+        except (GitFailed, OSError) as fault:
             raise Refused(str(fault)) from fault
         return None
 
@@ -128,8 +134,8 @@ class CheckpointsPanel(Panel):
         self.scene.view.push([Notify("warn" if restored.failed else "info", cell(told))])
 
     def seconds_for(self, action: str) -> float:  # noqa: ARG002 - all read the workspace
-        """Return five minutes: a large workspace takes its time."""
-        return 300.0
+        """Return no limit: what is begun is done, and its row says since when it waits."""
+        return math.inf
 
 
 def _files(checkpoint: str, plan: Mapping[str, Change], roots: Sequence[str]) -> Iterator[Row]:
@@ -140,7 +146,8 @@ def _files(checkpoint: str, plan: Mapping[str, Change], roots: Sequence[str]) ->
         root = next((it for it in roots if path.startswith(f"{it}/")), "")
         name = path.removeprefix(f"{root}/")
         line = (column(f"  {verb}", 12, group), rest(name))
-        yield Row(f"{checkpoint}\n{path}", line, ("files",), {"name": cell(name, 40)})
+        row = f"{checkpoint}\n{name_digest(os.fsencode(path))}"
+        yield Row(row, line, ("files",), {"name": cell(name, 40)})
 
 
 def _when(moment: int) -> str:
