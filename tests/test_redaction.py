@@ -69,3 +69,15 @@ def test_in_json_fields_that_are_called_like_a_secret_are_hidden() -> None:
         "chatId": "1b2",
         "text": ["it is [hidden]", "API_KEY=[hidden] and more", None, True],
     }
+
+
+def test_values_of_hidden_fields_are_hidden_in_any_form() -> None:
+    told = {"env": ["FOO=x"], "headers": "X-Foo: x", "password": 99887766}
+    told |= {"secret": {"value": "x"}, "usage": {"tokens": 12}}
+    shown = Redactor().redact_json(told)
+    assert "x" not in str(shown).replace("X-Foo", "")
+    assert "99887766" not in str(shown)
+    assert shown == {**told, "env": ["[hidden]"], "headers": "[hidden]"} | {
+        "password": "[hidden]",
+        "secret": {"value": "[hidden]"},
+    }

@@ -110,13 +110,16 @@ class Redactor:
 
         name: the field whose value it is. is_own: it is in a field of `ALL_HIDDEN`.
         """
+        is_own = is_own or name.lower() in ALL_HIDDEN  # also of texts and lists: `FOO=x`
         match value:
             case dict():
-                inner = is_own or name.lower() in ALL_HIDDEN
+                inner = is_own or _names_secret(name)
                 return {
                     self.redact(key): self.redact_json(item, key, is_own=inner)
                     for key, item in value.items()
                 }
+            case int() | float() if is_own or name.lower() == "password":
+                return HIDDEN
             case list():
                 before = ["", *value]
                 return [
