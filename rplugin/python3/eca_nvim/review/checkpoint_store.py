@@ -345,7 +345,7 @@ def _listed(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_r
             names = list_project(f"{root}/{inner}".rstrip("/")).split(b"\0")
         except GitFailed as fault:
             if not inner and not os.path.lexists(f"{root}/.git"):
-                names = list_files(root).split(b"\0")  # it is a project no more, or never was
+                names = list_files(root).split(b"\0")  # it is not a project now
             elif not inner:
                 raise
             else:
