@@ -297,7 +297,7 @@ end
 --- The tool servers of all servers (`:help eca.mcp()`).
 ---@return eca.ToolServer[]
 function M.mcp()
-  return require('eca.state.mirror').tool_servers()
+  return require('eca.state.tool_servers').all()
 end
 
 ---@class eca.PublicTool
@@ -310,7 +310,7 @@ end
 --- The tools of all servers (`:help eca.tools()`).
 ---@return eca.PublicTool[]
 function M.tools()
-  return require('eca.state.mirror').tools()
+  return require('eca.state.tool_servers').tools()
 end
 
 --- The commands that the servers run or have run in the background (`:help eca.jobs()`).

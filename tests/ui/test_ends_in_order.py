@@ -92,8 +92,7 @@ LOGINS = [
 ]
 FIELDS = {"one": {"type": "string"}, "two": {"type": "string"}}
 DONE = update("tool_call_update", status="completed")
-LONG = "a line\n" * (SMALL // 6)
-"""A text that is kept in a file."""
+LONG = "a line\n" * (SMALL // 6)  # a text that is kept in a file
 RUNS_ON = "sleep 600"
 UNSENT = "words that were not sent"
 
@@ -246,10 +245,8 @@ def panels(nvim: Neovim) -> None:
         eca(nvim, name)
         nvim.wait_until(f"vim.api.nvim_buf_get_name(0) == 'eca://panel/{name}'")
         nvim.keys("rq" if name == "providers" else "q")
-    nvim.command("Eca hide")
-    nvim.lua("require('eca').send('hello')")  # a turn that ends unseen
+    nvim.lua("require('eca').hide() require('eca').send('hello')")  # a turn that ends unseen
     wait_idle(nvim)
-    nvim.command("EcaChat")
 
 
 def servers(nvim: Neovim) -> None:

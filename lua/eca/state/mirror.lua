@@ -152,8 +152,6 @@ M.UNTITLED = 'New chat'
 
 local chats = {} ---@type table<string, eca.MirroredChat> by id
 local servers_told = {} ---@type table<string, eca.ServerProcess> by name
-local tools = {} ---@type eca.PublicTool[]
-local tool_servers = {} ---@type eca.ToolServer[] of all servers, in the order in which they came
 local all_pending = {} ---@type eca.Pending[] oldest first, over all chats
 
 --- Stand for what the host has not sent.
@@ -241,48 +239,6 @@ end
 ---@param parts table<string, any> fields of `eca.ServerProcess`
 function M.set_server(name, parts)
   servers_told[name] = vim.tbl_extend('force', M.server(name), parts)
-end
-
---- Op `tool_server`.
----@param told eca.ToolServer with the status 'removed' it is gone
-function M.set_tool_server(told)
-  local place = #tool_servers + 1
-  for index, each in ipairs(tool_servers) do
-    place = each.name == told.name and each.server_name == told.server_name and index or place
-  end
-  if told.status == 'removed' then
-    table.remove(tool_servers, place)
-    M.set_tools(told.server_name, told.kind ~= 'native' and told.name or nil, {})
-  else
-    tool_servers[place] = M.clean(told)
-  end
-end
-
---- Op `tools`.
----@param server string
----@param mcp? string
----@param told table[] name, description and disabled of each
-function M.set_tools(server, mcp, told)
-  local others = vim.tbl_filter(function(tool)
-    return tool.server_name ~= server or tool.mcp ~= mcp
-  end, tools)
-  for _, tool in ipairs(M.clean(told)) do
-    tool.server_name, tool.mcp = server, mcp
-    others[#others + 1] = tool
-  end
-  tools = others
-end
-
---- The tools of all servers.
----@return eca.PublicTool[]
-function M.tools()
-  return vim.deepcopy(tools)
-end
-
---- The tool servers of all servers.
----@return eca.ToolServer[]
-function M.tool_servers()
-  return vim.deepcopy(tool_servers)
 end
 
 --- The names of the servers that were started, and not ended by the user.

@@ -75,7 +75,7 @@ function M.show()
     end
     events[#events + 1] = runs and { op = 'jobs', server = server, jobs = jobs } or nil
   end
-  for _, it in ipairs(mirror.tool_servers()) do
+  for _, it in ipairs(require('eca.state.tool_servers').all()) do
     local told = vim.tbl_extend('force', it, { status = 'removed' })
     ops[#ops + 1] = { op = 'tool_server', told = told }
   end

@@ -156,11 +156,11 @@ function draw.work(op)
 end
 
 function draw.tools(op)
-  mirror.set_tools(op.server, op.mcp, op.tools)
+  require('eca.state.tool_servers').set_tools(op.server, op.mcp, op.tools)
 end
 
 function draw.tool_server(op)
-  mirror.set_tool_server(op.told)
+  require('eca.state.tool_servers').set(op.told)
   emit('EcaToolServerChanged', mirror.clean(op.told))
 end
 

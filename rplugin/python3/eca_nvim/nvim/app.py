@@ -124,7 +124,7 @@ class App:
             *(self._agents, self._editor, self._frames, rendering, persistence, self._redactor),
             *(folders, partial(self._checkpoints, settings, folders, intent.pid)),
         )
-        self._take_links(session.page_wanted)
+        self._take_links(session.web_pages.wanted)
         atexit.register(self._guardian.wake)
         atexit.register(session.kill)
         self._task = self._loop.create_task(session.run())

@@ -116,7 +116,7 @@ class Session:
             *(make_agent, self._chats, view, persistence, redactor),
             *(self._ledger, self.surveyor, self._named_files.request, self._prompted),
         )
-        self._web_pages = WebPages(self._chats, self._servers, view)
+        self.web_pages = WebPages(self._chats, self._servers, view)
         self.template_folders = TemplateFolders()
         self._handlers = self._table()
 
@@ -131,11 +131,6 @@ class Session:
         if isinstance(intent, intents.SendPrompt) and intent.typed is not None:
             self._persistence.keep_prompt(intent.typed)
         self._intents_in.send_nowait(intent)
-
-    def page_wanted(self, server: str, address: str) -> None:
-        """Show the user an address that was to be opened for a server, by its name."""
-        with isolated(self._view, "show an address", address):
-            self._web_pages.wanted(server, address)
 
     def warn(self, chat_id: str, line: str) -> bool:
         """Show an error in a chat; returns whether the chat exists."""

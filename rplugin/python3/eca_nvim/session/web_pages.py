@@ -16,7 +16,7 @@ from eca_nvim.chat.text.safe_text import host_of, one_line, truncate
 from eca_nvim.chat.vocabulary import events, ops
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.servers import Servers
-from eca_nvim.session.view import View
+from eca_nvim.session.view import View, isolated
 
 LONGEST: Final = 8000
 """Characters of an address that is shown."""
@@ -41,6 +41,10 @@ class WebPages:
 
     def wanted(self, server: str, address: str) -> None:
         """Show an address that was to be opened for a server, by its name if it is one."""
+        with isolated(self._view, "show an address", address):
+            self._show(server, address)
+
+    def _show(self, server: str, address: str) -> None:
         now = time.monotonic()
         while self._shown and self._shown[0][0] < now - SECONDS:
             self._shown.popleft()
