@@ -60,6 +60,30 @@ def replace(place: str, content: bytes, mode: int = NEW_MODE) -> None:
             os.close(file)
 
 
+def replace_by_link(place: str, target: bytes) -> None:
+    """Replace a file or a link by a link, or create it together with the folders above it.
+
+    place: as for `replace`. Raises OSError: nothing has changed then.
+    """
+    above, name = os.path.split(place)
+    with _folder(above, make=True) as folder:
+        fresh = f".eca-{os.urandom(8).hex()}"
+        os.symlink(target, fresh, dir_fd=folder)
+        try:
+            os.rename(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError:
+            os.unlink(fresh, dir_fd=folder)
+            raise
+
+
+def remove_empty_folders(place: str) -> None:
+    """Remove a folder in which there is nothing but empty folders. Raises OSError."""
+    for inner, _, _ in os.walk(place, topdown=False):
+        above, name = os.path.split(inner)
+        with _folder(above) as folder:
+            os.rmdir(name, dir_fd=folder)
+
+
 def remove(place: str, folders: int = 0) -> None:
     """Remove a file, and up to `folders` folders above it that are empty then.
 

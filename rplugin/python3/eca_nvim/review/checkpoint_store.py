@@ -4,29 +4,39 @@ Rules kept here:
 - git does the storing. It never reads the project's repository, but for the list of its files, and
   nothing of the user's or the system's configuration: no hooks, filters or conversions run, and
   contents are stored byte for byte.
-- A path that git refuses costs only itself, and is named.
-- Each Neovim has an index of its own, so two of them never wait for each other. A damaged index is
-  made again. Objects and references are git's own to keep whole, after a kill at any moment, too.
-- git keeps no permissions but 644 and 755. Others are kept beside the tree, else a secret would
-  come back readable.
+- A path that git refuses costs only itself, and is named. A fault of the store or of its disk is no
+  fault of a path: no tree is made then, and what was half written goes.
+- Each Neovim has an index of its own, so two of them never wait for each other. It begins with that
+  of an earlier one. A damaged index is made again. Objects and references are git's own to keep
+  whole, after a kill at any moment, too.
+- Links are stored, and not followed. git keeps no permissions but 644 and 755: others are kept
+  beside the tree, else a secret would come back readable.
 - All calls block: they run in a thread.
 """
 
 import json
 import os
+import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from shutil import rmtree
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
-from eca_nvim.review.git import GitFailed, GitSlow, list_project, run_git
-from eca_nvim.review.workspace import list_files
+from eca_nvim.review.git import (
+    GitFailed,
+    PathRefused,
+    make_repository,
+    require_space,
+    run_git,
+    size_of,
+    sweep,
+)
+from eca_nvim.review.workspace import ProjectFolders, project_files
 
 REFERENCES: Final = "refs/checkpoints/"
 MOST_FILE_BYTES: Final = 20 << 20
@@ -37,10 +47,9 @@ BATCH: Final = 5000
 """Files that git adds at once: the time that it takes for a pack grows with the square of them."""
 REFUSED: Final = "git cannot store it"
 _GIT_PART: Final = ".git"
+_LINK: Final = "120000"
 _MODES: Final = "modes"
 _KNOWN_MODES: Final = frozenset({0o644, 0o755})
-_ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
-"""A project's own attributes count less than these of the repository."""
 
 
 class Tree(Struct, frozen=True):
@@ -63,10 +72,11 @@ class Checkpoint(Struct, frozen=True):
 
 
 class StoredFile(Struct, frozen=True):
-    """A file in a tree: git's id of its content, and its permissions."""
+    """A file in a tree: git's id of its content, and its permissions; of a link, where it leads."""
 
     blob: str
     mode: int
+    is_link: bool = False
 
 
 Change: TypeAlias = tuple[StoredFile | None, StoredFile | None]
@@ -86,7 +96,15 @@ class CheckpointStore:
 
     def take(self, roots: Sequence[str]) -> Tree:
         """Store the files of some folders as they are now. Raises GitFailed."""
-        self._prepare()
+        make_repository(self._folder)
+        require_space(self._folder, 0)
+        try:
+            return self._take(roots)
+        except GitFailed:
+            sweep(self._folder)
+            raise
+
+    def _take(self, roots: Sequence[str]) -> Tree:
         refused: dict[str, str] = {}
         entries: list[str] = []
         for root in roots:
@@ -100,22 +118,33 @@ class CheckpointStore:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
         wanted, modes = self._files(root, refused)
         index = self._folder / f"index-{name}-{self._process}"
+        self._inherit(index, name)
         for is_last in (False, True):
-            index.with_name(f"{index.name}.lock").unlink(
-                missing_ok=True
-            )  # of a git that was killed
+            _lock_of(index).unlink(missing_ok=True)  # of a git that was killed
             try:
                 self._update(root, index, wanted, refused)
                 tree = self._id("write-tree", root=root, index=index)
                 break
             except GitFailed:
-                if is_last:
+                if is_last or not index.exists():
                     raise
+                require_space(self._folder, 0)
                 index.unlink(missing_ok=True)  # it is damaged, or names objects that are gone
         listed = b"".join(b"%o %b\0" % (mode, os.fsencode(path)) for path, mode in modes)
-        return tree, run_git(
-            self._folder, "hash-object", "-w", "--stdin", fed=listed
-        ).decode().strip()
+        return tree, self._id("hash-object", "-w", "--stdin", fed=listed)
+
+    def _inherit(self, index: Path, name: str) -> None:
+        """Begin with the newest index of another Neovim, so that not all files are read again."""
+        others = [it for it in self._indexes() if it.name.startswith(f"index-{name}-")]
+        if others and not index.exists():
+            with suppress(OSError):  # its time says which files git must look at again
+                shutil.copy2(others[0], _lock_of(index))
+                _lock_of(index).replace(index)
+
+    def _indexes(self) -> Sequence[Path]:
+        """Return the indexes of all Neovims, the newest first."""
+        found = [it for it in self._folder.glob("index-*") if it.suffix != ".lock"]
+        return sorted(found, key=_time_of, reverse=True)
 
     def _files(
         self, root: str, refused: dict[str, str]
@@ -123,26 +152,22 @@ class CheckpointStore:
         """Return the files to store, by relative path, and the permissions that git cannot keep."""
         found: dict[str, os.stat_result] = {}
         modes: list[tuple[str, int]] = []
-        real, folders = os.path.realpath(root), dict[str, bool]()
-        for path, status in _listed(root, refused):
-            folder = path.rpartition("/")[0]
-            if folder not in folders:
-                folders[folder] = os.path.realpath(f"{root}/{folder}") == f"{real}/{folder}".rstrip(
-                    "/"
-                )
-            if not folders[folder]:  # behind a link: it belongs to where that leads
+        folders = ProjectFolders(root)
+        for path, status in project_files(root, refused):
+            above, kind = path.rpartition("/")[0], stat.S_IFMT(status.st_mode)
+            if kind not in (stat.S_IFREG, stat.S_IFLNK) or not folders.is_in(above):
                 continue
-            if not stat.S_ISREG(status.st_mode):
-                continue
+            why = folders.fault(above)
             if _GIT_PART in path.lower() and _GIT_PART in path.lower().split("/"):
-                refused[f"{root}/{path}"] = REFUSED  # git leaves it out and says nothing
-                continue
-            if status.st_size > self._most_bytes:
-                refused[f"{root}/{path}"] = f"it is larger than {self._most_bytes >> 20} MiB"
+                why = REFUSED  # git leaves it out and says nothing
+            elif status.st_size > self._most_bytes:
+                why = f"it is larger than {self._most_bytes >> 20} MiB"
+            if why is not None:
+                refused[f"{root}/{path}"] = why
                 continue
             found[path] = status
             mode = stat.S_IMODE(status.st_mode)
-            if mode not in _KNOWN_MODES:
+            if mode not in _KNOWN_MODES and kind == stat.S_IFREG:
                 modes.append((path, mode))
         return found, modes
 
@@ -153,6 +178,8 @@ class CheckpointStore:
         known = self._refused.setdefault(root, {})
         fed = [path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns]
         is_first = not index.exists()
+        if is_first:
+            require_space(self._folder, sum(it.st_size for it in wanted.values()))
         before = run_git(self._folder, "ls-files", "-z", root=root, index=index)
         stale = set(before.split(b"\0")) - set(map(os.fsencode, fed)) - {b""}
         if stale:
@@ -179,13 +206,11 @@ class CheckpointStore:
         """Add files; yield those that git refuses: it refuses all if it refuses one."""
         # At first contents go into packs: thousands of loose objects take twice as long.
         options = ("-c", "core.bigFileThreshold=1") if is_first else ()
-        command = (*options, "update-index", "-z", "--add", "--replace", "--stdin")
+        command = (*options, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
         fed = b"".join(os.fsencode(path) + b"\0" for path in paths)
         try:
             run_git(self._folder, *command, root=root, index=index, fed=fed)
-        except GitSlow:
-            raise
-        except GitFailed:
+        except PathRefused:
             unreadable = [it for it in paths if not os.access(f"{root}/{it}", os.R_OK)]
             yield from unreadable if len(paths) > 1 else paths
             paths = [it for it in paths if it not in {*unreadable}] if len(paths) > 1 else ()
@@ -215,8 +240,8 @@ class CheckpointStore:
             odd = {path for path, _ in before.items() ^ after.items()}
             if odd := {it for it in odd if f"{root}/{os.fsdecode(it)}" not in found}:
                 were, are = self._files_of(old, name, before), self._files_of(new, name, after)
-                for path in odd:  # only the permissions differ
-                    found[f"{root}/{os.fsdecode(path)}"] = (were.get(path), are.get(path))
+                for path in odd & were.keys() & are.keys():  # only the permissions differ
+                    found[f"{root}/{os.fsdecode(path)}"] = (were[path], are[path])
         return found
 
     def _id(
@@ -261,12 +286,7 @@ class CheckpointStore:
 
     def keep(self, tree: str, moment: int, about: Mapping[str, object]) -> Checkpoint:
         """Keep a tree. Raises GitFailed."""
-        text = json.dumps(about)
-        commit = (
-            run_git(self._folder, "commit-tree", "-F", "-", tree, fed=text.encode())
-            .decode()
-            .strip()
-        )
+        commit = self._id("commit-tree", "-F", "-", tree, fed=json.dumps(about).encode())
         id_ = f"{moment}-{self._process}"
         run_git(self._folder, "update-ref", f"{REFERENCES}{id_}", commit)
         return Checkpoint(id_, tree, moment, about)
@@ -283,17 +303,30 @@ class CheckpointStore:
 
     def drop(self, ids: Iterable[str]) -> None:
         """Forget checkpoints; their contents go with the next `prune`."""
-        deleted = "".join(f"delete {REFERENCES}{it}\n" for it in ids)
-        run_git(self._folder, "update-ref", "--stdin", fed=deleted.encode())
+        deleted = "".join(f"delete {REFERENCES}{it}\n" for it in ids).encode()
+        try:
+            run_git(self._folder, "update-ref", "--stdin", fed=deleted)
+        except GitFailed:
+            if not sweep(self._folder):
+                raise
+            run_git(self._folder, "update-ref", "--stdin", fed=deleted)
 
     def prune(self) -> None:
-        """Remove what no checkpoint needs, unless it is younger than a day; pack the rest."""
+        """Remove what no checkpoint needs, unless it is younger than a day; pack the rest.
+
+        The newest index of each folder stays, for the next Neovim. Raises GitFailed.
+        """
+        sweep(self._folder)
         run_git(self._folder, "gc", "--quiet", "--prune=1.day.ago")
-        for index in self._folder.glob("index-*"):
-            with suppress(OSError, ValueError):
-                process = int(index.name.rpartition("-")[2])
-                if process != self._process and not Path(f"/proc/{process}").exists():
-                    index.unlink()
+        seen: set[str] = set()
+        for index in sorted(self._indexes(), key=lambda it: not self._is_ours(it)):
+            name, _, process = index.name.rpartition("-")
+            if name in seen and not self._is_ours(index) and not _is_running(process):
+                index.unlink(missing_ok=True)
+            seen.add(name)
+
+    def _is_ours(self, index: Path) -> bool:
+        return index.name.endswith(f"-{self._process}")
 
     def is_due(self) -> bool:
         """Return whether nothing was removed for a day; the next call says no."""
@@ -308,66 +341,37 @@ class CheckpointStore:
 
     def size(self) -> int:
         """Return the bytes that the store takes."""
-        files = (path for path in self._folder.rglob("*") if path.is_file())
-        return sum(path.stat().st_size for path in files)
-
-    def _prepare(self) -> None:
-        """Make the repository, if there is none; another Neovim may do so at the same time."""
-        if self._folder.exists():
-            return
-        made = self._folder.with_name(f"{self._folder.name}-{self._process}")
-        try:
-            rmtree(made, ignore_errors=True)  # left by a kill
-            (made / "info").mkdir(parents=True)
-            made.chmod(0o700)
-            run_git(made, "init", "--quiet", "--bare", "--template=", str(made))
-            (made / "info" / "attributes").write_text(_ATTRIBUTES)
-            try:
-                made.rename(self._folder)
-            except OSError:
-                if not self._folder.exists():
-                    raise
-        except OSError as fault:
-            raise GitFailed(f"{made}: {fault.strerror}") from fault
-        finally:
-            rmtree(made, ignore_errors=True)
+        return size_of(self._folder)
 
 
-def _listed(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the entries of a folder that are there, by relative path; git lists some that are not.
+def _lock_of(index: Path) -> Path:
+    return index.with_name(f"{index.name}.lock")
 
-    It lists a repository inside the folder as one entry: its own files are listed instead.
-    """
-    waiting = [""]
-    while waiting:
-        inner = waiting.pop()
-        try:
-            names = list_project(f"{root}/{inner}".rstrip("/")).split(b"\0")
-        except GitFailed as fault:
-            if not inner and not os.path.lexists(f"{root}/.git"):
-                names = list_files(root).split(b"\0")  # it is not a project now
-            elif not inner:
-                raise
-            else:
-                refused[f"{root}/{inner}"] = str(fault)
-                continue
-        for name in names:
-            path = inner + os.fsdecode(name)
-            try:
-                status = os.lstat(f"{root}/{path}")
-            except (OSError, ValueError):
-                continue
-            if not stat.S_ISDIR(status.st_mode):
-                yield path, status
-            elif name and os.path.normpath(os.fsdecode(name)) != ".":  # a submodule without files
-                waiting.append(path.rstrip("/") + "/")
+
+def _time_of(path: Path) -> float:
+    """Return when a file was written, 0 if it is gone."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
     """Return a file of a tree by the mode that git has, unless another one is kept beside it."""
     if kind == "000000":
         return None
-    return StoredFile(blob, mode if mode is not None else int(kind[-3:], 8))
+    is_link = kind == _LINK
+    return StoredFile(blob, mode if mode is not None else int(kind[-3:], 8), is_link)
 
 
 def _entry_name(entry: str) -> str:

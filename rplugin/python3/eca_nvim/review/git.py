@@ -3,21 +3,31 @@
 Rules kept here:
 - git reads nothing of the user's or the system's configuration, and no variable that is meant for
   another repository. It starts no other program: no hooks, filters or monitors.
-- It runs with a low priority.
+- It runs with a low priority, and without a terminal that it could read.
+- Each git holds a lock on its repository that ends with it, also if the host is killed before. Who
+  can lock it alone knows that all other files of locks are left from a kill.
 """
 
+import fcntl
 import os
+import shutil
+import stat
 import subprocess
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from shutil import which
 from typing import Final
 
 from eca_nvim.spawn import child_environment
 
 PATIENCE, LISTING_PATIENCE = 300.0, 60.0
 """Seconds that git may take, and to list files."""
+CHECK_INTERVAL = 0.05
+"""Seconds between two checks while git runs."""
 LINE: Final = "\n"
+_BLOCK: Final = 512
+"""Bytes in which the space of files is counted (`st_blocks`)."""
 MISSING: Final = "git is not installed: checkpoints need it"
 
 _OPTIONS: Final = {
@@ -40,15 +50,33 @@ _OPTIONS: Final = {
     "gc.reflogExpire": "now",
     "index.version": "4",
     "maintenance.auto": "false",
+    "pack.threads": "1",
+    "pack.windowMemory": "64m",
 }
+LEAST_FREE: Final = 64 << 20
+"""Bytes that stay free on the disk, at least."""
+_ATTRIBUTES: Final = "* -text -filter -ident -working-tree-encoding -diff -merge\n"
+"""A project's own attributes count less than these of the repository."""
+_LEFT: Final = (
+    *("*.lock", "*.new", "gc.pid", "info/refs_*", "refs/**/*.lock", "objects/??/tmp_*"),
+    *("objects/pack/tmp_*", "objects/pack/.tmp-*", "objects/info/*.lock", "objects/info/*_??????"),
+)
+"""What git removes when it ends, and leaves behind if it is killed or the disk is full."""
+
+_OPENS_A_PIPE = "wait_for_partner"
+"""Where Linux has a process sleep that opens a named pipe without a writer (`/proc/PID/wchan`)."""
+
+_OF_PATHS: Final = ("fatal: Unable to process path", "fatal: failed to read")
+_STORE_FAULT, _CHANGED_MEANWHILE = "failed to insert into database", "while indexing"
+"""How git complains about one path, unless it could not store what it had read."""
 
 
 class GitFailed(Exception):
     """Raised when git cannot do what was asked; the text says why in one line."""
 
 
-class GitSlow(GitFailed):
-    """Raised when git does not end in its time."""
+class PathRefused(GitFailed):
+    """Raised when git does not take one of the paths that it is fed, and so none of them."""
 
 
 def clean_environment() -> dict[str, str]:
@@ -63,14 +91,18 @@ def list_project(folder: str) -> bytes:
 
     A repository inside the folder is one entry. Raises GitFailed: a part would look like all.
     """
-    git = which("git")
+    git = shutil.which("git")
     if git is None:
         raise GitFailed(MISSING)
     # A repository's configuration may name programs that git would start.
-    options = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-C", folder)
+    options = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
     what = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    environment = clean_environment() | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    return _run([git, *options, *what], b"", environment, "/", LISTING_PATIENCE)
+    environment = clean_environment() | {
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "LC_ALL": "C",
+    }
+    return _run([git, *options, *what], b"", environment, folder, LISTING_PATIENCE)
 
 
 def run_git(
@@ -85,38 +117,116 @@ def run_git(
 
     root: the folder whose files it is about; index: the file for its list of them.
     """
-    git = which("git")
+    git, nice = shutil.which("git"), shutil.which("nice")
     if git is None:
         raise GitFailed(MISSING)
-    nice = which("nice")
+    # On Linux the priority of input and output follows from this one: see ioprio_set(2).
     priority, options = [nice] if nice else [], list[str]()
     for name, value in {**_OPTIONS, "core.bare": str(root is None).lower()}.items():
         options += ["-c", f"{name}={value}"]
     command = [*priority, git, *options, task, *arguments]
-    environment = _environment(repository, root, index)
-    return _run(command, fed, environment, root or str(repository), PATIENCE)
+    environment, folder = _environment(repository, root, index), root or str(repository)
+    try:
+        with locked(repository, fcntl.LOCK_SH) as lock:
+            return _run(command, fed, environment, folder, PATIENCE, lock)
+    except OSError as fault:
+        raise GitFailed(f"{repository}: {fault.strerror}") from fault
+
+
+@contextmanager
+def locked(repository: Path, how: int) -> Iterator[int | None]:
+    """Lock a repository; yields a file that holds the lock, None if nothing can be locked there.
+
+    how: as for `flock`. Raises BlockingIOError, and OSError for one that is not there.
+    """
+    lock = os.open(repository, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        held = True
+        try:
+            fcntl.flock(lock, how)
+        except BlockingIOError:
+            raise
+        except OSError:  # some file systems of networks
+            held = False
+        yield lock if held else None
+    finally:
+        os.close(lock)
 
 
 def _run(
-    command: Sequence[str], fed: bytes, environment: Mapping[str, str], folder: str, seconds: float
+    command: Sequence[str],
+    fed: bytes,
+    environment: Mapping[str, str],
+    folder: str,
+    seconds: float,
+    lock: int | None = None,
 ) -> bytes:
     try:
-        done = subprocess.run(
+        git = subprocess.Popen(
             command,
-            input=fed,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=environment,
             cwd=folder,
-            check=False,
-            timeout=seconds,
+            start_new_session=True,
+            pass_fds=() if lock is None else (lock,),
         )
-    except subprocess.TimeoutExpired:
-        raise GitSlow(f"git has not ended after {seconds:.0f} s") from None
     except OSError as fault:
-        raise GitFailed(f"git cannot be run: {fault.strerror}") from fault
-    if done.returncode:
-        raise GitFailed(f"git: {done.stderr.decode(errors='replace').strip().rpartition(LINE)[2]}")
-    return done.stdout
+        where = f"{folder}: " if fault.filename == folder else "git cannot be run: "
+        raise GitFailed(f"{where}{fault.strerror}") from fault
+    with git:
+        try:
+            printed, said = _wait(git, fed, seconds, folder)
+        finally:
+            git.kill()  # does nothing if it has ended
+    if git.returncode:
+        raise _fault(said.decode(errors="replace").strip())
+    return printed
+
+
+def _wait(
+    git: subprocess.Popen[bytes], fed: bytes, seconds: float, folder: str
+) -> tuple[bytes, bytes]:
+    """Return what git prints and complains of. Raises GitFailed if it would not end."""
+    deadline = time.monotonic() + seconds
+    unsent: bytes | None = fed
+    while time.monotonic() < deadline:
+        with suppress(subprocess.TimeoutExpired):
+            return git.communicate(unsent, timeout=CHECK_INTERVAL)
+        unsent = None
+        if opens_a_pipe(git.pid):
+            pipe = _pipe(folder) or f"a file of git in {folder}"
+            raise GitFailed(f"{pipe} is a named pipe, for which git would wait: remove it")
+    raise GitFailed(f"git has not ended after {seconds:.0f} s")
+
+
+def opens_a_pipe(pid: int) -> bool:
+    """Return whether git would wait for ever, as a `.gitignore` somewhere is a named pipe."""
+    try:
+        return Path(f"/proc/{pid}/wchan").read_text() == _OPENS_A_PIPE
+    except OSError:  # not Linux, or not ours to see: its time ends it
+        return False
+
+
+def _pipe(folder: str) -> str | None:
+    """Return a named pipe that has the place of a file that git reads."""
+    for above, _, names in os.walk(folder):
+        is_of_git = ".git" in Path(above).parts
+        for path in (f"{above}/{it}" for it in names if is_of_git or it.startswith(".git")):
+            with suppress(OSError):
+                if stat.S_ISFIFO(os.lstat(path).st_mode):
+                    return path
+    return None
+
+
+def _fault(said: str) -> GitFailed:
+    """Return the fault of a git that has ended with complaints, or none: it was killed."""
+    lines = said.split(LINE)
+    line = next((it for it in lines if it.startswith("fatal: ")), lines[-1] or "it was killed")
+    is_stored = _STORE_FAULT not in said or _CHANGED_MEANWHILE in said
+    kind = PathRefused if line.startswith(_OF_PATHS) and is_stored else GitFailed
+    return kind(f"git: {line.removeprefix('fatal: ')}")
 
 
 def _environment(repository: Path, root: str | None, index: Path | None) -> Mapping[str, str]:
@@ -135,3 +245,62 @@ def _environment(repository: Path, root: str | None, index: Path | None) -> Mapp
     if index is not None:
         environment["GIT_INDEX_FILE"] = str(index)
     return environment
+
+
+# --- a repository of our own ----------------------------------------------------------------------
+
+
+def make_repository(folder: Path) -> None:
+    """Make a bare repository, if there is none; another Neovim may do so at the same time.
+
+    Raises GitFailed.
+    """
+    if folder.exists():
+        return
+    made = folder.with_name(f"{folder.name}-{os.getpid()}")
+    try:
+        shutil.rmtree(made, ignore_errors=True)  # left by a kill
+        (made / "info").mkdir(parents=True)
+        made.chmod(0o700)
+        run_git(made, "init", "--quiet", "--bare", "--template=", str(made))
+        (made / "info" / "attributes").write_text(_ATTRIBUTES)
+        with suppress(OSError):
+            made.rename(folder)
+        if not folder.exists():
+            raise GitFailed(f"{folder} cannot be made")
+    except OSError as fault:
+        raise GitFailed(f"{made}: {fault.strerror}") from fault
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def sweep(repository: Path) -> bool:
+    """Remove what killed gits have left; returns whether that was possible: none runs there now."""
+    with suppress(OSError), locked(repository, fcntl.LOCK_EX | fcntl.LOCK_NB) as lock:
+        if lock is None:
+            return False
+        for left in [path for it in _LEFT for path in repository.glob(it)]:
+            left.unlink(missing_ok=True)
+        return True
+    return False
+
+
+def require_space(repository: Path, wanted: int) -> None:
+    """Raise GitFailed if fewer bytes are free on its disk, besides those that stay free."""
+    try:
+        disk = os.statvfs(repository)
+    except OSError as fault:
+        raise GitFailed(f"{repository}: {fault.strerror}") from fault
+    free, wanted = disk.f_bavail * disk.f_frsize, wanted + LEAST_FREE
+    if free < wanted:
+        need = f"{wanted >> 20} MiB are needed in {repository.parent}, and {free >> 20} are free"
+        raise GitFailed(f"the disk is full: {need}")
+
+
+def size_of(repository: Path) -> int:
+    """Return the bytes that a repository takes on the disk."""
+    size = 0
+    for path in repository.rglob("*"):
+        with suppress(OSError):  # it is gone
+            size += path.lstat().st_blocks * _BLOCK
+    return size

@@ -14,19 +14,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from shutil import which
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.review.git import clean_environment
-
-CHECK_INTERVAL = 0.05
-"""Seconds between two checks while git runs."""
-
-_OPENS_A_PIPE = "wait_for_partner"
-"""Where Linux has a process sleep that opens a named pipe without a writer (`/proc/PID/wchan`)."""
+from eca_nvim.review.git import (
+    CHECK_INTERVAL,
+    GitFailed,
+    clean_environment,
+    list_project,
+    opens_a_pipe,
+)
 
 Check: TypeAlias = Callable[[], None]
 """Raises an exception to cancel."""
@@ -65,19 +65,11 @@ def _output(command: Sequence[str], environment: Mapping[str, str], check: Check
 
 
 def _wait_for_output(program: subprocess.Popen[bytes], check: Check) -> bytes:
-    while not _opens_a_pipe(program.pid):
+    while not opens_a_pipe(program.pid):
         check()
         with suppress(subprocess.TimeoutExpired):
             return program.communicate(timeout=CHECK_INTERVAL)[0]
     return b""
-
-
-def _opens_a_pipe(pid: int) -> bool:
-    """Return whether git would wait for ever, as a `.gitignore` somewhere is a named pipe."""
-    try:
-        return Path(f"/proc/{pid}/wchan").read_text() == _OPENS_A_PIPE
-    except OSError:  # not Linux, or not ours to see: the caller's check ends it
-        return False
 
 
 MOST_FILES = 20_000
@@ -224,3 +216,80 @@ def _limit() -> Check:
             raise _TooLong
 
     return check
+
+
+class ProjectFolders:
+    """The folders of a project, each looked at once."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._real = os.path.realpath(root)
+        self._found: dict[str, tuple[bool, str | None]] = {}
+
+    def is_in(self, folder: str) -> bool:
+        """Return whether a folder is in the project, and not behind a link."""
+        return self._look(folder)[0]
+
+    def fault(self, folder: str) -> str | None:
+        """Return why git cannot store what is in a folder: it would wait for a named pipe."""
+        return self._look(folder)[1]
+
+    def _look(self, folder: str) -> tuple[bool, str | None]:
+        if folder not in self._found:
+            path = f"{self._root}/{folder}".rstrip("/")
+            is_in = os.path.realpath(path) == f"{self._real}/{folder}".rstrip("/")
+            fault = self.fault(folder.rpartition("/")[0]) if folder else None
+            self._found[folder] = is_in, fault or _fault_of(f"{path}/.gitattributes")
+        return self._found[folder]
+
+
+def _fault_of(attributes: str) -> str | None:
+    """Return why git cannot read attributes that stand in a folder."""
+    try:
+        kind = stat.S_IFMT(Path(attributes).stat().st_mode)
+    except OSError:
+        return None
+    return None if kind in (stat.S_IFREG, stat.S_IFDIR) else f"{attributes} is not a regular file"
+
+
+def project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield what is in a project, without what git ignores, by relative path; links as such.
+
+    git lists a repository inside of it as one entry: its own files are listed instead. `refused`
+    gets what cannot be looked at. Raises GitFailed.
+    """
+    waiting = [""]
+    while waiting:
+        inner = waiting.pop()
+        try:
+            names = list_project(f"{root}/{inner}".rstrip("/")).split(b"\0")
+        except GitFailed as fault:
+            if not inner and not os.path.lexists(f"{root}/.git"):
+                names = list_files(root).split(b"\0")  # it is not a project now
+            elif not inner:
+                raise
+            else:
+                refused[f"{root}/{inner}"] = str(fault)
+                continue
+        for name in map(os.fsdecode, names):
+            path = inner + name
+            try:
+                status = os.lstat(f"{root}/{path}")
+            except (FileNotFoundError, NotADirectoryError, ValueError):
+                continue
+            except OSError as fault:
+                refused[f"{root}/{path}"] = fault.strerror or str(fault)
+                continue
+            is_folder = stat.S_ISDIR(status.st_mode)
+            if not _is_below(name.rstrip("/") if is_folder else name):
+                continue  # itself: a submodule without files; or an index that somebody has forged
+            if is_folder:
+                waiting.append(path.rstrip("/") + "/")
+            else:
+                yield path, status
+
+
+def _is_below(name: str) -> bool:
+    """Return whether a relative path is written in the only way, and leads nowhere else."""
+    parts = PurePosixPath(name).parts
+    return bool(parts) and ".." not in parts and parts[0] != "/" and "/".join(parts) == name

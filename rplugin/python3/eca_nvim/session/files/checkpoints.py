@@ -4,15 +4,19 @@ Rules kept here:
 - One thing at a time, in a thread, and nobody waits for it but who asks for a list or an undo.
 - Before files are restored, the workspace as it is becomes a checkpoint, too: that can be undone.
 - Only what was shown is restored: a file that has changed since stays, and is named.
-- If the store fails, one line says so and the chats go on.
+- If the store fails, one line says so and the chats go on. The same fault is said once, until the
+  store works again.
+- Files make room for what was there before: they are deleted before others are written. A folder
+  gives way to a file only if nothing else is in it.
 """
 
 import errno
 import logging
 import os
+import stat
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -21,7 +25,13 @@ import anyio
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
-from eca_nvim.disk.replacing import remove, replace, set_mode
+from eca_nvim.disk.replacing import (
+    remove,
+    remove_empty_folders,
+    replace,
+    replace_by_link,
+    set_mode,
+)
 from eca_nvim.path_risks import Folders, is_project
 from eca_nvim.review.checkpoint_store import (
     Change,
@@ -85,7 +95,7 @@ class Checkpoints:
         self._changed = changed
         self.known: Sequence[Checkpoint] | None = None
         """What is kept, newest first; None: that was not asked for yet."""
-        self._has_warned = False
+        self._said: str | None = None  # the fault that was said last, None once it is over
         self._lock = anyio.Lock()
         self._wanted = deque[Mapping[str, object] | None]()  # what each tree is kept for, if it is
         self._is_wanted = anyio.Event()
@@ -115,6 +125,7 @@ class Checkpoints:
                 try:
                     async with self._lock:
                         await run_in_thread(partial(self._take, self._wanted.popleft()))
+                    self._said = None
                 except GitFailed as fault:
                     self._say(str(fault))
                 except Exception as fault:  # a bug of ours, or of the disk; the chats go on
@@ -124,8 +135,8 @@ class Checkpoints:
                     self._changed()
 
     def _say(self, fault: str) -> None:
-        if not self._has_warned:
-            self._has_warned = True
+        if fault != self._said:
+            self._said = fault
             self._warn(f"no checkpoint was made: {fault}")
 
     async def _do(self, work: Callable[[], Result]) -> Result:
@@ -197,7 +208,7 @@ class Checkpoints:
             folders = tuple(self._folders)
             now = self._kept.take(folders)
             found = self._kept.changes(now.id, checkpoint.tree, folders)
-            return {path: it for path, it in found.items() if _may_go_back(path, it, checkpoint)}
+            return _what_goes_back(found, checkpoint)
 
         return await self._do(work)
 
@@ -211,20 +222,21 @@ class Checkpoints:
         about["prompt"] = f"before going back to {_words(checkpoint)}"
         kept = self._keep(tuple(self._folders), about)
         now = self._kept.changes(kept.tree, checkpoint.tree, self._folders)
+        safe = _what_goes_back(now, checkpoint)
         done: list[str] = []
         failed: dict[str, str] = {}
-        for path, change in plan.items():
+        for path in sorted(plan, key=lambda it: (plan[it][1] is not None, it)):
             if path not in now:
                 continue  # it is so already
-            may_go = now[path] == change and _may_go_back(path, change, checkpoint)
-            if not may_go or _changed_at(path) > began:
+            is_newer = _changed_at(path) > began and not _is_folder(path)
+            if safe.get(path) != plan[path] or is_newer:
                 failed[path] = "it has changed since, and stays"
                 continue
             try:
-                self._write(path, change[1])
+                self._write(path, plan[path][1])
                 done.append(path)
             except (OSError, GitFailed) as fault:
-                failed[path] = str(fault)
+                failed[path] = getattr(fault, "strerror", None) or str(fault)
         return Restored(done, failed)
 
     def _write(self, path: str, file: StoredFile | None) -> None:
@@ -236,8 +248,14 @@ class Checkpoints:
         if file is None:
             remove(place)
             return
-        replace(place, self._kept.content(file.blob), file.mode)
-        set_mode(place, file.mode)
+        content = self._kept.content(file.blob)
+        if _is_folder(place):
+            remove_empty_folders(place)
+        if file.is_link:
+            replace_by_link(place, content)
+        else:
+            replace(place, content, file.mode)
+            set_mode(place, file.mode)
 
     async def drop(self, ids: Sequence[str]) -> None:
         """Delete checkpoints. Raises GitFailed."""
@@ -245,18 +263,45 @@ class Checkpoints:
         await self.load()
 
 
-def _may_go_back(path: str, change: Change, checkpoint: Checkpoint) -> bool:
-    """Return whether nothing is lost if a file becomes what it was.
+def _what_goes_back(changes: Mapping[str, Change], checkpoint: Checkpoint) -> Mapping[str, Change]:
+    """Return the changes by which nothing is lost if files become what they were.
 
-    One that is there but not stored would be. One that the checkpoint lacks may have been there,
+    A file that is there but not stored would be. One that the checkpoint lacks may have been there,
     too, but ignored or refused: only what was made or changed since is deleted.
     """
-    now, then = change
-    if now is None:
-        return not os.path.lexists(path)
-    if then is None:
-        return path not in _refused_then(checkpoint) and _changed_at(path) > checkpoint.time
-    return True
+    refused = _refused_then(checkpoint)
+    gone = {
+        path
+        for path, (_, then) in changes.items()
+        if then is None and path not in refused and _changed_at(path) > checkpoint.time
+    }
+    return {
+        path: (now, then)
+        for path, (now, then) in changes.items()
+        if (path in gone if then is None else now is not None or _is_free(path, gone))
+    }
+
+
+def _is_free(path: str, gone: Collection[str]) -> bool:
+    """Return whether a file can be made, once others are gone."""
+    if not os.path.lexists(path) or any(str(it) in gone for it in Path(path).parents):
+        return True
+    inner = (f"{above}/{name}" for above, names in _inside(path) for name in names)
+    return _is_folder(path) and all(it in gone for it in inner)
+
+
+def _inside(folder: str) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield each folder below one, with what is in it but folders."""
+    for above, folders, names in os.walk(folder):
+        yield above, [*names, *(it for it in folders if not _is_folder(f"{above}/{it}"))]
+
+
+def _is_folder(path: str) -> bool:
+    """Return whether there is a folder, and no link to one."""
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _changed_at(path: str) -> int:

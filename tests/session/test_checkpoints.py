@@ -1,0 +1,179 @@
+"""Checkpoints: what was taken comes back, byte for byte, and nothing else changes."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from tests.review.test_checkpoint_store import EDITS, ODD, Edits, edit, files, git
+from tests.support.launch import REPOSITORY
+
+from eca_nvim.path_risks import Folders
+from eca_nvim.review.checkpoint_store import Checkpoint
+from eca_nvim.session.files.checkpoints import Checkpoints, Limits
+
+PROMPT = {"kind": "prompt", "chat": "chat", "turn": 1, "title": "", "prompt": "do it"}
+
+
+class Kept:
+    """Checkpoints, and what they have said."""
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        self.said: list[str] = []
+        self._taken = anyio.Event()
+        self.all = Checkpoints(
+            str(folder), Folders([str(root)]), os.getpid(), Limits(), self.said.append, self._note
+        )
+
+    def _note(self) -> None:
+        self._taken.set()
+
+    async def take(self) -> Checkpoint | None:
+        """Take one; return it, None if that failed."""
+        await self.all.load()
+        before, self._taken = len(self.all.known or ()), anyio.Event()
+        self.all.want(PROMPT)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.all.run)
+            await self._taken.wait()
+            tasks.cancel_scope.cancel()
+        assert self.all.known is not None
+        return self.all.known[0] if len(self.all.known) > before else None
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    return folder
+
+
+@settings(max_examples=25, deadline=None)
+@given(EDITS, EDITS)
+def test_all_that_was_stored_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, first: Edits, second: Edits
+) -> None:
+    folder = tmp_path_factory.mktemp("kept")
+    root = folder / "work"
+    root.mkdir()
+    git(root, "init", "-q")
+    first, second = ([it for it in edits if not ODD & {*it[0]}] for edits in (first, second))
+
+    async def there_and_back() -> None:
+        edit(root, first)
+        before, kept = files(root), Kept(folder / "state", root)
+        taken = await kept.take()
+        edit(root, second)
+        after = files(root)
+        assert taken is not None
+        assert (await kept.all.restore(taken, await kept.all.plan(taken))).failed == {}
+        assert files(root) == before
+        await kept.all.load()
+        assert kept.all.known
+        undone = kept.all.known[0]
+        assert (await kept.all.restore(undone, await kept.all.plan(undone))).failed == {}
+        assert files(root) == after
+
+    anyio.run(there_and_back)
+
+
+@pytest.mark.anyio
+async def test_each_fault_is_said_once_until_it_is_over(root: Path, tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "state", root)
+    assert await kept.take() is not None
+    pipe, folder = root / ".gitignore", root / ".git" / "info" / "exclude"
+    for place in (pipe, pipe, folder, None, folder):
+        for left in (pipe, folder):
+            if left.is_dir():
+                left.rmdir()
+            else:
+                left.unlink(missing_ok=True)
+        if place is pipe:
+            os.mkfifo(place)
+        elif place is not None:
+            place.mkdir()
+        assert (await kept.take() is None) is (place is not None)
+    piped, cannot = "is a named pipe", "cannot use .git/info/exclude"
+    assert [next(it for it in (piped, cannot) if it in line) for line in kept.said] == [
+        *(piped, cannot),
+        cannot,
+    ]
+    assert all(line.startswith("no checkpoint was made: ") for line in kept.said)
+
+
+@pytest.mark.anyio
+async def test_a_folder_that_has_more_gives_way_to_no_file(root: Path, tmp_path: Path) -> None:
+    (root / "place").write_text("a file")
+    kept = Kept(tmp_path / "state", root)
+    then = await kept.take()
+    assert then is not None
+    (root / "place").unlink()
+    (root / "place").mkdir()
+    (root / "place" / "new").write_text("new")
+    (root / ".gitignore").write_text("ignored\n")
+    (root / "place" / "ignored").write_text("a secret")
+    plan = await kept.all.plan(then)
+    assert plan.keys() == {str(root / ".gitignore"), str(root / "place" / "new")}
+    assert (await kept.all.restore(then, plan)).failed == {}
+    assert [it.name for it in (root / "place").iterdir()] == ["ignored"]
+
+
+RESTORE = """
+import sys
+from pathlib import Path
+import anyio
+from eca_nvim.path_risks import Folders
+from eca_nvim.session.files.checkpoints import Checkpoints, Limits
+state, root = sys.argv[1:]
+kept = Checkpoints(state, Folders([root]), 1, Limits(), print)
+async def restore():
+    await kept.load()
+    first = kept.known[-1]
+    plan = await kept.plan(first)
+    print("ready", flush=True)
+    await kept.restore(first, plan)
+anyio.run(restore)
+"""
+
+
+def restore_and_kill(state: Path, root: Path, seconds: float) -> None:
+    command = [sys.executable, "-c", RESTORE, str(state), str(root)]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "rplugin/python3")}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as restoring:
+        assert restoring.stdout is not None
+        restoring.stdout.readline()
+        time.sleep(seconds)
+        restoring.kill()
+
+
+@pytest.mark.anyio
+async def test_a_kill_leaves_each_file_old_or_new(root: Path, tmp_path: Path) -> None:
+    """Of 60 files some are deleted, some changed and some made, and a folder becomes a file."""
+    for number in range(60):
+        (root / f"{number}").write_text(f"{number}" * 20_000)
+    before = files(root)
+    then = await Kept(tmp_path / "state", root).take()
+    assert then is not None
+    chance, seen = random.Random(2), set[bool]()
+    for _ in range(6):
+        for number in range(40):
+            (root / f"{number}").unlink(missing_ok=True)
+            (root / f"new{number}").write_text("new")
+            (root / f"{number + 20}").write_text("other")
+        after = files(root)
+        restore_and_kill(tmp_path / "state", root, chance.uniform(0, 0.4))
+        now = files(root)
+        for path in before.keys() | after.keys() | now.keys():
+            assert now.get(path) in (before.get(path), after.get(path)), path
+        seen |= {now.get(path) == before.get(path) for path in before}
+        kept = Kept(tmp_path / "state", root)
+        plan = await kept.all.plan(then)
+        assert (await kept.all.restore(then, plan)).failed == {}
+        assert files(root) == before
+    assert seen == {True, False}
