@@ -79,6 +79,11 @@ def test_what_has_not_changed_is_not_told_and_one_that_is_gone_is_told_once() ->
     assert known.updated(told) == []
     assert [it.removed for it in known.removed("s")] == [True]
     assert known.removed("s") == []
+    for status in ("failed", "stopped", "running", None):
+        assert known.updated(ToolServerUpdated(name="s", status=status)) == []
+    assert known.known == {}
+    assert tell(known, status="starting").status is State.STARTING  # it is added again
+    assert tell(known, status="failed").status is State.FAILED
 
 
 @pytest.mark.parametrize(
@@ -117,15 +122,17 @@ def test_the_real_server_starts_what_it_has_changed_twice_and_that_is_not_seen()
         if method in ("mcp/enableServer", "mcp/updateServer"):
             known.changing(params["name"])
         if method == "mcp/removeServer" and params["name"] == "mockmcp":
-            break
+            mock = known.known["mockmcp"]
+        if method == "tool/serverRemoved":
+            known.removed(params["name"])
         if method == "tool/serverUpdated":
             update = read_notification(method, params)
             assert isinstance(update, ToolServerUpdated)
             known.updated(update)
             of_mock = known.known.get("mockmcp")
-            seen += [of_mock.status] if of_mock and [of_mock.status] != seen[-1:] else []
+            seen += [of_mock.status] if of_mock else []
     assert {*seen} == {State.RUNNING, State.RESTARTING}
-    mock = known.known["mockmcp"]
+    assert "failing" not in known.known  # that its start failed came after its removal
     assert (len(mock.tools or ()), len(mock.prompts), mock.command[-1]) == (2, 1, "v2")
 
 

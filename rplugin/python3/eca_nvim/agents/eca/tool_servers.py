@@ -5,6 +5,7 @@ Rules kept here:
   A server that starts again keeps what it offered until all of that was reported again.
 - The ECA server says nothing to what it does not do, such as a start of one that runs. So an action
   is sent only in a state from which it works, and is over when it has led to one of its states.
+- What a removed server still reports, such as that its start has failed, does not bring it back.
 - After a change of its configuration the ECA server starts a tool server again, some seconds later.
   What runs is not shown as stopped then.
 - Only standard error has the reason of a failure.
@@ -57,6 +58,8 @@ _STAYS: Final[Mapping[State, frozenset[State]]] = {
     State.RESTARTING: frozenset({State.STARTING, State.STOPPING, State.STOPPED}),
 }
 """States of ours, and those of the wire that do not end them."""
+_ADDS: Final = frozenset({State.STARTING, State.DISABLED})
+"""What is reported first of a server that is added."""
 _STARTED: Final = frozenset({State.RUNNING, State.FAILED, State.NEEDS_LOGIN})
 _AT_REST: Final = frozenset({State.STOPPED, State.DISABLED, State.FAILED})
 _OURS: Final = frozenset({State.UNKNOWN, *_STAYS})
@@ -106,6 +109,7 @@ class EcaToolServers:
         self.known: dict[str, ToolServerChanged] = {}
         """All that is known of them, by name."""
         self._changed = anyio.Event()
+        self._removed = set[str]()
         self._changing: dict[str, float] = {}  # until when each may be started a second time
         self._faults = deque[str](maxlen=MOST_LINES)
 
@@ -115,12 +119,16 @@ class EcaToolServers:
         """Complete what is known of a server by a report (tool/serverUpdated)."""
         before = self.known.get(told.name, ToolServerChanged(told.name))
         status = self._status(before, given(told.status))
+        if told.name in self._removed and status not in _ADDS:
+            return []
+        self._removed.discard(told.name)
         after = self._with_state(_completed(before, told, status), status)
         return [] if after == before else [self._keep(after)]
 
     def removed(self, name: str) -> Sequence[ToolServerChanged]:
         """Forget a server (tool/serverRemoved, which comes twice)."""
         self._changing.pop(name, None)
+        self._removed.add(name)
         before = self.known.pop(name, None)
         self._note_change()
         return [] if before is None else [replace(before, removed=True)]
@@ -225,6 +233,7 @@ class EcaToolServers:
             where = {"scope": "workspace", "workspace_uri": uri_of(folder)}
         params = tools.McpAddParams(name=name, **where, **_target(target))
         self.changing(name)
+        self._removed.discard(name)
         _require_done(await self._server.ask(params, CHANGE_SECONDS))
         await self._arrive(None, _STARTED | {State.DISABLED}, name)
 
