@@ -48,8 +48,14 @@ class Projects(KeptProjects):
     def is_project(self, folder: str) -> bool:
         return folder in self.kept
 
-    def keep_project(self, folder: str) -> None:
-        self.kept.add(folder)
+    def projects(self) -> Sequence[str]:
+        return sorted(self.kept)
+
+    def keep_project(self, folder: str, *, is_one: bool = True) -> None:
+        if is_one:
+            self.kept.add(folder)
+        else:
+            self.kept.discard(folder)
 
 
 @dataclass

@@ -70,6 +70,9 @@ async def test_what_the_user_treats_as_a_project_is_kept(store: Store, view: Rec
     later = start(store, view)
     assert later.is_project("/notes")
     assert not later.is_project("/notes/a")
+    assert later.projects() == ["/notes"]
+    later.keep_project("/notes", is_one=False)
+    assert (later.projects(), later.is_project("/notes")) == ([], False)
 
 
 async def test_the_draft_of_a_neovim_that_is_gone_comes_back_in_the_first_chat(

@@ -10,6 +10,7 @@ from tests.agents.client import TIMEOUT, AgentClient, FakeEditor, Projects
 
 from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions, KeptOfChats
 from eca_nvim.agents.acp.memory import Memory
+from eca_nvim.agents.acp.requests.grants import Granted
 from eca_nvim.agents.acp.setup import McpOptions
 from eca_nvim.agents.base import EditorServices, Workspace
 from eca_nvim.chat.vocabulary.effects import Prompt
@@ -107,7 +108,7 @@ def make_agent(
         environment,
         guard=guard,
         see_off=see_off,
-        kept=KeptOfChats(memory or remembering(), Projects(folder)),
+        kept=KeptOfChats(memory or remembering(), Granted(Projects(folder))),
         mcp=mcp or McpOptions("mine"),
     )
     workspace = Workspace(Folders((str(folder),)), "Neovim 0.12.4", 4711)

@@ -31,8 +31,8 @@ class Asking:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.folders = Folders((str(folder),))
-        self.granted = Granted()
         self.projects = Projects()
+        self.granted = Granted(self.projects)
         self.begin()
 
     def begin(self) -> None:
@@ -40,7 +40,7 @@ class Asking:
         self.link = NoProcess()
         self.session = Session("chat", str(self.folder), self.link)
         self.session.id = "s"
-        self.permissions = Permissions(self.link, self.granted, self.folders, self.projects)
+        self.permissions = Permissions(self.link, self.granted, self.folders)
         self.numbers = iter(range(1000))
         self._was_asked = False
 

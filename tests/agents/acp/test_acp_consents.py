@@ -311,6 +311,13 @@ async def test_a_folder_becomes_a_project_by_an_answer_alone(
     assert not asking.was_asked()
     assert not await asking.allows(write(asking, "a.txt"))
     assert len(asking.asked[-1].choices) == 3, "nothing is left to be chosen"
+    (grant,) = asking.granted.standing()
+    assert grant.covers == (f"treat {tmp_path} as a project: read its files unasked",)
+    assert (grant.chat_id, grant.ends) == (None, "")
+    asking.granted.revoke(grant.id)
+    assert asking.granted.standing() == []
+    assert not await asking.allows(read_file(asking.path("b/c.txt")))
+    assert len(asking.asked[-1].choices) == 4
 
 
 async def test_only_files_of_a_folder_that_may_be_a_project_make_it_one(

@@ -199,7 +199,7 @@ def test_an_answer_costs_the_same_however_many_requests_are_open(
 ) -> None:
     def answering(requests: int) -> Work:
         link = NoProcess()
-        handler = Permissions(link, Granted(), (), Projects())
+        handler = Permissions(link, Granted(Projects()), ())
         session = Session("chat", "/workspace", link)
         calls: list[str] = []
         for number in range(requests):

@@ -152,8 +152,11 @@ class KeptProjects(Protocol):
     def is_project(self, folder: str) -> bool:
         """Return whether the user has said so of a folder; its path is real."""
 
-    def keep_project(self, folder: str) -> None:
-        """Note that the user says so of a folder; its path is real."""
+    def projects(self) -> Sequence[str]:
+        """Return the folders of which the user has said so."""
+
+    def keep_project(self, folder: str, *, is_one: bool = True) -> None:
+        """Note that the user says so of a folder, or no longer; its path is real."""
 
 
 Emit = Callable[[Sequence[agent_events.AgentEvent]], None]

@@ -98,12 +98,13 @@ class Agents:
     ) -> Agent:
         from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions, KeptOfChats  # noqa: PLC0415
         from eca_nvim.agents.acp.memory import Memory  # noqa: PLC0415
+        from eca_nvim.agents.acp.requests.grants import Granted  # noqa: PLC0415
         from eca_nvim.agents.acp.setup import McpOptions  # noqa: PLC0415
 
         mcp = self.settings.servers.get(server, ServerOptions()).mcp
         if server not in self._kept:
             memory = Memory(KeptSessions(server, self._persistence))
-            self._kept[server] = KeptOfChats(memory, self._persistence)
+            self._kept[server] = KeptOfChats(memory, Granted(self._persistence))
         options = AcpOptions(
             found.command,
             found.environment,

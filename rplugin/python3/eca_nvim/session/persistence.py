@@ -39,6 +39,7 @@ LastChoices: TypeAlias = Callable[[str], str | None]
 """Returns what was last set for an option, by its id; None if that is not known."""
 ON, OFF = "on", "off"
 """The values of a toggle in the file."""
+_PROJECT = "project"
 
 
 class Persistence:
@@ -152,11 +153,16 @@ class Persistence:
 
     def is_project(self, folder: str) -> bool:
         """Return whether the user treats a folder as a project (`agents.base.KeptProjects`)."""
-        return self.kept("project", folder) == ON
+        return self.kept(_PROJECT, folder) == ON
 
-    def keep_project(self, folder: str) -> None:
-        """Save that the user treats a folder as a project (`agents.base.KeptProjects`)."""
-        self.keep("project", folder, ON)
+    def projects(self) -> Sequence[str]:
+        """Return the folders that the user treats as projects (`agents.base.KeptProjects`)."""
+        kept = (it.partition(" ") for it, value in self._saved.choices.items() if value == ON)
+        return [folder for what, _, folder in kept if what == _PROJECT]
+
+    def keep_project(self, folder: str, *, is_one: bool = True) -> None:
+        """Save whether the user treats a folder as a project (`agents.base.KeptProjects`)."""
+        self.keep(_PROJECT, folder, ON if is_one else OFF)
 
     def choices(self, server: str) -> LastChoices:
         """Return what was last set in this project until now, in chats of a server, by its name."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
-from msgspec import Struct, field
+from msgspec import Struct
 
 from eca_nvim.agents.abilities import LoginEnd, LoginUser, LoginWay
 from eca_nvim.agents.acp.archive import AcpArchive
@@ -30,7 +30,6 @@ from eca_nvim.agents.base import (
     AgentFault,
     EditorServices,
     Emit,
-    KeptProjects,
     Workspace,
 )
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, events_of
@@ -66,14 +65,10 @@ logger = logging.getLogger(__name__)
 
 
 class KeptOfChats(Struct, frozen=True):
-    """What outlives a process: the sessions of the chats, and what is allowed in them.
-
-    projects: what else is a project than a repository.
-    """
+    """What outlives a process: the sessions of the chats, and what is allowed in them."""
 
     memory: Memory
-    projects: KeptProjects
-    granted: Granted = field(default_factory=Granted)
+    granted: Granted
 
 
 class AcpOptions(ProcessOptions, frozen=True, kw_only=True):
@@ -97,7 +92,7 @@ class Life:
         self.setup = SessionSetup(link.program.folder, folders=folders)
         self.sessions = Sessions(link, self.setup, kept.memory, self.receive)
         self.logins = Logins(link)
-        self.permissions = Permissions(link, kept.granted, folders, kept.projects)
+        self.permissions = Permissions(link, kept.granted, folders)
         self.files = Files(link, self.permissions, services)
         self.elicitations = Elicitations(link)
         self.terminals = Terminals(link, self.permissions, options.guard)

@@ -18,6 +18,7 @@ from eca_nvim.agents.abilities import Grant
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, count_made_of, is_command, real_paths
 from eca_nvim.agents.acp.session import Session
 from eca_nvim.agents.acp.updates.changes import absolute
+from eca_nvim.agents.base import KeptProjects
 from eca_nvim.chat.model.calls import folder_arguments, is_safe_path, listed_files, plain_name
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall
 
@@ -31,6 +32,9 @@ ALWAYS: Final[Mapping[ActKind, str]] = {
 }
 ALWAYS_OF_WORKSPACE: Final = "any workspace file"
 """What is allowed, in the words of our own questions."""
+AS_PROJECT: Final = "as a project: read its files unasked"
+_PROJECT: Final = "project "
+"""What the id of a grant for a project begins with; the others are numbers, or of agents."""
 _KEPT_BY_AGENT: Final = "the agent keeps this answer: only the agent can forget it"
 
 _HARMLESS: Final = frozenset(
@@ -156,9 +160,13 @@ class _Grants(Struct):
 
 
 class Granted:
-    """What is allowed in the chats of an agent, also of its earlier processes."""
+    """What is allowed in the chats of an agent, also of its earlier processes.
 
-    def __init__(self) -> None:
+    projects: what else is a project than a repository, in all chats.
+    """
+
+    def __init__(self, projects: KeptProjects) -> None:
+        self.projects = projects
         self._ids = count(1)
         self._chats = defaultdict[str, _Grants](_Grants)  # by our chat ids
 
@@ -215,7 +223,10 @@ class Granted:
 
     def standing(self) -> Sequence[Grant]:
         """Return what is allowed from now on in each chat, and what the agents keep."""
-        found: list[Grant] = []
+        found = [
+            Grant(f"{_PROJECT}{it}", (f"treat {it} {AS_PROJECT}",))
+            for it in self.projects.projects()
+        ]
         for chat_id, grants in self._chats.items():
             worded = ((it, scope.words) for it, scope in grants.always.items())
             found += [Grant(it, words, chat_id) for it, words in worded if words]
@@ -227,6 +238,8 @@ class Granted:
 
     def revoke(self, grant_id: str) -> None:
         """Ask again from now on about what a grant covers; a call that runs keeps its answer."""
+        if grant_id.startswith(_PROJECT):
+            self.projects.keep_project(grant_id.removeprefix(_PROJECT), is_one=False)
         for grants in self._chats.values():
             grants.always.pop(grant_id, None)
 

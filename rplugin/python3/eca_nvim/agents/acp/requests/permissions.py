@@ -13,9 +13,14 @@ from msgspec import Struct, field
 
 from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.requests.acts import Act, ActKind, is_shown_by, name_in
-from eca_nvim.agents.acp.requests.grants import ALWAYS, ALWAYS_OF_WORKSPACE, Granted, scope_of_act
+from eca_nvim.agents.acp.requests.grants import (
+    ALWAYS,
+    ALWAYS_OF_WORKSPACE,
+    AS_PROJECT,
+    Granted,
+    scope_of_act,
+)
 from eca_nvim.agents.acp.session import Session, SessionState, TurnState
-from eca_nvim.agents.base import KeptProjects
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.options import Unasked
 from eca_nvim.chat.vocabulary.requests import ALLOWING, Choice, ChoiceKind
@@ -61,13 +66,10 @@ class Permissions:
     The agent asks about its calls (session/request_permission), we about its acts.
     """
 
-    def __init__(
-        self, link: Link, granted: Granted, folders: Sequence[str], kept_projects: KeptProjects
-    ) -> None:
+    def __init__(self, link: Link, granted: Granted, folders: Sequence[str]) -> None:
         self._link = link
         self.granted = granted
         self._folders = folders
-        self._kept_projects = kept_projects
         self._keys = count(1)
         self._open = defaultdict[Session, dict[str, Question]](dict)  # by the ids of their calls
 
@@ -192,7 +194,7 @@ class Permissions:
         if choice is None or choice.kind not in ALLOWING:
             return False
         if folder is not None and choice.id == _PROJECT:
-            self._kept_projects.keep_project(folder)
+            self.granted.projects.keep_project(folder)
         elif choice.kind is ChoiceKind.ALLOW_ALWAYS:
             self.granted.allow_always(session, scope_of_act(act, is_of_workspace=of_workspace))
         return True
@@ -240,7 +242,7 @@ class Permissions:
         if folder is not None:
             home = posixpath.expanduser("~")
             shown = f"~{folder[len(home) :]}" if folder.startswith(f"{home}/") else folder
-            name = f"Treat {shown} as a project: read its files unasked, from now on"
+            name = f"Treat {shown} {AS_PROJECT}, from now on"
             yield tool_call.PermissionOption(_PROJECT, name, tool_call.OptionKind.ALLOW_ALWAYS)
         yield tool_call.PermissionOption("reject", "Reject", tool_call.OptionKind.REJECT_ONCE)
 
@@ -254,7 +256,7 @@ class Permissions:
 
         The home folder, one above it, or the root never is.
         """
-        kept = self._kept_projects.is_project
+        kept = self.granted.projects.is_project
         return [
             it
             for it in self._folders
