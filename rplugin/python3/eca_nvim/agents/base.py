@@ -153,7 +153,7 @@ class KeptProjects(Protocol):
         """Return whether the user has said so of a folder; its path is real."""
 
     def projects(self) -> Sequence[str]:
-        """Return the folders of which the user has said so."""
+        """Return the folders that the user has told us to treat so."""
 
     def keep_project(self, folder: str, *, is_one: bool = True) -> None:
         """Note that the user says so of a folder, or no longer; its path is real."""
