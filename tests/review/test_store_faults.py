@@ -124,6 +124,16 @@ def test_a_forged_index_names_nothing_outside(
     }
 
 
+def test_more_paths_than_a_pipe_holds_are_stored(store: CheckpointStore, root: Path) -> None:
+    """Git reads the paths as it stores the files: for longer than it is looked after."""
+    for number in range(1000):
+        (root / f"{number}-{'long' * 40}").write_text("x" * 30_000 + str(number))
+    tree = store.take([str(root)])
+    for number in range(1000):
+        (root / f"{number}-{'long' * 40}").unlink()
+    assert len(store.changes(tree.id, store.take([str(root)]).id, [str(root)])) == 1000
+
+
 LEFT_BY_A_KILL = [
     *("packed-refs.lock", "packed-refs.new", "HEAD.lock", "config.lock", "gc.pid", "gc.pid.lock"),
     *("refs/checkpoints/1-1.lock", "objects/pack/tmp_pack_x", "objects/00/tmp_obj_x"),

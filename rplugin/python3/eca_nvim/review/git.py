@@ -13,7 +13,7 @@ import os
 import shutil
 import stat
 import subprocess
-import time
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -175,11 +175,7 @@ def _run(
     except OSError as fault:
         where = f"{folder}: " if fault.filename == folder else "git cannot be run: "
         raise GitFailed(f"{where}{fault.strerror}") from fault
-    with git:
-        try:
-            printed, said = _wait(git, fed, seconds, folder)
-        finally:
-            git.kill()  # does nothing if it has ended
+    printed, said = _wait(git, fed, seconds, folder)
     if git.returncode:
         raise _fault(said.decode(errors="replace").strip())
     return printed
@@ -189,16 +185,29 @@ def _wait(
     git: subprocess.Popen[bytes], fed: bytes, seconds: float, folder: str
 ) -> tuple[bytes, bytes]:
     """Return what git prints and complains of. Raises GitFailed if it would not end."""
-    deadline = time.monotonic() + seconds
-    unsent: bytes | None = fed
-    while time.monotonic() < deadline:
-        with suppress(subprocess.TimeoutExpired):
-            return git.communicate(unsent, timeout=CHECK_INTERVAL)
-        unsent = None
+    ended, stuck = threading.Event(), threading.Event()
+    watcher = threading.Thread(target=_watch, args=(git, ended, stuck), daemon=True)
+    with git:
+        try:
+            watcher.start()
+            told = git.communicate(fed, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise GitFailed(f"git has not ended after {seconds:.0f} s") from None
+        finally:
+            ended.set()
+            git.kill()  # does nothing if it has ended
+    if stuck.is_set():
+        pipe = _pipe(folder) or f"a file of git in {folder}"
+        raise GitFailed(f"{pipe} is a named pipe, for which git would wait: remove it")
+    return told
+
+
+def _watch(git: subprocess.Popen[bytes], ended: threading.Event, stuck: threading.Event) -> None:
+    """End a git that waits for a named pipe."""
+    while not ended.wait(CHECK_INTERVAL):
         if opens_a_pipe(git.pid):
-            pipe = _pipe(folder) or f"a file of git in {folder}"
-            raise GitFailed(f"{pipe} is a named pipe, for which git would wait: remove it")
-    raise GitFailed(f"git has not ended after {seconds:.0f} s")
+            stuck.set()
+            git.kill()
 
 
 def opens_a_pipe(pid: int) -> bool:
