@@ -68,12 +68,14 @@ def growth(prepare: Prepare, few: int) -> float:
 def cost(work: Work) -> Cost:
     """Count what work takes."""
     lines, taken, held = 0, 0, 0
+    memory, forget_peak = tracemalloc.get_traced_memory, tracemalloc.reset_peak
 
     def trace(_frame: FrameType, _event: str, _argument: object) -> object:
         nonlocal lines, taken, held
-        now, most = tracemalloc.get_traced_memory()
+        now, most = memory()
         lines, taken, held = lines + 1, taken + most - held, now
-        tracemalloc.reset_peak()
+        if most != now:
+            forget_peak()
         return trace
 
     gc.collect()

@@ -8,6 +8,7 @@ a character of two cells has its text in the first and "" in the second.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 Value: TypeAlias = Any
@@ -63,11 +64,17 @@ class Screen:
 
     def lines(self) -> list[str]:
         """Every row as text, without blanks at its end."""
-        return ["".join(cell.text for cell in row).rstrip() for row in self.rows]
+        return self._text.split("\n") if self.rows else []
 
     def text(self) -> str:
         """All rows, joined by newlines."""
-        return "\n".join(self.lines())
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        """Waits look at the same screen again and again."""
+        rows = ("".join([text for text, _ in row]).rstrip() for row in self.rows)
+        return "\n".join(rows)
 
     def __contains__(self, text: str) -> bool:
         return text in self.text()
