@@ -56,7 +56,8 @@ def is_its_turn(item: pytest.Item, rows: dict[str, list[str]]) -> bool:
     known = rows.setdefault(test, [])
     if row not in known:
         known.append(row)
-    number = crc32(item.originalname.encode()) + known.index(row)
+    # Neither version has all first, nor all second, rows of pairs: widths, keys, sides.
+    number = crc32(item.originalname.encode()) + known.index(row).bit_count()
     return bool(VERSIONS[number % len(VERSIONS)] == version)
 
 

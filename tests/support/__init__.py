@@ -2,8 +2,8 @@
 
 A test takes the fixture `nvim` (100 by 24, started in a copy of the recordings' workspace) or
 `start_nvim`, and runs once with each Neovim version (`pytest --nvim=0.12.4` runs only one). Where a
-version cannot matter, as what decides is in Python, `pytestmark = pytest.mark.either_nvim` has each
-row run with one of them, in turn (`pytest --nvim=every` runs all)::
+version cannot matter, as what decides is in Python, or where rows go one path with other values,
+`pytest.mark.either_nvim` has each row run with one of them, in turn (`--nvim=every` runs all)::
 
     def test_chat_opens(start_nvim: StartNeovim, demo_server: list[str]) -> None:
         nvim = start_nvim(settings={"server": {"command": demo_server}}, columns=160, lines=40)

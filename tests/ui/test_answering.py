@@ -196,6 +196,7 @@ def test_a_secret_takes_no_key_from_a_prompt_that_is_typed(stage: Neovim) -> Non
     assert stage.mode == "i"
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("ends", ["<Esc>", "<C-c>", "<CR>"])
 def test_a_secret_that_is_not_typed_stays_pending(ends: str, stage: Neovim) -> None:
     ask(stage, field("1", secret=True))

@@ -74,6 +74,7 @@ def test_float_lies_over_the_chat_when_it_is_open(stage: Neovim) -> None:
     stage.wait_screen(lambda screen: shown(screen) and corner(screen) == (21, 99))
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("keys", "mode"), [("ihello", "i"), (":ech", "c"), ("d", "no"), ("v", "v"), ("R", "R")]
 )
@@ -126,6 +127,7 @@ def test_float_follows_to_other_tab_pages_and_sizes(stage: Neovim) -> None:
     assert stage.lua(f"return #{floats}, vim.api.nvim_list_wins())") == 1
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("keys", ["q", ":q<CR>", "<C-w>c", ":close<CR>"])
 def test_closing_it_by_hand_leaves_it_pending(stage: Neovim, keys: str) -> None:
     before = stage.eval("win_getid()")
@@ -142,6 +144,7 @@ def test_closing_it_by_hand_leaves_it_pending(stage: Neovim, keys: str) -> None:
     assert stage.eval("win_getid()") != before
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
@@ -251,6 +254,7 @@ def test_expired_ones_disappear_at_once(stage: Neovim) -> None:
     assert stage.eval("&buftype") == ""
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(("keys", "column"), [("A", 9), ("0i", 0), ("0wi", 2)])
 def test_insert_mode_comes_back_after_an_answer(stage: Neovim, keys: str, column: int) -> None:
     stage.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'a line to' })")

@@ -62,6 +62,7 @@ def floating(screen: Screen) -> str:
     return "\n".join("".join(cell.text for cell in row[left : right + 1]) for row in rows)
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("columns", [80, 160])
 @pytest.mark.parametrize("state", STATES)
 def test_what_waits_is_seen(start_nvim: StartNeovim, state: str, columns: int) -> None:

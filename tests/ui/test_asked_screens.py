@@ -97,6 +97,7 @@ def waiting(call: ToolCall) -> list[Value]:
     return ["pending", all_pending([chat]).items]
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("columns", [80, 160])
 @pytest.mark.parametrize("state", CALLS)
 def test_what_a_call_asks_for_is_seen(start_nvim: StartNeovim, state: str, columns: int) -> None:

@@ -191,6 +191,7 @@ def test_lines_put_in_and_taken_out(stage: Neovim, file: Path) -> None:
     stage.command("wincmd p | edit code.txt | edit!")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("before", "after", "fields"),
     [

@@ -100,6 +100,7 @@ def written(nvim: Neovim, path: Path, keys: str = "") -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(("before", "after", "fields"), CASES.values(), ids=CASES.keys())
 def test_undo_and_redo_of_a_revert_give_each_file_again(
     stage: Neovim, path: Path, before: bytes, after: bytes, fields: Fields
@@ -112,6 +113,7 @@ def test_undo_and_redo_of_a_revert_give_each_file_again(
     assert written(stage, path, "u") == after
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(("before", "after", "fields"), CASES.values(), ids=CASES.keys())
 def test_a_revert_that_is_undone_leaves_nothing_to_write(
     stage: Neovim, path: Path, before: bytes, after: bytes, fields: Fields
@@ -138,6 +140,7 @@ ENCODED: tuple[Fields, Fields] = (
 )
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("after", "several", "order", "parts"),
     [

@@ -42,6 +42,7 @@ def trusted(view: View) -> list[bool]:
     return [it["trusted"] for it in view.sent("trust")]
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("typed", "choice"),
     [

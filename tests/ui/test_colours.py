@@ -88,6 +88,7 @@ def test_names_of_languages(stage: Neovim) -> None:
     assert stage.eval("exists('g:owned')") == 0
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     "word",
     [

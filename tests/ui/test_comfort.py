@@ -81,6 +81,7 @@ def allow_an_edit(nvim: Neovim) -> None:
     wait_idle(nvim)
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("break_folder", WALKED)
 def test_without_any_folder_a_conversation_is_held(
     start_nvim: StartNeovim, quick_demo: list[str], tmp_path: Path, break_folder: Break

@@ -85,6 +85,7 @@ def view(start_nvim: StartNeovim) -> View:
     return open_view(start_nvim, "README.md", settings={"approval": {"float": False}})
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     "prompt", ["plain", "a | b", 'say "no" | quit', "% # <cword> `ls` $HOME", "tab\\n | !rm"]
 )
@@ -165,6 +166,7 @@ def test_the_beginning_of_one_name_is_enough(view: View) -> None:
     assert view.sent("plan_undo")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("typed", "intent", "payloads"),
     [

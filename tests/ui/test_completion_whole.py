@@ -4,6 +4,7 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
 from tests.support.factories import StartNeovim
 from tests.ui.completed import menu, text
 
@@ -41,6 +42,7 @@ def test_paths_and_commands(
     nvim.wait_screen("Hello, Ada!")
 
 
+@pytest.mark.either_nvim
 def test_a_host_that_is_gone_completes_nothing_and_says_nothing(
     start_nvim: StartNeovim, demo_server: list[str], workspace: Path
 ) -> None:

@@ -107,6 +107,7 @@ def test_the_difference(stage: Neovim, workspace: Path) -> None:
     stage.command("edit!")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("start", [b"\xe9\n", b"\xef\xbb\xbfe\n", b"e\r\n"])
 def test_the_difference_is_read_as_the_buffer_was(
     stage: Neovim, workspace: Path, start: bytes

@@ -150,6 +150,7 @@ return buf
 """
 
 
+@pytest.mark.either_nvim
 def test_long_texts_are_cut_and_both_sides_know(stage: Neovim) -> None:
     def sent(token: str) -> list[str]:
         content: str = one(stage, token)["content"]

@@ -53,6 +53,7 @@ def test_what_was_taken_off_is_not_sent(stage: Neovim) -> None:
     assert [item["type"] for item in prompt["contexts"]] == ["cursor"]
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("what", "left"),
     [

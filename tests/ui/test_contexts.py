@@ -87,6 +87,7 @@ def test_cursor_in_insert_mode(stage: Neovim) -> None:
     stage.keys("<Esc>")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("keys", "start", "end"),
     [

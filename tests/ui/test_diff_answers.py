@@ -27,6 +27,7 @@ def test_an_answer_by_command_leads_back(compared: Neovim, command: str) -> None
     assert compared.lua("return vim.inspect((function() " + LAYOUT + " end)()) == vim.g.layout")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["a", "A", "r", "Rno<CR>"])
 def test_a_diff_of_what_has_changed_answers_nothing(compared: Neovim, key: str) -> None:
     other = approval(paths=["/x"], remember=["edit_file"], digest="other")

@@ -68,6 +68,7 @@ def test_keys_typed_since_go_where_they_were_typed(stage: Neovim, workspace: Pat
     show(stage, workspace)
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("keys", ["j", "d", ":echo", "<C-w>w"])
 def test_nobody_who_goes_on_is_taken_along(stage: Neovim, workspace: Path, keys: str) -> None:
     stage.command("split")
@@ -95,6 +96,7 @@ def test_what_nobody_asked_for_takes_nobody_along(
     assert stage.eval("tabpagenr('$')") == 1
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["a", "A", "r", "q"])
 def test_a_key_that_comes_too_soon_answers_nothing(
     stage: Neovim, workspace: Path, key: str
@@ -134,6 +136,7 @@ def test_a_command_waits_for_the_look_too(stage: Neovim, workspace: Path) -> Non
     assert sent(stage, "decide") == []
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("leave", ["q", "a", ":q<CR>", ":tabclose<CR>", ":Eca approve<CR>"])
 @pytest.mark.parametrize(
     ("typed", "column", "goes_on"),
@@ -166,6 +169,7 @@ def in_float(nvim: Neovim) -> bool:
     return bool(nvim.eval("nvim_win_get_config(0).relative") != "")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("leave", ["q", "a", ":q<CR>", ":Eca approve<CR>"])
 def test_the_way_back_goes_through_the_float_to_before_it(
     stage: Neovim, workspace: Path, leave: str
@@ -188,6 +192,7 @@ def test_the_way_back_goes_through_the_float_to_before_it(
     assert stage.buffer_lines()[0] == "# Sums moreX"
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("follows", [False, True], ids=["nothing follows", "another follows"])
 @pytest.mark.parametrize("way", ["", ":Eca approval<CR>"], ids=["from a file", "from the float"])
 def test_keys_too_many_after_an_answer_type_nothing(

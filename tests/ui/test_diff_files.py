@@ -87,6 +87,7 @@ def test_a_diff_that_does_not_apply_shows_the_hunks(stage: Neovim, workspace: Pa
     wait_sent(stage, "decide")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     "name",
     [

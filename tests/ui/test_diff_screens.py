@@ -60,6 +60,7 @@ def open_diff(nvim: Neovim) -> None:
     nvim.keys("")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("columns", [80, 160])
 @pytest.mark.parametrize("state", STATES)
 def test_what_is_proposed_is_seen_whole(

@@ -93,6 +93,7 @@ def test_moving_and_taking_changes(stage: Neovim, workspace: Path) -> None:
     stage.command("edit!")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [

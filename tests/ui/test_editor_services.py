@@ -79,6 +79,7 @@ def answered(nvim: Neovim, server: ScriptedServer) -> Value:
 # --- diagnostics ---------------------------------------------------------------------------------
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("base", [None, 0, 1])
 def test_the_diagnostics_of_one_file(
     base: int | None, start_nvim: StartNeovim, scripted_server: PrepareScript
@@ -165,6 +166,7 @@ PROMPTS = {
 }
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("place", PROMPTS)
 def test_diagnostics_are_told_wherever_the_user_is(
     place: str, start_nvim: StartNeovim, scripted_server: PrepareScript
@@ -259,6 +261,7 @@ SENT: dict[str, tuple[str, list[dict[str, Value]]]] = {
 }
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("how", SENT)
 def test_contexts_go_along_with_a_prompt(
     how: str, start_nvim: StartNeovim, scripted_server: PrepareScript

@@ -76,6 +76,7 @@ def wait_item(nvim: Neovim, item: Value, text: str) -> list[tuple[str, str]]:
     return margins(nvim.wait_screen(text))
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 def test_no_padding_forges_a_row(stage: Neovim, columns: int, unit: str) -> None:
     columns_of = width_in(stage)
@@ -109,6 +110,7 @@ def test_what_the_agent_names_cannot_forge_either(stage: Neovim, columns: int) -
     assert rows[2][1].endswith("nothing")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("keys", ["<C-e>", "<C-e><C-e><C-e>", "G"])
 def test_scrolled_rows_keep_their_margin(stage: Neovim, columns: int, keys: str) -> None:
     line = "$ " + "".join(f"A always allows: {n:<{TEXT_COLUMNS[columns] - 17}}" for n in range(40))
@@ -166,6 +168,7 @@ def test_prose_goes_on_without_a_mark(stage: Neovim) -> None:
     assert "↳" not in stage.screen
 
 
+@pytest.mark.either_nvim
 def test_a_server_whose_agent_forges(
     start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path, columns: int
 ) -> None:

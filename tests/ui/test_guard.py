@@ -55,6 +55,7 @@ def test_what_asks_the_same_is_answered_at_once(stage: Neovim) -> None:
     assert len(wait_sent(stage, "decide")) == 1
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["a", "r", "<F5>", "<F6>"])
 @pytest.mark.parametrize(
     "other",

@@ -134,6 +134,7 @@ def test_the_path_of_a_file_is_no_command(nvim_version: str, tmp_path: Path) -> 
     assert run(nvim_version, tmp_path, FAIL, prompt="/etc/hosts is wrong").returncode == 1
 
 
+@pytest.mark.either_nvim
 def test_a_host_that_is_silent_is_not_waited_for(nvim_version: str, tmp_path: Path) -> None:
     result = run(nvim_version, tmp_path, f"answers.transcript = nil {DIE}")
     assert (result.returncode, result.stderr) == (1, "eca: the server exited\n")

@@ -71,6 +71,7 @@ def test_nothing_a_call_says_acts_or_hides(asking: Neovim) -> None:
     assert not HIDDEN.search("\n".join(lines_of(asking)))
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("command", ["chats", "model", "agent", "history"])
 def test_nothing_in_a_list_to_choose_acts_or_hides(asking: Neovim, command: str) -> None:
     asking.lua("vim.ui.select = function(items, options) _G.offered = { items, options } end")

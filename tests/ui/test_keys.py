@@ -88,6 +88,7 @@ def test_there_may_be_no_default_keys(start_nvim: StartNeovim) -> None:
     assert view.nvim.lua("return vim.api.nvim_buf_get_keymap(0, 'n')") == []
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("keys", "payload"),
     [
@@ -118,6 +119,7 @@ def test_jumps(view: View) -> None:
     assert line(view) == "↗ link"
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("key", "intent", "payload"),
     [
@@ -156,6 +158,7 @@ def test_nothing_new_is_not_remembered(view: View) -> None:
     assert view.sent("decide") == []
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["a", "A", "r", "R", "d"])
 def test_elsewhere_these_keys_go_to_what_waits(view: View, key: str) -> None:
     view.nvim.keys(key)
@@ -172,6 +175,7 @@ def test_who_types_on_after_such_a_key_answers_nothing(view: View, keys: str) ->
     assert view.sent("decide") == []
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["a", "A", "rx", "R", "dd"])
 def test_with_nothing_waiting_these_keys_are_vims(view: View, key: str) -> None:
     view.draw(ops.SetPending([]))
@@ -219,6 +223,7 @@ def test_typing_starts_from_the_transcript(view: View) -> None:
     assert view.sent("prompt")[0]["text"] == "hello"
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["i", "I", "o", "O"])
 def test_keys_that_insert_go_to_the_input(view: View, key: str) -> None:
     view.nvim.keys(key)

@@ -80,6 +80,7 @@ def test_a_key_is_nowhere_but_with_the_server(
         wait_idle(nvim)
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("way", ["typed", "pasted", "sent", "float", "normal paste"])
 def test_every_way_to_the_request_asks_for_it_hidden(
     way: str, start_nvim: StartNeovim, scripted_server: PrepareScript
@@ -191,6 +192,7 @@ def test_a_choice_is_made_in_the_float(
         assert prompts(server) == ["/login", KEY]
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("asks", [True, False], ids=["asks", "waits"])
 def test_a_stop_cancels_it(
     asks: bool, start_nvim: StartNeovim, scripted_server: PrepareScript

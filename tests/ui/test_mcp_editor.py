@@ -46,6 +46,7 @@ def command_of(told: Value) -> list[str]:
     return [told["command"], *told["args"]]
 
 
+@pytest.mark.either_nvim
 async def test_an_agent_sees_what_the_editor_knows(start_nvim: StartNeovim, tmp_path: Path) -> None:
     can = agent.handshake(agentCapabilities={"mcpCapabilities": {"http": True}})
     server = scripted_acp([*can, *agent.session()], tmp_path / "agent")

@@ -74,6 +74,7 @@ def unsent(folder: Path) -> list[str]:
 # --- Neovim ends ---------------------------------------------------------------------------------
 
 
+@pytest.mark.either_nvim
 @by_ending
 def test_words_typed_without_a_pause(start_again: StartAgain, ending: Ending) -> None:
     first = start_again()
@@ -83,6 +84,7 @@ def test_words_typed_without_a_pause(start_again: StartAgain, ending: Ending) ->
     shows(start_again(), WORDS)
 
 
+@pytest.mark.either_nvim
 @by_ending
 def test_words_after_a_draft_that_is_kept(start_again: StartAgain, ending: Ending) -> None:
     """What the host has must not go because a buffer is gone when Neovim says its last words."""

@@ -32,6 +32,7 @@ def test_the_options_are_those_of_the_contract(start_nvim: StartNeovim) -> None:
     assert set(view.nvim.lua("return require('eca.config').defaults()")) == CONTRACT | BEYOND
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [

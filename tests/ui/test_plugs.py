@@ -77,6 +77,7 @@ def test_the_first_one_from_a_mapping_for_visual_and_select_mode(start_nvim: Sta
     assert nvim.buffer_lines() == ["one x three"]
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("mode", ["i", "v", "s", "t"])
 @pytest.mark.parametrize("action", ANSWERS)
 def test_answers_keep_mode_and_cursor(stage: Neovim, action: str, mode: str) -> None:
@@ -112,6 +113,7 @@ def test_a_reason_is_asked_for_in_every_mode(stage: Neovim, mode: str) -> None:
     stage.wait_for(lambda: stage.mode == mode, f"mode {mode} again")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("mode", ["i", "v", "t"])
 def test_who_went_to_the_float_comes_back_as_he_was(stage: Neovim, mode: str) -> None:
     map_key(stage, "Approval")

@@ -31,6 +31,7 @@ def test_question_and_options_are_shown_without_taking_focus(stage: Neovim) -> N
     assert stage.mode == "n"
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("keys", "text"),
     [("1", "red"), ("2", "blue"), ("G<CR>", "blue"), ("ia green one<C-s>", "a green one")],

@@ -120,6 +120,7 @@ def comment(nvim: Neovim, text: str) -> None:
     wait_row(nvim, "commented")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_changes_and_what_was_done_with_them(
     start: Callable[[int], Neovim], assert_screen: AssertScreen, columns: int
@@ -146,6 +147,7 @@ def test_changes_and_what_was_done_with_them(
     assert_screen(nvim, f"review/revert_turn_{columns}")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_files(start: Callable[[int], Neovim], assert_screen: AssertScreen, columns: int) -> None:
     nvim = start(columns)
@@ -154,6 +156,7 @@ def test_files(start: Callable[[int], Neovim], assert_screen: AssertScreen, colu
     assert_screen(nvim, f"review/files_{columns}")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_conflicts(
     start_nvim: StartNeovim, workspace: Path, assert_screen: AssertScreen, columns: int
@@ -178,6 +181,7 @@ def test_conflicts(
     assert_screen(nvim, f"review/conflict_diff_{columns}")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_follow(
     start_nvim: StartNeovim, workspace: Path, assert_screen: AssertScreen, columns: int

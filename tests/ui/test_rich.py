@@ -180,6 +180,7 @@ def test_a_hook_is_a_small_table(start_nvim: StartNeovim, scripted_server: Prepa
 # --- links ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["<CR>", "gx"])
 @pytest.mark.parametrize(
     ("words", "target"),

@@ -57,6 +57,7 @@ def pairs(seed: int) -> Iterator[tuple[bytes, bytes]]:
         yield before, after
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_changes_taken_back_give_the_file_before(
     nvim: Neovim, workspace: Path, seed: int

@@ -111,6 +111,7 @@ def test_numbers_and_words_that_are_understood_are_taken(view: View) -> None:
     assert [it["turn"] for it in view.sent("plan_undo")] == [3]
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("keys", "line"),
     [

@@ -90,6 +90,7 @@ def command_option(command: list[str]) -> tuple[str, str]:
     return "--cmd", f"let g:eca = {{'server': {{'command': [{words}]}}}}"
 
 
+@pytest.mark.either_nvim
 def test_a_finished_turn_is_printed_and_exits_with_0(nvim_version: str, tmp_path: Path) -> None:
     ran = run_headless(nvim_version, tmp_path, 'say "hi" | it\'s %d #1\nplease')
     assert ran.returncode == 0, ran.stderr
@@ -98,6 +99,7 @@ def test_a_finished_turn_is_printed_and_exits_with_0(nvim_version: str, tmp_path
     assert ran.stderr == ""
 
 
+@pytest.mark.either_nvim
 def test_what_nobody_approves_is_a_failure(nvim_version: str, tmp_path: Path) -> None:
     ran = run_headless(nvim_version, tmp_path, "fix the greeting")
     assert ran.returncode == 1
@@ -105,6 +107,7 @@ def test_what_nobody_approves_is_a_failure(nvim_version: str, tmp_path: Path) ->
     assert "rejected" in ran.stderr
 
 
+@pytest.mark.either_nvim
 def test_approved_by_the_environment_it_works(nvim_version: str, tmp_path: Path) -> None:
     ran = run_headless(nvim_version, tmp_path, "fix the greeting", ECA_APPROVE="1")
     assert ran.returncode == 0, ran.stderr
@@ -125,6 +128,7 @@ def test_a_refused_prompt_is_a_failure(
     assert ran.returncode == 1
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("option", "reason"),
     [

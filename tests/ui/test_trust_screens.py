@@ -9,6 +9,7 @@ USAGE = {"type": "usage", "sessionTokens": 34_000, "limit": {"context": 200_000}
 TITLE = "Make the flaky tests of the parser pass again"
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("columns", [80, 160])
 def test_trust_is_told_before_all_else(
     start_nvim: StartNeovim,

@@ -46,6 +46,7 @@ def way_in(nvim: Neovim) -> str:
     return found[1]
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("before", "way"), [("", "g<CR>"), ("<C-w>k", "g<CR>"), ("<C-w>h", ":Eca approval")]
 )
@@ -87,6 +88,7 @@ def test_the_way_leaves_a_mode_in_which_keys_are_text(stage: Neovim) -> None:
     stage.command("bwipeout!")
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("key", ["a", "A", "r", "R", "d"])
 def test_keys_of_what_waits_go_there_from_the_transcript(stage: Neovim, key: str) -> None:
     ask(stage, approval(paths=["/x"], remember=["ls"]))
@@ -192,6 +194,7 @@ def test_no_answer_is_taken_in_between(stage: Neovim) -> None:
     assert sent(stage, "diff") == []
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize(
     ("before", "keys", "typed"),
     [("ione <Esc>", "Atwo", "one two"), ("ione ", "two", "one two"), ("i", "<lt>|\\", "<|\\")],
@@ -317,6 +320,7 @@ def test_a_turn_of_five_edits_is_answered_with_the_keys_on_the_screen(
 GUARD = "require('eca').setup({ approval = { guard = ... } })"
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("before", ["ione <Esc>", "ione "])
 @pytest.mark.parametrize("gone", [False, True], ids=["after the last answer", "when it is gone"])
 def test_one_key_too_many_types_nothing(stage: Neovim, before: str, gone: bool) -> None:

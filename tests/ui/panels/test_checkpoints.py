@@ -3,10 +3,12 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.script import gate, handshake, turn, write
 
 
+@pytest.mark.either_nvim
 def test_what_a_command_did_is_taken_back_after_a_restart(
     start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.support import acp_script as agent
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
@@ -134,6 +135,7 @@ def rows_covered(nvim: Neovim) -> bool:
     return bool(nvim.lua(COVERED))
 
 
+@pytest.mark.either_nvim
 def test_five_chats_of_three_servers_are_answered_from_there(
     start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
 ) -> None:

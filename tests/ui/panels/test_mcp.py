@@ -46,6 +46,7 @@ def lines(nvim: Neovim) -> list[str]:
     return found
 
 
+@pytest.mark.either_nvim
 def test_a_server_is_added_read_mended_and_removed(
     start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """The panel of providers: models, prices, logging in and out."""
 
+import pytest
 from tests.support import script
 from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
 from tests.ui.panels.test_window import lines
@@ -21,6 +22,7 @@ def answers(method: str, result: script.Value) -> script.Steps:
     return [*script.expect(method), *script.reply(method, result)]
 
 
+@pytest.mark.either_nvim
 def test_what_the_real_server_lists(start_nvim: StartNeovim, replay: PrepareReplay) -> None:
     server = {"command": replay("providers").command}
     nvim = start_nvim(settings={"server": server}, columns=80)
@@ -42,6 +44,7 @@ def test_what_the_real_server_lists(start_nvim: StartNeovim, replay: PrepareRepl
     assert mock | {"source": "config"} in listed
 
 
+@pytest.mark.either_nvim
 def test_a_login_is_asked_in_the_chat_and_a_logout_says_what_stays(
     start_nvim: StartNeovim, scripted_server: PrepareScript
 ) -> None:

@@ -9,6 +9,7 @@ from tests.support.script import handshake, send, text, turn
 from tests.support.servers import module_command, replay_acp
 
 
+@pytest.mark.either_nvim
 def test_a_trace_is_shown_saved_and_played(
     start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
 ) -> None:
