@@ -245,7 +245,7 @@ def test_a_disk_that_is_nearly_full_is_left_alone(
 ) -> None:
     monkeypatch.setattr("eca_nvim.review.git.LEAST_FREE", 1 << 60)
     with pytest.raises(GitFailed, match=r"the disk is full: \d+ MiB are needed in .*, and \d+ are"):
-        store.take([str(root)])
+        store.take_here([str(root)], {})
     assert not list((tmp_path / "store").glob("index-*"))
 
 

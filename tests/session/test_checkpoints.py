@@ -54,7 +54,7 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(EDITS, EDITS)
 def test_all_that_was_stored_comes_back(
     tmp_path_factory: pytest.TempPathFactory, first: Edits, second: Edits

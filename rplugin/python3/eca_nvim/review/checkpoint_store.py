@@ -16,8 +16,8 @@ Rules kept here:
 
 import json
 import os
-import shutil
 import stat
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -30,10 +30,15 @@ from eca_nvim.digests import name_digest
 from eca_nvim.review.git import (
     GitFailed,
     PathRefused,
+    inherit_index,
+    lock_of,
     make_repository,
+    remove_indexes,
     require_space,
     run_git,
+    run_module,
     size_of,
+    size_of_file,
     sweep,
 )
 from eca_nvim.review.workspace import ProjectFolders, project_files
@@ -45,6 +50,8 @@ MOST_FILE_BYTES: Final = 20 << 20
 SECONDS_PER_DAY: Final = 86_400
 BATCH: Final = 5000
 """Files that git adds at once: the time that it takes for a pack grows with the square of them."""
+FEW: Final = 1 << 20
+"""Bytes of an index that lists few files: some thousands."""
 REFUSED: Final = "git cannot store it"
 _GIT_PART: Final = ".git"
 _LINK: Final = "120000"
@@ -95,7 +102,22 @@ class CheckpointStore:
     # --- trees ------------------------------------------------------------------------------------
 
     def take(self, roots: Sequence[str]) -> Tree:
-        """Store the files of some folders as they are now. Raises GitFailed."""
+        """Store the files of some folders as they are now. Raises GitFailed.
+
+        Of many files a process with a low priority takes it: this one has to answer, and to stay
+        small. A start of one takes longer than few files.
+        """
+        if all(0 < size_of_file(self._index(it)) < FEW for it in roots):
+            return self.take_here(roots, self._refused)
+        about = (str(self._folder), self._process, self._most_bytes, roots, self._refused)
+        taken, self._refused, fault = json.loads(run_module(__name__, json.dumps(about).encode()))
+        if fault is not None:
+            raise GitFailed(fault)
+        return Tree(*taken)
+
+    def take_here(self, roots: Sequence[str], known: dict[str, dict[str, int]]) -> Tree:
+        """Do what `take` does; `known`: what git has refused before, which it changes."""
+        self._refused = known
         make_repository(self._folder)
         require_space(self._folder, 0)
         try:
@@ -109,18 +131,18 @@ class CheckpointStore:
         entries: list[str] = []
         for root in roots:
             name = name_digest(os.fsencode(root))
-            tree, modes = self._take_root(root, name, refused)
+            tree, modes = self._take_root(root, refused)
             entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
         listing = "".join(f"{it}\0" for it in sorted(set(entries), key=_entry_name))
         return Tree(self._id("mktree", "-z", fed=listing.encode()), refused)
 
-    def _take_root(self, root: str, name: str, refused: dict[str, str]) -> tuple[str, str]:
+    def _take_root(self, root: str, refused: dict[str, str]) -> tuple[str, str]:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
         wanted, modes = self._files(root, refused)
-        index = self._folder / f"index-{name}-{self._process}"
-        self._inherit(index, name)
+        index = self._index(root)
+        inherit_index(index)
         for is_last in (False, True):
-            _lock_of(index).unlink(missing_ok=True)  # of a git that was killed
+            lock_of(index).unlink(missing_ok=True)  # of a git that was killed
             try:
                 self._update(root, index, wanted, refused)
                 tree = self._id("write-tree", root=root, index=index)
@@ -133,18 +155,9 @@ class CheckpointStore:
         listed = b"".join(b"%o %b\0" % (mode, os.fsencode(path)) for path, mode in modes)
         return tree, self._id("hash-object", "-w", "--stdin", fed=listed)
 
-    def _inherit(self, index: Path, name: str) -> None:
-        """Begin with the newest index of another Neovim, so that not all files are read again."""
-        others = [it for it in self._indexes() if it.name.startswith(f"index-{name}-")]
-        if others and not index.exists():
-            with suppress(OSError):  # its time says which files git must look at again
-                shutil.copy2(others[0], _lock_of(index))
-                _lock_of(index).replace(index)
-
-    def _indexes(self) -> Sequence[Path]:
-        """Return the indexes of all Neovims, the newest first."""
-        found = [it for it in self._folder.glob("index-*") if it.suffix != ".lock"]
-        return sorted(found, key=_time_of, reverse=True)
+    def _index(self, root: str) -> Path:
+        """Return git's list of the files of a folder."""
+        return self._folder / f"index-{name_digest(os.fsencode(root))}-{self._process}"
 
     def _files(
         self, root: str, refused: dict[str, str]
@@ -318,15 +331,7 @@ class CheckpointStore:
         """
         sweep(self._folder)
         run_git(self._folder, "gc", "--quiet", "--prune=1.day.ago")
-        seen: set[str] = set()
-        for index in sorted(self._indexes(), key=lambda it: not self._is_ours(it)):
-            name, _, process = index.name.rpartition("-")
-            if name in seen and not self._is_ours(index) and not _is_running(process):
-                index.unlink(missing_ok=True)
-            seen.add(name)
-
-    def _is_ours(self, index: Path) -> bool:
-        return index.name.endswith(f"-{self._process}")
+        remove_indexes(self._folder, self._process)
 
     def is_due(self) -> bool:
         """Return whether nothing was removed for a day; the next call says no."""
@@ -342,28 +347,6 @@ class CheckpointStore:
     def size(self) -> int:
         """Return the bytes that the store takes."""
         return size_of(self._folder)
-
-
-def _lock_of(index: Path) -> Path:
-    return index.with_name(f"{index.name}.lock")
-
-
-def _time_of(path: Path) -> float:
-    """Return when a file was written, 0 if it is gone."""
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0
-
-
-def _is_running(process: str) -> bool:
-    try:
-        os.kill(int(process), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
 
 
 def _stored(kind: str, blob: str, mode: int | None) -> StoredFile | None:
@@ -386,3 +369,20 @@ def _checkpoint(reference: str, tree: str, about: str) -> Checkpoint | None:
         if isinstance(told, dict):
             return Checkpoint(id_, tree, int(id_.partition("-")[0]), told)
     return None
+
+
+def main() -> None:
+    """Take a tree for another process, as `CheckpointStore.take` asks for it on standard input."""
+    folder, process, most_bytes, roots, known = json.load(sys.stdin)
+    taken: tuple[str, Mapping[str, str]] | None = None
+    fault: str | None = None
+    try:
+        tree = CheckpointStore(Path(folder), process, most_bytes).take_here(roots, known)
+        taken = tree.id, tree.refused
+    except GitFailed as failed:
+        fault = str(failed)
+    json.dump((taken, known, fault), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

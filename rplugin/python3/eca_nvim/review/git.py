@@ -13,6 +13,7 @@ import os
 import shutil
 import stat
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -21,8 +22,8 @@ from typing import Final
 
 from eca_nvim.spawn import child_environment
 
-PATIENCE, LISTING_PATIENCE = 300.0, 60.0
-"""Seconds that git may take, and to list files."""
+PATIENCE, LISTING_PATIENCE, MODULE_PATIENCE = 300.0, 60.0, 3600.0
+"""Seconds that git may take; to list files; and a module of ours that asks it many times."""
 CHECK_INTERVAL = 0.05
 """Seconds between two checks while git runs."""
 LINE: Final = "\n"
@@ -63,6 +64,10 @@ _LEFT: Final = (
 )
 """What git removes when it ends, and leaves behind if it is killed or the disk is full."""
 
+_RUN: Final = (
+    "import runpy, sys; sys.path.insert(0, sys.argv[1]); "
+    "runpy.run_module(sys.argv[2], run_name='__main__')"
+)
 _OPENS_A_PIPE = "wait_for_partner"
 """Where Linux has a process sleep that opens a named pipe without a writer (`/proc/PID/wchan`)."""
 
@@ -117,20 +122,36 @@ def run_git(
 
     root: the folder whose files it is about; index: the file for its list of them.
     """
-    git, nice = shutil.which("git"), shutil.which("nice")
+    git, options = shutil.which("git"), list[str]()
     if git is None:
         raise GitFailed(MISSING)
-    # On Linux the priority of input and output follows from this one: see ioprio_set(2).
-    priority, options = [nice] if nice else [], list[str]()
     for name, value in {**_OPTIONS, "core.bare": str(root is None).lower()}.items():
         options += ["-c", f"{name}={value}"]
-    command = [*priority, git, *options, task, *arguments]
+    command = [*_priority(), git, *options, task, *arguments]
     environment, folder = _environment(repository, root, index), root or str(repository)
     try:
         with locked(repository, fcntl.LOCK_SH) as lock:
             return _run(command, fed, environment, folder, PATIENCE, lock)
     except OSError as fault:
         raise GitFailed(f"{repository}: {fault.strerror}") from fault
+
+
+def run_module(name: str, fed: bytes) -> bytes:
+    """Run a module of ours that asks git, with a low priority; return what it prints.
+
+    Raises GitFailed.
+    """
+    command = [sys.executable, "-I", "-c", _RUN, str(Path(__file__).parents[2]), name]
+    return _run([*_priority(), *command], fed, child_environment(), "/", MODULE_PATIENCE)
+
+
+def _priority() -> Sequence[str]:
+    """Return what stands before a command so that it has a low priority.
+
+    On Linux that of input and output follows from it: see ioprio_set(2).
+    """
+    nice = shutil.which("nice")
+    return [] if nice is None else [nice]
 
 
 @contextmanager
@@ -313,3 +334,60 @@ def size_of(repository: Path) -> int:
         with suppress(OSError):  # it is gone
             size += path.lstat().st_blocks * _BLOCK
     return size
+
+
+def size_of_file(path: Path) -> int:
+    """Return the bytes of a file, 0 if there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def inherit_index(index: Path) -> None:
+    """Begin with the newest index of another process, so that not all files are read again.
+
+    index: a file in a repository, `index-NAME-PROCESS`. A file system that fails costs only time.
+    """
+    if index.exists():
+        return
+    name = index.name.rpartition("-")[0]
+    others = (it for it in _indexes(index.parent) if it.name.rpartition("-")[0] == name)
+    with suppress(OSError, StopIteration):
+        shutil.copy2(next(others), lock_of(index))  # its time says which files git must look at
+        lock_of(index).replace(index)
+
+
+def remove_indexes(repository: Path, process: int) -> None:
+    """Remove the indexes of processes that are gone, but for the newest one of each name."""
+    ours = f"-{process}"
+    seen: set[str] = set()
+    for index in sorted(_indexes(repository), key=lambda it: not it.name.endswith(ours)):
+        name, _, owner = index.name.rpartition("-")
+        if name in seen and not index.name.endswith(ours) and not _is_running(owner):
+            index.unlink(missing_ok=True)
+        seen.add(name)
+
+
+def lock_of(index: Path) -> Path:
+    """Return the file by which git locks an index."""
+    return index.with_name(f"{index.name}.lock")
+
+
+def _indexes(repository: Path) -> Sequence[Path]:
+    """Return the indexes in a repository, the newest first."""
+    dated: list[tuple[float, Path]] = []
+    for path in repository.glob("index-*"):
+        with suppress(OSError):  # it is gone
+            dated.append((path.stat().st_mtime, path))
+    return [path for _, path in sorted(dated, reverse=True) if path.suffix != ".lock"]
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
