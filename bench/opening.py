@@ -1,11 +1,12 @@
 """How long `:EcaChat` takes: until its windows are open, and until a prompt would be sent at once.
 
 `lua/opening.lua` measures it inside Neovim, for the first call: the host starts, and the plugin's
-Lua is loaded. The server (`instant.sh`) needs no interpreter. It is ready at once, or after the
-time that a real one takes, which is measured and subtracted.
+Lua is loaded. The floor is the smallest remote plugin (`bare_plugin.py`): the time until its
+function answers for the first time, in a host that Neovim starts itself, with the same Python.
 
-The floor is the smallest remote plugin (`bare_plugin.py`): the time until its function answers for
-the first time, in a host that Neovim starts itself, with the same Python.
+The server (`instant.sh`) needs no interpreter. It is ready at once, or it takes as long as the bare
+host has just taken, which is measured by itself and subtracted. Our host starts meanwhile: with a
+server of a fixed time, less of that was hidden the slower the machine was.
 """
 
 from __future__ import annotations
@@ -29,15 +30,13 @@ OPENING = REPOSITORY / "bench" / "lua" / "opening.lua"
 SERVER = REPOSITORY / "bench" / "instant.sh"
 BARE_HOST = REPOSITORY / "bench" / "lua" / "bare_host.lua"
 BARE_PLUGIN = REPOSITORY / "bench" / "bare_plugin.py"
-BOOT = 0.06
-"""Seconds that a fast server needs to start."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Seconds from the command to its results, and those of the floor, measured right after.
+    """Seconds from the command to its results, and those of the floor, measured right before.
 
-    `ready`: with a server that needs `BOOT` to start, minus the time that it takes by itself.
+    `ready`: with a server that takes as long as the floor, minus the time that it takes by itself.
     `instant`: with one that is ready at once.
     """
 
@@ -48,18 +47,19 @@ class Opening:
 
 
 def measure(version: str) -> Opening:
-    """Open chats in fresh Neovims, and start the bare host in another. Raises Unmeasurable."""
-    _, ready = _open(version, str(BOOT))
-    window, instant = _open(version)
+    """Start the bare host, and open chats in fresh Neovims. Raises Unmeasurable."""
     with _editor(version, {}) as editor:
-        bare = editor.run_file(BARE_HOST, "call", sys.executable, str(BARE_PLUGIN))
-    return Opening(window, ready - _server_time(), instant, bare / 1000)
+        bare = editor.run_file(BARE_HOST, "call", sys.executable, str(BARE_PLUGIN)) / 1000
+    boot = f"{bare:.3f}"
+    _, ready = _open(version, boot)
+    window, instant = _open(version)
+    return Opening(window, ready - _server_time(boot), instant, bare)
 
 
-def _server_time() -> float:
+def _server_time(boot: str) -> float:
     """Start the server by itself; returns the seconds from its start to its answer."""
     started = time.monotonic()
-    with subprocess.Popen([str(SERVER), str(BOOT)], stdin=PIPE, stdout=PIPE) as server:
+    with subprocess.Popen([str(SERVER), boot], stdin=PIPE, stdout=PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(b"initialize\n")
