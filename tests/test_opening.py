@@ -56,7 +56,8 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
         "context/places.lua",
         "approval/pause.lua",
         "commands/palette.lua",
-    },  # <Esc>, keys of a list of its own, and the beginning of a command
+        "actions/rewrite.lua",
+    },  # <Esc>, keys of a list of its own, the beginning of a command, and an operator
     "readfile": {"markdown/languages.lua", "state/servers.lua"},  # Neovim's own, and the plugin's
     "setloclist": {"chat/search.lua"},
     "setqflist": {"review/init.lua"},

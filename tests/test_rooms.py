@@ -18,7 +18,7 @@ FLOORS = (
     ("chat", "context", "input", "window"),
     ("editor",),
     ("approval", "completion", "diff"),
-    ("panels", "review"),
+    ("panels", "preview", "review"),
     ("view",),
     ("actions", "commands", "keymaps", "init", "health"),
 )

@@ -22,7 +22,7 @@ def test_defaults_of_options(nvim: Neovim) -> None:
 
 def test_default_keys(nvim: Neovim) -> None:
     actions = nvim.lua("return require('eca.keymaps.actions')")
-    kinds = ("chat", "input", "insert", "changes", "panel")
+    kinds = ("chat", "input", "insert", "changes", "panel", "preview")
     wanted = {
         name: {kind: set(action[kind]) for kind in kinds if action[kind]}
         for name, action in actions.items()
@@ -77,6 +77,8 @@ def test_data_of_events(start_nvim: StartNeovim, demo_server: list[str]) -> None
     nvim.keys(":Eca new<CR>")
     nvim.keys(":Eca delete!<CR>")
     nvim.wait_until("fired.EcaChatClosed")
+    nvim.command("tabnew")
+    nvim.lua("require('eca').rewrite({ prompt = 'as it was' })")
     nvim.keys(":Eca quit<CR>")
     nvim.wait_until("fired.EcaServerExited")
     nvim.lua("require('eca.view.ops').functions.jobs({ server = 'eca', jobs = {} })")  # it has none

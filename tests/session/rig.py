@@ -45,6 +45,7 @@ from eca_nvim.chat.vocabulary.ops import (
     ViewOp,
 )
 from eca_nvim.chat.vocabulary.options import OptionValue, SetOptions
+from eca_nvim.chat.vocabulary.previews import Passage
 from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.chat.vocabulary.requests import Value as FormValue
@@ -77,6 +78,7 @@ class FakeAgent(Agent):
     """How the user can log in; `log_in` does it."""
     is_busy = False
     has_ended = False
+    rewrites = False
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
@@ -137,6 +139,11 @@ class FakeAgent(Agent):
 
     def kill(self) -> None:
         self.killed = True
+
+    async def rewrite(self, passage: Passage) -> None:
+        self.told.append(("rewrite", passage.id, passage.instruction))
+        if not self.rewrites:
+            await super().rewrite(passage)
 
     def open_chat(self, chat_id: str, *, is_needed: bool = False) -> None:  # noqa: ARG002
         self.chats.append(("open", chat_id))

@@ -65,12 +65,13 @@ class Translation:
         self._strings: dict[str, str] = {}
 
     def learn(self, recorded: Message, live: Message) -> None:
-        """Learn the chat id and the workspace folder from a live message."""
+        """Learn the id of a chat or a rewrite, and the workspace folder, from a live message."""
         old, new = recorded.get("params"), live.get("params")
         if not isinstance(old, dict) or not isinstance(new, dict):
             return
-        if isinstance(old.get("chatId"), str) and isinstance(new.get("chatId"), str):
-            self._strings[old["chatId"]] = new["chatId"]
+        key = "id" if live.get("method") == "rewrite/prompt" else "chatId"
+        if isinstance(old.get(key), str) and isinstance(new.get(key), str):
+            self._strings[old[key]] = new[key]
         if live.get("method") == "initialize" and (folders := new.get("workspaceFolders")):
             self._strings[WORKSPACE] = folders[0]["uri"].removeprefix("file://").rstrip("/")
 

@@ -2,8 +2,9 @@
 
 Every function returns some steps; `scripted_server(handshake(), turn(text("hi")))` joins them. In
 what the server sends, `$chat` stands for the chat id that the client used last, `$chat1` and so on
-for those that it used first, `$prompt` for the text of its last prompt and `$workspace` for its
-folder. Requests that no later step expects get a default answer; `shutdown` and `exit` always work.
+for those that it used first, `$rewrite1` and so on for the ids of rewrites, `$prompt` for the text
+of its last prompt and `$workspace` for its folder. Requests that no later step expects get a
+default answer; `shutdown` and `exit` always work.
 """
 
 import base64
@@ -73,6 +74,13 @@ def content(value: Value, role: str = "assistant") -> Steps:
 def text(*pieces: str, role: str = "assistant") -> Steps:
     """Send each piece as one text content."""
     return list(chain(*(content({"type": "text", "text": piece}, role) for piece in pieces)))
+
+
+def rewriting(*contents: Value, number: int = 1) -> Steps:
+    """Send contents of a rewrite; a string is a piece of the text."""
+    whole = [{"type": "text", "text": it} if isinstance(it, str) else it for it in contents]
+    params = [{"rewriteId": f"$rewrite{number}", "content": it} for it in whole]
+    return list(chain(*(send("rewrite/contentReceived", it) for it in params)))
 
 
 def progress(state: str, words: str = "") -> Steps:

@@ -136,6 +136,9 @@ class Performer:
                     self._chats += 1
                     self._words[f"$chat{self._chats}"] = chat
                 self._words["$chat"] = chat
+        if isinstance(params, dict) and message.get("method") == "rewrite/prompt":
+            number = sum(word.startswith("$rewrite") for word in self._words) + 1
+            self._words[f"$rewrite{number}"] = params["id"]
         if isinstance(params, dict) and message.get("method") == "chat/prompt":
             self._words["$prompt"] = params["message"]
 

@@ -149,7 +149,6 @@ def test_completion_of_chats_and_contexts(view: View, workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("rewrite", ":Eca rewrite does not exist in this version"),
         ("appr", ":Eca appr is ambiguous: approval, approve, approve-all"),
         ("aprove", "unknown command :Eca aprove; did you mean :Eca approve?"),
         ("xyzzyxyzzy", "unknown command :Eca xyzzyxyzzy"),

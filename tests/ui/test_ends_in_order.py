@@ -189,6 +189,9 @@ def context(nvim: Neovim) -> None:
     """Send contexts with a prompt, complete and check them; use templates."""
     nvim.keys(":1wincmd w<CR>:edit src/calc.py<CR>")
     eca(nvim, "add", "contexts", "add src/mod.lua", "add! src/mod.lua")
+    eca(nvim, "rewrite as it was")
+    nvim.lua("require('eca').drop()")
+    catch_up(nvim)
     nvim.command("EcaChat")
     eca(nvim, "paste")
     nvim.wait_for(lambda: ".png" in draft(nvim), "the image")

@@ -68,6 +68,7 @@ EVENTS = [
     "EcaQuestionAsked",
     "EcaFileChanged",
     "EcaJobsChanged",
+    "EcaPreviewChanged",
     "EcaToolServerChanged",
     "EcaStatusChanged",
 ]

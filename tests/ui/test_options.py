@@ -15,6 +15,7 @@ CONTRACT = {
     "keymaps",
     "approval",
     "checkpoints",
+    "previews",
     "diff",
     "diagnostics",
     "contexts",

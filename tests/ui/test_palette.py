@@ -63,7 +63,17 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
     last = ["demo", "log", "health", "help"]
     panels = view.nvim.lua("return require('eca.state.panel_names')")
     own = ["trust", "template", "paste", "hide", "delete", *(name for name, _ in panels)]
-    assert names(view) == ["add", "new", "resume", *own, "start", "login", "logout", *last]
+    assert names(view) == [
+        "add",
+        "rewrite",
+        "new",
+        "resume",
+        *own,
+        "start",
+        "login",
+        "logout",
+        *last,
+    ]
     view.nvim.command("EcaChat")
     view.draw(ops.SetServer("ready", "eca"), *user(1, "first"))
     view.draw(ops.SetTaskList(CHAT, {"block": 2, "done": 0, "total": 1, "doing": ""}))

@@ -38,6 +38,7 @@ local M = {}
 ---@field typed? string the draft, if it was typed there
 ---@field selection? eca.Context lines of the command's range
 ---@field asked? eca.Asked when the user asked for it
+---@field take? fun(text: string) takes the prompt, which is not sent then
 
 ---@class eca.PreparedTemplate
 ---@field command? boolean `/name` is a command of the agent
@@ -144,6 +145,9 @@ local unsent = {} ---@type table<string, string>
 ---@param prompt eca.TemplatePrompt
 ---@param contexts? eca.Context[] what is sent with it; default: what its own text names
 local function finish(use, prompt, contexts)
+  if use.take then
+    return use.take(prompt.text)
+  end
   local buf = chats.ensure(use.chat).input
   if use.typed and field.draft(buf) == use.typed then
     field.set_draft(buf, '')
@@ -294,6 +298,17 @@ local function use(name, rest, edit, selection)
     queue = false,
     selection = selection,
   })
+end
+
+--- Fill in a template for what is no prompt of a chat.
+---@param name string
+---@param selection eca.Context
+---@param take fun(text: string)
+function M.fill_in(name, selection, take)
+  local chat = eca.current()
+  local filled = { chat = chat, template = name, rest = '', edit = false, queue = false }
+  filled.selection, filled.take = selection, take
+  start(filled --[[@as eca.TemplateUse]])
 end
 
 --- Use a template, which the user chooses from a list if none is named.

@@ -152,6 +152,14 @@ add('add', 'code', {
   run = 'actions.contexts.run',
   choices = 'commands.completion.to_add',
 })
+add('rewrite', 'code', {
+  key = 'Rewrite',
+  text = 'rewrite the function or paragraph here as you say',
+  takes = 'text',
+  bang = true,
+  run = 'actions.rewrite.run',
+  choices = 'actions.rewrite.recent',
+})
 add('contexts', 'contexts', { action = 'Contexts' })
 add('changes', 'prompted', {
   action = 'Changes',

@@ -27,6 +27,7 @@ local M = {}
 ---@field follow boolean open files in a code window as the agent changes them
 ---@field turn { notify: 'hidden'|'always'|false, bell: boolean } notice when a turn ends
 ---@field templates { user?: string|boolean, project: string|false } folders with prompts
+---@field previews { keymaps: boolean } keys in a buffer while a preview stands
 ---@field notify 'error'|'warn'|'info'|false lowest level shown
 ---@field log_level 'error'|'warn'|'info'|'debug'
 
@@ -135,6 +136,7 @@ M.entries = {
   },
   ['templates.user'] = { types = { 'string', 'boolean' } },
   ['templates.project'] = { types = { 'string', 'boolean' }, default = '.nvim/eca/templates' },
+  ['previews.keymaps'] = { types = { 'boolean' }, default = true },
   ['turn.bell'] = { types = { 'boolean' }, default = false },
   notify = {
     types = { 'string', 'boolean' },

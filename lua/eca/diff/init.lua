@@ -143,7 +143,7 @@ end
 local function actions(tab)
   local request = tab.diff.request
   local now = request and decide.now(request)
-  local list = now and answer_keys.of(request, now) or {}
+  local list = now and answer_keys.of(request, now) or { unpack(tab.diff.actions or {}) }
   local chat, file = tab.diff.chat, tab.diff.file
   local ways = file and { { ']f', 'next file', 1 }, { '[f', 'previous file', -1 } } or {}
   for _, way in ipairs(ways) do

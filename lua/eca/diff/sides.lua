@@ -29,6 +29,8 @@ local namespace = vim.api.nvim_create_namespace('eca.unseen')
 ---@field remark? string lines about what the two texts do not show
 ---@field file? { block: integer, place: integer, count: integer } which file of the block's call it
 ---  is (0-based), if there are several
+---@field buf? integer of the text that may become `after`, which is not proposed by a tool call
+---@field actions? eca.Choice[] keys for that
 ---@field captions? [string, string] names of the sides, unless they show a tool call
 
 ---@class eca.DiffSides
@@ -154,15 +156,18 @@ end
 ---@param diff eca.Diff
 ---@return eca.DiffSides
 function M.make(diff)
-  local now = diff.request and diff.before or diff.after
-  local real, added = real_file(diff, now)
+  local is_proposed = diff.request or diff.buf
+  local real, added = diff.buf, false
+  if not real then
+    real, added = real_file(diff, is_proposed and diff.before or diff.after)
+  end
   local sides = { real = real, added = added } ---@type eca.DiffSides
   if diff.fault then
     sides.left = scratch(diff, 'now', diff.before)
     sides.right, sides.tick = proposed(diff, 'hunks')
     sides.bound = sides.right
     others.set('Syntax', sides.right, 'syntax', 'diff')
-  elseif diff.request then
+  elseif is_proposed then
     sides.left = real or scratch(diff, 'now', diff.before)
     sides.right, sides.tick = proposed(diff, 'proposed')
     sides.bound = sides.right

@@ -12,6 +12,7 @@
 ---@field insert string[] keys in the input, insert mode
 ---@field changes string[] keys in the list of changes
 ---@field panel string[] keys in all panels
+---@field preview string[] keys in a buffer with previews
 ---@field pending string[] keys in the transcript, on a block that needs approval
 ---@field needs? eca.Ability what the server must be able to do; checked before the call
 
@@ -23,7 +24,7 @@
 local function action(call, text, more, ...)
   local at, name = call:match('^(%l+)%.([%l_]+)$')
   local made = { at = at, call = name, with = { ... }, text = text, needs = (more or {}).needs }
-  for _, place in ipairs({ 'chat', 'input', 'insert', 'changes', 'panel', 'pending' }) do
+  for _, place in ipairs({ 'chat', 'input', 'insert', 'changes', 'panel', 'pending', 'preview' }) do
     made[place] = vim.split((more or {})[place] or '', ' ', { trimempty = true })
   end
   return made
@@ -166,6 +167,16 @@ return {
   UndoTurn = action('review.open', "undo the last turn's changes", { changes = 'u' }, 'undo'),
   Files = action('review.open', 'list the files that the agent has used', {}, 'files'),
   Conflicts = action('review.conflicts', 'files changed on disk and in a buffer'),
+
+  Rewrite = action('rewrite.operator', 'rewrite the lines of a motion or selection'),
+  PreviewAccept = action('previews.hunk', 'accept the change here', { preview = 'do' }, 'accept'),
+  PreviewAcceptAll = action('previews.all', 'accept all changes', { preview = 'dO' }, 'accept'),
+  PreviewReject = action('previews.hunk', 'reject the change here', { preview = 'dx' }, 'drop'),
+  PreviewRejectAll = action('previews.all', 'reject all changes', { preview = 'dX' }, 'drop'),
+  PreviewRetry = action('previews.retry', 'ask for the same again', { preview = 'dR' }),
+  PreviewInstruct = action('previews.instruct', 'ask for something else', { preview = 'dI' }),
+  PreviewDiff = action('previews.diff', 'show the preview as a diff', { preview = 'dD' }),
+  PreviewStop = action('previews.stop', 'stop what still comes', { preview = 'dQ' }),
 
   Model = action('options.choose', 'choose the model', {}, 'model'),
   Agent = action('options.choose', 'choose the agent', {}, 'agent'),

@@ -112,6 +112,14 @@ function M.in_changes(name, key)
   return require('eca.review').is_shown() and keys.plug(name) or key
 end
 
+--- What a key of a preview runs: in a diff, such as that of the preview, it keeps Vim's meaning.
+---@param name string
+---@param key string
+---@return string keys
+function M.in_preview(name, key)
+  return vim.wo.diff and key or keys.plug(name)
+end
+
 --- Where keys are mapped, by kind of buffer: the mode, the field of an action with its keys, and
 --- the function that says what they run if that is not always the action.
 ---@type table<string, [string, string, string?][]>
@@ -120,6 +128,7 @@ local PLACES = {
   input = { { 'n', 'input' }, { 'i', 'insert' } },
   changes = { { 'n', 'changes', 'in_changes' } },
   panel = { { 'n', 'panel' } },
+  preview = { { 'n', 'preview', 'in_preview' } },
 }
 
 --- Has the user mapped something to a <Plug>, or to any that begins like it?
@@ -133,11 +142,24 @@ local function is_mapped(buf, mode, plug)
   end)
 end
 
+--- Has the user mapped a key?
+---@param buf integer
+---@param mode string
+---@param key string
+---@return boolean
+local function is_taken(buf, mode, key)
+  return vim.api.nvim_buf_call(buf, function()
+    return vim.fn.maparg(key, mode) ~= ''
+  end)
+end
+
 --- Map the default keys in one of our buffers, or in the quickfix window.
 ---@param buf integer
 ---@param kind eca.BufferKind
 function M.attach(buf, kind)
-  if not config.get().keymaps then
+  local options = config.get()
+  local in_code = kind == 'preview' -- the user's own buffer, with their own keys
+  if not options.keymaps or in_code and not options.previews.keymaps then
     return
   end
   watch_interrupt()
@@ -147,10 +169,12 @@ function M.attach(buf, kind)
       local mode, field, call = unpack(place)
       local mapped = by_user[mode] and is_mapped(buf, mode, keys.plug(name))
       for _, key in ipairs(mapped and {} or found[field]) do
-        local runs = call and ("v:lua.require'eca.keymaps'.%s('%s','%s')"):format(call, name, key)
-        local options = { buffer = buf, desc = 'eca: ' .. found.text }
-        options.expr, options.remap = call ~= nil, call == nil
-        vim.keymap.set(mode, key, runs or keys.plug(name), options)
+        if not in_code or not is_taken(buf, mode, key) then
+          local runs = call and ("v:lua.require'eca.keymaps'.%s('%s','%s')"):format(call, name, key)
+          local with = { buffer = buf, desc = 'eca: ' .. found.text }
+          with.expr, with.remap = call ~= nil, call == nil
+          vim.keymap.set(mode, key, runs or keys.plug(name), with)
+        end
       end
     end
   end

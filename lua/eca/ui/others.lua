@@ -144,7 +144,15 @@ function M.set(event, buf, name, value)
   M.call(event, vim.api.nvim_set_option_value, name, value, { buf = buf })
 end
 
----@alias eca.BufferKind 'chat'|'input'|'changes'|'panel'
+--- Fire a `User` autocommand.
+---@param event string
+---@param data any
+function M.emit(event, data)
+  local options = { pattern = event, modeline = false, data = data }
+  M.call('User ' .. event, vim.api.nvim_exec_autocmds, 'User', options)
+end
+
+---@alias eca.BufferKind 'chat'|'input'|'changes'|'panel'|'preview'
 
 ---@class eca.OurBuffer data of the event `User eca.buffer`
 ---@field buf integer
@@ -165,8 +173,7 @@ end
 ---@param kind eca.BufferKind
 function M.announce(buf, kind)
   local data = { buf = buf, kind = kind } ---@type eca.OurBuffer
-  local options = { pattern = 'eca.buffer', modeline = false, data = data }
-  M.call('User eca.buffer', vim.api.nvim_exec_autocmds, 'User', options)
+  M.emit('eca.buffer', data)
 end
 
 return M

@@ -99,6 +99,10 @@ function M.show()
     require('eca.state.used_files').forget(id) -- another host counts from 1 again
   end
   draw(vim.list_extend(ops, events))
+  local preview = package.loaded['eca.preview'] -- late: not before there is one
+  if preview then
+    preview.host_gone()
+  end
 end
 
 return M

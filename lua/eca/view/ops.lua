@@ -31,12 +31,7 @@ local edited = {} ---@type table<string, integer> transcripts unlocked since `se
 local pending_changed, files_changed = false, false
 local was_asked = false -- a question
 
----@param event string
----@param data any
-local function emit(event, data)
-  local options = { pattern = event, modeline = false, data = data }
-  others.call('User ' .. event, vim.api.nvim_exec_autocmds, 'User', options)
-end
+local emit = others.emit
 
 --- Finish drawing: make transcripts read-only again, scroll windows, show pending requests, and
 --- draw winbars.
@@ -274,6 +269,10 @@ end
 
 function draw.completions(op)
   require('eca.completion').received(op.chat, op.trigger, op.query, op.items, op.final)
+end
+
+function draw.preview(op)
+  require('eca.preview').set(mirror.clean(op))
 end
 
 function draw.panel(op)

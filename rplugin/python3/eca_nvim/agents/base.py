@@ -27,6 +27,7 @@ from eca_nvim.agents.abilities import (
 from eca_nvim.agents.trace import Trace
 from eca_nvim.chat.vocabulary import agent_events, call_details, options
 from eca_nvim.chat.vocabulary.effects import AgentCalls, Prompt
+from eca_nvim.chat.vocabulary.previews import Passage
 from eca_nvim.path_risks import Folders
 
 
@@ -240,6 +241,14 @@ class Agent(AgentCalls):
         Prompts are sent when all is answered. is_chosen: the user has set it since Neovim started;
         else no consent follows from it.
         """
+
+    async def rewrite(self, passage: Passage) -> None:  # noqa: ARG002 - optional
+        """Have lines rewritten; the answer is addressed to a chat with the passage's id.
+
+        It is TextReceived, AnswerReplaced, and at the end TurnEnded. It cannot be stopped. Raises
+        AgentRefused; AgentLacks if a prompt must do it.
+        """
+        raise AgentLacks("this agent rewrites nothing in place")
 
     def folder_changed(self, folder: str, *, removed: bool) -> str | None:  # noqa: ARG002 - optional
         """Tell a ready agent that a folder was added to the workspace, or removed.

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.msgpack import Encoder
 from msgspec.structs import replace
 
-from eca_nvim.chat.vocabulary import call_details, ops, options, panels
+from eca_nvim.chat.vocabulary import call_details, ops, options, panels, previews
 from eca_nvim.chat.vocabulary.bases import name_of
 
 INTERVAL = 0.04
@@ -38,7 +38,7 @@ FLAT_SIZE = 1 << 9
 _PACED = frozenset(
     {
         *(ops.AppendText, ops.SetHeader, ops.SetBody, ops.SetStatus, ops.SetQueue),
-        call_details.SetUsedFiles,
+        *(call_details.SetUsedFiles, previews.SetPreview),
     }
 )
 """Ops that come many times a second while an agent works."""
@@ -64,6 +64,7 @@ _STATES: Mapping[type, tuple[str, Callable[[Any], Hashable]]] = {
     ops.SetTools: ("offered", attrgetter("server", "mcp")),
     ops.SetProviders: ("providers", attrgetter("server")),
     ops.SetJobs: ("jobs", attrgetter("server")),
+    previews.SetPreview: ("preview", attrgetter("id")),
     ops.FilesChanged: ("files", lambda op: (op.chat, tuple(op.paths), op.moved)),
 }
 """What an op sets as a whole, and where: a later op that sets the same replaces it."""

@@ -17,6 +17,7 @@ from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary import agent_events, login, ops, turn_events
 from eca_nvim.chat.vocabulary.events import (
     Addressed,
+    AgentGone,
     ChatCleared,
     ChatDeleted,
     ChatEvent,
@@ -35,6 +36,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionRefused,
     OptionsChanged,
 )
+from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.digests import new_id
 from eca_nvim.redaction import Redactor
 from eca_nvim.session.chats import Chats
@@ -97,6 +99,7 @@ class IncomingEvents:
         self._trust = trust
         self._view = view
         self._redactor = redactor
+        self._needs_login = login_needed
         self._tasks: dict[str, str] = {}  # titles by id, oldest first
         self.jobs = JobList(server)
         """The commands in the background, also those that have ended."""
@@ -108,12 +111,17 @@ class IncomingEvents:
         self.tool_servers: dict[str, agent_events.ToolServerChanged] = {}
         """All that is known of the tool servers, by name, as the agent last told it."""
         self._warned: dict[_Warning, float] = {}  # when it was said
+        self.apart: dict[str, Callable[[Addressed], None]] = {}
+        """What receives the events of a session that no chat shows, by the id of its chat.
+
+        Once it is over that is `dropped`: what still comes makes no chat.
+        """
         self._readers: Mapping[type[agent_events.AgentEvent], Callable[[Any], None]] = {
             AbilitiesChanged: lambda it: chats.abilities_changed(server, it.abilities),
             agent_events.TrustWanted: lambda it: trust.server_wants(
                 self.last_used_chat, wanted=it.wanted
             ),
-            login.LoginNeeded: login_needed,
+            login.LoginNeeded: self._login_needed,
             agent_events.Welcomed: self._welcome,
             agent_events.MessageShown: lambda it: view.push(
                 [ops.Notify(it.level, one_line(it.text))]
@@ -149,7 +157,8 @@ class IncomingEvents:
     @property
     def has_work(self) -> bool:
         """Whether the agent does something beside its chats."""
-        return bool(self._tasks or self.jobs.in_background)
+        is_asked = any(it is not dropped for it in self.apart.values())
+        return bool(self._tasks or self.jobs.in_background) or is_asked
 
     def agent_ended(self) -> None:
         """Clear what an agent that has ended was doing."""
@@ -163,7 +172,15 @@ class IncomingEvents:
         if self.providers is not None:
             self._providers_changed(None)
         self._show_jobs(self.jobs.agent_ended())
+        for chat_id, receive in [*self.apart.items()]:
+            receive(Addressed(chat_id, AgentGone("the server has ended")))
         self._chats.changed()
+
+    def _login_needed(self, event: login.LoginNeeded) -> None:
+        if event.chat in self.apart:
+            ended = turn_events.TurnEnded(TurnEnd.FAILED, event.reason)
+            self.apart[event.chat](Addressed(event.chat, ended))
+        self._needs_login(event)
 
     def _jobs_changed(self, event: agent_events.JobsChanged) -> None:
         self.jobs.update(event.jobs)
@@ -249,6 +266,8 @@ class IncomingEvents:
         told: list[ChatEvent] = [it.event for it in run]
         chat_id, child = first.chat_id, None
         if first.parent_id is not None or chat_id not in self._chats.table:
+            if self._is_apart(run):
+                return
             chat_id, child = route(self._chats.table, first)
         if first.chat_id is None:
             chat_id = self._chat_for(first.event)
@@ -272,6 +291,16 @@ class IncomingEvents:
             self._chats.apply(chat, told, child)
         if child is None and isinstance(first.event, ChatDeleted):
             self._view.push([ops.Emit("EcaChatClosed", {"chat": chat_id})])
+
+    def _is_apart(self, run: Sequence[Any]) -> bool:
+        """Return whether events are of a session that no chat shows, which has them then."""
+        first: Addressed = run[0]
+        receive = self.apart.get(first.parent_id or first.chat_id or "")
+        if receive is None:
+            return False
+        for event in run:
+            receive(event)
+        return True
 
     def _chat_for(self, event: ChatEvent) -> str | None:
         """Return the chat for an event that names none."""
@@ -299,6 +328,10 @@ class IncomingEvents:
         self.show_welcome(chat)
         self._options.begin(chat)
         self._trust.chat_created(chat)
+
+
+def dropped(_: Addressed) -> None:
+    """Receive what nobody waits for any more."""
 
 
 def _public_tools(server: str, known: agent_events.ToolServerChanged) -> ops.SetTools:

@@ -16,6 +16,7 @@ from eca_nvim.chat.vocabulary.options import (
     OptionValue,
     Unasked,
     first_of,
+    plain_id,
 )
 from eca_nvim.protocol.acp import options as acp
 from eca_nvim.protocol.acp.sessions import OpenedSession
@@ -262,13 +263,3 @@ def _levels(
     beside = {it: level for (it, other), level in _MODES_BESIDE.items() if other in listed}
     known = {**known, **(beside if known is _MODES else {})}
     return {value: known.get(short) for value, short in ids.items()}
-
-
-def plain_id(value: OptionValue) -> str:
-    """Return an id as ids are compared: without case, `-` and `_`; of a URL the last part.
-
-    Agents spell the same mode as `auto-edit`, `autoEdit` and `auto_edit`. A toggle is on or off.
-    """
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return value.rpartition("#")[2].casefold().replace("-", "").replace("_", "")

@@ -20,7 +20,7 @@ from eca_nvim.agents.eca.chat_options import ChatOptions
 from eca_nvim.agents.eca.contents import ALWAYS_ID
 from eca_nvim.agents.eca.grants import EcaGrants
 from eca_nvim.agents.eca.inbox import Inbox
-from eca_nvim.agents.eca.introduction import Readiness, introduction, workspace_folder
+from eca_nvim.agents.eca.introduction import Readiness, folders_changed, introduction
 from eca_nvim.agents.eca.jobs import EcaJobs
 from eca_nvim.agents.eca.login import EcaProviders, ProviderLogins, ToolServerLogins
 from eca_nvim.agents.eca.older.chat_ids import ChatIds
@@ -48,6 +48,7 @@ from eca_nvim.chat.vocabulary.options import (
     Ability,
     OptionValue,
 )
+from eca_nvim.chat.vocabulary.previews import Passage
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.guardian import EXIT_S, GOODBYE_S
 from eca_nvim.jsonrpc import Request
@@ -228,11 +229,15 @@ class EcaAgent(ProcessAgent[_Life]):
         """Set a chat's model, agent, variant or trust."""
         self._running.outbox.set_option(chat_id, option_id, value)
 
+    async def rewrite(self, passage: Passage) -> None:
+        """Have lines rewritten (rewrite/prompt). Raises AgentRefused."""
+        await self._running.outbox.rewrite(passage)
+
     def folder_changed(self, folder: str, *, removed: bool) -> str | None:
         """Tell the server (workspace/didChangeWorkspaceFolders)."""
         if not self._running.dialect.takes_further_folders:
             return None if removed else NO_FURTHER_FOLDERS
-        _tell_folders(self._running.server, (folder,), removed=removed)
+        self._running.server.notify(folders_changed((folder,), removed=removed))
         return None
 
     @property
@@ -363,7 +368,7 @@ class EcaAgent(ProcessAgent[_Life]):
         except (RemoteError, DecodeError) as fault:
             raise self._fault(f"refused to start: {one_line(str(fault))}") from fault
         if added := self._workspace.folders.added:
-            _tell_folders(life.server, added)
+            life.server.notify(folders_changed(added))
         life.emit(life.inbox.read(config))
         tasks.start_soon(self._await_ready, life, ready)
 
@@ -391,9 +396,3 @@ class EcaAgent(ProcessAgent[_Life]):
     def _goodbyes(self, life: _Life) -> Sequence[Goodbye]:  # noqa: ARG002
         """Return the messages that ask the server to exit."""
         return _GOODBYE
-
-
-def _tell_folders(server: EcaServer, folders: Sequence[str], *, removed: bool = False) -> None:
-    named = tuple(map(workspace_folder, folders))
-    event = eca.FoldersEvent(added=() if removed else named, removed=named if removed else ())
-    server.notify(eca.DidChangeWorkspaceFolders(event=event))

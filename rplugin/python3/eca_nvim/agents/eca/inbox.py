@@ -23,7 +23,18 @@ from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.chat.vocabulary import agent_events, events, turn_events
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
-from eca_nvim.protocol.eca import Unknown, chat, content, lifecycle, memory, providers, tools
+from eca_nvim.chat.vocabulary.previews import AnswerReplaced
+from eca_nvim.chat.vocabulary.states import TurnEnd
+from eca_nvim.protocol.eca import (
+    Unknown,
+    chat,
+    code,
+    content,
+    lifecycle,
+    memory,
+    providers,
+    tools,
+)
 from eca_nvim.protocol.eca.tool_call import ToolCall
 from eca_nvim.redaction import without_keys
 
@@ -83,6 +94,7 @@ class Inbox:
             tools.ToolServerUpdated: tool_servers.updated,
             tools.ToolServerRemoved: lambda it: tool_servers.removed(it.name),
             providers.ProvidersUpdated: self._provider,
+            code.RewriteContentReceived: _rewrite,
             Unknown: _unknown,
         }
 
@@ -176,6 +188,23 @@ def _memory_loaded(loaded: memory.MemoryIndexLoaded) -> Sequence[AgentEvent]:
     if loaded.chat_id is None:
         return ()
     return (agent_events.MemoryLoaded(loaded.chat_id, loaded.count, loaded.total_count),)
+
+
+def _rewrite(received: code.RewriteContentReceived) -> Sequence[AgentEvent]:
+    """Return what a server says about a rewrite; an error is its end, no `finished` follows."""
+    event: ChatEvent
+    match received.content:
+        case code.RewriteText(text=text):
+            event = events.TextReceived(events.Role.ASSISTANT, text)
+        case code.RewriteReplace(text=text):
+            event = AnswerReplaced(text)
+        case code.RewriteFinished():
+            event = turn_events.TurnEnded()
+        case code.RewriteError(message=message):
+            event = turn_events.TurnEnded(TurnEnd.FAILED, message or "the server has not said why")
+        case _:
+            return ()
+    return (Addressed(received.rewrite_id, event),)
 
 
 def _seconds(time: str | None) -> float | None:

@@ -44,6 +44,15 @@ def workspace_folder(path: str) -> lifecycle.WorkspaceFolder:
     return lifecycle.WorkspaceFolder(uri=uri_of(path), name=PurePath(path).name or path)
 
 
+def folders_changed(
+    folders: Sequence[str], *, removed: bool = False
+) -> lifecycle.DidChangeWorkspaceFolders:
+    """Return the message that folders were added to the workspace, or removed."""
+    named = tuple(map(workspace_folder, folders))
+    event = lifecycle.FoldersEvent(added=() if removed else named, removed=named if removed else ())
+    return lifecycle.DidChangeWorkspaceFolders(event=event)
+
+
 SILENCE_SECONDS: Final = 1.0
 """Time to wait for a first message about models; a busy JVM needs a tenth of that."""
 

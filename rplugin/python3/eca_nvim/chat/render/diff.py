@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from eca_nvim.chat.text.diffs import CACHED, Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.text.output import MORE, Body, RowPlace, cut, cut_line, joined, lines_left_out
 from eca_nvim.chat.text.safe_text import literal_lines, literal_name
-from eca_nvim.chat.text.text_differences import common
+from eca_nvim.chat.text.text_differences import changed_part
 from eca_nvim.chat.vocabulary.call_details import FileChange
 from eca_nvim.chat.vocabulary.ops import Mark
 
@@ -166,15 +166,15 @@ def _words(shown: Sequence[Line], texts: Sequence[str], first: int) -> list[Mark
 
 
 def _pair(old_row: int, old: str, new_row: int, new: str) -> list[Mark]:
-    head = common(old[1:], new[1:]) + 1
-    tail = min(common(old[:0:-1], new[:0:-1]), len(old) - head, len(new) - head)
-    if (head - 1 + tail) * 2 < min(len(old), len(new)) - 1:
-        return []  # a different line rather than a changed one
+    part = changed_part(old[1:], new[1:])
+    if part is None:
+        return []
+    head, (old_end, new_end) = part
     return [
-        (row, len(text[:head].encode()), len(text[: len(text) - tail].encode()), _WORD_GROUPS[kind])
-        for row, text, kind in (
-            (old_row, old, LineKind.REMOVED),
-            (new_row, new, LineKind.ADDED),
+        (row, len(text[: head + 1].encode()), len(text[: end + 1].encode()), _WORD_GROUPS[kind])
+        for row, text, end, kind in (
+            (old_row, old, old_end, LineKind.REMOVED),
+            (new_row, new, new_end, LineKind.ADDED),
         )
-        if len(text) - tail > head
+        if end > head
     ]

@@ -46,6 +46,19 @@ def common(one: Lines, other: Lines) -> int:
     return count
 
 
+def changed_part(old: str, new: str) -> tuple[int, tuple[int, int]] | None:
+    """Return where two lines begin to differ, and where that ends in each; None: all differs.
+
+    Places are characters. The lines are different ones, rather than one that was changed, if less
+    than half of the shorter is in both.
+    """
+    head = common(old, new)
+    tail = min(common(old[::-1], new[::-1]), len(old) - head, len(new) - head)
+    if (head + tail) * 2 < min(len(old), len(new)):
+        return None
+    return head, (len(old) - tail, len(new) - tail)
+
+
 AROUND = 3
 """Context lines before and after a difference."""
 

@@ -13,6 +13,7 @@ from eca_nvim.chat.vocabulary import (  # noqa: F401 - all intents
     completion,
     login,
     panels,
+    previews,
     query_intents,
 )
 

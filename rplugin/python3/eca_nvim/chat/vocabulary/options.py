@@ -144,6 +144,16 @@ class ChatOption(Struct, frozen=True):
         return next((offer.name for offer in self.offers if offer.value == value), value)
 
 
+def plain_id(value: OptionValue) -> str:
+    """Return an id as ids are compared: without case, `-` and `_`; of a URL the last part.
+
+    Agents spell the same mode as `auto-edit`, `autoEdit` and `auto_edit`. A toggle is on or off.
+    """
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return value.rpartition("#")[2].casefold().replace("-", "").replace("_", "")
+
+
 def first_of(options: Sequence[ChatOption], category: str) -> ChatOption | None:
     """Return the first option of a category."""
     return next((option for option in options if option.category == category), None)

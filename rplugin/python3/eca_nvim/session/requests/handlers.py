@@ -15,6 +15,7 @@ from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
 from eca_nvim.session.panels.panel import Panel, Scene
+from eca_nvim.session.previews.rewrites import Rewrites
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
 from eca_nvim.session.requests.review import ReviewRequests
@@ -85,5 +86,6 @@ def request_handlers(
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
+        **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
         **Panels(Scene(chats, servers, view, ledger, do, checkpoints), _panel_kinds).table,
     }

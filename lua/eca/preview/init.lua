@@ -1,0 +1,303 @@
+--- Previews: changes shown in a buffer before the user accepts them, such as a rewrite's.
+---
+--- Rules kept here:
+--- - The buffer is untouched until a hunk is accepted. What is accepted in one go is one undo step,
+---   and changes only the lines that differ.
+--- - A hunk whose old lines were edited is a conflict: it is not accepted, and that is said. Lines
+---   that were deleted end their preview.
+--- - The host says what the lines become (op `preview`); which previews there are, and where, is
+---   known here alone.
+--- - What comes for a preview that is gone is dropped.
+local host = require('eca.host')
+local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
+local region = require('eca.preview.region')
+local return_window = require('eca.ui.return_window')
+local side_by_side = require('eca.preview.side_by_side')
+local standing = require('eca.preview.standing')
+
+local M = {}
+
+local MOST_AROUND = 200 -- lines above and below that an agent gets, which is prompted
+
+---@param preview eca.Preview
+local function send(preview)
+  local buf, passage = preview.region.buf, assert(preview.passage)
+  local first, last = region.rows(preview.region)
+  first, last = assert(first), assert(last)
+  local name = vim.api.nvim_buf_get_name(buf)
+  local is_file = vim.bo[buf].buftype == '' and name ~= ''
+  host.send('rewrite', {
+    id = preview.id,
+    instruction = passage.prompt,
+    path = is_file and name or '',
+    lines = preview.region.old,
+    first = first + 1,
+    language = vim.bo[buf].filetype,
+    above = vim.api.nvim_buf_get_lines(buf, math.max(0, first - MOST_AROUND), first, false),
+    below = vim.api.nvim_buf_get_lines(buf, last, last + MOST_AROUND, false),
+    modified = vim.bo[buf].modified,
+    server = passage.server,
+  })
+end
+
+---@class eca.RewriteOptions
+---@field buf? integer default: the current one
+---@field range? [integer, integer] first and last line, 1-based; default: the whole buffer
+---@field prompt string what to do with these lines
+---@field server? string the name of one; default: that of the current chat
+
+--- Have lines rewritten, and show the answer in their place. Lines of another preview are refused.
+---@param options eca.RewriteOptions
+---@return string? id nil after a message
+function M.rewrite(options)
+  local buf = options.buf or 0
+  buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
+  local first, last = unpack(options.range or { 1, vim.api.nvim_buf_line_count(buf) })
+  last = math.min(last, vim.api.nvim_buf_line_count(buf))
+  if not vim.bo[buf].modifiable then
+    return notify.warn('not rewritten: this buffer cannot be changed')
+  end
+  for _, preview in ipairs(standing.in_buffer(buf)) do
+    local from, to = region.rows(preview.region)
+    if from and first - 1 < to and last > from then
+      return notify.warn('not rewritten: a preview stands in these lines already')
+    end
+  end
+  ---@type eca.Preview
+  local preview = { kind = 'rewrite', state = 'streaming', hunks = {}, fault = '' }
+  preview.id = require('eca.chat.buffers').new_id()
+  preview.region = region.make(buf, first, last)
+  preview.passage = { prompt = options.prompt, server = options.server }
+  preview.began, preview.asked = vim.uv.now(), return_window.asked()
+  standing.add(preview)
+  send(preview)
+  return preview.id
+end
+
+--- Show a preview as a diff if it is taller than its window, and the user waits for it.
+---@param preview eca.Preview
+local function if_tall(preview)
+  local buf = preview.region.buf
+  local is_here = vim.api.nvim_get_current_buf() == buf
+  local tall = standing.height(preview) > vim.api.nvim_win_get_height(0)
+  if is_here and tall and preview.asked and not preview.asked.typed then
+    M.show_diff(preview)
+  elseif is_here and tall then
+    notify.info('taller than the window: dD shows it as a diff')
+  end
+end
+
+--- Show what the host says of a preview (op `preview`).
+---@param op table<string, any>
+function M.set(op)
+  local preview = standing.by_id(op.id)
+  if not preview or preview.state ~= 'streaming' then
+    return
+  end
+  preview.hunks, preview.state, preview.fault = op.hunks or {}, op.state, op.fault or ''
+  preview.unseen = op.unseen or nil
+  standing.redraw(preview.region.buf)
+  if op.state ~= 'streaming' then
+    standing.announce(preview, op.state)
+  end
+  if op.state == 'ready' then
+    if_tall(preview)
+  end
+end
+
+--- Called when the host is gone: nothing more comes.
+function M.host_gone()
+  for _, preview in ipairs(standing.all()) do
+    M.set({ id = preview.id, state = 'failed', fault = 'the plugin host has ended' })
+  end
+end
+
+--- Show a preview as a diff in a tab page.
+---@param preview eca.Preview
+function M.show_diff(preview)
+  side_by_side.open(preview, M)
+end
+
+-- What the user does with one --------------------------------------------------------------------
+
+--- The hunk of a preview that is nearest to a row.
+---@param preview eca.Preview
+---@param row integer 0-based
+---@return integer? number among the undecided ones
+local function nearest(preview, row)
+  local best, distance ---@type integer?, integer?
+  for number, hunk in ipairs(preview.hunks) do
+    local first, last = region.place(preview.region, hunk)
+    if not first then
+      first, last = region.around(preview.region, hunk)
+    end
+    local away = math.max(first - row, row - math.max(first, last - 1), 0)
+    if not distance or away < distance then
+      best, distance = number, away
+    end
+  end
+  return best
+end
+
+--- The preview at the cursor, else the nearest one of the current buffer.
+---@return eca.Preview?
+function M.here()
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local found, distance ---@type eca.Preview?, integer?
+  for _, preview in ipairs(standing.in_buffer(vim.api.nvim_get_current_buf())) do
+    local first, last = region.rows(preview.region)
+    local away = first and math.max(first - row, row - last + 1, 0)
+    if away and (not distance or away < distance) then
+      found, distance = preview, away
+    end
+  end
+  return found
+end
+
+--- Replace the old lines of hunks, the lowest first, as one undo step.
+---@param preview eca.Preview
+---@param hunks eca.PreviewHunk[]
+---@return integer accepted
+---@return string? fault
+local function apply(preview, hunks)
+  local done = {} ---@type table<eca.PreviewHunk, true>
+  for place = #hunks, 1, -1 do
+    local first, last = region.place(preview.region, hunks[place])
+    if first then
+      local buf = preview.region.buf
+      local worked, fault =
+        pcall(vim.api.nvim_buf_set_lines, buf, first, last, true, hunks[place].lines)
+      if not worked then
+        return vim.tbl_count(done), others.words(tostring(fault))
+      end
+      done[hunks[place]] = true
+    end
+  end
+  preview.hunks = vim.tbl_filter(function(hunk)
+    return not done[hunk]
+  end, preview.hunks)
+  return vim.tbl_count(done)
+end
+
+---@param preview eca.Preview
+local function settle(preview)
+  if #preview.hunks == 0 then
+    standing.close(preview)
+  else
+    standing.redraw(preview.region.buf)
+    standing.announce(preview, preview.state)
+  end
+end
+
+---@class eca.PreviewOptions
+---@field id? string default: that at the cursor, else the nearest in the current buffer
+---@field hunk? integer its number in `previews()`; default: all
+
+---@param options? eca.PreviewOptions
+---@return eca.Preview?
+local function meant(options)
+  local id = (options or {}).id
+  local preview = id and standing.by_id(id) or not id and M.here() or nil
+  if not preview then
+    notify.info(id and ("no preview with the id '%s'"):format(id) or 'no preview in this buffer')
+  end
+  return preview
+end
+
+--- Accept a hunk, by its number in `previews()`, or all but the conflicts.
+---@param options? eca.PreviewOptions
+function M.accept(options)
+  local preview = meant(options)
+  if not preview then
+    return
+  elseif preview.state ~= 'ready' then
+    local why = preview.state == 'streaming' and 'the answer is not complete yet' or preview.fault
+    return notify.info('nothing accepted: ' .. why)
+  end
+  local number = (options or {}).hunk
+  if number and not preview.hunks[number] then
+    return notify.info(('no hunk %d in this preview'):format(number))
+  end
+  local hunks = number and { preview.hunks[number] } or preview.hunks
+  local accepted, fault = apply(preview, hunks)
+  settle(preview)
+  if fault then
+    notify.warn('not accepted: ' .. fault)
+  elseif number and accepted == 0 then
+    notify.warn('not accepted: you have edited these lines')
+  elseif #preview.hunks > 0 and not number then
+    local rest = #preview.hunks == 1 and '1 conflict is' or #preview.hunks .. ' conflicts are'
+    notify.warn(rest .. ' left: you have edited these lines')
+  end
+end
+
+--- Reject a hunk, by its number in `previews()`, or all: they are dropped, and what still comes.
+---@param options? eca.PreviewOptions
+function M.drop(options)
+  local preview = meant(options)
+  local number = (options or {}).hunk
+  if not preview then
+    return
+  elseif number and preview.state == 'ready' then
+    table.remove(preview.hunks, number)
+    return settle(preview)
+  end
+  standing.close(preview)
+end
+
+--- Accept the hunk nearest to the cursor, or drop it.
+---@param act 'accept'|'drop'
+function M.act_here(act)
+  local preview = meant()
+  if preview then
+    local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+    M[act]({ id = preview.id, hunk = nearest(preview, row) })
+  end
+end
+
+--- Ask again for what a preview was asked, or for something else.
+---@param preview eca.Preview
+---@param prompt? string default: as before
+---@return string? id of the new preview
+function M.retry(preview, prompt)
+  local first, last = region.rows(preview.region)
+  if not first or not preview.passage or not standing.by_id(preview.id) then
+    return
+  end
+  standing.close(preview)
+  return M.rewrite({
+    buf = preview.region.buf,
+    range = { first + 1, last },
+    prompt = prompt or preview.passage.prompt,
+    server = preview.passage.server,
+  })
+end
+
+---@class eca.PublicPreview
+---@field id string
+---@field kind 'rewrite'|'ask'|'put'
+---@field buf integer
+---@field state eca.PreviewState
+---@field hunks eca.PublicHunk[] those that are undecided
+
+---@class eca.PublicHunk
+---@field first? integer line of the buffer, 1-based; nil: a conflict
+---@field last? integer below `first`: the new lines go above that line
+---@field lines string[]
+
+--- The previews, oldest first.
+---@return eca.PublicPreview[]
+function M.list()
+  return vim.tbl_map(function(preview)
+    local public = { id = preview.id, kind = preview.kind, state = preview.state, hunks = {} }
+    public.buf = preview.region.buf
+    for number, hunk in ipairs(preview.hunks) do
+      local first, last = region.place(preview.region, hunk)
+      public.hunks[number] = { first = first and first + 1, last = last, lines = hunk.lines }
+    end
+    return public
+  end, standing.all())
+end
+
+return M

@@ -1,0 +1,253 @@
+--- The previews that stand: which there are, drawing them, and following what happens to their
+--- buffers.
+local draw = require('eca.preview.draw')
+local host = require('eca.host')
+local notify = require('eca.ui.notify')
+local others = require('eca.ui.others')
+local region = require('eca.preview.region')
+local status = require('eca.preview.status')
+
+local M = {}
+
+---@alias eca.PreviewState 'streaming'|'ready'|'failed'
+
+---@class eca.Passage what an agent rewrites
+---@field prompt string
+---@field server? string
+
+---@class eca.Preview
+---@field id string
+---@field kind 'rewrite'|'ask'|'put'
+---@field state eca.PreviewState
+---@field region eca.Region
+---@field hunks eca.PreviewHunk[] those that are undecided
+---@field began integer ms
+---@field fault string
+---@field passage? eca.Passage of a rewrite
+---@field unseen? boolean the server does not see unsaved changes around it
+---@field asked? eca.Asked when the user asked for it
+
+local previews = {} ---@type eca.Preview[] oldest first
+local watched = {} ---@type table<integer, integer> autocommand group by buffer
+local timer = assert(vim.uv.new_timer())
+local is_ticking = false
+
+--- All previews, oldest first.
+---@return eca.Preview[]
+function M.all()
+  return previews
+end
+
+---@param id string
+---@return eca.Preview?
+function M.by_id(id)
+  for _, preview in ipairs(previews) do
+    if preview.id == id then
+      return preview
+    end
+  end
+end
+
+---@param buf integer
+---@return eca.Preview[]
+function M.in_buffer(buf)
+  return vim.tbl_filter(function(preview)
+    return preview.region.buf == buf
+  end, previews)
+end
+
+---@param preview eca.Preview
+---@return integer
+local function conflicts_in(preview)
+  local count = 0
+  for _, hunk in ipairs(preview.state == 'ready' and preview.hunks or {}) do
+    count = count + (region.place(preview.region, hunk) and 0 or 1)
+  end
+  return count
+end
+
+--- What is drawn of a preview.
+---@param preview eca.Preview
+---@return eca.Drawing
+function M.drawing(preview)
+  return {
+    region = preview.region,
+    hunks = preview.hunks,
+    status = status.of(preview, conflicts_in(preview)),
+  }
+end
+
+--- The rows that a preview takes in a window.
+---@param preview eca.Preview
+---@return integer
+function M.height(preview)
+  return draw.height(M.drawing(preview))
+end
+
+--- Is a buffer one side of a diff in this tab page, which shows its changes better?
+---@param buf integer
+---@return boolean
+local function is_in_diff(buf)
+  return vim.iter(vim.api.nvim_tabpage_list_wins(0)):any(function(win)
+    return vim.api.nvim_win_get_buf(win) == buf and vim.wo[win].diff
+  end)
+end
+
+--- Draw the previews of a buffer again.
+---@param buf integer
+function M.redraw(buf)
+  if is_in_diff(buf) then
+    draw.clear(buf)
+  elseif vim.api.nvim_buf_is_loaded(buf) then
+    draw.all(buf, vim.tbl_map(M.drawing, M.in_buffer(buf)))
+  end
+end
+
+--- Announce that a preview has changed (`EcaPreviewChanged`).
+---@param preview eca.Preview
+---@param state eca.PreviewState|'closed'
+function M.announce(preview, state)
+  local data = { id = preview.id, kind = preview.kind, buf = preview.region.buf, state = state }
+  others.emit('EcaPreviewChanged', data)
+end
+
+--- Remove the keys of a buffer that has no preview any more.
+---@param buf integer
+local function unmap(buf)
+  for _, mapping in ipairs(vim.api.nvim_buf_get_keymap(buf, 'n')) do
+    if vim.startswith(mapping.desc or '', 'eca: ') then
+      vim.keymap.del('n', mapping.lhs, { buffer = buf })
+    end
+  end
+end
+
+--- End a preview: nothing of it stays but what was accepted.
+---@param preview eca.Preview
+function M.close(preview)
+  local buf = preview.region.buf
+  previews = vim.tbl_filter(function(other)
+    return other ~= preview
+  end, previews)
+  if preview.state == 'streaming' then
+    host.send_if_running('stop_preview', { id = preview.id })
+  end
+  region.forget(preview.region)
+  if #M.in_buffer(buf) == 0 then
+    if watched[buf] then
+      vim.api.nvim_del_augroup_by_id(watched[buf])
+      watched[buf] = nil
+    end
+    draw.clear(buf)
+    if vim.api.nvim_buf_is_valid(buf) then
+      unmap(buf)
+    end
+  else
+    M.redraw(buf)
+  end
+  M.announce(preview, 'closed')
+end
+
+--- Look at the previews of a buffer after an edit: those whose lines are gone end.
+---@param buf integer
+local function edited(buf)
+  for _, preview in ipairs(M.in_buffer(buf)) do
+    if preview.state == 'ready' then -- by `do` in a diff, an undo and a redo, or by hand
+      preview.hunks = vim.tbl_filter(function(hunk)
+        return not region.is_done(preview.region, hunk)
+      end, preview.hunks)
+    end
+    if preview.state == 'ready' and #preview.hunks == 0 then
+      M.close(preview)
+    elseif not region.rows(preview.region) then
+      M.close(preview)
+      notify.info('a preview has ended: its lines were deleted')
+    end
+  end
+  M.redraw(buf)
+end
+
+--- Look for the lines of a buffer that was read again.
+---@param buf integer
+local function read_again(buf)
+  for _, preview in ipairs(M.in_buffer(buf)) do
+    if not region.find_again(preview.region) then
+      M.close(preview)
+      notify.warn('a preview has ended: its lines are not in the file any more')
+    end
+  end
+  M.redraw(buf)
+end
+
+---@param buf integer
+local function watch(buf)
+  if watched[buf] then
+    return
+  end
+  local group = vim.api.nvim_create_augroup('eca.preview.' .. buf, { clear = true })
+  watched[buf] = group
+  ---@param events string[]
+  ---@param call fun(buf: integer)
+  local function on(events, call)
+    vim.api.nvim_create_autocmd(events, {
+      group = group,
+      buffer = buf,
+      callback = function()
+        call(buf)
+      end,
+    })
+  end
+  on({ 'TextChanged', 'TextChangedI', 'TextChangedP', 'InsertLeave' }, edited)
+  on({ 'BufUnload' }, function()
+    vim.tbl_map(function(preview)
+      region.keep(preview.region)
+    end, M.in_buffer(buf))
+  end)
+  on({ 'BufReadPost', 'FileChangedShellPost' }, read_again)
+  on({ 'BufWinEnter' }, M.redraw)
+  on({ 'BufWipeout' }, function()
+    vim.tbl_map(M.close, M.in_buffer(buf))
+  end)
+  vim.api.nvim_create_autocmd({ 'WinResized', 'TabEnter', 'OptionSet' }, {
+    group = group,
+    callback = function()
+      M.redraw(buf)
+    end,
+  })
+end
+
+--- Show the time of what runs, each second while something does.
+local function tick()
+  if is_ticking then
+    return
+  end
+  is_ticking = true
+  timer:start(1000, 1000, function()
+    vim.schedule(function()
+      local buffers = {} ---@type table<integer, true>
+      for _, preview in ipairs(previews) do
+        if preview.state == 'streaming' then
+          buffers[preview.region.buf] = true
+        end
+      end
+      vim.tbl_map(M.redraw, vim.tbl_keys(buffers))
+      if not next(buffers) then
+        timer:stop()
+        is_ticking = false
+      end
+    end)
+  end)
+end
+
+--- Show a new preview.
+---@param preview eca.Preview
+function M.add(preview)
+  local buf = preview.region.buf
+  previews[#previews + 1] = preview
+  watch(buf)
+  others.announce(buf, 'preview') -- maps the keys
+  M.redraw(buf)
+  tick()
+  M.announce(preview, preview.state)
+end
+
+return M

@@ -1,0 +1,92 @@
+"""Previews: changes of a buffer that are shown in it before the user accepts them.
+
+Lua creates their ids, follows the lines in the buffer, and changes it; only what the lines become
+is decided here.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from eca_nvim.chat.vocabulary import bases
+
+
+class PreviewState(StrEnum):
+    """The state of a preview; READY: it is complete. FAILED: there is nothing to accept."""
+
+    STREAMING = "streaming"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Passage(Struct, frozen=True):
+    """Lines of a buffer, for an agent that rewrites them.
+
+    id: of the preview; the agent's answer is addressed to a chat with this id. path: absolute,
+    "" without a file. lines: as they stand now, maybe unsaved. first: the number of the first one,
+    1-based. above, below: lines around them. language: Vim's file type.
+    """
+
+    id: str
+    instruction: str
+    path: str
+    lines: Sequence[str]
+    first: int
+    language: str = ""
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
+
+    @property
+    def last(self) -> int:
+        """The number of the last line."""
+        return self.first + len(self.lines) - 1
+
+
+class AnswerReplaced(bases.ChatEvent, frozen=True):
+    """The whole answer to a rewrite: it replaces what has come (ECA: content `replace`)."""
+
+    text: str
+
+
+class Rewrite(bases.Intent, frozen=True, tag="rewrite"):
+    """Have lines of a buffer rewritten; ops `preview` with the same id follow.
+
+    Fields as in `Passage`. modified: its buffer has unsaved changes. server: its name, None for the
+    default one.
+    """
+
+    id: str
+    instruction: str
+    path: str
+    lines: Sequence[str]
+    first: int
+    language: str = ""
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
+    modified: bool = False
+    server: str | None = None
+
+
+class StopPreview(bases.Intent, frozen=True, tag="stop_preview"):
+    """Stop what runs for a preview: what still comes is dropped."""
+
+    id: str
+
+
+class SetPreview(bases.ViewOp, frozen=True, tag="preview"):
+    """What a preview shows now, whole.
+
+    hunks: tables of first and last (of the old lines, 0-based, last exclusive), lines (the new
+    ones), old and new (parts that differ: place in the list, byte columns). reached: how many old
+    lines an unfinished answer has reached. fault: why it failed, in one line. unseen: the server
+    reads what is around the lines from the disk, so it lacks unsaved changes.
+    """
+
+    id: str
+    state: PreviewState
+    hunks: Sequence[Mapping[str, Any]] = ()
+    reached: int = 0
+    fault: str = ""
+    unseen: bool = False

@@ -1,0 +1,1 @@
+"""Previews: what agents propose for lines of a buffer, for the view to show there."""

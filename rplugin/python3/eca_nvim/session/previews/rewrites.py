@@ -1,0 +1,226 @@
+"""Rewrites: has an agent rewrite lines of a buffer, and shows its answer while it comes.
+
+Rules kept here:
+- An agent that cannot rewrite is prompted instead, in a session of its own (`session.aside`).
+- The time to compare an answer with the old lines is bounded: a long one is shown more rarely.
+- A preview ends as ready or failed, whatever happens. One that the user has stopped shows nothing
+  more.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import anyio
+from msgspec.structs import asdict
+
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused
+from eca_nvim.agents.base import Agent, AgentFault
+from eca_nvim.chat.text.rewritten import MOST_ANSWER, Hunk, hunks, rewritten
+from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary import events
+from eca_nvim.chat.vocabulary.bases import Intent
+from eca_nvim.chat.vocabulary.events import ChatEvent, Role, TextReceived
+from eca_nvim.chat.vocabulary.previews import (
+    AnswerReplaced,
+    Passage,
+    PreviewState,
+    Rewrite,
+    SetPreview,
+    StopPreview,
+)
+from eca_nvim.session.aside import Aside
+from eca_nvim.session.files.checkpoints import Checkpoints
+from eca_nvim.session.servers import Servers
+from eca_nvim.session.view import View
+
+PACE: Final = 0.08
+"""Seconds between two states of an answer that comes."""
+SHARE: Final = 10
+"""Comparing takes at most one part in so many of the time."""
+
+EMPTY: Final = "the answer is empty"
+SAME: Final = "the answer changes nothing"
+LONG: Final = "the answer is too long for a rewrite"
+
+_HOW: Final = (
+    "Answer with the new text of exactly these lines in one code block, with their indentation, and"
+    " nothing else: no explanation, no other lines of the file. Change no file and run no command:"
+    " the editor puts your answer in their place."
+)
+_CALLS: Final = (events.ToolPreparing, events.ToolRequested, events.ToolRunning)
+
+
+class Answer:
+    """The answer to one rewrite, while it comes."""
+
+    def __init__(self, old: Sequence[str]) -> None:
+        self.old = old
+        self.text = ""
+        self.is_over = False
+        self.lacks_unsaved = False
+        """The agent reads from the disk what is around the lines, and that is not all saved."""
+        self.changed = anyio.Event()
+
+    def hear(self, event: ChatEvent) -> None:
+        """Take a piece of the text; what was said before a call is no part of the answer."""
+        match event:
+            case TextReceived(role=Role.ASSISTANT, text=text):
+                self.text = (self.text + text)[: MOST_ANSWER + 1]
+            case AnswerReplaced(text=text):
+                self.text = text[: MOST_ANSWER + 1]
+            case _ if isinstance(event, _CALLS):
+                self.text = ""
+            case _:
+                return
+        self.changed.set()
+
+    def so_far(self) -> tuple[list[Hunk], int]:
+        """Return the changes that are known, and how many old lines the answer has reached."""
+        new = rewritten(self.text, self.old, is_whole=False)
+        found = hunks(self.old, new, is_whole=False)
+        shift = sum(len(it.lines) - (it.last - it.first) for it in found)
+        return found, max(0, min(len(self.old), len(new) - shift))
+
+    def whole(self) -> list[Hunk]:
+        """Return the changes. Raises AgentRefused if there are none."""
+        if len(self.text) > MOST_ANSWER:
+            raise AgentRefused(LONG)
+        new = rewritten(self.text, self.old)
+        if not any(line.strip() for line in new):
+            raise AgentRefused(EMPTY)
+        if not (found := hunks(self.old, new)):
+            raise AgentRefused(SAME)
+        return found
+
+
+class Rewrites:
+    """Handles the user's requests about rewrites."""
+
+    def __init__(
+        self,
+        servers: Servers,
+        view: View,
+        folders: Callable[[], Sequence[str]],
+        checkpoints: Callable[[], Checkpoints],
+    ) -> None:
+        self._servers = servers
+        self._view = view
+        self._folders = folders
+        self._checkpoints = checkpoints
+        self._running: dict[str, anyio.CancelScope] = {}
+        self.table: Mapping[type[Intent], Callable[[Any], object]] = {
+            Rewrite: self._rewrite,
+            StopPreview: self._stop,
+        }
+
+    def _stop(self, intent: StopPreview) -> None:
+        if (scope := self._running.get(intent.id)) is not None:
+            scope.cancel()
+
+    async def _rewrite(self, intent: Rewrite) -> None:
+        """Show the changes that an agent proposes, or why there are none."""
+        answer = Answer(intent.lines)
+        scope = self._running[intent.id] = anyio.CancelScope()
+        try:
+            with scope:
+                self._servers.start(partial(self._show, intent.id, answer))
+                found = await self._changes(intent, answer)
+                self._push(intent.id, PreviewState.READY, answer, found)
+        except (AgentRefused, AgentFault) as fault:
+            self._fail(intent.id, str(fault))
+        except Exception:
+            self._fail(intent.id, "the plugin failed: see :Eca log")
+            raise
+        finally:
+            answer.is_over = True
+            answer.changed.set()
+            del self._running[intent.id]
+
+    async def _changes(self, intent: Rewrite, answer: Answer) -> list[Hunk]:
+        """Return what an agent proposes. Raises AgentRefused and AgentFault."""
+        server = self._servers.get(intent.server)
+        agent = await server.process.ready()
+        passage = Passage(**{it: getattr(intent, it) for it in Passage.__struct_fields__})
+        aside = Aside(server, self._folders(), intent.id, answer.hear)
+        aside.listen()
+        try:
+            is_rewriter = await self._ask(agent, passage, aside)
+            answer.lacks_unsaved = is_rewriter and intent.modified
+            await aside.ended()
+        finally:
+            self._servers.start(aside.close)
+        return answer.whole()
+
+    async def _ask(self, agent: Agent, passage: Passage, aside: Aside) -> bool:
+        """Have an agent begin, or do all of it by a prompt; returns whether it can rewrite."""
+        try:
+            await agent.rewrite(passage)
+        except AgentLacks:
+            about = {"chat": passage.id, "turn": 0}
+            instruction = {"title": "", "prompt": passage.instruction}
+            self._checkpoints().want({"kind": "prompt", **about, **instruction})
+            try:
+                await aside.ask(agent, prompt_of(passage))
+            finally:
+                self._checkpoints().want({"kind": "end", **about})
+            return False
+        return True
+
+    async def _show(self, preview: str, answer: Answer) -> None:
+        """Show an answer while it comes."""
+        while True:
+            await answer.changed.wait()
+            answer.changed = anyio.Event()
+            if answer.is_over:
+                return
+            began = time.monotonic()
+            found, reached = answer.so_far()
+            self._push(preview, PreviewState.STREAMING, answer, found, reached)
+            await anyio.sleep(max(PACE, SHARE * (time.monotonic() - began)))
+
+    def _push(
+        self,
+        preview: str,
+        state: PreviewState,
+        answer: Answer,
+        found: Sequence[Hunk],
+        reached: int = 0,
+    ) -> None:
+        tables = [_table(hunk) for hunk in found]
+        unseen = answer.lacks_unsaved
+        self._view.push([SetPreview(preview, state, tables, reached, unseen=unseen)])
+
+    def _fail(self, preview: str, fault: str) -> None:
+        self._view.push([SetPreview(preview, PreviewState.FAILED, fault=one_line(fault))])
+
+
+def _table(hunk: Hunk) -> Mapping[str, object]:
+    table = asdict(hunk)
+    return {**table, "old": table.pop("old_parts"), "new": table.pop("new_parts")}
+
+
+def prompt_of(passage: Passage) -> str:
+    """Return the prompt that has an agent rewrite lines which it cannot rewrite in place."""
+    name = passage.path or "a text that is in no file"
+    around = [
+        f"The lines {where} them, for reference only:\n{_fenced(lines, passage.language)}"
+        for where, lines in (("above", passage.above), ("below", passage.below))
+        if lines
+    ]
+    parts = [
+        f"Rewrite lines {passage.first} to {passage.last} of {name}: {passage.instruction}",
+        f"These are the lines:\n{_fenced(passage.lines, passage.language)}",
+        *around,
+        _HOW,
+    ]
+    return "\n\n".join(parts)
+
+
+def _fenced(lines: Sequence[str], language: str) -> str:
+    """Return lines in a code block whose fence is in none of them."""
+    marks = "```"
+    while any(marks in line for line in lines):
+        marks += "`"
+    return "\n".join([f"{marks}{language}", *lines, marks])
