@@ -190,7 +190,7 @@ def context(nvim: Neovim) -> None:
     nvim.keys(":1wincmd w<CR>:edit src/calc.py<CR>")
     eca(nvim, "add", "contexts", "add src/mod.lua", "add! src/mod.lua")
     eca(nvim, "rewrite as it was")
-    nvim.lua("require('eca').drop()")
+    nvim.lua("eca = require('eca') eca.drop() eca.drop({ id = eca.rewrite({ prompt = 'x' }) })")
     catch_up(nvim)
     nvim.command("EcaChat")
     eca(nvim, "paste")
