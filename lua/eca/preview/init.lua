@@ -66,7 +66,7 @@ function M.rewrite(options)
   end
   ---@type eca.Preview
   local preview = { kind = 'rewrite', state = 'streaming', hunks = {}, fault = '' }
-  preview.id = require('eca.chat.buffers').new_id()
+  preview.id = 'aside-' .. require('eca.chat.buffers').new_id() -- no list of chats has it
   preview.region = region.make(buf, first, last)
   preview.passage = { prompt = options.prompt, server = options.server }
   preview.began, preview.asked = vim.uv.now(), return_window.asked()

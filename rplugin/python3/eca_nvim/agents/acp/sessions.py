@@ -10,6 +10,7 @@ from eca_nvim.agents.acp.memory import Memory, Replay
 from eca_nvim.agents.acp.session import EarlyMessages, Opening, Session, SessionState, Then
 from eca_nvim.agents.acp.setup import SessionSetup, Way
 from eca_nvim.chat.vocabulary.events import NoticeReceived
+from eca_nvim.chat.vocabulary.previews import ASIDE
 from eca_nvim.digests import new_id
 from eca_nvim.jsonrpc import METHOD_NOT_FOUND, REQUEST_CANCELLED
 from eca_nvim.protocol.acp import encode, lifecycle, sessions
@@ -161,7 +162,8 @@ class Sessions:
 
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat that nobody uses any more."""
-        self.memory.forget(chat_id)
+        if not chat_id.startswith(ASIDE):  # the agent may keep that, and no list shall have it
+            self.memory.forget(chat_id)
         session = self._by_chat.pop(chat_id, None)
         if session is None:
             return

@@ -6,11 +6,14 @@ is decided here.
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct
 
 from eca_nvim.chat.vocabulary import bases
+
+ASIDE: Final = "aside-"
+"""How the ids of previews begin: an agent may keep a session of one, which is no chat to resume."""
 
 
 class PreviewState(StrEnum):
@@ -24,9 +27,9 @@ class PreviewState(StrEnum):
 class Passage(Struct, frozen=True):
     """Lines of a buffer, for an agent that rewrites them.
 
-    id: of the preview; the agent's answer is addressed to a chat with this id. path: absolute,
-    "" without a file. lines: as they stand now, maybe unsaved. first: the number of the first one,
-    1-based. above, below: lines around them. language: Vim's file type.
+    id: of the preview, which begins with ASIDE; the agent's answer is addressed to a chat with this
+    id. path: absolute, "" without a file. lines: as they stand now, maybe unsaved. first: the
+    number of the first one, 1-based. above, below: lines around them. language: Vim's file type.
     """
 
     id: str

@@ -22,6 +22,7 @@ from eca_nvim.chat.user_actions.earlier_messages import (
 )
 from eca_nvim.chat.vocabulary import events, ops
 from eca_nvim.chat.vocabulary import query_intents as intents
+from eca_nvim.chat.vocabulary.previews import ASIDE
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.requests import history_edits
 from eca_nvim.session.requests.history_edits import ChangingHistories
@@ -58,7 +59,7 @@ class SavedChats:
 
     async def _list(self, wanted: intents.ListChats) -> Sequence[Mapping[str, object]]:
         chats = await (await self._archive_of(wanted.server)).list_chats()
-        return [self._row(chat) for chat in chats]
+        return [self._row(chat) for chat in chats if not chat.id.startswith(ASIDE)]
 
     def _row(self, summary: ChatSummary) -> Mapping[str, object]:
         row = asdict(summary) | {"open": self._is_open(summary.id)}
