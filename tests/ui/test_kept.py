@@ -52,6 +52,7 @@ def wait_kept_prompt(nvim: Neovim, words: str) -> None:
     nvim.wait_for(kept, f"the prompt {words!r} to be kept")
 
 
+@pytest.mark.either_nvim
 def test_prompts_are_there_in_the_next_neovim(start_again: StartAgain) -> None:
     first = start_again()
     asked(first, "one<CR>of two lines")
@@ -68,6 +69,7 @@ def test_prompts_are_there_in_the_next_neovim(start_again: StartAgain) -> None:
     shows(second, "half")
 
 
+@pytest.mark.either_nvim
 def test_prompts_of_a_neovim_that_runs_are_there_too(start_again: StartAgain) -> None:
     first, second = start_again(), start_again()
     asked(first, "of the first")
@@ -80,6 +82,7 @@ def test_prompts_of_a_neovim_that_runs_are_there_too(start_again: StartAgain) ->
     third.wait_until("#require('eca.input.history').newest_first() == 2")
 
 
+@pytest.mark.either_nvim
 def test_a_draft_outlives_neovim(start_again: StartAgain) -> None:
     first = start_again()
     first.wait_screen("mock/mock-1")
@@ -92,6 +95,7 @@ def test_a_draft_outlives_neovim(start_again: StartAgain) -> None:
     assert draft(second) == ""
 
 
+@pytest.mark.either_nvim
 def test_a_draft_outlives_a_host_that_dies(start_again: StartAgain) -> None:
     nvim = start_again()
     nvim.wait_screen("mock/mock-1")
@@ -102,6 +106,7 @@ def test_a_draft_outlives_a_host_that_dies(start_again: StartAgain) -> None:
     assert draft(nvim) == "half"
 
 
+@pytest.mark.either_nvim
 def test_a_draft_is_there_once_when_its_chat_is_shown_again(start_again: StartAgain) -> None:
     nvim = start_again()
     nvim.wait_screen("mock/mock-1")
@@ -112,6 +117,7 @@ def test_a_draft_is_there_once_when_its_chat_is_shown_again(start_again: StartAg
     assert draft(nvim) == "one draft"
 
 
+@pytest.mark.either_nvim
 def test_a_draft_of_an_earlier_life_is_there_once_too(start_again: StartAgain) -> None:
     first = start_again()
     first.wait_screen("mock/mock-1")
@@ -126,6 +132,7 @@ def test_a_draft_of_an_earlier_life_is_there_once_too(start_again: StartAgain) -
     assert draft(second) == "half thought"
 
 
+@pytest.mark.either_nvim
 def test_the_last_choices_of_a_project_are_there_again(start_again: StartAgain) -> None:
     first = start_again()
     first.wait_screen("mock/mock-1 · code")
