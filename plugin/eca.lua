@@ -55,6 +55,18 @@ vim.api.nvim_create_autocmd('User', {
   end,
 })
 
+-- Inline completion is off unless an option or a variable of the buffer says otherwise: nothing is
+-- loaded for those who set neither.
+vim.api.nvim_create_autocmd('InsertEnter', {
+  group = vim.api.nvim_create_augroup('eca.inline.enter', {}),
+  callback = function()
+    local may_be_on = vim.g.eca ~= nil or vim.b.eca_inline ~= nil or package.loaded['eca.config']
+    if may_be_on and vim.bo.buftype == '' then
+      require('eca.actions.inline').entered()
+    end
+  end,
+})
+
 -- A session file restores a chat's windows with empty buffers, which would block the chat's names.
 -- It also prints a line for each of them, for which Neovim waits for a key; a redraw ends that.
 vim.api.nvim_create_autocmd('SessionLoadPost', {

@@ -53,6 +53,7 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
     "nvim_buf_set_name": {HOME},
     "nvim_cmd": {"ui/others.lua"},  # a constant, which calls that file back
     "nvim_feedkeys": {
+        "actions/inline.lua",  # keys of ours
         "context/places.lua",
         "approval/pause.lua",
         "commands/palette.lua",

@@ -16,7 +16,7 @@ FLOORS = (
     ("host", "state"),
     ("markdown", "transcript"),
     ("chat", "context", "input", "window"),
-    ("editor",),
+    ("editor", "inline"),
     ("approval", "completion", "diff"),
     ("panels", "preview", "review"),
     ("view",),

@@ -267,13 +267,6 @@ function M.contexts()
   end, require('eca.context').sources(id, require('eca.input.field').of_chat(id)))
 end
 
----@class eca.PublicChat
----@field id string
----@field title? string
----@field state eca.TurnState
----@field buf integer
----@field server_name string
-
 --- The chats of this session, oldest first.
 ---@return eca.PublicChat[]
 function M.chats()
@@ -299,13 +292,6 @@ end
 function M.mcp()
   return require('eca.state.tool_servers').all()
 end
-
----@class eca.PublicTool
----@field name string
----@field server_name string
----@field mcp? string the MCP server that has it; nil: it is the server's own
----@field description string
----@field disabled boolean for the agent that was selected last
 
 --- The tools of all servers (`:help eca.tools()`).
 ---@return eca.PublicTool[]
@@ -344,6 +330,18 @@ end
 ---@param opts? eca.PreviewOptions
 function M.drop(opts)
   require('eca.preview').drop(opts)
+end
+
+--- Ask what completes the text at the cursor (`:help eca.complete()`).
+---@param buf? integer
+function M.complete(buf)
+  require('eca.actions.inline').complete(buf)
+end
+
+--- What a key could accept of the completion at the cursor (`:help eca.completion()`).
+---@return string?
+function M.completion()
+  return require('eca.actions.inline').completion()
 end
 
 --- The status of the current chat.

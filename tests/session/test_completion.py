@@ -11,6 +11,7 @@ from tests.session.rig import FakeAgent, Rig, Value
 
 from eca_nvim.agents.abilities import (
     AgentRefused,
+    CodePlace,
     FoundCommand,
     FoundContext,
     FoundPath,
@@ -60,6 +61,9 @@ class FakeQueries:
     async def commands(self, chat_id: str) -> Sequence[FoundCommand]:
         await self._answer(chat_id, "/")
         return self.known
+
+    async def code(self, place: CodePlace) -> str:
+        raise NotImplementedError(place)
 
 
 def others(items: Sequence[Value]) -> list[Value]:

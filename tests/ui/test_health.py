@@ -57,6 +57,23 @@ def section(nvim: Neovim, title: str) -> str:
     return report.partition(f"{title} ~\n")[2].partition(" ~\n")[0]
 
 
+@pytest.mark.either_nvim
+def test_health_names_what_else_draws_at_the_cursor(start_nvim: StartNeovim) -> None:
+    rivals = """
+    vim.g.loaded_copilot = 1
+    package.loaded['supermaven-nvim.completion_preview'] = {}
+    package.loaded['blink.cmp.config'] = { completion = { ghost_text = { enabled = true } } }
+    package.loaded['cmp.config'] = { get = function() return {} end }
+    """
+    nvim = start_nvim(columns=120, lines=70, settings={"completion": {"inline": True}})
+    nvim.command("checkhealth eca")
+    assert "no other plugin draws" in section(nvim, "Inline completion")
+    nvim.lua(rivals)
+    nvim.command("checkhealth eca")
+    told = "copilot.vim, supermaven-nvim, the ghost text of blink.cmp"
+    assert told in section(nvim, "Inline completion")
+
+
 def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartNeovim) -> None:
     bad = "echo 'cannot read its settings' >&2; exit 3"
     servers = {

@@ -9,6 +9,13 @@ local mirror = require('eca.state.mirror')
 
 local M = {}
 
+---@class eca.PublicChat
+---@field id string
+---@field title? string
+---@field state eca.TurnState
+---@field buf integer
+---@field server_name string
+
 ---@param status eca.Status
 local function answered(status)
   if status.state == 'waiting' and status.pending == 0 then

@@ -14,7 +14,7 @@ local subcommands = require('eca.commands.subcommands')
 local M = {}
 
 --- Names that are reserved for later versions.
-M.planned = vim.split('update complete', ' ')
+M.planned = { 'update' }
 
 --- What is wrong with the name of a subcommand, and the remedy.
 ---@param name string

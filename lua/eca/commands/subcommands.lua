@@ -160,6 +160,7 @@ add('rewrite', 'code', {
   run = 'actions.rewrite.run',
   choices = 'actions.rewrite.recent',
 })
+add('complete', 'code', { action = 'Complete' })
 add('contexts', 'contexts', { action = 'Contexts' })
 add('changes', 'prompted', {
   action = 'Changes',

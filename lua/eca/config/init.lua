@@ -23,7 +23,8 @@ local M = {}
 ---@field checkpoints { enabled: boolean, days: number, size: number, max_file: number } in MiB
 ---@field diagnostics { base: 0|1 } number of the first line in what the agent reads
 ---@field contexts { cursor: boolean, repo_map: boolean } what is sent with each prompt
----@field completion boolean|{ auto: boolean } with a menu that opens by itself
+---@field completion boolean|{ auto: boolean, inline: boolean|table<string, boolean> } with a menu
+---that opens by itself; inline: in code, also by file type
 ---@field follow boolean open files in a code window as the agent changes them
 ---@field turn { notify: 'hidden'|'always'|false, bell: boolean } notice when a turn ends
 ---@field templates { user?: string|boolean, project: string|false } folders with prompts
@@ -128,6 +129,7 @@ M.entries = {
   ['contexts.repo_map'] = { types = { 'boolean' }, default = true },
   completion = { types = { 'boolean', 'table' }, default = true },
   ['completion.auto'] = { types = { 'boolean' }, default = true },
+  ['completion.inline'] = { types = { 'boolean', 'table' }, default = false, open = { 'boolean' } },
   follow = { types = { 'boolean' }, default = false },
   ['turn.notify'] = {
     types = { 'string', 'boolean' },
@@ -184,7 +186,7 @@ local function fault_of(entry, value)
     return 'must be a list of strings'
   end
   local inside = entry.open or (entry.list and { 'string' })
-  for _, item in pairs(inside and value or {}) do
+  for _, item in pairs(inside and type(value) == 'table' and value or {}) do
     if not vim.list_contains(inside, type(item)) then
       local wanted = table.concat(inside, 's or ')
       local shown = type(item) == 'table' and 'a table' or vim.inspect(item)

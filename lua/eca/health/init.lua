@@ -81,6 +81,20 @@ local function check_completion()
   end
 end
 
+--- Who draws a text at the cursor, in code.
+local function check_inline()
+  health.start('Inline completion')
+  local inline, setting = require('eca.inline'), config.get().completion
+  local rivals = table.concat(inline.rivals(), ', ')
+  if not (type(setting) == 'table' and setting.inline) then
+    health.info("off: the option 'completion.inline', see :help eca-inline")
+  elseif rivals ~= '' then
+    health.warn('drawn at the cursor, too: ' .. rivals, 'turn off all but one of them')
+  else
+    health.ok('no other plugin draws a text at the cursor')
+  end
+end
+
 -- The servers -----------------------------------------------------------------------------------
 
 M.PATIENCE = 5000 -- ms that Neovim waits for the rows of all servers
@@ -250,6 +264,7 @@ function M.check()
   check_options(complaints)
   check_winbars()
   check_completion()
+  check_inline()
   health.start('Log')
   health.info(log.path())
 end

@@ -177,6 +177,11 @@ return {
   PreviewInstruct = action('previews.instruct', 'ask for something else', { preview = 'dI' }),
   PreviewDiff = action('previews.diff', 'show the preview as a diff', { preview = 'dD' }),
   PreviewStop = action('previews.stop', 'stop what still comes', { preview = 'dQ' }),
+  Complete = action('inline.complete', 'complete the code at the cursor'),
+  AcceptCompletion = action('inline.accept', 'insert the completion at the cursor', {}, 'all'),
+  AcceptWord = action('inline.accept', 'insert the next word of the completion', {}, 'word'),
+  AcceptLine = action('inline.accept', 'insert the next line of the completion', {}, 'line'),
+  DismissCompletion = action('inline.dismiss', 'remove the completion at the cursor'),
 
   Model = action('options.choose', 'choose the model', {}, 'model'),
   Agent = action('options.choose', 'choose the agent', {}, 'agent'),

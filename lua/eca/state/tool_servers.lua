@@ -3,6 +3,13 @@ local mirror = require('eca.state.mirror')
 
 local M = {}
 
+---@class eca.PublicTool
+---@field name string
+---@field server_name string
+---@field mcp? string the MCP server that has it; nil: it is the server's own
+---@field description string
+---@field disabled boolean for the agent that was selected last
+
 local tools = {} ---@type eca.PublicTool[]
 local tool_servers = {} ---@type eca.ToolServer[] in the order in which they came
 

@@ -81,6 +81,7 @@ M.groups = {
   { name = 'EcaContextMissing', link = 'DiagnosticWarn', text = 'context that does not exist' },
   { name = 'EcaPrompt', link = 'Function', text = 'sign before the input' },
   { name = 'EcaPlaceholder', link = 'Comment', text = 'text of an empty input' },
+  { name = 'EcaGhost', link = 'Comment', text = 'completion at the cursor' },
   { name = 'EcaQueued', link = 'Comment', text = 'queued prompt' },
   { name = 'EcaSeparator', link = 'WinSeparator', text = 'line between chat and input' },
   { name = 'EcaWrap', link = 'NonText', text = 'arrow where a long line wraps' },

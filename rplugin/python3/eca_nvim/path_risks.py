@@ -55,16 +55,37 @@ _OF_EDITOR: Final = _Names(
     *(".vscode", ".idea", ".helix", ".zed", ".fleet", "*.sublime-project", ".devcontainer*"),
     *(".emacs*", ".dir-locals*.el"),
 )
+_OBEYED_SECRETS: Final = (".env", ".env.*", ".envrc*", ".ssh", ".gnupg", ".netrc", ".npmrc")
 _OF_SYSTEM: Final = _Names(
+    *_OBEYED_SECRETS,
     *(".bash*", ".zsh*", ".zprofile", ".zlog*", ".profile*", ".kshrc", ".*cshrc", ".xonshrc"),
-    *(".login", ".logout", ".inputrc", ".envrc*", ".env", ".env.*", ".direnv", ".autoenv*"),
-    *(".ssh", ".gnupg", ".netrc", ".npmrc", ".yarnrc*", ".pam_environment"),
+    *(".login", ".logout", ".inputrc", ".direnv", ".autoenv*", ".yarnrc*", ".pam_environment"),
     *(".xprofile", ".xinitrc", ".xsession*", ".xresources", "*.desktop", ".config"),
     *(".local/bin", ".local/share", ".tmux.conf", ".screenrc", ".wezterm.lua"),
     *(".gitconfig", ".gitattributes", ".gitmodules", ".lfsconfig", ".hgrc"),
     *(".githooks", ".git-hooks", ".husky", ".pre-commit-config.*", "lefthook*", ".lefthook*"),
     *(".overcommit.yml", ".lintstagedrc*"),
     *("mise.toml", "mise.*.toml", ".mise*", ".tool-versions", ".gdbinit", ".lldbinit", ".pdbrc"),
+)
+_WITH_SECRETS: Final = _Names(
+    *_OBEYED_SECRETS,
+    *("*.env", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".htpasswd", ".git-credentials"),
+    *(".aws", ".azure", ".kube", ".docker/config.json", "gcloud", ".vault-token"),
+    *(
+        ".password-store",
+        "*.pem",
+        "*.key",
+        "*.p12",
+        "*.pfx",
+        "*.jks",
+        "*.keystore",
+        "*.kdbx",
+        "*.gpg",
+        "*.age",
+    ),
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.tfvars", "*.tfstate"),
+    *("secrets", "secrets.*", ".secrets*", "*.secret", "*.secrets", "credentials", "credentials.*"),
+    "fastagent.secrets.yaml",
 )
 OF_AGENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "aider": (".aider*",),
@@ -132,6 +153,18 @@ def path_risks(path: str, folders: Sequence[str]) -> dict[PathRisk, str]:
         for risk in _risks(PurePosixPath(real), PurePosixPath(written), folders):
             found.setdefault(risk, real)
     return found
+
+
+def may_have_secrets(path: str, folders: Sequence[str]) -> bool:
+    """Return whether a file may have secrets in it, by the names of it and of its folders.
+
+    path: absolute. folders: the workspace, whose own names do not count. Git's files count.
+    """
+    for each in chain.from_iterable(_real_paths(path)):
+        names = _below(PurePosixPath(each), folders)
+        if any(map(_WITH_SECRETS.has, _steps(names))) or not _RUN_PROGRAMS.isdisjoint(names):
+            return True
+    return False
 
 
 def real_path(path: str) -> str:

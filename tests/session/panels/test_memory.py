@@ -10,6 +10,7 @@ from tests.support.announced import announced
 
 from eca_nvim.agents.abilities import (
     AgentRefused,
+    CodePlace,
     FoundCommand,
     FoundContext,
     FoundPath,
@@ -54,6 +55,9 @@ class FakeQueries:
 
     async def commands(self, chat_id: str) -> Sequence[FoundCommand]:  # noqa: ARG002
         return (FoundCommand("init"), SKILL, OWN)
+
+    async def code(self, place: CodePlace) -> str:
+        raise NotImplementedError(place)
 
 
 async def open_panel(rig: Rig, *known: Remembered | AgentRefused) -> None:

@@ -127,8 +127,20 @@ class FoundCommand(Struct, frozen=True):
 FoundContext: TypeAlias = FoundPath | FoundResource
 
 
+class CodePlace(Struct, frozen=True):
+    """A place in a text, to complete it; `version` is that of the text.
+
+    line and character are 1-based, the character in UTF-16 units.
+    """
+
+    text: str
+    version: int
+    line: int
+    character: int
+
+
 class Queries(Protocol):
-    """What completes the prompts of one agent."""
+    """What completes the prompts of one agent, and what the user writes elsewhere."""
 
     async def contexts(self, chat_id: str, query: str) -> Sequence[FoundContext]:
         """Return the contexts that match a query, "" all."""
@@ -138,6 +150,9 @@ class Queries(Protocol):
 
     async def commands(self, chat_id: str) -> Sequence[FoundCommand]:
         """Return all commands."""
+
+    async def code(self, place: CodePlace) -> str:
+        """Return what the agent would insert at a place, "" for nothing; cancelled at any time."""
 
 
 class Remembered(Struct, frozen=True):

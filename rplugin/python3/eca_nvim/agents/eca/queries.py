@@ -1,4 +1,4 @@
-"""Queries: what an ECA server offers to complete a prompt, and what it remembers.
+"""Queries: what an ECA server offers to complete a prompt or code, and what it remembers.
 
 A query always has its text: without one the server fails. The server leaves out contexts that a
 query lists as added; ours lists none, because a prompt may name a file twice.
@@ -8,15 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eca_nvim.agents.abilities import (
+    AgentLacks,
+    AgentRefused,
+    CodePlace,
     FoundCommand,
     FoundContext,
     FoundPath,
     FoundResource,
     Remembered,
 )
-from eca_nvim.agents.eca.server import EcaServer
+from eca_nvim.agents.eca.server import EcaServer, refusal
 from eca_nvim.chat.vocabulary.completion import Argument, ItemKind
 from eca_nvim.protocol.eca import contexts as eca
+from eca_nvim.protocol.eca.code import CompletionItem, CompletionParams
 from eca_nvim.protocol.eca.contexts import (
     Command,
     CommandKind,
@@ -24,10 +28,16 @@ from eca_nvim.protocol.eca.contexts import (
     QueryContextParams,
     QueryFilesParams,
 )
+from eca_nvim.protocol.eca.editor import Position
 from eca_nvim.protocol.eca.memory import MemoryEntry, MemoryListParams
 
 MEMORY_SECONDS: Final = 10.0
 """Time for a server to list its memory: a panel waits."""
+
+CODE_SECONDS: Final = 35.0
+"""Time to complete code: the server itself gives a model 30 s."""
+_NOTHING: Final = "No suggestions found"
+_REMEDY: Final = "completion.model in the server's config names its model"
 
 _KINDS: Final[Mapping[CommandKind, ItemKind]] = {
     CommandKind.MCP_PROMPT: ItemKind.PROMPT,
@@ -57,9 +67,35 @@ class EcaQueries:
         params = QueryCommandsParams(chat_id=self._theirs(chat_id), query="")
         return list(map(_command, (await self._server.ask(params)).commands))
 
+    async def code(self, place: CodePlace) -> str:
+        """Return the text of the one item (completion/inline); an item for another place is none.
+
+        The server knows nothing of the file but its text.
+        """
+        at = Position(line=place.line, character=place.character)
+        params = CompletionParams(doc_text=place.text, doc_version=place.version, position=at)
+        try:
+            result = await self._server.ask(params, CODE_SECONDS)
+            if (error := result.error) is not None:
+                raise refusal(params.method, error.code, error.message)
+        except AgentLacks:
+            raise
+        except AgentRefused as fault:
+            if str(fault).endswith(_NOTHING):
+                return ""
+            raise AgentRefused(f"{fault} ({_REMEDY})") from fault
+        return next((it.text for it in result.items if _is_for(it, params)), "")
+
     def _theirs(self, chat_id: str) -> str | None:
         """Return the server's id of a chat that it knows."""
         return chat_id if self._server.ids.was_prompted(chat_id) else None
+
+
+def _is_for(item: CompletionItem, asked: CompletionParams) -> bool:
+    """Return whether an item only inserts a text, and that where and for what was asked."""
+    place = item.range
+    is_there = place is None or place.start == place.end == asked.position
+    return is_there and item.doc_version in (None, asked.doc_version)
 
 
 class EcaMemory:

@@ -22,6 +22,7 @@ from eca_nvim.protocol.eca import (
     contexts,
     lifecycle,
 )
+from eca_nvim.protocol.eca.code import CompletionParams
 from eca_nvim.protocol.eca.memory import MemoryListParams
 from eca_nvim.protocol.eca.tools import (
     JobKillParams,
@@ -53,6 +54,7 @@ _FEATURES: Final[Mapping[str, str]] = {
     chats.ChatForkParams.method: "cannot fork chats",
     chats.ChatAddFlagParams.method: "cannot set flags",
     chats.ChatRemoveFlagParams.method: "cannot remove flags",
+    CompletionParams.method: "cannot complete code",
     MemoryListParams.method: "has no memory",
     JobsListParams.method: "cannot list what runs in the background",
     JobOutputParams.method: "cannot show what a command has printed",

@@ -103,6 +103,30 @@ class SetCompletions(bases.ChatOp, frozen=True, tag="completions"):
     final: bool
 
 
+class CompleteCode(bases.Intent, frozen=True, tag="complete_code"):
+    """An intent: ask what an agent would insert at a place in the text of a buffer.
+
+    A newer one, or `CancelCode`, ends it; then the answer is nil. path: of the buffer's file,
+    absolute. version: of the text. line, character: 1-based, in UTF-16 units. asked: the user has
+    asked for it; else a server that has ended is not started again.
+
+    The answer is a table of text (clean; "" if the agent would insert nothing), or of fault (why
+    there is none, in one line) and about (what the fault is about: file or server).
+    """
+
+    path: str
+    text: str
+    version: int
+    line: int
+    character: int
+    asked: bool
+    request: int
+
+
+class CancelCode(bases.Intent, frozen=True, tag="cancel_code"):
+    """An intent: what was asked by `CompleteCode` is not needed any more."""
+
+
 class ListTemplates(bases.Intent, frozen=True, tag="list_templates"):
     """Read all templates; the op `templates` has them, the op `answer` with this number follows.
 

@@ -8,6 +8,7 @@ from eca_nvim.chat.vocabulary import completion, events, login, query_intents
 from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
+from eca_nvim.session.completion.code import CodeCompletion
 from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.files.diff_tab import EditorFiles
@@ -72,11 +73,14 @@ def request_handlers(
         line = await server_of(intent).login.log_out(intent.way)
         chats.apply(chats.get(intent.chat), [events.NoticeReceived(line)])
 
+    code = CodeCompletion(servers, chats.folders)
     return {
         query_intents.CheckContext: contexts.check,
         query_intents.ReadDiff: contexts.read_diff,
         query_intents.PasteImage: images.paste,
         completion.Complete: Completion(chats, servers, view, templates.items).answer,
+        completion.CompleteCode: code.complete,
+        completion.CancelCode: code.cancel,
         completion.ListTemplates: templates.list,
         completion.PrepareTemplate: templates.prepare,
         completion.ExpandTemplate: templates.expand,
