@@ -36,7 +36,8 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"|(?:\A|\n)/[^\n(]{1,4096}\(@[^\n)]{1,4096}\):\n"
         r"|\[@[^]\n]{1,4096}\]\(file://"
         r"|\[Resource link: file://"
-        r'|<context ref="file://': BOUNDED,
+        r'|<context ref="file://'
+        r"|<conversation-so-far>\n": BOUNDED,
         r"The cursor is in line \d|Selected in /": NO_REPEAT,
     },
     "eca_nvim.agents.eca.contents": {

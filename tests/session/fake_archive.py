@@ -52,6 +52,9 @@ class FakeArchive:
     async def rollback(self, chat_id: str, content_id: str, *, messages: bool, tools: bool) -> None:
         await self._hear("rollback", chat_id, content_id, messages, tools)
 
+    async def begin_again(self, chat_id: str) -> None:
+        await self._hear("begin_again", chat_id)
+
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         await self._hear("fork", chat_id, content_id)
         self.forked(chat_id, "copy")

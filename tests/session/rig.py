@@ -82,6 +82,7 @@ class FakeAgent(Agent):
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
+        self.prompts: list[Prompt] = []
         self.log_in: Callable[[str, LoginUser], Awaitable[LoginEnd]] = _logs_in
         self.emit: Emit = lambda _events: None
         self.ready: Callable[[], None] = lambda: None
@@ -155,6 +156,7 @@ class FakeAgent(Agent):
 
     def prompt(self, prompt: Prompt) -> None:
         self.told.append(("prompt", prompt.chat_id, prompt.text))
+        self.prompts.append(prompt)
         self.last_prompt, self.last_selection = prompt, self.selection(prompt.chat_id)
         self._ids.prompted(prompt.chat_id)
         self._turns.prompted(prompt.chat_id)

@@ -20,7 +20,7 @@ from eca_nvim.chat.vocabulary.query_intents import RequestTranscript
 
 pytestmark = pytest.mark.anyio
 
-REPLACES_WHAT_IS_SHOWN = frozenset({"open_chat", "clear", "rollback", "add_flag"})
+REPLACES_WHAT_IS_SHOWN = frozenset({"open_chat", "clear", "rollback", "begin_again", "add_flag"})
 """Requests during which prompts must wait, each with a test here."""
 ADDS_OR_KEEPS = frozenset({"list_chats", "history", "rename", "delete", "fork", "remove_flag"})
 CHANGES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.session.rig import Rig
-from tests.session.saved_chats import ENDED, RUNNING, asked, page, prompt, talking, warned
+from tests.session.saved_chats import RUNNING, asked, page, prompt, talking, warned
 
 from eca_nvim.agents.abilities import AgentRefused, OpenedChat
 from eca_nvim.chat.vocabulary import intents
@@ -47,13 +47,9 @@ class TestRevising:
         assert "a turn is running: stop it first" in await warned(rig, asks.Rollback("a", 0))
         assert archive.asked == []
 
-    async def test_no_rollback_to_what_has_no_name(self, rig: Rig) -> None:
-        agent = await rig.ready()
+    async def test_no_rollback_to_what_is_no_prompt(self, rig: Rig) -> None:
+        await rig.ready()
         assert "no prompt here" in await warned(rig, asks.Rollback("a", 0))
-        rig.do(intents.SendPrompt("a", "hello"))
-        await rig.view.until(lambda: agent.told)
-        agent.say("a", RUNNING, ENDED)
-        assert "no id" in await warned(rig, asks.Rollback("a", 0))
 
     async def test_fork_before_a_prompt(self, rig: Rig) -> None:
         archive = await talking(rig)

@@ -77,7 +77,7 @@ class Keeper:
             case "session/delete":
                 self._path(session_id).unlink()
             case "session/prompt":
-                await self._answer(session_id, kept, params["prompt"][0]["text"])
+                await self._answer(session_id, kept, [it["text"] for it in params["prompt"]])
                 return {"stopReason": "end_turn"}
         return {}
 
@@ -87,10 +87,12 @@ class Keeper:
         for update in kept["said"]:
             await self._send(session_id, update)
 
-    async def _answer(self, session_id: str, kept: Value, text: str) -> None:
-        number = sum(it["sessionUpdate"] == "user_message_chunk" for it in kept["said"]) + 1
+    async def _answer(self, session_id: str, kept: Value, texts: list[str]) -> None:
+        """Answer a prompt of some texts, which are replayed unchanged."""
+        text = texts[-1]
+        number = sum(it["sessionUpdate"] == "agent_message_chunk" for it in kept["said"]) + 1
         answer = _chunk("agent_message_chunk", f"reply {number} to: {text}")
-        kept["said"] += [_chunk("user_message_chunk", text), answer]
+        kept["said"] += [*(_chunk("user_message_chunk", it) for it in texts), answer]
         self._path(session_id).write_text(json.dumps(kept))
         await self._send(session_id, answer)
         if text == "hang":

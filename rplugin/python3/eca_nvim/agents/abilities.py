@@ -86,6 +86,12 @@ class Archive(Protocol):
         messages: remove the messages. tools: restore the files that tools have changed.
         """
 
+    async def begin_again(self, chat_id: str) -> None:
+        """Let a chat go on in a new session of the agent; the old one stays with the agent.
+
+        It knows nothing of what was said but the recap of the next prompt (`effects.Prompt.recap`).
+        """
+
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         """Copy a chat up to and including some content; return the new chat's id and the chat.
 

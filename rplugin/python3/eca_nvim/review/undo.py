@@ -48,15 +48,17 @@ def plan_table(
     unkept: Sequence[str] = (),
     *,
     messages: bool = False,
+    by_agent: bool = True,
 ) -> Table:
     """Build the answer to the intent `plan_undo`.
 
     numbers: the turns, the newest first. prompt: that of the oldest turn. unkept: the prompts of
-    turns whose files were not kept. messages: the messages are undone, too.
+    turns whose files were not kept. messages: the messages are undone, too. by_agent: the agent can
+    restore the files of those turns.
     """
     act = "redo" if plan.again else "undo"
     key = "redo" if plan.again else "undo, messages too" if messages else "undo"
-    rows = [*map(_file_row, plan.files), *map(_prompt_row, unkept)]
+    rows = [*map(_file_row, plan.files), *(_prompt_row(it, by_agent=by_agent) for it in unkept)]
     return {
         "turns": numbers,
         "again": plan.again,
@@ -113,10 +115,11 @@ def _counts(file: Table) -> Sequence[Segment]:
     return [("  ", ""), *counts, (f"{pad}  ", "")]
 
 
-def _prompt_row(prompt: str) -> Table:
+def _prompt_row(prompt: str, *, by_agent: bool) -> Table:
     kept = ("  no checkpoint, its files stay", "EcaToolWaiting")
     taken = ("  restored by the server, over what was saved since", "EcaError")
-    return {"name": f"▌ {one_line(prompt)}", "kept": [kept], "taken": [taken]}
+    choice = {"kept": [kept], "taken": [taken]} if by_agent else {"kept": [kept]}
+    return {"name": f"▌ {one_line(prompt)}", **choice}
 
 
 CHANGED = "changed since it was shown: ask again"

@@ -97,7 +97,7 @@ class Life:
         self.elicitations = Elicitations(link)
         self.terminals = Terminals(link, self.permissions, options.guard)
         self.outbox = Outbox(link, self.sessions, self.cancel)
-        self.archive = AcpArchive(link, self.sessions, self.outbox.stop)
+        self.archive = AcpArchive(link, self.sessions, self.outbox.stop, self.release)
         self.title = ""
         self._mcp = options.mcp
 
@@ -195,6 +195,11 @@ class Life:
             self.elicitations.cancel(session)
             self.terminals.cancel(session)
 
+    def release(self, session: Session) -> None:
+        """Answer the open requests of a session that is left, and end its commands."""
+        self.cancel(session)
+        self.terminals.forget(session)
+
 
 class AcpAgent(ProcessAgent[Life]):
     """An agent that speaks the Agent Client Protocol."""
@@ -237,8 +242,7 @@ class AcpAgent(ProcessAgent[Life]):
         """Close the session of a chat; requests of the agent in it are answered before."""
         life = self._running
         session = life.sessions.of_chat(chat_id)
-        life.cancel(session)
-        life.terminals.forget(session)
+        life.release(session)
         life.sessions.forget(chat_id)
         self._options.kept.granted.forget(chat_id)
 

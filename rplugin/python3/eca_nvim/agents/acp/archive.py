@@ -13,6 +13,7 @@ from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.session import Session, TurnState
 from eca_nvim.agents.acp.sessions import Sessions
+from eca_nvim.agents.recap import is_title
 from eca_nvim.chat.user_actions.earlier_messages import Page
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.options import Ability
@@ -53,18 +54,28 @@ def _lacks(why: str) -> Callable[..., Coroutine[object, object, NoReturn]]:
 
 
 class AcpArchive:
-    """The sessions of one agent process (`abilities.Archive`); `stop` ends the turn of a chat."""
+    """The sessions of one agent process (`abilities.Archive`).
+
+    stop: ends the turn of a chat. release: ends what a session that is left has begun.
+    """
 
     clear = _lacks("this agent cannot clear chats: :Eca new starts one")
     rollback = _lacks("this agent cannot roll back messages")
     add_flag = remove_flag = _lacks("this agent has no flags")
 
-    def __init__(self, link: Link, sessions: Sessions, stop: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        link: Link,
+        sessions: Sessions,
+        stop: Callable[[str], None],
+        release: Callable[[Session], None],
+    ) -> None:
         self._link = link
         self._sessions = sessions
         self._memory = sessions.memory
         self._folder = sessions.setup.cwd
         self._stop = stop
+        self._release = release
         self.remembers = False
         """Whether the agent loads sessions and cannot list them: we list those that we remember."""
 
@@ -111,6 +122,13 @@ class AcpArchive:
             await self._ask(Ability.DELETE, sessions.DeleteSessionParams(session_id))
         self._sessions.forget(chat_id)
 
+    async def begin_again(self, chat_id: str) -> None:
+        """Go on in a new session (session/new), and close the old one (session/close)."""
+        old = await self._sessions.begin_again(chat_id)
+        if old is not None:
+            self._release(old)
+            self._sessions.left(old)
+
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         """Copy a whole chat (session/fork)."""
         if content_id is not None:
@@ -144,9 +162,16 @@ class AcpArchive:
         found = {it.session_id: it for it in listed if it.cwd in here}
         chats = self._memory.kept.chats_of(found)
         return [
-            (chat, it.session_id, it.title and typed_title(it.title), _milliseconds(it.updated_at))
+            (chat, it.session_id, self._title(it), _milliseconds(it.updated_at))
             for chat, it in zip(chats, found.values(), strict=True)
         ]
+
+    def _title(self, listed: sessions.SessionSummary) -> str | None:
+        """Return the title of a session; if the agent made it of a recap, the kept one."""
+        if not is_title(listed.title or ""):
+            return listed.title and typed_title(listed.title)
+        kept = (title for _, it, title, _ in self._memory.kept.used() if it == listed.session_id)
+        return next(kept, None)
 
     async def _listed(self) -> Sequence[sessions.SessionSummary]:
         """Read the pages of the list, until one names no further page, or one that was read."""

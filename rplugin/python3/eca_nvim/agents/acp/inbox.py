@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from eca_nvim.agents import recap
 from eca_nvim.agents.acp.options import SessionOptions
 from eca_nvim.agents.acp.prompt import typed_title
 from eca_nvim.agents.acp.updates.messages import CallIds, Compactions, Messages, unknown_line
@@ -108,7 +109,7 @@ class Inbox:
         return (*self._messages.interrupted(), events.PlanChanged(call_details.TaskList(tasks)))
 
     def _titled(self, info: updates.SessionInfo) -> Iterable[ChatEvent]:
-        if not info.title:
+        if not info.title or recap.is_title(info.title):
             return ()
         self.title = typed_title(info.title)
         return (events.TitleChanged(self.title),)

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from eca_nvim.agents import recap
 from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.acp.inbox import Inbox
 from eca_nvim.agents.acp.prompt import typed_text
@@ -145,34 +146,39 @@ class Replay:
         return Page(shown, str(begin) if begin else None, self._total, end - begin)
 
     def _place(self, told: Iterable[ChatEvent]) -> None:
-        for each in told:
-            event = self._as_said(each)
-            if event is None:
-                continue
+        for event in chain.from_iterable(map(self._as_said, told)):
             message = self._message_of(event)
             message.events.append(event)
             message.size += self._unread
             self._size += self._unread
             self._unread = 0
 
-    def _as_said(self, event: ChatEvent) -> ChatEvent | None:
-        """Return an event as it is shown; None: it is not.
+    def _as_said(self, event: ChatEvent) -> Iterable[ChatEvent]:
+        """Yield an event as it is shown.
 
         Left out are options of then, and all that follows the words that we added to a prompt.
         """
         match event:
             case TextReceived(role=events.Role.USER, text=text, content_id=prompt):
+                said, text = recap.unwrap(text)
+                if said:
+                    yield events.NoticeReceived(said, title=recap.HEADING)
+                    if not text:
+                        return
                 goes_on = self._is_ours and prompt is not None and prompt == self._prompt
                 typed = "" if goes_on else typed_text(text)
                 self._is_ours, self._prompt = typed != text, prompt
-                return TextReceived(event.role, typed, prompt) if typed else None
+                if typed:
+                    yield TextReceived(event.role, typed, prompt)
             case (
                 turn_events.LinkReceived() | events.UnknownReceived() | turn_events.ImageReceived()
             ):
-                return None if self._is_ours and self._is_users else event
+                if not (self._is_ours and self._is_users):
+                    yield event
             case options.OptionsChanged():
-                return None
-        return event
+                pass
+            case _:
+                yield event
 
     def _message_of(self, event: ChatEvent) -> _Message:
         """Return the message that an event belongs to, which may be new."""
@@ -238,21 +244,43 @@ class Memory(Struct):
 
     shown: our ids of the chats whose session was opened in this host, so that the view has what was
     said. replays: what was said before that, by chat. listed: by chat, the sessions that were
-    listed last, with their titles.
+    listed last, with their titles. renewed: chats that get a new session, whatever they have had.
     """
 
     kept: KeptSessions
     shown: set[str] = field(default_factory=set)
     replays: dict[str, Replay] = field(default_factory=dict)
     listed: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    renewed: set[str] = field(default_factory=set)
 
     def session_of(self, chat_id: str) -> str | None:
         """Return the id of the session that a chat stands for."""
         listed, _ = self.listed.get(chat_id, (None, None))
         return self.kept.session_of(chat_id) or listed
 
+    def goes_on_in(self, chat_id: str) -> str | None:
+        """Return the id of the session in which a chat goes on, None if it gets a new one."""
+        return None if chat_id in self.renewed else self.session_of(chat_id)
+
+    def prompted(self, chat_id: str) -> None:
+        """Note that the new session of a chat, if it has one, gets its first prompt.
+
+        The one before is kept as that of another chat, so that it is listed.
+        """
+        if chat_id not in self.renewed:
+            return
+        self.renewed.discard(chat_id)
+        old = next(
+            ((it, title) for chat, it, title, _ in self.kept.used() if chat == chat_id), None
+        )
+        if old is not None:
+            self.kept.drop(chat_id)
+            (other,) = self.kept.chats_of([old[0]])
+            self.kept.keep(other, *old)
+
     def forget(self, chat_id: str) -> None:
         """Forget a chat that is gone."""
         self.kept.drop(chat_id)
+        self.renewed.discard(chat_id)
         self.shown.discard(chat_id)
         self.replays.pop(chat_id, None)

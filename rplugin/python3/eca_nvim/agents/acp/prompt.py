@@ -10,9 +10,10 @@ from collections.abc import Hashable, Sequence
 from pathlib import PurePath
 from typing import Final, assert_never
 
-from eca_nvim.agents import attached_files
+from eca_nvim.agents import attached_files, recap
 from eca_nvim.agents.typed_tokens import without_backslashes
 from eca_nvim.chat.vocabulary import contexts
+from eca_nvim.chat.vocabulary.completion import COMMAND
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.paths import uri_of
 from eca_nvim.protocol.acp import content
@@ -35,8 +36,11 @@ class PromptWriter:
         can: what the agent takes.
         """
         text = without_backslashes(prompt.text, prompt.contexts)
-        # The text comes first, so that `/name rest` is a command of the agent.
+        # The text of a command comes first, so that `/name rest` is one of the agent.
         blocks: list[ContentBlock] = [TextBlock(text)]
+        if prompt.recap:
+            said = TextBlock(recap.wrap(prompt.recap))
+            blocks.insert(bool(COMMAND.match(text)), said)
         notices: list[str] = []
         for context in filter(self._is_news, prompt.contexts):
             embeds = can.embedded_context and isinstance(context, contexts.FileContext)
@@ -110,6 +114,7 @@ _ADDED: Final = re.compile(
     r"|\[@[^]\n]{1,4096}\]\(file://"
     r"|\[Resource link: file://"
     r'|<context ref="file://'
+    rf"|{recap.BEGIN}\n"
 )
 """Where the contexts of a prompt begin: with our words, or as agents write links and files.
 
@@ -120,7 +125,8 @@ _PLACE_IN_TITLE: Final = re.compile(r"The cursor is in line \d|Selected in /")
 
 
 def typed_text(text: str) -> str:
-    """Return what the user typed of a prompt that an agent replays, without its contexts."""
+    """Return what the user typed of a prompt that an agent replays, without what we added."""
+    _, text = recap.unwrap(text)
     added = _ADDED.search(text)
     return text[: added.start()].rstrip() if added else text
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.acp.link import GONE, Link, Refusal, needs_login
 from eca_nvim.agents.acp.memory import Memory, Replay
 from eca_nvim.agents.acp.session import EarlyMessages, Opening, Session, SessionState, Then
@@ -160,13 +161,30 @@ class Sessions:
                 self._by_chat.pop(copy.chat_id, None)
         return copy
 
+    async def begin_again(self, chat_id: str) -> Session | None:
+        """Open a new session for a chat; return the old one, for `left`. Raises AgentRefused."""
+        old, was_renewed = self._by_chat.pop(chat_id, None), chat_id in self.memory.renewed
+        self.memory.renewed.add(chat_id)
+        try:
+            await self.opened(chat_id)
+        except AgentRefused:
+            if chat_id in self._by_chat:  # else the chat is gone
+                if not was_renewed:
+                    self.memory.renewed.discard(chat_id)
+                self._by_chat[chat_id] = old or self._by_chat[chat_id]
+                raise
+        return old
+
     def forget(self, chat_id: str) -> None:
         """Close the session of a chat that nobody uses any more."""
         if not chat_id.startswith(ASIDE):  # the agent may keep that, and no list shall have it
             self.memory.forget(chat_id)
         session = self._by_chat.pop(chat_id, None)
-        if session is None:
-            return
+        if session is not None:
+            self.left(session)
+
+    def left(self, session: Session) -> None:
+        """Close a session that is no chat's any more."""
         was_open = session.is_open
         session.state, session.opening.fault = SessionState.FORGOTTEN, FORGOTTEN
         session.waiting.clear()
@@ -193,6 +211,7 @@ class Sessions:
         """
         is_new = self.memory.session_of(session.chat_id) is None
         self.memory.shown.add(session.chat_id)
+        self.memory.prompted(session.chat_id)
         other = self.memory.kept.keep(session.chat_id, session.id, title)
         if other is not None:
             session.note(ELSEWHERE.format(other))
@@ -220,7 +239,7 @@ class Sessions:
         """Open a session that is not; what waits for it is called when that is decided."""
         if session.state is not SessionState.NONE:
             return
-        known = self.memory.session_of(session.chat_id)
+        known = self.memory.goes_on_in(session.chat_id)
         ways = [Way.NEW]
         if known is not None and session.past.is_wanted:
             ways = [way for way in _TO_SHOW if way in self._ways]
@@ -353,7 +372,7 @@ class Sessions:
             if past.replay is not None:
                 self.memory.replays[session.chat_id] = past.replay
             self._link.tasks.start_soon(past.hear_out, session.go_on)
-        elif self.memory.session_of(session.chat_id) is not None:
+        elif self.memory.goes_on_in(session.chat_id) is not None:
             session.note(LOST)
         self._receive(self._early.take(session.id))
         session.wake(None)

@@ -135,6 +135,9 @@ class EcaArchive:
             raise AgentRefused("the server did not roll back, it does not know this message")
         self._mentions.shortened(chat_id)
 
+    async def begin_again(self, chat_id: str) -> None:
+        """Let a chat go on in a new one of the server, which its next prompt begins."""
+
     async def fork(self, chat_id: str, content_id: str | None) -> tuple[str, OpenedChat]:
         """Copy a chat up to and including some content (chat/fork)."""
         if content_id is None:

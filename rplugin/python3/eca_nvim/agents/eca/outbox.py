@@ -69,7 +69,10 @@ class Outbox:
         # The server does not remember a prompt's agent or variant: each has the whole selection.
         chosen = self._sent[chat_id] = self._options.selection(chat_id)
         contexts = self._fit(chat_id, prompt.contexts) if prompt.contexts else ()
-        fitted = SelectedPrompt(chat_id, prompt.text, contexts, chosen)
+        if prompt.recap is not None:
+            self._server.translator.begin_again(chat_id)
+            self._mentions.emptied(chat_id)
+        fitted = SelectedPrompt(chat_id, prompt.text, contexts, prompt.recap, chosen)
         self._turns.prompted(chat_id)
         params = prompt_params(fitted, *self._mentions.write(fitted))
         params = self._server.translator.prompt(fitted, params)

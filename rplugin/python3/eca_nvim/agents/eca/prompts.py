@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, assert_never
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from eca_nvim.agents import attached_files
+from eca_nvim.agents import attached_files, recap
 from eca_nvim.agents.typed_tokens import has_blank, quoted, replace_tokens
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.chat.vocabulary.completion import COMMAND
@@ -76,7 +76,12 @@ _BLOCK_ENDS: Final = ("</contexts>", "</editor-state>", "</additionalContext>")
 
 
 def user_text(text: str) -> str:
-    """Cut off the blocks that the server added at the end of a message for the model."""
+    """Cut off what is for the model: the blocks that the server added at the end of a message.
+
+    And the recap that a new chat got.
+    """
+    if recap.BEGIN in text:
+        _, text = recap.unwrap(text)
     begin, end = len(text), len(text.rstrip())
     while text.endswith(_BLOCK_ENDS, 0, max(end, 0)):
         if (start := _last_block(text, end)) is None:
@@ -162,6 +167,8 @@ class Mentions:
             named = list(filter(None, map(name_of, due)))
         self._remember(message, prompt.text)
         sent = message if takes_words else append(message, named)
+        if prompt.recap and not takes_words:
+            sent = f"{recap.wrap(prompt.recap)}\n\n{sent}"
         return sent, tuple(dict.fromkeys(contexts))
 
     def write_steer(self, text: str, contexts: Sequence[Context]) -> str:

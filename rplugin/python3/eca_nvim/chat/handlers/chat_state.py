@@ -129,6 +129,7 @@ def chat_cleared(update: Update, event: events.ChatCleared) -> None:
     chat.lanes.clear()
     chat.anchors.clear()
     chat.used.clear()
+    chat.recap = None
     drop_task_list(update)
     chat.title_owner = TitleOwner.AGENT
     if event.usage:

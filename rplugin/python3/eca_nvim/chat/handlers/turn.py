@@ -96,7 +96,8 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     begin(update, states.TurnStep.SEND)
     chat.turn.by_command = bool(completion.COMMAND.match(text))
     chat.unconfirmed.append(show_user(update, text))
-    update.effects.append(lambda it: it.prompt(effects.Prompt(chat.id, text, contexts)))
+    prompt = effects.Prompt(chat.id, text, contexts, chat.recap)
+    update.effects.append(lambda it: it.prompt(prompt))
     if contexts:
         prompt_sent(update, contexts)
 
@@ -189,6 +190,8 @@ def end(update: Update, reason: states.TurnEnd) -> None:
     _step(update, states.TurnStep.END)
     chat.turn.activity, chat.turn.retrying, chat.turn.end = None, False, reason
     chat.unconfirmed.clear()
+    if chat.recap is not None and not chat.turn.by_command and _has_answered(update):
+        chat.recap = None
     settle(update, end=reason)
     if not chat.turn.sent_tasks:
         drop_task_list(update)
@@ -202,6 +205,16 @@ def end(update: Update, reason: states.TurnEnd) -> None:
     requeue(update, OF_TURN)
     if prompt is not None:
         start_prompt(update, prompt.text, prompt.contexts)
+
+
+def _has_answered(update: Update) -> bool:
+    """Return whether the model has said or done something since the last prompt."""
+    for block in reversed(update.chat.root.blocks):
+        if isinstance(block, blocks.TextBlock):
+            return block.kind is not ops.BlockKind.USER
+        if isinstance(block, blocks.ReasoningBlock | blocks.ToolBlock):
+            return True
+    return False
 
 
 def _is_unanswered(update: Update) -> bool:

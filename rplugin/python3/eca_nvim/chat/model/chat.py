@@ -107,7 +107,9 @@ class Chat(Struct, eq=False):
     task_list_block: that of the call that sent the agent's task list last.
     commands: those the agent knows. options: what the user can set; shown_options: what the status
     says of them. asked_options: by id, values that the user has set and the agent has not listed
-    yet. trust: tools run without asking. abilities: what the agent can do.
+    yet. trust: tools run without asking. abilities: what the agent can do. recap: what was
+    said so far, for a new session, which gets it with each prompt until it has answered one; None:
+    it has no new one.
     """
 
     id: str
@@ -139,6 +141,7 @@ class Chat(Struct, eq=False):
     stale: dict[int, Block] = field(default_factory=dict)
     queue: list[QueuedPrompt] = field(default_factory=list)
     unconfirmed: list[TextBlock] = field(default_factory=list)
+    recap: str | None = None
     shown_status: Mapping[str, object] | None = None
     status_is_stale: bool = False
     last_block: int = 0

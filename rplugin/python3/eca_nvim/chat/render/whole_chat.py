@@ -2,15 +2,20 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eca_nvim.chat.model.blocks import (
     Block,
     GroupBlock,
+    ImageBlock,
     Lane,
+    LinkBlock,
     NoteBlock,
+    PlainBlock,
+    QuestionBlock,
     ReasoningBlock,
     StreamedBlock,
+    TextBlock,
     ToolBlock,
 )
 from eca_nvim.chat.model.chat import Chat
@@ -31,6 +36,12 @@ class Levels(NamedTuple):
 ROOT_LEVELS = Levels(speech=2, call=3)
 SUBAGENT_LEVELS = Levels(speech=4, call=5)
 
+MOST_OF_RECAP: Final = 60_000
+"""Characters of a recap."""
+MOST_OF_TEXT: Final = 12_000
+MOST_OF_CALL: Final = 1_500
+_IN_RECAP: Final = TextBlock | ToolBlock | QuestionBlock | ImageBlock | LinkBlock | PlainBlock
+
 _FENCES = re.compile("^ *(`{3,})", re.MULTILINE)
 
 
@@ -45,6 +56,36 @@ def transcript(chat: Chat, now: int) -> str:
             title = f"{'#' * ROOT_LEVELS.call} subagent {_agent(chat, lane)}".rstrip()
             parts.append(_quote("\n\n".join([title, *_blocks(chat, blocks, now, SUBAGENT_LEVELS)])))
     return "\n\n".join(parts) + "\n"
+
+
+def recap(chat: Chat, end: Block, now: int) -> str:
+    """Return what was said before a block, for a session that does not know it: the newest of it.
+
+    Long texts and results of tools are shortened, and reasoning is left out.
+    """
+    blocks = _without_groups(chat.root)
+    parts, room = list[str](), MOST_OF_RECAP
+    before = [it for it in blocks[: blocks.index(end)] if isinstance(it, _IN_RECAP)]
+    for block in reversed(before):
+        part = _shortened("\n\n".join(_block(chat, block, now, ROOT_LEVELS)), block)
+        room -= len(part)
+        if room < 0:
+            break
+        parts.append(part)
+    left_out = len(before) - len(parts)
+    if left_out or chat.older is not None:
+        count = f"{left_out} messages and tool calls" if left_out else "what was said"
+        parts.append(f"(… {count} before this are left out)")
+    return "\n\n".join(reversed(parts))
+
+
+def _shortened(text: str, block: Block) -> str:
+    """Return the beginning and the end of a text that is too long."""
+    most = MOST_OF_CALL if isinstance(block, ToolBlock) else MOST_OF_TEXT
+    if len(text) <= most:
+        return text
+    head, tail = text[: most * 2 // 3], text[-most // 3 :]
+    return f"{head}\n(… {len(text) - len(head) - len(tail)} characters are left out)\n{tail}"
 
 
 def ordered(chat: Chat) -> Iterator[Block]:

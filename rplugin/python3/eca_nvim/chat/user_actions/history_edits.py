@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from eca_nvim.chat.handlers.messages import note
 from eca_nvim.chat.handlers.prompt_queue import OF_HISTORY, requeue, take
 from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.turn import start_prompt
@@ -116,8 +117,19 @@ def fork_point(chat: Chat, block_id: int) -> ForkPoint | None:
     return ForkPoint(anchor[1])
 
 
-def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True) -> Changes:
-    """Remove a user message and all blocks after it; its text goes back into the input."""
+NEW_SESSION = "The agent goes on in a new session."
+WITH_RECAP = (
+    "The agent goes on in a new session: it gets what was said until here with your next prompt."
+)
+
+
+def roll_back(
+    chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True, recap: str | None = None
+) -> Changes:
+    """Remove a user message and all blocks after it; its text goes back into the input.
+
+    recap: the agent has a new session, which gets this with the next prompt.
+    """
     update = Update(chat, chat.root, now)
     if prompt not in chat.root.blocks:
         return update.finish()
@@ -134,8 +146,19 @@ def roll_back(chat: Chat, prompt: TextBlock, now: int, *, give_back: bool = True
         drop_task_list(update)
     if give_back:
         update.ops.append(ops.SetInput(chat.id, prompt.text))
+    if recap is not None:
+        _begin_again(update, recap)
     update.dirty |= Dirty.STATUS
     return update.finish()
+
+
+def _begin_again(update: Update, recap: str) -> None:
+    """Note that a new session gets a recap of what is shown; it knows no id of it."""
+    update.chat.recap = recap
+    for block in update.chat.root.blocks:
+        if isinstance(block, TextBlock):
+            block.content_id = None
+    note(update, WITH_RECAP if recap else NEW_SESSION)
 
 
 def _cut(update: Update, lane: Lane, gone: frozenset[Block]) -> None:
@@ -176,17 +199,19 @@ def remove_flag(chat: Chat, flag: FlagBlock, now: int) -> Changes:
 def timeline(chat: Chat, block_id: int | None = None) -> list[Mapping[str, object]]:
     """List user messages, bookmarks and the placeholder for older messages: block, kind, title.
 
-    With a block, list only the user message that it is or belongs to.
+    With a block, list only the user message that it is or belongs to, with its text.
     """
     blocks: list[Block] = chat.root.blocks
+    prompt = None if block_id is None else prompt_of(chat, block_id)
     if block_id is not None:
-        prompt = prompt_of(chat, block_id)
         blocks = [] if prompt is None else [prompt]
-    return [
+    rows: list[dict[str, object]] = [
         {"block": block.id, "kind": block.kind.value, "title": truncate(title, TITLE_CELLS)}
         for block in blocks
         if (title := _title(block)) is not None
     ]
+    whole = {} if prompt is None else {"text": prompt.text}
+    return [{**row, **whole} for row in rows]
 
 
 def _title(block: Block) -> str | None:

@@ -16,11 +16,15 @@ from eca_nvim.chat.vocabulary.requests import Value
 
 
 class Prompt(Struct, frozen=True):
-    """A prompt with its contexts; the chat shows it already and waits for the agent."""
+    """A prompt with its contexts; the chat shows it already and waits for the agent.
+
+    recap: it is the first one of a new session, which gets this of what was said; None: it is not.
+    """
 
     chat_id: str
     text: str
     contexts: tuple[Context, ...] = ()
+    recap: str | None = None
 
 
 class Decision(Struct, frozen=True):

@@ -54,13 +54,16 @@ class DeleteChat(bases.ChatIntent, frozen=True, tag="delete"):
 class Rollback(bases.BlockIntent, frozen=True, tag="rollback"):
     """Undo a chat from the user message that a block is or belongs to; block 0 is the last.
 
-    messages: remove the messages from there on, and put the user message back into the input.
+    messages: remove the messages from there on. An agent that cannot gets a new session and a
+    recap of what was said before. give_back: put the user message back into the input.
     tools: the agent restores the files its tools have changed since, and overwrites changes others
-    have saved; `review_intents.UndoTurn` keeps those.
+    have saved; `review_intents.UndoTurn` keeps those. The answer is true once all is done.
     """
 
     messages: bool = True
     tools: bool = False
+    give_back: bool = True
+    request: int | None = None
 
 
 class ForkChat(bases.BlockIntent, frozen=True, tag="fork"):
@@ -140,7 +143,7 @@ class RequestTimeline(bases.ChatIntent, frozen=True, tag="timeline"):
     """Ask for the user's messages and flags.
 
     The answer is a list of tables in order: block, kind (user, flag, older) and title. With a
-    `block` it has only the user message that the block is or belongs to, if any.
+    `block` it has only the user message that the block is or belongs to, if any, with its text.
     """
 
     request: int

@@ -114,21 +114,25 @@ class Options:
     def agent_ended(self) -> None:
         """Note what the next agent must set again in each chat."""
         for chat in self._chats.of(self._server):
-            state = self._state(chat.id)
-            state.is_listed, state.setting = False, 0
-            state.unconfirmed.clear()
-            state.left = {**state.left, **asking_values(chat.options)}
-            for option_id, value in chat.asked_options.items():
-                state.wanted.setdefault(option_id, Wanted(value, Why.ASKED))  # else set since
-            chat.asked_options.clear()
-            for option in chat.options:
-                is_own = option.id in state.chosen or not chat.is_blank
-                # A value with which tools run unasked is a choice of the user, or it is not set.
-                is_own = is_own and state.is_restored(option)
-                if is_own and option.value and option.category != TRUST:
-                    state.set_again({option.id: option.value})
-            if chat.trust:
-                state.wanted[TRUST] = Wanted(True, Why.SET)
+            self.session_ended(chat)
+
+    def session_ended(self, chat: Chat) -> None:
+        """Note what the next session of a chat must set again."""
+        state = self._state(chat.id)
+        state.is_listed, state.setting = False, 0
+        state.unconfirmed.clear()
+        state.left = {**state.left, **asking_values(chat.options)}
+        for option_id, value in chat.asked_options.items():
+            state.wanted.setdefault(option_id, Wanted(value, Why.ASKED))  # else set since
+        chat.asked_options.clear()
+        for option in chat.options:
+            is_own = option.id in state.chosen or not chat.is_blank
+            # A value with which tools run unasked is a choice of the user, or it is not set.
+            is_own = is_own and state.is_restored(option)
+            if is_own and option.value and option.category != TRUST:
+                state.set_again({option.id: option.value})
+        if chat.trust:
+            state.wanted[TRUST] = Wanted(True, Why.SET)
 
     def set(self, chat: Chat, key: str, value: object, *, is_saved: bool = True) -> None:
         """Set the option with an id or of a category, as the user chose. Raises NotOffered.

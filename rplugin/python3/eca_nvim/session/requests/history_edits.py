@@ -10,9 +10,10 @@ from weakref import WeakValueDictionary
 
 import anyio
 
-from eca_nvim.agents.abilities import AgentRefused, Archive
+from eca_nvim.agents.abilities import AgentLacks, AgentRefused, Archive
 from eca_nvim.chat.model.blocks import Changes, FlagBlock, TextBlock
 from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.render.whole_chat import recap as recap_before
 from eca_nvim.chat.user_actions import history_edits
 from eca_nvim.chat.user_actions.earlier_messages import show_history
 from eca_nvim.chat.user_actions.history_edits import begin_change, end_change
@@ -73,19 +74,39 @@ class HistoryEdits:
     async def _archive(self, chat: Chat) -> Archive:
         return (await self._servers.of(chat).process.ready()).archive
 
-    async def _roll_back(self, intent: intents.Rollback) -> None:
+    async def _roll_back(self, intent: intents.Rollback) -> bool:
         """Remove a user's message and all after it, undo what tools did to files since, or both."""
         chat = known(self._chats, intent.chat)
         async with self._histories.change(chat.id):
             archive = await self._archive(chat)
             require_idle(chat)
-            prompt, content_id = named_prompt(chat, intent.block)
+            prompt, recap = prompt_at(chat, intent.block), None
             messages, tools = intent.messages, intent.tools
-            await archive.rollback(chat.id, content_id, messages=messages, tools=tools)
+            if can_roll_back(chat, prompt) and (content_id := prompt.content_id) is not None:
+                await archive.rollback(chat.id, content_id, messages=messages, tools=tools)
+            elif tools:
+                raise AgentLacks("this agent cannot restore files from before this prompt")
+            else:
+                recap = await self._begin_again(chat, prompt, archive)
             if messages:
-                self._chats.show(history_edits.roll_back(chat, prompt, now()))
+                shown = (chat, prompt, now())
+                back = history_edits.roll_back(*shown, give_back=intent.give_back, recap=recap)
+                self._chats.show(back)
             if tools:
                 self._chats.show(history_edits.files_restored(chat, now()))
+        return True
+
+    async def _begin_again(self, chat: Chat, prompt: TextBlock, archive: Archive) -> str:
+        """Have the agent open a new session for a chat; return the recap for it."""
+        options = self._servers.of(chat).options
+        said = recap_before(chat, prompt, now())
+        options.session_ended(chat)
+        try:
+            await archive.begin_again(chat.id)
+        except AgentRefused:
+            options.open_chat(chat)
+            raise
+        return said
 
     async def _fork(self, intent: intents.ForkChat) -> None:
         """Copy a chat up to a block, and show the copy.
@@ -95,6 +116,8 @@ class HistoryEdits:
         """
         chat = known(self._chats, intent.chat)
         archive, point = await self._archive(chat), None
+        if chat.recap is not None:
+            raise AgentRefused("the agent's new session knows nothing yet: send a prompt first")
         if options.Ability.FORK_HERE not in chat.abilities:
             require_idle(chat)
         elif (point := history_edits.fork_point(chat, intent.block)) is None:
@@ -106,8 +129,10 @@ class HistoryEdits:
         try:
             if point is not None and point.is_prompt:
                 async with self._histories.change(copy_id):
-                    prompt, content_id = named_prompt(copy, 0)
-                    await archive.rollback(copy_id, content_id, messages=True, tools=False)
+                    prompt = prompt_at(copy, 0)
+                    if prompt.content_id is None:
+                        raise AgentRefused("the server has no id for this prompt")
+                    await archive.rollback(copy_id, prompt.content_id, messages=True, tools=False)
                     rewrite = point.rewrite
                     shown = history_edits.roll_back(copy, prompt, now(), give_back=rewrite)
                     self._chats.show(shown)
@@ -151,11 +176,15 @@ def require_idle(chat: Chat) -> None:
         raise AgentRefused("a turn is running: stop it first with :Eca stop")
 
 
-def named_prompt(chat: Chat, block: int) -> tuple[TextBlock, str]:
-    """Return the user's message that a block is or belongs to, and the agent's id of it."""
+def prompt_at(chat: Chat, block: int) -> TextBlock:
+    """Return the user's message that a block is or belongs to."""
     prompt = history_edits.prompt_of(chat, block)
     if prompt is None:
         raise AgentRefused("no prompt here")
-    if prompt.content_id is None:
-        raise AgentRefused("the server has no id for this prompt: choose another one")
-    return prompt, prompt.content_id
+    return prompt
+
+
+def can_roll_back(chat: Chat, prompt: TextBlock) -> bool:
+    """Return whether the agent itself can go back to before a prompt; else it begins again."""
+    is_able = options.Ability.ROLLBACK in chat.abilities
+    return is_able and prompt.content_id is not None and chat.recap is None

@@ -119,7 +119,7 @@ class ReviewRequests:
         """Plan the undo of all turns from a user's message on."""
         chat = self._chats.get(intent.chat)
         history_edits.require_idle(chat)
-        prompt, _ = history_edits.named_prompt(chat, block)
+        prompt = history_edits.prompt_at(chat, block)
         past, kept = turns_since(chat, prompt), self._ledger.turns(chat.id)
         turns = [turn for turn in reversed(kept) if turn.number >= past[0].number]
         paths = [path for turn in turns for path in turn.files]
@@ -131,7 +131,9 @@ class ReviewRequests:
         found = plan_undo(turns, await self._present(paths))
         left = UndoPlan([]) if found.again else found
         numbers = [turn.number for turn in turns]
-        return plan_table(numbers, past[0].prompt, left, unkept, messages=intent.messages)
+        by_agent = history_edits.can_roll_back(chat, prompt)
+        more = {"messages": intent.messages, "by_agent": by_agent}
+        return plan_table(numbers, past[0].prompt, left, unkept, **more)
 
     async def _undo(self, intent: query_intents.UndoTurn) -> Table:
         paths = [path for path, _ in intent.files]

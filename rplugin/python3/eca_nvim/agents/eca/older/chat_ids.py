@@ -7,6 +7,8 @@ prompts are, the id is ambiguous (`is_doubtful`). A response corrects a wrong gu
 
 from typing import Final
 
+from eca_nvim.digests import new_id
+
 _SUBAGENT: Final = "subagent-"
 
 
@@ -47,6 +49,11 @@ class ChatIds:
         """Note that the server no longer has a chat: its next prompt starts another one."""
         self._theirs.pop(chat_id, None)
         self.unheard.pop(chat_id, None)
+
+    def renew(self, chat_id: str) -> None:
+        """Give our chat another id of the server; its old one is that of another chat of ours."""
+        self._pair(self.theirs(chat_id), new_id())
+        self._pair(new_id(), chat_id)
 
     def minted(self, chat_id: str) -> str | None:
         """Return the id that the server created for our chat; None before it has one."""

@@ -295,6 +295,16 @@ class Translator:
         listed = [it for it in found if isinstance(it, eca_contexts.McpResourceContext)]
         self._resources |= {it.uri: it for it in listed}
 
+    def begin_again(self, chat_id: str) -> None:
+        """Note that the next prompt of a chat begins another one of the server; the old one stays.
+
+        Servers before today's create the id of a chat that has none.
+        """
+        if self.dialect.is_today or self.dialect.generation is Generation.UNKNOWN:
+            self.ids.renew(chat_id)
+        else:
+            self.forget(chat_id)
+
     def forget(self, chat_id: str) -> None:
         """Note that the server no longer has a chat."""
         self.ids.forgotten(chat_id)
