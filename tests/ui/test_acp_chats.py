@@ -176,3 +176,53 @@ def test_a_chat_comes_back_in_its_mode_after_the_host_was_killed(
 def words(nvim: Neovim) -> list[str]:
     """Return what the chat shows of what was said, without the ends of agents."""
     return [it for it in lines_of(nvim) if it and not it.startswith("the agent")]
+
+
+def back(nvim: Neovim, prompt: str) -> None:
+    """Go back to before a prompt, by gu on it."""
+    nvim.keys("<Esc>:EcaChat<CR><Esc><C-w>k")
+    nvim.keys(f"G?^{prompt}$<CR>")
+    reader = Reader(nvim)
+    nvim.input("gu")
+    choice = "messages: remove them, and start a new session with the rest"
+    assert choice in reader.choose(f'Roll back to before "{prompt}"', choice)
+    wait_line(nvim, "The agent goes on in a new session")
+
+
+def said_in(folder: Path, session: str) -> list[str]:
+    """Return what was said in a session, as its agent keeps it."""
+    kept = json.loads((folder / "sessions" / f"{session}.json").read_text())
+    return [it["content"]["text"] for it in kept["said"]]
+
+
+def test_back_with_an_agent_that_cannot_and_what_was_said_before_later(
+    start_nvim: StartNeovim, tmp_path: Path
+) -> None:
+    nvim = start(start_nvim, tmp_path)
+    for number, prompt in enumerate(("one", "two", "three"), 1):
+        talk(nvim, prompt, number)
+        wait_idle(nvim)
+    back(nvim, "two")
+    assert words(nvim)[:2] == ["one", "reply 1 to: one"]
+    assert not any("two" in line for line in words(nvim))
+    kill_agent(nvim)
+    wait_line(nvim, "the agent ended, signal 9")
+    nvim.keys(":EcaChat<CR><Esc>ggdG")
+    talk(nvim, "two again", 1)
+    wait_idle(nvim)
+    first, *rest = said_in(tmp_path, "kept-3")  # the second has ended with its agent
+    assert "## User\n\none\n\n## Assistant\n\nreply 1 to: one" in first
+    assert rest == ["two again", "reply 1 to: two again"]
+    assert len(said_in(tmp_path, "kept-1")) == 6
+    wait_kept(nvim, "kept-3")
+    nvim.finish()
+
+    later = start(start_nvim, tmp_path)
+    assert len(resume(later, "two again")) == 2
+    wait_line(later, "reply 1 to: two again")
+    wait_line(later, "what was said before, as the agent got it")
+    back(later, "two again")
+    later.keys(":EcaChat<CR><Esc>ggdG")
+    talk(later, "three", 1)
+    wait_idle(later)
+    assert "reply 1 to: one" in said_in(tmp_path, "kept-5")[0]

@@ -49,6 +49,7 @@ CONTRACT = [
     "jobs",
     "tasks",
     "history",
+    "edit",
     "export",
     "log",
     "server",

@@ -236,6 +236,9 @@ def chats(nvim: Neovim) -> None:
     wait_line(nvim, "bookmark")
     nvim.keys(":EcaChat<CR><Esc><C-w>kgg/bookmark<CR>")
     eca(nvim, "flag!", "history", "older")
+    nvim.keys(":EcaChat<CR><Esc>:Eca edit<CR>")
+    nvim.wait_until("require('eca.chat.buffers').get(require('eca').status().chat).edit ~= nil")
+    nvim.keys("ggdG")
     for line, intent in (("rollback", "rollback"), ("fork", "fork"), ("resume", "list_chats")):
         nvim.keys(f":EcaChat<CR><Esc>:Eca {line}<CR>")
         nvim.wait_until(f"_G.used.intents.{intent}")

@@ -93,23 +93,24 @@ def test_what_the_server_cannot_do_is_not_offered_and_the_command_says_why(
 ) -> None:
     view = open_view(start_nvim, "README.md", init=CAPTURE)
     view.draw(*user(1, "first"), ops.SetStatus(CHAT, IDLE))
-    needing = {"rollback", "fork", "flag", "clear", "rename", "delete", "resume"}
+    needing = {"fork", "flag", "clear", "rename", "delete", "resume"}
     assert needing <= set(names(view))
     view.nvim.keys("<C-w>k")
-    assert "roll back to before this prompt" in keys_listed(view)
+    assert "continue from here in a new chat" in keys_listed(view)
     view.draw(ops.SetStatus(CHAT, {**IDLE, "lacks": sorted(Ability)}))
     assert not needing & set(names(view))
     listed = keys_listed(view)
     assert "next prompt" in listed
-    assert "roll back" not in listed
+    assert "continue from here" not in listed
+    assert "roll back" in listed  # else a new session goes on
     assert "flag here" not in listed
     for command in (*needing, "flag!", "rename a", "clear!", "delete!", "login"):
         view.nvim.command("messages clear")
         view.nvim.command(f"Eca {command}")
         assert re.match("eca: this server (cannot|has no) ", view.nvim.messages())
     view.nvim.command("messages clear")
-    view.nvim.keys("gu")
-    assert "this server cannot roll back messages" in view.nvim.messages()
+    view.nvim.keys("gb")
+    assert "this server cannot fork chats" in view.nvim.messages()
     sent = {name for name in ("rollback", "fork", "add_flag", "clear", "delete") if view.sent(name)}
     assert sent == set()
     sentences = "return vim.tbl_keys(require('eca.state.abilities').CANNOT)"

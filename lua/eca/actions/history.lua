@@ -8,16 +8,20 @@
 local abilities = require('eca.state.abilities')
 local blocks = require('eca.actions.blocks')
 local chat_actions = require('eca.actions.chats')
+local chat_open = require('eca.chat.open')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
 local display_width = require('eca.ui.display_width')
 local eca = require('eca')
+local edit = require('eca.input.edit')
 local field = require('eca.input.field')
 local host = require('eca.host')
+local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local return_window = require('eca.ui.return_window')
 local scan = require('eca.text.scan')
 local servers = require('eca.state.servers')
+local servers_actions = require('eca.actions.servers')
 local transcript = require('eca.transcript')
 local undo = require('eca.review.undo')
 local windows = require('eca.window')
@@ -96,10 +100,11 @@ end
 --- A place in a chat: a prompt, a flag, or older messages that are not loaded.
 ---@class eca.Moment
 ---@field block integer
----@field kind 'user'|'flag'|'older'
+---@field kind 'user'|'flag'|'older'|'queued'
 ---@field title string
+---@field text? string of a prompt that was asked for alone
 
-local SIGNS = { user = '▌', flag = '⚑', older = '▴' }
+local SIGNS = { queued = '⧗', user = '▌', flag = '⚑', older = '▴' }
 
 --- Ask the host for moments of a chat: all, or the prompt that a block belongs to. Nothing happens
 --- if the user has pressed a key meanwhile.
@@ -118,7 +123,8 @@ end
 ---@param prompt string
 ---@param kind? 'user' default: all
 ---@param go_on fun(chat: string, moment: eca.Moment)
-local function at_choice(prompt, kind, go_on)
+---@param with_queue? boolean prompts that wait can be chosen, too
+local function at_choice(prompt, kind, go_on, with_queue)
   local id = chat_actions.current()
   if not id then
     return
@@ -129,6 +135,10 @@ local function at_choice(prompt, kind, go_on)
       if moment.kind == (kind or moment.kind) then
         table.insert(found, 1, moment)
       end
+    end
+    for index, queued in ipairs(with_queue and mirror.chat(id).queue or {}) do
+      local title = display_width.cut(queued[2]:gsub('%s+', ' '), TITLE)
+      table.insert(found, 1, { block = index, kind = 'queued', title = title })
     end
     if #found == 0 then
       return notify.info('nothing to choose from yet')
@@ -152,41 +162,119 @@ function M.timeline()
   end)
 end
 
-local INCLUDED = {
-  { text = 'messages: remove them from here on', messages = true, tools = false },
-  { text = 'files: undo what tools and commands changed', messages = false, tools = true },
-  { text = 'both', messages = true, tools = true },
-}
+local MESSAGES = { messages = true, tools = false, text = 'messages: remove them from here on' }
+local BEGIN_AGAIN = 'messages: remove them, and start a new session with the rest'
+local FILES =
+  { messages = false, tools = true, text = 'files: undo what tools and commands changed' }
+local BOTH = { messages = true, tools = true, text = 'both' }
 
---- Ask what to undo from a prompt on, and do it.
+--- The question before a chat goes back, with what happens to its jobs.
+---@param verb string
 ---@param chat string
 ---@param moment eca.Moment
-local function roll_back_to(chat, moment)
-  local title = display_width.cut(moment.title, TITLE)
-  choose.one(('Roll back to before "%s"'):format(title), INCLUDED, function(item)
-    return item.text
+---@return string
+local function question(verb, chat, moment)
+  local text = ('%s "%s"'):format(verb, display_width.cut(moment.title, TITLE))
+  local jobs = mirror.jobs(mirror.server_name(chat), chat)
+  if not jobs[1] then
+    return text
+  end
+  local does = abilities.has(chat, 'rollback') and 'leaves' or 'ends'
+  return ('%s. It %s %s.'):format(text, does, servers_actions.describe_jobs(jobs))
+end
+
+--- Ask what to undo from a prompt on, and do it.
+---@param verb string
+---@param items { text: string, messages: boolean, tools: boolean }[]
+---@param chat string
+---@param moment eca.Moment
+---@param steps? eca.EditSteps another prompt takes the place of what is removed
+local function go_back(verb, items, chat, moment, steps)
+  local begins_again = not abilities.has(chat, 'rollback')
+  choose.one(question(verb, chat, moment), items, function(item)
+    return item == MESSAGES and begins_again and BEGIN_AGAIN or item.text
   end, function(item)
     if item.tools then
-      undo.roll_back(chat, moment.block, item.messages)
+      undo.roll_back(chat, moment.block, item.messages, steps)
     else
-      host.send('rollback', { chat = chat, block = moment.block, messages = true, tools = false })
+      local wanted = { chat = chat, block = moment.block, messages = true, tools = false }
+      undo.go_back(wanted, steps)
     end
   end)
 end
 
+---@param chat string
+---@param moment eca.Moment
+local function roll_back_to(chat, moment)
+  go_back('Roll back to before', { MESSAGES, FILES, BOTH }, chat, moment)
+end
+
+--- Do something at the prompt that the cursor is in, else at one that the user chooses. One that is
+--- queued is taken back.
+---@param prompt string
+---@param go_on fun(chat: string, moment: eca.Moment) with the text of the prompt
+---@param with_queue? boolean those that are queued can be chosen, too
+local function at_prompt(prompt, go_on, with_queue)
+  local function ask(chat, block)
+    ask_moments({ chat = chat, block = block }, function(moments)
+      if moments[1] then
+        go_on(chat, moments[1])
+      else
+        notify.info('no prompt above the cursor')
+      end
+    end)
+  end
+  local block = block_here()
+  if block then
+    return ask(block.chat, block.id)
+  end
+  at_choice(prompt, 'user', function(chat, moment)
+    if moment.kind == 'queued' then
+      host.send('unqueue', { chat = chat, index = moment.block, edit = true })
+    else
+      ask(chat, moment.block)
+    end
+  end, with_queue)
+end
+
 --- Roll the chat back to before a prompt.
 function M.rollback()
-  local block = block_here()
-  if not block then
-    return at_choice('Roll back to before', 'user', roll_back_to)
-  end
-  ask_moments({ chat = block.chat, block = block.id }, function(moments)
-    if moments[1] then
-      roll_back_to(block.chat, moments[1])
-    else
-      notify.info('no prompt above the cursor')
+  at_prompt('Roll back to before', roll_back_to)
+end
+
+--- Send another prompt in place of one, once the user has said whether files go back, too.
+---@param chat string
+---@param moment eca.Moment
+---@param steps eca.EditSteps
+local function replace(chat, moment, steps)
+  local asked = return_window.asked()
+  local wanted = { chat = chat, since = moment.block, messages = true }
+  host.ask('plan_undo', wanted, function(plan)
+    if not plan then -- the host has said why
+      return
+    elseif plan.rows[1] and return_window.may_focus(asked, 'the question') then
+      go_back('Send in place of', { MESSAGES, BOTH }, chat, moment, steps)
+    elseif not plan.rows[1] then
+      undo.go_back({ chat = chat, block = moment.block, messages = true, tools = false }, steps)
     end
   end)
+end
+
+--- Put a prompt into the input, to send it again.
+---@param chat string
+---@param moment eca.Moment with its whole text
+local function edit_prompt(chat, moment)
+  local begun = edit.begin(chats.ensure(chat), moment.block, moment.text or '', function(steps)
+    replace(chat, moment, steps)
+  end)
+  if begun then
+    chat_open.chat(chat)
+  end
+end
+
+--- Edit a prompt: nothing happens before it is sent.
+function M.edit()
+  at_prompt('Edit', edit_prompt, true)
 end
 
 --- Continue from here in a new chat; from the end if the server copies whole chats only.

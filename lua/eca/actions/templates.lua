@@ -351,7 +351,7 @@ function M.submit(chat, draft, queue, send)
     chat = chat.id,
     template = name,
     rest = scan.trim(rest),
-    edit = false,
+    edit = chat.edit ~= nil,
     queue = queue,
     typed = draft,
   }, function()

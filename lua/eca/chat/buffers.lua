@@ -20,6 +20,24 @@ local M = {}
 ---@field unseen? boolean it has finished while no window showed it
 ---@field question? eca.Pending that its input answers now, instead of taking prompts
 ---@field draft_before? string what was in the input before that
+---@field edit? eca.Edit the prompt that is edited in its input
+
+--- A prompt that was sent, and whose text the input has.
+---@class eca.Edit
+---@field block integer
+---@field before string the draft that was set aside
+---@field sending boolean the chat is going back to before it
+---@field submit fun() send what the input has in its place
+---@field changed fun() the user has changed the input, and inserts no text
+---@field leave fun() keep what the input has as a draft
+
+--- What the input does while a chat goes back to before a prompt. `begins` is called before that,
+--- and returns whether it may; `done` when it has, or could not.
+---@class eca.EditSteps
+---@field begins fun(): boolean
+---@field done fun(is_back: boolean)
+
+---@alias eca.EditReplace fun(steps: eca.EditSteps) has a chat go back, if the user wants it
 
 ---@alias eca.ChatBuffer 'chat'|'input'
 

@@ -214,6 +214,7 @@ add('grep', 'prompted', {
   run = 'chat.search.run',
 })
 add('rollback', 'settled', { action = 'Rollback', text = 'roll back to before a prompt' })
+add('edit', 'prompted', { action = 'Edit', text = 'edit a prompt and send it again' })
 add('fork', 'settled', { action = 'Fork' })
 add('files', 'prompted', { action = 'Files' })
 add('usage', 'used', { action = 'Usage' })

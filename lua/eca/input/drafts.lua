@@ -56,8 +56,8 @@ function M.add_source(source)
   sources[#sources + 1] = source
 end
 
---- All unsent text of a chat: comments on changes; the draft that an answer or an older prompt has
---- replaced in the input; and the input.
+--- All unsent text of a chat: comments on changes; the draft that an answer, a prompt being edited
+--- or an older prompt has replaced in the input; and the input.
 ---@param chat eca.Chat
 ---@return string
 function M.text(chat)
@@ -67,6 +67,7 @@ function M.text(chat)
     return source(chat.id)
   end, sources)
   vim.list_extend(parts, {
+    chat.edit and chat.edit.before or '',
     chat.draft_before or '',
     draft,
     input ~= older_prompt and input or '',
@@ -108,6 +109,10 @@ end
 function M.forget()
   sent = {}
   for _, id in ipairs(buffers.ids()) do
+    local edit = assert(buffers.get(id)).edit
+    if edit then
+      edit.leave() -- no other host knows the prompt
+    end
     changed[id] = true
   end
 end

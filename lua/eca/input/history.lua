@@ -49,6 +49,16 @@ function M.draft_before(chat)
   return walk and walk.draft or '', walk and walk.prompts[walk.at]
 end
 
+--- End the user's steps through older prompts. Returns what `draft_before` does.
+---@param chat string
+---@return string draft
+---@return string? prompt
+function M.leave(chat)
+  local draft, prompt = M.draft_before(chat)
+  walks[chat] = nil
+  return draft, prompt
+end
+
 --- The prompt one step older (-1) or newer (1); nil at either end.
 ---@param chat string
 ---@param step -1|1

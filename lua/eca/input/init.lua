@@ -53,6 +53,15 @@ function M.attach(buf)
     buffer = buf,
     callback = drafts.flush,
   })
+  vim.api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, {
+    buffer = buf,
+    callback = function()
+      local chat = buffers.of_buffer(buf)
+      if chat and chat.edit then
+        chat.edit.changed()
+      end
+    end,
+  })
   vim.api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave' }, {
     buffer = buf,
     callback = function(event)
@@ -80,6 +89,9 @@ function M.submit(chat, text, queue)
     return false
   elseif question then
     answer_mode.submit(chat, text)
+    return true
+  elseif chat.edit then
+    chat.edit.submit()
     return true
   end
   M.send(chat.id, text, { queue = queue, typed = text })

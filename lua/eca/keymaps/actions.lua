@@ -92,11 +92,8 @@ return {
   Resume = action('history.resume', 'resume an earlier chat', { needs = 'list' }),
   Older = action('history.older', 'load older messages'),
   History = action('history.timeline', 'go to a prompt or a flag', { chat = 'gh' }),
-  Rollback = action(
-    'history.rollback',
-    'roll back to before this prompt',
-    { chat = 'gu', needs = 'rollback' }
-  ),
+  Rollback = action('history.rollback', 'roll back to before this prompt', { chat = 'gu' }),
+  Edit = action('history.edit', 'edit this prompt and send it again', { chat = 'gs' }),
   Fork = action(
     'history.fork',
     'continue from here in a new chat',

@@ -66,6 +66,7 @@ end
 ---@class eca.Rollback
 ---@field block integer of the prompt, or one that belongs to it
 ---@field messages boolean the messages are removed, too
+---@field steps? eca.EditSteps another prompt takes their place
 
 ---@class eca.Undo
 ---@field chat string
@@ -124,6 +125,19 @@ local function tell(undo, result)
   end
 end
 
+--- Have the host roll a chat back; with `steps` another prompt takes the place of what is removed.
+---@param wanted { chat: string, block: integer, messages: boolean, tools: boolean }
+---@param steps? eca.EditSteps
+function M.go_back(wanted, steps)
+  if not steps then
+    host.send('rollback', wanted)
+  elseif steps.begins() then
+    host.ask('rollback', vim.tbl_extend('force', wanted, { give_back = false }), function(is_back)
+      steps.done(is_back == true)
+    end)
+  end
+end
+
 --- Have the server do its part: remove messages, and undo turns whose files were not kept here.
 ---@param undo eca.Undo
 ---@return boolean is_asked
@@ -136,7 +150,7 @@ local function ask_server(undo)
   if rollback and wants then
     local wanted = { chat = undo.chat, block = rollback.block }
     wanted.messages, wanted.tools = rollback.messages, tools
-    host.send('rollback', wanted)
+    M.go_back(wanted, rollback.steps)
   end
   return wants or false
 end
@@ -252,8 +266,9 @@ end
 ---@param chat string
 ---@param block integer of the prompt, or one that belongs to it
 ---@param messages boolean remove the messages, too
-function M.roll_back(chat, block, messages)
-  local rollback = { block = block, messages = messages }
+---@param steps? eca.EditSteps
+function M.roll_back(chat, block, messages, steps)
+  local rollback = { block = block, messages = messages, steps = steps }
   ask({ chat = chat, since = block, messages = messages }, rollback)
 end
 

@@ -36,6 +36,7 @@ local LEAST_TITLE, SHORTEST_TITLE, LEAST_MODEL = 16, 6, 10
 --- Windows with fewer columns show the number of new rows alone.
 local FEW_COLUMNS = 50
 local LEAST_WORDS = 20
+local EDITING = 'edit · empty it to cancel'
 
 ---@param ms integer
 ---@return string
@@ -267,6 +268,7 @@ local function input_parts(chat)
   local status, told = mirror.status(chat.id), mirror.chat(chat.id)
   local server = mirror.server(status.server_name)
   add(parts, chat.question and '? ' .. chat.question.title, 'EcaWaiting', 95, LEAST_WORDS)
+  add(parts, chat.edit and EDITING, 'EcaWaiting', 94, LEAST_WORDS)
   for _, source in ipairs(contexts.sources(chat.id)) do
     local item = source.item
     local group = contexts.is_missing(item) and 'EcaContextMissing' or 'EcaContext'

@@ -1,0 +1,118 @@
+--- Editing a prompt that was sent: its text is in the input, and what is sent takes its place.
+---
+--- Rules kept here:
+--- - Until then nothing happens to the chat or to files, and if it fails the text stays.
+--- - The draft that was in the input is set aside. It comes back when the prompt is sent, or when
+---   the user empties the input, which cancels. While the user inserts text, an input may be empty.
+--- - When the prompt is gone, or its host, the text stays as a draft.
+local field = require('eca.input.field')
+local history = require('eca.input.history')
+local input = require('eca.input')
+local notify = require('eca.ui.notify')
+local transcript = require('eca.transcript')
+
+local M = {}
+
+--- Let the input take prompts again, and put the draft back into it, above any text.
+---@param chat eca.Chat
+local function finish(chat)
+  local before = chat.edit.before
+  chat.edit = nil
+  if before:find('%S') then
+    field.put_back(chat.input, before)
+  end
+  field.changed(chat.input)
+end
+
+--- Cancel if the user has emptied the input.
+---@param chat eca.Chat
+local function cancel(chat)
+  local may_end = not chat.edit.sending and not chat.question
+  if may_end and not field.draft(chat.input):find('%S') then
+    field.set_draft(chat.input, '')
+    finish(chat)
+    notify.info('the prompt stays as it was sent')
+  end
+end
+
+--- What happens while the chat goes back to before the prompt.
+---@param chat eca.Chat
+---@param edit eca.Edit
+---@return eca.EditSteps
+local function steps_of(chat, edit)
+  return {
+    begins = function()
+      edit.sending = chat.edit == edit
+      return edit.sending
+    end,
+    done = function(is_back)
+      edit.sending = false
+      local text = field.draft(chat.input)
+      if chat.edit ~= edit or not text:find('%S') then
+        return
+      elseif not is_back then
+        return notify.warn('nothing was sent: your text is still in the input')
+      end
+      input.send(chat.id, text, { typed = text })
+      field.set_draft(chat.input, '')
+      finish(chat)
+      input.show_end(chat.id)
+    end,
+  }
+end
+
+--- Send what is typed in place of the prompt.
+---@param chat eca.Chat
+---@param replace eca.EditReplace
+local function submit(chat, replace)
+  local edit = chat.edit --[[@as eca.Edit]]
+  if edit.sending then
+    notify.info('the prompt is being sent')
+  elseif transcript.range(chat.buf, edit.block) then
+    replace(steps_of(chat, edit))
+  else
+    finish(chat)
+    notify.warn('the prompt that you edit is gone: sending adds a new one')
+  end
+end
+
+--- Put a prompt into the input. Another one that is being edited stays there.
+---@param chat eca.Chat
+---@param block integer of the prompt
+---@param text string
+---@param replace eca.EditReplace
+---@return boolean begun
+function M.begin(chat, block, text, replace)
+  if chat.edit then
+    notify.info('a prompt is being edited: send it, or empty the input to cancel')
+    return false
+  elseif chat.question then
+    notify.info('the input takes an answer now: answer the question first')
+    return false
+  end
+  local draft, older = history.leave(chat.id)
+  local typed = field.draft(chat.input)
+  chat.edit = {
+    block = block,
+    before = typed == older and draft or typed,
+    sending = false,
+    submit = function()
+      submit(chat, replace)
+    end,
+    changed = function()
+      cancel(chat)
+    end,
+    leave = function()
+      finish(chat)
+    end,
+  }
+  field.set_draft(chat.input, text)
+  local last = vim.api.nvim_buf_line_count(chat.input)
+  for _, win in ipairs(vim.fn.win_findbuf(chat.input)) do
+    vim.api.nvim_win_set_cursor(win, { last, #vim.fn.getbufline(chat.input, last)[1] })
+  end
+  field.changed(chat.input)
+  return true
+end
+
+return M

@@ -1,0 +1,199 @@
+"""A prompt that is edited and sent again takes the place of all that came after it."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.editor import Neovim
+from tests.support.factories import AssertScreen, PrepareScript, StartNeovim
+from tests.support.script import expect, fail, handshake, reply, status, text, turn
+from tests.support.servers import ScriptedServer
+from tests.ui.staged import CHAT, WITHOUT_HOST, draw, question, sent, wait_sent
+from tests.ui.talk import draft, lines_of, prompts, say, start_chat, wait_idle, wait_line
+from tests.ui.test_roll_back import ran, said, wrote
+from tests.ui.undone import plan, planned
+
+ANSWER = """
+local item = require('eca.state.mirror').pending(...)[1]
+require('eca.input.answer_mode').write(item)
+"""
+
+
+@pytest.fixture
+def server(scripted_server: PrepareScript, workspace: Path) -> ScriptedServer:
+    code = workspace / "code.txt"
+    code.write_text("1\n2\n3\n")
+    return scripted_server(
+        handshake(),
+        turn(ran(code, workspace / "made.txt"), status("idle")),
+        turn(wrote(code), status("idle")),
+        expect("chat/rollback"),
+        fail("chat/rollback", -32603, "not now"),
+        expect("chat/rollback"),
+        reply("chat/rollback", {}),
+        turn(said("u3", "tidy less"), text("tidied less"), status("idle")),
+    )
+
+
+def edit(nvim: Neovim, prompt: str) -> None:
+    """Press gs on a prompt."""
+    nvim.keys("<Esc>:EcaChat<CR><Esc><C-w>k")
+    nvim.keys(f"gg/{prompt}<CR>")
+    nvim.input("gs")
+    nvim.wait_for(lambda: draft(nvim) == prompt, "the prompt in the input")
+
+
+def test_a_prompt_is_sent_again_with_its_files(
+    start_nvim: StartNeovim, server: ScriptedServer, workspace: Path
+) -> None:
+    code, made = workspace / "code.txt", workspace / "made.txt"
+    settings = {"approval": {"guard": 0}}
+    nvim = start_chat(start_nvim, server, "code.txt", settings=settings, columns=80)
+    for words in ("tidy up", "go on"):
+        say(nvim, words)
+        nvim.wait_screen("allow this?")
+        nvim.command("Eca approve")
+        nvim.wait_until("#require('eca').pending() == 0")
+        wait_idle(nvim)
+    nvim.keys("imy draft<Esc>")
+
+    edit(nvim, "tidy up")
+    nvim.wait_screen("edit · empty it to cancel")
+    nvim.keys("dd")  # it cancels
+    nvim.wait_for(lambda: draft(nvim) == "my draft", "the draft that was set aside")
+    assert "empty it" not in nvim.screen
+
+    edit(nvim, "tidy up")
+    nvim.keys("cctidy less<Esc>")  # an empty line meanwhile cancels nothing
+    nvim.input("<CR>")
+    nvim.wait_screen('Send in place of "tidy up"')
+    nvim.input("q<CR>")  # nothing happens
+    nvim.wait_screen(lambda screen: "Send in place of" not in screen)
+    nvim.input("<CR>")
+    nvim.wait_screen('Send in place of "tidy up"')
+    nvim.input("2<CR>")
+    nvim.wait_screen("undo turns 1 to 2: tidy up")
+    nvim.keys("u")
+    nvim.wait_screen("nothing was sent: your text is still in the input")
+    assert draft(nvim) == "tidy less"
+    assert (code.read_text(), made.exists()) == ("1\n2\n3\n", False)
+    assert any("go on" in line for line in lines_of(nvim))
+
+    nvim.keys(":EcaChat<CR><Esc>")
+    nvim.input("<CR>")  # the files are back already
+    wait_line(nvim, "tidied less")
+    wait_idle(nvim)
+    assert draft(nvim) == "my draft"
+    assert prompts(server) == ["tidy up", "go on", "tidy less"]
+    assert [it["params"]["include"] for it in server.received("chat/rollback")] == [
+        ["messages"]
+    ] * 2
+    assert not any("go on" in line for line in lines_of(nvim))
+
+
+# --- the view alone -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stage(start_nvim: StartNeovim) -> Neovim:
+    """Neovim without a host, with two prompts on the screen."""
+    nvim = start_nvim(init=WITHOUT_HOST, columns=80, lines=24)
+    nvim.lua("require('eca').open({ chat = ... })", CHAT)
+    for block, words in enumerate(("first", "second"), 1):
+        ops = (["open", CHAT, block, "user", [], 0, None], ["append", CHAT, block, words])
+        draw(nvim, *ops, ["close", CHAT, block])
+    nvim.wait_screen("second")
+    return nvim
+
+
+def begin(nvim: Neovim, block: int, words: str) -> None:
+    """Choose a prompt to edit, and answer with its text."""
+    asked = len(sent(nvim, "timeline"))
+    nvim.keys("<Esc><C-w>kgg")
+    nvim.command(f"call search('^{words}', 'cw')")
+    nvim.input("gs")
+    wanted = wait_sent(nvim, "timeline", asked + 1)[-1]
+    moment = {"block": block, "kind": "user", "title": words, "text": words}
+    draw(nvim, ["answer", wanted["request"], [moment]])
+
+
+def input_text(nvim: Neovim) -> str:
+    return str(nvim.lua("return require('eca.input.field').of_chat(...)", CHAT))
+
+
+def kept_text(nvim: Neovim) -> str:
+    """Return what is saved, in case that Neovim ends."""
+    code = "return require('eca.input.drafts').text(require('eca.chat.buffers').get(...))"
+    return str(nvim.lua(code, CHAT))
+
+
+def test_what_is_set_aside_is_saved_and_a_second_edit_waits(
+    stage: Neovim, assert_screen: AssertScreen
+) -> None:
+    stage.keys("imine<Esc>")
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    assert_screen(stage, "edit_prompt")
+    stage.keys("A changed<Esc>")
+    assert kept_text(stage) == "mine\nfirst changed"
+    begin(stage, 2, "second")
+    stage.wait_screen("a prompt is being edited")
+    assert input_text(stage) == "first changed"
+    stage.lua("require('eca.input.drafts').forget()")  # its host is gone
+    assert input_text(stage) == "mine\nfirst changed"
+    assert kept_text(stage) == "mine\nfirst changed"
+
+
+def test_a_prompt_that_is_gone_leaves_its_text(stage: Neovim) -> None:
+    stage.keys("imine<Esc>")
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    draw(stage, ["remove", CHAT, 1])
+    stage.wait_screen(lambda screen: "▌ first" not in screen)
+    stage.keys("<CR>")
+    stage.wait_screen("the prompt that you edit is gone: sending adds a new one")
+    assert input_text(stage) == "mine\nfirst"
+    assert sent(stage, "prompt") == sent(stage, "rollback") == []
+
+
+def test_a_question_takes_the_input_and_gives_it_back(stage: Neovim) -> None:
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    draw(stage, ["pending", [question()]])
+    stage.wait_until("#require('eca').pending() == 1")
+    stage.lua(ANSWER, CHAT)
+    stage.wait_for(lambda: input_text(stage) == "", "the input to take an answer")
+    stage.keys("<Esc>")
+    assert kept_text(stage) == "first"
+    draw(stage, ["pending", []])
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt again")
+    stage.wait_screen("edit · empty it to cancel")
+    draw(stage, ["pending", [question()]])
+    stage.wait_until("#require('eca').pending() == 1")
+    stage.lua(ANSWER, CHAT)
+    stage.wait_for(lambda: input_text(stage) == "", "the input to take an answer")
+    stage.keys("<Esc>")
+    begin(stage, 2, "second")
+    stage.wait_screen("a prompt is being edited")
+
+
+def test_the_files_are_a_question_and_the_text_is_that_of_the_last_moment(
+    stage: Neovim, workspace: Path
+) -> None:
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    stage.keys("<CR>")
+    wanted = wait_sent(stage, "plan_undo")[-1]
+    assert (wanted["since"], wanted["messages"]) == (1, True)
+    draw(stage, ["answer", wanted["request"], plan(planned(workspace / "code.txt"), turns=(1,))])
+    stage.wait_screen("Send in place of")
+    stage.input("1<CR>")
+    wanted = wait_sent(stage, "rollback")[-1]
+    assert (wanted["block"], wanted["messages"], wanted["tools"]) == (1, True, False)
+    assert wanted["give_back"] is False
+    stage.keys("<CR>")
+    stage.wait_screen("the prompt is being sent")
+    stage.keys("A, at last<Esc>")
+    draw(stage, ["remove", CHAT, 1], ["answer", wanted["request"], True])
+    [prompt] = wait_sent(stage, "prompt")
+    assert prompt["text"] == "first, at last"
+    assert input_text(stage) == ""
