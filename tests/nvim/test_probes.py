@@ -41,7 +41,7 @@ def probes() -> Iterator[subprocess.Popen[bytes]]:
 def ask(probes: subprocess.Popen[bytes], seconds: float, **servers: Mapping[str, object]) -> None:
     """Send the request."""
     settings = {"servers": servers}
-    request = {"names": list(servers), "settings": settings, "folder": "/", "seconds": seconds}
+    request = {"names": list(servers), "settings": settings, "folders": ["/"], "seconds": seconds}
     assert probes.stdin is not None
     probes.stdin.write(json.dumps(request).encode() + b"\n")
     probes.stdin.flush()
@@ -56,7 +56,7 @@ def rows(probes: subprocess.Popen[bytes]) -> Sequence[str]:
 def test_servers_that_hang_have_their_time_together(probes: subprocess.Popen[bytes]) -> None:
     hangs = {"command": ["sleep", "1000"], "protocol": "acp"}
     ask(probes, 3, one=hangs, two=hangs)
-    told = [row for _ in range(2) for row in rows(probes)]
+    told = [row for _ in range(3) for row in rows(probes)]
     late = [row for row in told if re.fullmatch(r"warn it has not answered after [123]\.\d s", row)]
     assert len(late) == 2
     assert probes.wait() == 0

@@ -1,5 +1,7 @@
 """`:checkhealth eca`: what is needed, and each server, which is started for it and ended."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -104,3 +106,25 @@ def test_health_shakes_hands_with_each_server_and_leaves_none(start_nvim: StartN
     assert "'no-such-agent' not found: correct its path" in section(nvim, "Server missing")
     assert "no codex-acp on PATH: install it by npm install" in section(nvim, "Server codex")
     nvim.wait_for(lambda: not nvim.child.descendants(), "the probes and the servers to be gone")
+
+
+def test_health_says_what_checkpoints_take_and_what_works_without_git(
+    start_nvim: StartNeovim, workspace: Path, tmp_path: Path
+) -> None:
+    nvim = start_nvim(columns=120, lines=70, settings={"checkpoints": {"enabled": True, "days": 3}})
+    place = Path(nvim.lua("return vim.fn.stdpath('state')"), "eca", "checkpoints")
+    place.mkdir(parents=True)
+    (place / "file").write_bytes(os.urandom(3 << 20))
+    nvim.lua("local it = require('eca.health') it.PATIENCE, it.ANSWER = 50000, 40")
+    nvim.command("checkhealth eca")
+    told = section(nvim, "Checkpoints")
+    assert "OK git version" in told
+    assert f"{workspace} is in no repository: there only files that tools name can be taken" in told
+    assert f"all workspaces: 3.0 MiB in {place}" in told
+    assert "a workspace: at most 1024 MiB, for 3 days, no file above 20 MiB" in told
+    subprocess.run(["git", "init", "-q", str(workspace)], check=True)
+    nvim.lua("vim.env.PATH = ...", str(tmp_path))
+    nvim.command("checkhealth eca")
+    told = section(nvim, "Checkpoints")
+    assert "WARNING git is not installed: checkpoints need it. Without it only files that" in told
+    assert "is in no repository" not in told

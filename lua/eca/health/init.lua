@@ -100,6 +100,7 @@ end
 M.PATIENCE = 5000 -- ms that Neovim waits for the rows of all servers
 M.ANSWER = 4 -- seconds that a server has, less than PATIENCE, because Python has to start
 local STEP = 20 -- ms
+local CHECKPOINTS = '' -- no server has this name
 
 --- A line of the report: its level, its text, and advice.
 ---@alias eca.HealthRow ['ok'|'info'|'warn'|'error', string, string[]]
@@ -128,14 +129,18 @@ end
 ---@param names string[]
 ---@return string
 local function request(names)
-  local told = vim.tbl_map(function(server)
+  local settings = { checkpoints = config.get().checkpoints }
+  settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
+  settings.servers = vim.tbl_map(function(server)
     local protocol, mcp = server.protocol, server.mcp
     return { command = server.command, env = server.env, protocol = protocol, mcp = mcp }
   end, servers.options())
   return vim.json.encode({
-    names = names,
-    settings = { servers = told },
-    folder = require('eca.host.workspace').folders()[1],
+    names = vim.tbl_filter(function(name)
+      return name ~= CHECKPOINTS
+    end, names),
+    settings = settings,
+    folders = require('eca.host.workspace').folders(),
     seconds = M.ANSWER,
   }) .. '\n'
 end
@@ -146,7 +151,7 @@ end
 local function start_probes(names)
   local probes = { names = names, rows = {}, started = vim.uv.now() } ---@type eca.Probes
   local command = python.find()
-  if not command or #names == 0 then
+  if not command then
     probes.fault = 'the Python host cannot be started'
     return probes
   end
@@ -224,7 +229,18 @@ local function start_all()
   local probed = vim.tbl_filter(function(name)
     return name ~= ECA or not servers.how_to_install(ECA)
   end, all)
+  probed[#probed + 1] = CHECKPOINTS
   return { options = configured, names = all, probes = start_probes(probed) }
+end
+
+--- Report the rows of a server, or those about checkpoints.
+---@param probes eca.Probes
+---@param name string
+local function report(probes, name)
+  for _, row in ipairs(probes.rows[name] or {}) do
+    local level, text, advice = unpack(row)
+    health[level](text, #advice > 0 and advice or nil)
+  end
 end
 
 --- Report what the probes have found.
@@ -241,16 +257,15 @@ local function report_servers(started, complaints)
       end, GET_SERVER)
       health.warn('no eca on PATH: the built-in demo agent answers', remedies)
     end
-    for _, row in ipairs(started.probes.rows[name] or {}) do
-      local level, text, advice = unpack(row)
-      health[level](text, #advice > 0 and advice or nil)
-    end
+    report(started.probes, name)
     local idle = (started.options[name] or {}).idle or 0
     if idle > 0 then
       health.info(('it is ended after %g minutes without use: the option idle'):format(idle))
     end
     report_options(name, complaints)
   end
+  health.start('Checkpoints')
+  report(started.probes, CHECKPOINTS)
 end
 
 --- Run by `:checkhealth eca`.

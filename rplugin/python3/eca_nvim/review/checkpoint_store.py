@@ -38,7 +38,6 @@ from eca_nvim.review.git import (
     run_git,
     run_module,
     size_of,
-    size_of_file,
     sweep,
 )
 from eca_nvim.review.workspace import ProjectFolders, project_files
@@ -107,7 +106,7 @@ class CheckpointStore:
         Of many files a process with a low priority takes it: this one has to answer, and to stay
         small. A start of one takes longer than few files.
         """
-        if all(0 < size_of_file(self._index(it)) < FEW for it in roots):
+        if all(map(self._has_few, roots)):
             return self.take_here(roots, self._refused)
         about = (str(self._folder), self._process, self._most_bytes, roots, self._refused)
         taken, self._refused, fault = json.loads(run_module(__name__, json.dumps(about).encode()))
@@ -158,6 +157,13 @@ class CheckpointStore:
     def _index(self, root: str) -> Path:
         """Return git's list of the files of a folder."""
         return self._folder / f"index-{name_digest(os.fsencode(root))}-{self._process}"
+
+    def _has_few(self, root: str) -> bool:
+        """Return whether a folder had few files, the last time."""
+        try:
+            return self._index(root).stat().st_size < FEW
+        except FileNotFoundError:
+            return False
 
     def _files(
         self, root: str, refused: dict[str, str]

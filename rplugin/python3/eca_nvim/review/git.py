@@ -91,14 +91,24 @@ def clean_environment() -> dict[str, str]:
     return {**kept, "GIT_ALLOW_PROTOCOL": "none", "GIT_TERMINAL_PROMPT": "0"}
 
 
+def _git() -> str:
+    git = shutil.which("git")
+    if git is None:
+        raise GitFailed(MISSING)
+    return git
+
+
+def git_version() -> str:
+    """Return what git calls itself, in one line. Raises GitFailed."""
+    told = _run([_git(), "--version"], b"", clean_environment(), "/", LISTING_PATIENCE)
+    return told.decode(errors="replace").strip()
+
+
 def list_project(folder: str) -> bytes:
     """Return the files of a project, each with a NUL after it, without what git ignores there.
 
     A repository inside the folder is one entry. Raises GitFailed: a part would look like all.
     """
-    git = shutil.which("git")
-    if git is None:
-        raise GitFailed(MISSING)
     # A repository's configuration may name programs that git would start.
     options = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
     what = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -107,7 +117,7 @@ def list_project(folder: str) -> bytes:
         "GIT_OPTIONAL_LOCKS": "0",
         "LC_ALL": "C",
     }
-    return _run([git, *options, *what], b"", environment, folder, LISTING_PATIENCE)
+    return _run([_git(), *options, *what], b"", environment, folder, LISTING_PATIENCE)
 
 
 def run_git(
@@ -122,12 +132,10 @@ def run_git(
 
     root: the folder whose files it is about; index: the file for its list of them.
     """
-    git, options = shutil.which("git"), list[str]()
-    if git is None:
-        raise GitFailed(MISSING)
+    options: list[str] = []
     for name, value in {**_OPTIONS, "core.bare": str(root is None).lower()}.items():
         options += ["-c", f"{name}={value}"]
-    command = [*_priority(), git, *options, task, *arguments]
+    command = [*_priority(), _git(), *options, task, *arguments]
     environment, folder = _environment(repository, root, index), root or str(repository)
     try:
         with locked(repository, fcntl.LOCK_SH) as lock:
@@ -334,14 +342,6 @@ def size_of(repository: Path) -> int:
         with suppress(OSError):  # it is gone
             size += path.lstat().st_blocks * _BLOCK
     return size
-
-
-def size_of_file(path: Path) -> int:
-    """Return the bytes of a file, 0 if there is none."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def inherit_index(index: Path) -> None:

@@ -43,6 +43,8 @@ from eca_nvim.review.git import GitFailed
 from eca_nvim.review.snapshots import LINKED
 from eca_nvim.threads import run_in_thread
 
+FOLDER: Final = "checkpoints"
+"""The folder of all stores, below that where everything is saved."""
 MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
 MOST_REFUSED: Final = 1000
@@ -87,7 +89,7 @@ class Checkpoints:
         self._store: CheckpointStore | None = None
         if folder is not None and folders and limits.enabled:
             name = name_digest(os.fsencode("\n".join(folders.first)))
-            place = Path(folder, "checkpoints", name)
+            place = Path(folder, FOLDER, name)
             self._store = CheckpointStore(place, process, int(min(limits.max_file, MIB) * MIB))
         self._folders = folders
         self._limits = limits
