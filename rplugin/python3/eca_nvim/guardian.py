@@ -20,6 +20,7 @@ Rules kept here:
 - Process ids are reused: a session is signalled only while its leader has the same start time, or
   is gone (an id is not reused while its session has members).
 - It ignores signals that ask it to end, and it imports little: it starts together with the host.
+  `typing` would be a fifth of its start.
 - Its exit status says whether anything was left for it to end (`HAD_TO_END`): after an ordinary
   end of Neovim there is nothing, and tests hold us to that.
 """
@@ -32,36 +33,35 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 # Seconds that each has to end. A user who restarts or leaves a server waits for all steps of it.
-GOODBYE_S: Final = 3.0
+GOODBYE_S = 3.0
 """For an ECA server to answer `shutdown`: it stops its MCP servers."""
-EXIT_S: Final = 0.5
+EXIT_S = 0.5
 """For a server to exit after that, or after the end of its input: agents save their sessions."""
-GRACE_S: Final = 0.15
+GRACE_S = 0.15
 """Between SIGTERM and SIGKILL."""
-CLOSE_S: Final = 5.0
+CLOSE_S = 5.0
 """For all steps together; then closing is cancelled, which kills."""
-PARTING_S: Final = 1.0
+PARTING_S = 1.0
 """For a server that closed a pipe to exit by itself."""
-HOST_EXIT_S: Final = 3.0
+HOST_EXIT_S = 3.0
 """For a host to save and to exit after Neovim."""
-SERVER_EXIT_S: Final = 3.0
+SERVER_EXIT_S = 3.0
 """For servers to exit when the host has asked them and is gone: they end servers of their own."""
-HAD_TO_END: Final = 1
+HAD_TO_END = 1
 """Exit status if it had to kill the host, or if a session of the host had still processes."""
-ASKED: Final = 0
+ASKED = 0
 """Written by the host in place of a session's id when it has asked all servers to end."""
-ID_BYTES: Final = 4
+ID_BYTES = 4
 """Bytes of a session's id in the pipe, so that one read returns one id."""
 
-MARK: Final = "ECA_NVIM_SERVER"
+MARK = "ECA_NVIM_SERVER"
 """The variable with the mark of a server, which all that it starts inherits."""
 
-POLL_S: Final = 0.01
+POLL_S = 0.01
 """Seconds between two checks whether a session is gone: there is no event for it."""
-PROC: Final = Path("/proc")
+PROC = Path("/proc")
 HAS_PROC = (PROC / "self" / "stat").exists()
 
 
@@ -147,7 +147,7 @@ def _is_read(target: Path) -> bool:
     return str(target).startswith(("pipe:", "socket:", "/dev/pts/"))
 
 
-_ENDED: Final = frozenset("ZX")
+_ENDED = frozenset("ZX")
 """States of a process that has ended but was not reaped by its parent."""
 
 
