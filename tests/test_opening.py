@@ -203,6 +203,11 @@ OWN_NAMES = {
     "review/git.py": {"open", "read_text", "write_text"},  # a repository of ours, and /proc
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "server/find.py": {"read_bytes"},  # beside it
+    # Only in the folder of what is installed, by names that have no folder in them.
+    "server/download.py": {"open"},
+    "server/installed.py": {"open", "read_bytes"},
+    "server/installer.py": {"read_bytes"},
+    "server/offers.py": {"read_bytes", "write_bytes"},
     "session/requests/images.py": {"write_bytes"},
     "transport/pipes.py": {"FileIO"},
     "transport/process.py": {"FileIO"},

@@ -15,7 +15,7 @@ PACKAGE = REPOSITORY / "rplugin" / "python3" / "eca_nvim"
 
 
 def test_servers() -> None:
-    known = json.loads((PACKAGE / "server" / "known.json").read_text())
+    known = json.loads((PACKAGE / "server" / "known.json").read_text())["servers"]
     listed = re.findall(
         r"(?m)^\| `([a-z-]+)` \| `(\S+)` \| [`<](.+)[`>] \|$", documents.section("### Agents")
     )

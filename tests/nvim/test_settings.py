@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from eca_nvim.nvim.settings import Settings, read_settings
-from eca_nvim.server.find import ServerOptions
+from eca_nvim.server.find import Finding, ServerOptions
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,14 @@ from eca_nvim.server.find import ServerOptions
     ],
 )
 def test_options_become_settings(options: dict[str, object], settings: Settings) -> None:
-    assert read_settings(options) == settings
+    assert read_settings(options) == settings._replace(finding=Finding(settings.servers))
+
+
+def test_where_servers_are_installed_from() -> None:
+    told = {"folder": "/data", "releases": "https://mirror/eca", "registry": "https://mirror"}
+    finding = read_settings({"install": told, "server": {"download": False}}).finding
+    assert finding[1:] == ("/data", "https://mirror/eca", "https://mirror", False)
+    assert read_settings({"install": []}).finding == Finding()
 
 
 def test_values_of_mcp_servers_are_secrets_if_they_are_long() -> None:

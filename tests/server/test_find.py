@@ -258,7 +258,7 @@ def test_a_known_agent_that_is_missing_says_how_to_install_it(name: str, tmp_pat
         find_server(name, servers)
     program, install = KNOWN[name].command[0], KNOWN[name].install
     assert str(fault.value).startswith(f"there is no {program} on PATH: install it")
-    assert str(fault.value).endswith(f" {install}")
+    assert str(fault.value).endswith(f" {install}, or by :Eca install {name}")
 
 
 def test_the_help_lists_the_known_agents() -> None:

@@ -8,6 +8,7 @@ from tests.session.test_options import LISTED, Fictive, values
 
 from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.chat.vocabulary import intents, query_intents
+from eca_nvim.server.find import Finding
 
 pytestmark = pytest.mark.anyio
 
@@ -28,7 +29,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("is_ready", [True, False])
 async def test_a_choice_has_the_agent_list_what_there_is(rig: Rig, is_ready: bool) -> None:
-    rig.session.configure({"eca": {"mode": "plan"}})
+    rig.session.configure({"eca": {"mode": "plan"}}, Finding())
     rig.do(intents.OpenChat("a"))
     agent = await rig.starting()
     if is_ready:
@@ -72,7 +73,7 @@ async def test_a_choice_does_not_open_a_chat_whose_text_is_wanted(
 async def test_the_last_choice_of_the_user_counts_however_it_is_named(
     rig: Rig, configured: str, names: tuple[str, ...]
 ) -> None:
-    rig.session.configure({"eca": {configured: "yolo"}})
+    rig.session.configure({"eca": {configured: "yolo"}}, Finding())
     rig.do(intents.OpenChat("a"))
     agent = await rig.starting()
     chosen = ("Plan", "Code")[-len(names) :]

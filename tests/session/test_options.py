@@ -25,6 +25,7 @@ from eca_nvim.chat.vocabulary.options import (
     Unasked,
 )
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
+from eca_nvim.server.find import Finding
 
 pytestmark = pytest.mark.anyio
 
@@ -341,7 +342,7 @@ async def test_options_stay_with_their_server(rig: Rig) -> None:
 
 
 async def test_a_new_chat_gets_what_the_options_say(rig: Rig) -> None:
-    rig.session.configure({"eca": {"model": "small", "web": True, "mode": "yolo"}})
+    rig.session.configure({"eca": {"model": "small", "web": True, "mode": "yolo"}}, Finding())
     agent = await begun(rig)
     assert agent.told == [
         ("set", "a", "m", "small"),
@@ -369,7 +370,7 @@ async def test_a_new_chat_gets_what_the_options_say(rig: Rig) -> None:
 
 
 async def test_what_the_options_say_wrongly_is_said_in_the_chat(rig: Rig) -> None:
-    rig.session.configure({"eca": {"model": "huge", "modle": "big", "trust": True}})
+    rig.session.configure({"eca": {"model": "huge", "modle": "big", "trust": True}}, Finding())
     agent = await begun(rig)
     assert agent.told == []
     assert sorted(rig.view.text().split("\n")) == [
@@ -384,7 +385,7 @@ async def test_what_the_options_say_is_set_although_it_is_listed_late(
 ) -> None:
     lists = Fictive.open_chat
     monkeypatch.setattr(Fictive, "open_chat", lists_nothing)
-    rig.session.configure({"eca": {"model": "small"}})
+    rig.session.configure({"eca": {"model": "small"}}, Finding())
     agent = await begun(rig)
     line = "servers.eca.options.model is not set: this server has no model to choose"
     assert (agent.told, rig.view.text()) == ([], line)

@@ -19,6 +19,7 @@ from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, ChatCleared, Role, TextReceived
 from eca_nvim.chat.vocabulary.options import MODE, ChatOption, OptionRefused, OptionValue, Unasked
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
+from eca_nvim.server.find import Finding
 from eca_nvim.session.options.lines import ASKS_MORE
 from eca_nvim.store import Store
 
@@ -220,7 +221,7 @@ async def test_the_users_choice_then_his_options_then_the_last_choice(
 
     def configured_rig(self: Rig, *arguments: Value) -> None:
         init(self, *arguments)
-        self.session.configure(configures)
+        self.session.configure(configures, Finding())
         if last:
             self.persistence.keep_choice("eca", "mode-id", last)
 
@@ -314,7 +315,7 @@ async def test_a_choice_does_not_become_a_mode_that_does_not_ask(tmp_path: Path,
 
 async def test_an_option_of_the_user_names_no_other_category(tmp_path: Path) -> None:
     async with neovim(tmp_path) as rig:
-        rig.session.configure({"eca": {"model": "yolo"}})
+        rig.session.configure({"eca": {"model": "yolo"}}, Finding())
         rig.do(intents.OpenChat("a"))
         agent = await rig.starting()
         assert isinstance(agent, Returning)

@@ -79,7 +79,7 @@ USED = "local known, used = _G.known[...], _G.used[...] return { known, vim.tbl_
 SAID = "vim.fn.execute('messages'):find('{}')"
 PENDING = "#require('eca').pending() > 0"
 ELSEWHERE = {
-    "subcommands": {"install", "health"},  # these build and probe in processes of their own
+    "subcommands": {"install", "update", "uninstall", "health"},  # in processes of their own
     "intents": {
         *("attach", "drawn", "returned"),  # the ways of all others
         "image",  # needs a terminal with images

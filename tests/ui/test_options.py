@@ -24,7 +24,7 @@ CONTRACT = {
     "log_level",
 }
 """The names of the contract that have a default; `python` has none."""
-BEYOND = {"follow", "templates", "turn"}
+BEYOND = {"follow", "install", "templates", "turn"}
 """Options that the contract does not name."""
 
 

@@ -1,7 +1,6 @@
 """Several servers in one Neovim: two demo agents at once, on a real screen."""
 
 import os
-import re
 import signal
 import sys
 from pathlib import Path
@@ -118,22 +117,25 @@ def test_a_server_is_chosen_by_name(nvim: Neovim) -> None:
     assert nvim.lua("return require('eca').chats()[2].server_name") == "two"
 
 
-def test_the_list_has_all_known_servers_and_marks_the_one_that_answers(
+def test_the_panel_has_all_known_servers_and_marks_the_one_that_answers(
     start_nvim: StartNeovim, tmp_path: Path
 ) -> None:
-    """Each row is one line on a screen of 80 columns."""
     (tmp_path / "qwen").touch(0o755)
-    nvim = start_nvim(columns=80, lines=40)
+    nvim = start_nvim(columns=80, lines=60)
     nvim.lua("vim.env.PATH = ...", str(tmp_path))
     nvim.keys(":Eca server<CR>")
-    screen = nvim.wait_screen("Choose the server")
-    rows = re.findall(r"(?m)^ *\d+: (.*\S)$", screen.text())
-    assert rows[:3] == ["  acp-demo", "● demo", "  qwen"]
-    assert rows[3:] == [
-        f"  {name:10} install: {it.install}" for name, it in sorted(KNOWN.items()) if name != "qwen"
+    nvim.wait_screen("● here")
+    rows = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")
+    assert [row.split()[:3] for row in rows[:3]] == [
+        ["here", "qwen", str(tmp_path / "qwen")],
+        ["here", "acp-demo"],
+        ["●", "here", "demo"],
     ]
-    nvim.keys("3<CR>")
+    for name, it in sorted(KNOWN.items()):
+        assert name == "qwen" or any(name in row and it.install in row for row in rows)
+    nvim.keys("<CR>")
     nvim.wait_screen("new chats talk to qwen")
+    assert nvim.lua("return vim.api.nvim_get_current_line()").startswith("● here")
 
 
 @pytest.mark.parametrize("server", ["eca", "demo", "acp-demo"])
@@ -155,4 +157,4 @@ def test_the_first_screen_says_why_the_demo_agent_answers(
         assert line.endswith("Installed: codex, gemini. Try `:Eca server codex`")
     else:
         (line,) = reason
-        assert line.endswith("`:Eca server` lists agents, and how to install them.")
+        assert line.endswith("`:Eca install eca` gets it; `:Eca server` lists agents.")

@@ -45,29 +45,76 @@ local function take(name)
   end
 end
 
---- Ask for a server: first those that can be started, then the others, with how to install them.
-local function ask()
-  local answering = servers.answering()
-  local there, missing = {}, {} ---@type string[], string[]
-  for _, name in ipairs(servers.names()) do
-    table.insert(servers.how_to_install(name) and missing or there, name)
-  end
-  choose.one('Choose the server', vim.list_extend(there, missing), function(name)
-    local install = servers.how_to_install(name)
-    local how = install and ('%-10s install: %s'):format(name, install) or name
-    return (name == answering and '● ' or '  ') .. how
-  end, take)
-end
+local PANEL = 'server'
 
---- Choose the server of chats to come; without a name, ask for one.
+--- Choose the server of chats to come; without a name, show all of them.
 ---@param name? string
 function M.choose(name)
   config.forget()
   if not name then
-    return ask()
+    return require('eca.panels').open(PANEL)
   end
   name = meant(name)
   return name and take(name)
+end
+
+--- Have the panel of servers do something with one.
+---@param action 'install'|'undo'|'uninstall'
+---@param name string
+local function act(action, name)
+  local panels = require('eca.panels')
+  panels.open(PANEL, name)
+  local payload = { panel = PANEL, action = action, row = name, values = {} }
+  host.ask('act_in_panel', payload, function() end) -- the panel shows what follows
+end
+
+--- Build the plugin's Python environment; with a name, plan to install that server.
+---@param name? string
+function M.install(name)
+  if not name then
+    return require('eca.commands.plugin').install()
+  end
+  act('install', name)
+end
+
+--- The servers that `:Eca install` may know; others are in the registry.
+---@return string[]
+function M.installable()
+  return vim.tbl_keys(servers.known())
+end
+
+local UNDO = '--undo'
+
+--- Look for a newer version of a server, default: of ECA; `--undo` uses the one before again.
+---@param words? string
+function M.update(words)
+  local name, undo = servers.ECA, false
+  for word in vim.gsplit(words or '', '%s+', { trimempty = true }) do
+    undo = undo or word == UNDO
+    name = word ~= UNDO and word or name
+  end
+  if not vim.list_contains(servers.installed(), name) then
+    local line = ':Eca install has not installed %s, so it cannot update it'
+    return notify.warn(line:format(sanitize.line(name)))
+  end
+  act(undo and 'undo' or 'install', name)
+end
+
+---@return string[]
+function M.updatable()
+  return vim.list_extend({ UNDO }, servers.installed())
+end
+
+--- Remove a server that was installed; asks first.
+---@param name? string
+function M.uninstall(name)
+  if not name or not vim.list_contains(servers.installed(), name) then
+    local there = table.concat(servers.installed(), ', ')
+    return notify.warn(':Eca uninstall takes one of: ' .. (there ~= '' and there or 'none yet'))
+  end
+  choose.sure('Uninstall', ("Remove %s from the plugin's own folder?"):format(name), function()
+    act('uninstall', name)
+  end)
 end
 
 local MOST_JOBS, JOB_CELLS = 3, 40

@@ -13,17 +13,12 @@ local subcommands = require('eca.commands.subcommands')
 
 local M = {}
 
---- Names that are reserved for later versions.
-M.planned = { 'update' }
-
 --- What is wrong with the name of a subcommand, and the remedy.
 ---@param name string
 ---@param possible string[] the names that begin like this
 ---@return string
 local function complaint(name, possible)
-  if vim.list_contains(M.planned, name) then
-    return (':Eca %s does not exist in this version'):format(name)
-  elseif #possible > 1 then
+  if #possible > 1 then
     return (':Eca %s is ambiguous: %s'):format(name, table.concat(possible, ', '))
   end
   local near = did_you_mean.nearest(name, subcommands.beginning(''))

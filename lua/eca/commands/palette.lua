@@ -7,7 +7,6 @@ local abilities = require('eca.state.abilities')
 local actions = require('eca.keymaps.actions')
 local chats = require('eca.chat.buffers')
 local choose = require('eca.ui.choose')
-local config = require('eca.config')
 local disk_check = require('eca.editor.checktime')
 local contexts = require('eca.context')
 local display_width = require('eca.ui.display_width')
@@ -16,6 +15,7 @@ local help = require('eca.actions.help')
 local history = require('eca.input.history')
 local mirror = require('eca.state.mirror')
 local places = require('eca.context.places')
+local servers = require('eca.state.servers')
 local subcommands = require('eca.commands.subcommands')
 local chat_options = require('eca.actions.options')
 local transcript = require('eca.transcript')
@@ -80,7 +80,7 @@ function M.look(id)
     conflicts = #disk_check.conflicts() > 0,
     shown = is_shown,
     hidden = chat ~= nil and not is_shown,
-    servers = next(config.get().servers) ~= nil,
+    installed = #servers.installed() > 0,
     failed = status.server == 'failed',
     started = started,
     stopped = not started,

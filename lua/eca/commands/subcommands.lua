@@ -242,9 +242,23 @@ add('clear', 'settled', { action = 'Clear', bang = true })
 add('delete', 'chat', { action = 'Delete', bang = true })
 add('install', 'failed', {
   text = "build the plugin's Python environment",
-  run = 'commands.plugin.install',
+  takes = 'text',
+  run = 'actions.servers.install',
+  choices = 'actions.servers.installable',
 })
-add('server', 'servers', server('choose', 'choose the server of new chats', SERVERS))
+add('update', 'installed', {
+  text = 'look for a newer version of the ECA server',
+  takes = 'text',
+  run = 'actions.servers.update',
+  choices = 'actions.servers.updatable',
+})
+add('uninstall', 'installed', {
+  typed = true,
+  text = 'remove a server that was installed',
+  takes = 'text',
+  run = 'actions.servers.uninstall',
+  choices = 'state.servers.installed',
+})
 add('folder', 'started', {
   typed = true,
   text = 'let the agents work in another folder, too',
@@ -252,13 +266,16 @@ add('folder', 'started', {
   run = 'actions.folders.run',
   choices = 'commands.completion.folders',
 })
+add('server', 'always', server('choose', 'see all servers, install and choose one', SERVERS))
 for _, panel in ipairs(require('eca.state.panel_names')) do
-  add(panel[1], 'always', {
-    text = panel[2],
-    run = function()
-      require('eca.panels').open(panel[1])
-    end,
-  })
+  if not M.by_name[panel[1]] then
+    add(panel[1], 'always', {
+      text = panel[2],
+      run = function()
+        require('eca.panels').open(panel[1])
+      end,
+    })
+  end
 end
 add('start', 'stopped', server('start', 'start the server', SERVERS))
 add('restart', 'started', server('restart', 'restart the server', SERVERS))

@@ -12,6 +12,7 @@ local M = {}
 ---@class eca.Options
 ---@field server string|eca.options.Server the name of one, or what `servers.eca` is
 ---@field servers table<string, eca.options.Server> by name
+---@field install { releases?: string, registry?: string } base URLs
 ---@field python? string Python of the host; default: the plugin's own environment
 ---@field layout 'right'|'left'|'bottom'|'top'|'float'|'tab'|'current'
 ---@field width number columns, or below 1 a part of them
@@ -99,6 +100,8 @@ M.entries = {
       idle = { types = { 'number' }, least = 0 },
     },
   },
+  ['install.releases'] = { types = { 'string' } },
+  ['install.registry'] = { types = { 'string' } },
   python = { types = { 'string' } },
   layout = {
     types = { 'string' },

@@ -131,6 +131,7 @@ end
 local function request(names)
   local settings = { checkpoints = config.get().checkpoints }
   settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
+  settings.install = { folder = servers.folder() }
   settings.servers = vim.tbl_map(function(server)
     local protocol, mcp = server.protocol, server.mcp
     return { command = server.command, env = server.env, protocol = protocol, mcp = mcp }

@@ -98,6 +98,7 @@ local function attach()
   local settings = without_functions(require('eca.config').get())
   settings.log_path = log.path()
   settings.templates = require('eca.state.templates').folders()
+  settings.install.folder = servers.folder()
   settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
   local payload = {
     settings = settings,
@@ -194,6 +195,7 @@ local function head_start(server)
     each.mcp, each.options = nil, nil -- for sessions; the environment is no place for secrets
   end
   local settings = { server = server, servers = described }
+  settings.install = { folder = servers.folder() }
   return { settings = settings, folder = workspace.folders()[1] }
 end
 

@@ -15,6 +15,7 @@ local host = require('eca.host')
 local keys = require('eca.panels.keys')
 local others = require('eca.ui.others')
 local return_window = require('eca.ui.return_window')
+local servers = require('eca.state.servers')
 local to_code = require('eca.window.to_code')
 local windows = require('eca.window')
 
@@ -40,6 +41,7 @@ local M = {}
 ---@field origin eca.Origin
 ---@field guard? eca.Guard another row has come under the cursor
 ---@field guarded? string its id
+---@field aim? string the row that it was opened for
 ---@field open fun(name: string) shows another panel in its place
 ---@field close fun() closes the window in which the user is
 
@@ -262,6 +264,7 @@ function M.set_rows(op)
   if not op.more then
     restore(panel, panel.places)
     panel.places = nil
+    keys.aim(panel)
   end
   panel.was_wide = is_wide(panel.buf)
   fit(panel)
@@ -276,7 +279,7 @@ local function ask(panel)
   panel.rows, panel.actions, panel.places, panel.showing = {}, {}, nil, showings
   write(panel.buf, 0, -1, { { id = '', line = { { FIRST, 'EcaMuted', 0 } } } })
   local payload = { panel = panel.name, chat = panel.chat, chats = chats.ids() }
-  payload.showing = panel.showing
+  payload.showing, payload.next_server = panel.showing, servers.answering()
   host.send('show_panel', payload)
 end
 
@@ -322,15 +325,23 @@ end
 
 --- Show a panel, in the window of another one if the user is in it, and enter it.
 ---@param name string
-function M.open(name)
+---@param row? string the id of a row for which it is opened
+function M.open(name, row)
   highlights.setup()
   local chat, before = windows.current_chat(), of_buffer(vim.api.nvim_get_current_buf())
   local there = shown[name] and vim.fn.win_findbuf(shown[name].buf)[1]
   if there then
     others.go_to(there)
+    shown[name].aim = row
+    for index, each in ipairs(shown[name].rows) do
+      if each.id == row then
+        vim.api.nvim_win_set_cursor(there, { index, 0 })
+      end
+    end
     return
   end
   local panel = create(name)
+  panel.aim = row
   panel.chat = before and before.chat or chat
   panel.origin = before and before.origin or return_window.here()
   to_code.uncover() -- a chat that floats would cover the panel

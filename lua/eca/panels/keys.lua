@@ -73,11 +73,14 @@ end
 ---@field line? integer
 ---@field chat? string
 ---@field new? string a server, for a new chat; '': that of chats to come
+---@field server? string that of chats to come from now on
+---@field row? string one whose answer the cursor goes to, once it is there
 
 --- Show what the host answers.
+---@param panel eca.ShownPanel
 ---@param answer? eca.PanelAnswer
 ---@param asked eca.Asked
-local function follow(answer, asked)
+local function follow(panel, answer, asked)
   if not answer then
     return
   end
@@ -86,6 +89,10 @@ local function follow(answer, asked)
   elseif answer.new and return_window.may_focus(asked, 'the new chat') then
     local server = answer.new ~= '' and answer.new or nil
     require('eca.chat.open').chat(require('eca.chat.buffers').new(), nil, true, server)
+  elseif answer.row then
+    panel.aim = answer.row
+  elseif answer.server then
+    vim.cmd.Eca({ args = { 'server', answer.server } })
   elseif answer.open and return_window.may_focus(asked, 'the file') then
     require('eca.window.to_code').enter()
     local shown, fault = pcall(files.show, answer.open)
@@ -134,7 +141,7 @@ local function act(panel, action, row)
     local payload = { panel = panel.name, action = action.name, values = values }
     payload.row = row and row.id
     host.ask('act_in_panel', payload, function(answer)
-      follow(answer, asked)
+      follow(panel, answer, asked)
     end)
   end
   local function go_on()
@@ -252,6 +259,32 @@ function M.help(panel)
     { title = 'on other rows', rows = elsewhere },
     { title = 'in all panels', rows = own },
   })
+end
+
+--- Put the cursor on the row that a panel was opened for, then on that with the keys that answer;
+--- not if the user has moved it.
+---@param panel eca.ShownPanel
+function M.aim(panel)
+  local win = panel.aim and vim.fn.win_findbuf(panel.buf)[1]
+  local at = win and panel.rows[vim.api.nvim_win_get_cursor(win)[1]]
+  if not at then
+    return
+  elseif at ~= panel.rows[1] and at.id ~= panel.aim then
+    panel.aim = nil
+    return
+  end
+  for index, row in ipairs(panel.rows) do
+    local is_answer = vim.startswith(row.id, panel.aim .. '\nyes ')
+    if is_answer then
+      panel.aim, panel.guard, panel.guarded = nil, guard.begin(), row.id
+    end
+    if is_answer or row.id == panel.aim then
+      vim.api.nvim_win_set_cursor(win, { index, 0 })
+    end
+    if is_answer then
+      return
+    end
+  end
 end
 
 --- Map a key of a panel, unless the user has mapped it.

@@ -2,6 +2,7 @@
 
 ---@type [string, string][]
 return {
+  { 'server', 'see all servers, install and choose one' },
   { 'dashboard', 'show what all chats do and wait for' },
   { 'checkpoints', 'go back to the files before a prompt' },
   { 'jobs', 'show what runs in the background' },

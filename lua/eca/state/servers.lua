@@ -10,6 +10,7 @@ local python = require('eca.host.python')
 local M = {}
 
 local ECA, DEMO, ACP_DEMO = 'eca', 'demo', 'acp-demo'
+M.ECA = ECA
 
 ---@class eca.KnownServer
 ---@field command string[]
@@ -22,7 +23,7 @@ local known ---@type table<string, eca.KnownServer>?
 function M.known()
   if not known then
     local path = vim.fs.joinpath(python.PACKAGE, 'server', 'known.json')
-    known = vim.json.decode(table.concat(vim.fn.readfile(path), '\n'))
+    known = vim.json.decode(table.concat(vim.fn.readfile(path), '\n')).servers
   end
   return known
 end
@@ -67,13 +68,39 @@ function M.options()
   return all
 end
 
+--- The folder of what `:Eca install` has installed (`server/installed.py`).
+---@return string
+function M.folder()
+  return vim.fs.joinpath(vim.fn.stdpath('data') --[[@as string]], 'eca', 'servers')
+end
+
+--- Has `:Eca install` installed a server?
+---@param name string
+---@return boolean
+local function is_installed(name)
+  return vim.uv.fs_stat(vim.fs.joinpath(M.folder(), name, 'state.json')) ~= nil
+end
+
+--- The servers that `:Eca install` has installed.
+---@return string[] names
+function M.installed()
+  local names = {} ---@type string[]
+  for name in vim.fs.dir(M.folder()) do
+    names[#names + 1] = is_installed(name) and name or nil
+  end
+  table.sort(names)
+  return names
+end
+
 --- How to install a known server that cannot be started without that; nil for any other.
 ---@param name string
 ---@return string?
 function M.how_to_install(name)
   local server = M.known()[name]
-  local has_command = (M.options()[name] or {}).command ~= nil
-  local is_there = not server or has_command or vim.fn.executable(server.command[1]) == 1
+  local is_there = not server
+    or (M.options()[name] or {}).command ~= nil
+    or vim.fn.executable(server.command[1]) == 1
+    or is_installed(name)
   return not is_there and server.install or nil
 end
 
@@ -84,11 +111,15 @@ function M.answering()
   return name == ECA and M.how_to_install(ECA) and DEMO or name
 end
 
---- All servers that can be chosen: those of the options, the known ones, and the demo agent.
+--- All servers that can be chosen: those of the options, the known ones, those that are installed,
+--- and the demo agent.
 ---@return string[] names
 function M.names()
   local names = { [DEMO] = true, [ACP_DEMO] = true, [M.default()] = true }
   for name in pairs(vim.tbl_extend('keep', config.get().servers, M.known())) do
+    names[name] = true
+  end
+  for _, name in ipairs(M.installed()) do
     names[name] = true
   end
   local sorted = vim.tbl_keys(names)

@@ -14,7 +14,7 @@ from pathlib import Path
 MOST_TOKENS = 1_000_000
 _FIGURES = re.compile("[0-9]{1,9}")
 _MOST_NAMED = 4
-_NO_OTHERS = "`:Eca server` lists agents, and how to install them."
+_NO_OTHERS = "`:Eca install eca` gets it; `:Eca server` lists agents."
 
 Step = tuple[str, ...]
 """A verb of the engine and its words. `{fact}` in a word stands for what `facts` and steps know."""

@@ -64,7 +64,7 @@ class Agents:
             found, process = early.server, early.process
         else:
             try:
-                found = find_server(server, self.settings.servers)
+                found = find_server(server, self.settings.servers, self.settings.finding.folder)
             except BadServerOption as fault:
                 raise AgentFault(str(fault)) from fault
         warnings: tuple[str, ...] = ()

@@ -99,7 +99,7 @@ class App:
         lines = settings.diff_lines or DIFF_LINES
         self._session.render_with(follow=settings.follow, diff_lines=lines)
         self._session.default_server(settings.default_server)
-        self._session.configure(settings.options)
+        self._session.configure(settings.options, settings.finding)
         project = settings.templates_project
         project = PROJECT_FOLDER if project is None else project
         self._session.template_folders = TemplateFolders(settings.templates_user, project)

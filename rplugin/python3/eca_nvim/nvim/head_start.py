@@ -56,7 +56,7 @@ def head_start() -> HeadStart | None:
     wanted = json.loads(description)
     settings = read_settings(wanted["settings"])
     try:
-        server = find_server(settings.default_server, settings.servers)
+        server = find_server(settings.default_server, settings.servers, settings.finding.folder)
         process = spawn(server.command, marked(server.environment), wanted["folder"])
     except (BadServerOption, StartError):
         return None

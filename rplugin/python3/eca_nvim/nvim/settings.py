@@ -6,7 +6,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from eca_nvim.server.find import ECA, ServerOptions
+from eca_nvim.server.find import ECA, REGISTRY, RELEASES, Finding, ServerOptions
 
 SHORTEST_SECRET = 8
 """Characters. Shorter values are hidden only where they stand beside their names: hiding each
@@ -23,7 +23,8 @@ class Settings(NamedTuple):
     usual; icons: glyphs by name; log_path: None for no log; store_path: the folder for what is
     saved across restarts, None to save nothing; templates_user: the folder of the user's templates,
     "" for none; templates_project: that in a project, None for the usual one; checkpoints: see
-    `session.files.checkpoints.Limits`.
+    `session.files.checkpoints.Limits`; finding: where servers are found and installed from, whose
+    `servers` are those above.
     """
 
     servers: Mapping[str, ServerOptions] = MappingProxyType({})
@@ -39,6 +40,7 @@ class Settings(NamedTuple):
     templates_user: str = ""
     templates_project: str | None = None
     checkpoints: Mapping[str, Any] = MappingProxyType({})
+    finding: Finding = Finding()
 
     @property
     def options(self) -> Mapping[str, Mapping[str, str | bool]]:
@@ -61,9 +63,9 @@ def read_settings(options: Mapping[str, Any]) -> Settings:
     """
     server, lines = options.get("server"), _table(options.get("diff")).get("lines")
     templates = _table(options.get("templates"))
-    project = templates.get("project")
+    project, servers = templates.get("project"), _servers(options)
     return Settings(
-        servers=_servers(options),
+        servers=servers,
         default_server=server if isinstance(server, str) else ECA,
         diagnostics_base=_table(options.get("diagnostics")).get("base", 1),
         repo_map=_table(options.get("contexts")).get("repo_map", True),
@@ -76,7 +78,15 @@ def read_settings(options: Mapping[str, Any]) -> Settings:
         templates_user=templates.get("user") or "",
         templates_project=None if project is None else project or "",
         checkpoints=_table(options.get("checkpoints")),
+        finding=_finding(options, servers),
     )
+
+
+def _finding(options: Mapping[str, Any], servers: Mapping[str, ServerOptions]) -> Finding:
+    told = _table(options.get("install"))
+    download = _table(options.get("server")).get("download", True)
+    bases = (told.get("releases") or RELEASES, told.get("registry") or REGISTRY)
+    return Finding(servers, told.get("folder"), *bases, download)
 
 
 def _servers(options: Mapping[str, Any]) -> Mapping[str, ServerOptions]:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from eca_nvim.digests import name_digest
+from eca_nvim.server.installed import Version, versions
 from eca_nvim.spawn import child_environment, find_program, is_file, program_name
 
 ACP: Final = "acp"
@@ -35,16 +36,17 @@ class KnownServer(NamedTuple):
         return f"install it{', see' if is_page else ' by'} {self.install}"
 
 
-def _read() -> dict[str, KnownServer]:
-    # `lua/eca/state/servers.lua` reads the same file.
-    listed = json.loads(Path(__file__).with_name("known.json").read_bytes())
-    return {
-        name: KnownServer(**{**it, "command": (*it["command"],)}) for name, it in listed.items()
-    }
+# `lua/eca/state/servers.lua` reads the same file.
+_FILE: Final = json.loads(Path(__file__).with_name("known.json").read_bytes())
 
-
-KNOWN: Final[Mapping[str, KnownServer]] = _read()
+KNOWN: Final[Mapping[str, KnownServer]] = {
+    name: KnownServer(**{**it, "command": (*it["command"],)})
+    for name, it in _FILE["servers"].items()
+}
 """Servers by their names."""
+RELEASES: Final[str] = _FILE["releases"]
+REGISTRY: Final[str] = _FILE["registry"]
+"""The base URLs of ECA's releases and of the registry of agents; no other file names a host."""
 
 
 ECA: Final = "eca"
@@ -64,9 +66,9 @@ DEMO_INSTEAD: Final = "ECA_DEMO_INSTEAD"
 """The variable that tells the demo agent that it stands in for `eca`: known servers on PATH."""
 
 _PACKAGE_FOLDER: Final = Path(__file__).parents[2]
-_RUN_DEMO: Final = (
+_RUN: Final = (
     "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "runpy.run_module('eca_nvim.demo', run_name='__main__')"
+    "runpy.run_module('eca_nvim.{}', run_name='__main__')"
 )
 
 
@@ -91,6 +93,20 @@ class ServerOptions(NamedTuple):
     options: Mapping[str, str | bool] = MappingProxyType({})
 
 
+class Finding(NamedTuple):
+    """Where servers are found, and what is installed from where.
+
+    `servers`: as the user describes them, by name; `folder`: our own for all that is installed,
+    None for none; `releases`, `registry`: base URLs; `download`: ECA may be downloaded.
+    """
+
+    servers: Mapping[str, ServerOptions] = MappingProxyType({})
+    folder: str | None = None
+    releases: str = RELEASES
+    registry: str = REGISTRY
+    download: bool = True
+
+
 class ServerCommand(NamedTuple):
     """How to start a server.
 
@@ -111,43 +127,55 @@ class ServerCommand(NamedTuple):
         return name_digest(os.fsencode("\0".join(self.command)))
 
 
-def find_server(name: str, servers: Mapping[str, ServerOptions]) -> ServerCommand:
+def find_server(
+    name: str, servers: Mapping[str, ServerOptions], folder: str | None = None
+) -> ServerCommand:
     """Find the program of a server, by its name.
 
-    `servers`: what the user says of each, by name. The demo agent gets the variables of `eca` if
-    nothing is said of it. Raises BadServerOption.
+    `servers`: what the user says of each, by name. `folder`: of what `:Eca install` has installed.
+    The demo agent gets the variables of `eca` if nothing is said of it. Raises BadServerOption.
     """
-    options = servers.get(name)
+    options, installed = servers.get(name), versions(folder, name).current
     if options is None:
-        if name not in (*DEMOS, *KNOWN):
+        if name not in (*DEMOS, *KNOWN) and installed is None:
             raise BadServerOption(f"there is no server {name!r}: set servers.{name}.command")
         said = servers.get(ECA, ServerOptions()) if name in DEMOS else ServerOptions()
         options = ServerOptions(environment=said.environment)
     usual = KNOWN[name].protocol if name in KNOWN else DEMOS.get(name, PROTOCOL)
+    if installed is not None:
+        usual = installed.protocol
     protocol = options.protocol or usual
     if protocol not in PROTOCOLS:
         raise BadServerOption(f"servers.{name}.protocol is {protocol!r}: it must be 'eca' or 'acp'")
     environment = child_environment(options.environment, name)
     if options.command is not None:
         return _chosen(name, options.command, environment)._replace(protocol=protocol)
-    if name in KNOWN:
-        return _known(name, environment)
+    if name in KNOWN or installed is not None:
+        return _known(name, environment, installed)
     if name in DEMOS:
         return _demo(environment, protocol)
     raise BadServerOption(f"servers.{name} names no program: set servers.{name}.command")
 
 
-def _known(name: str, environment: Mapping[str, str]) -> ServerCommand:
-    program, *arguments = KNOWN[name].command
-    found = find_program(program, environment.get("PATH"))
+def _known(name: str, environment: Mapping[str, str], installed: Version | None) -> ServerCommand:
+    """Find a server on PATH, else in our own folder."""
+    program, *arguments = KNOWN[name].command if name in KNOWN else ("",)
+    found = find_program(program, environment.get("PATH")) if program else None
     if found is not None:
         protocol = KNOWN[name].protocol
         return ServerCommand((found, *arguments), found, environment, protocol=protocol)
+    if installed is not None and is_file(installed.command[0]):
+        command, variables = installed.command, {**installed.environment, **environment}
+        return ServerCommand(command, command[0], variables, protocol=installed.protocol)
+    if name not in KNOWN:
+        raise BadServerOption(f"{name} is gone from our folder: :Eca install {name}")
     if name == ECA:
         path = environment.get("PATH")
         there = [known for known, it in KNOWN.items() if find_program(it.command[0], path)]
         return _demo({**environment, DEMO_INSTEAD: " ".join(there)})
-    raise BadServerOption(f"there is no {program} on PATH: {KNOWN[name].remedy}")
+    raise BadServerOption(
+        f"there is no {program} on PATH: {KNOWN[name].remedy}, or by :Eca install {name}"
+    )
 
 
 def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> ServerCommand:
@@ -170,11 +198,18 @@ def _chosen(name: str, words: Sequence[str], environment: Mapping[str, str]) -> 
 
 def _demo(environment: Mapping[str, str], protocol: str = PROTOCOL) -> ServerCommand:
     flags = ("--acp",) if protocol == ACP else ()
-    # By its path, as it need not be installed; `-I` keeps the user's and the project's files out.
-    command = (sys.executable, "-I", "-c", _RUN_DEMO, str(_PACKAGE_FOLDER), *flags)
+    command = (*run_module("demo"), *flags)
     folder = environment.get(DEMO_FOLDER) or _new_demo_folder()
     variables = {**environment, DEMO_FOLDER: folder}
     return ServerCommand(command, DEMO_LABEL, variables, folder, protocol)
+
+
+def run_module(module: str) -> tuple[str, ...]:
+    """Return the command that runs a module of ours as a program.
+
+    By its path, as it need not be installed; `-I` keeps the user's and the project's files out.
+    """
+    return (sys.executable, "-I", "-c", _RUN.format(module), str(_PACKAGE_FOLDER))
 
 
 def _new_demo_folder() -> str:

@@ -23,6 +23,7 @@ from eca_nvim.chat.vocabulary import effects, events, ops, options, requests, st
 from eca_nvim.chat.vocabulary.contexts import Context, DiffContext
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
+from eca_nvim.server.find import Finding
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.incoming import IncomingEvents
@@ -47,6 +48,10 @@ log = logging.getLogger(__name__)
 
 Job = Callable[[], Coroutine[None, None, None]]
 """What runs beside the servers, as long as the session at most."""
+
+
+NewChatOptions = Mapping[str, Mapping[str, options.OptionValue]]
+"""The options of new chats, as the user's options say, by server."""
 
 
 class NamedServer(effects.Outside):
@@ -349,8 +354,8 @@ class Servers:
         self.surveyor = surveyor
         self.find_files = find_files
         self.prompted = prompted
-        self.configured: Mapping[str, Mapping[str, options.OptionValue]] = {}
-        """The options of new chats, as the user's options say, by server."""
+        self.configured: NewChatOptions = {}
+        self.finding = Finding()
         self.has_started = anyio.Event()
         """Set once a server has started, or could not."""
         self._named: dict[str, NamedServer] = {}

@@ -36,17 +36,17 @@ from eca_nvim.chat.vocabulary import (
     query_intents,
     states,
 )
-from eca_nvim.chat.vocabulary.options import OptionValue
 from eca_nvim.disk.private import sweep
 from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
+from eca_nvim.server.find import Finding
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.call_warnings import NamedFiles
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import MakeAgent, ServerRequest
-from eca_nvim.session.servers import Servers
+from eca_nvim.session.servers import NewChatOptions, Servers
 from eca_nvim.session.templates.library import TemplateFolders
 from eca_nvim.session.view import Refused, View, isolated
 from eca_nvim.session.web_pages import WebPages
@@ -340,9 +340,9 @@ class Session:
         """Set the server of chats that name none."""
         self._chats.default_server = name
 
-    def configure(self, options: Mapping[str, Mapping[str, OptionValue]]) -> None:
-        """Set what new chats of each server, by its name, begin with."""
-        self._servers.configured = options
+    def configure(self, options: NewChatOptions, finding: Finding) -> None:
+        """Set what new chats of each server, by its name, begin with, and where servers are."""
+        self._servers.configured, self._servers.finding = options, finding
 
     def _change_folder(self, intent: query_intents.ChangeFolder) -> Sequence[str]:
         """Add a folder to the workspace or remove it, for all who ask what is in it."""

@@ -91,13 +91,14 @@ class ShowPanel(bases.Intent, frozen=True, tag="show_panel"):
     """Show a panel, for the server of a chat (None: the default one), from its first row on.
 
     chats: those that the view has; a host that was started again does not know them. showing: the
-    number of this showing, which its ops have.
+    number of this showing, which its ops have. next_server: the server that new chats use.
     """
 
     panel: str
     chat: str | None = None
     chats: Sequence[str] = ()
     showing: int = 0
+    next_server: str | None = None
 
 
 class ClosePanel(bases.Intent, frozen=True, tag="close_panel"):
@@ -111,7 +112,7 @@ class ActInPanel(bases.Intent, frozen=True, tag="act_in_panel"):
 
     values: what the user was asked for. The answer is nil, or a table of what the view does next:
     open (a path) with line (1-based), chat (show this one), new (start a chat of the server with
-    this name).
+    this name), server (that of chats to come, by its name), row (whose answer the cursor goes to).
     """
 
     panel: str

@@ -70,7 +70,7 @@ async def _report_store(folders: Sequence[str], place: str, limits: Limits) -> N
 
 async def _run(request: Mapping[str, Any]) -> None:
     settings = read_settings(request["settings"])
-    servers, folders = settings.servers, request["folders"]
+    finding, folders = settings.finding, request["folders"]
     limits, place = Limits(**settings.checkpoints), f"{settings.store_path}/{FOLDER}"
     deadline = anyio.current_time() + request["seconds"]
     async with anyio.create_task_group() as tasks:
@@ -79,7 +79,7 @@ async def _run(request: Mapping[str, Any]) -> None:
             probes.start_soon(_report_store, folders, place, limits)
             for name in request["names"]:
                 report = partial(_report, name)
-                probe = Probe(name, servers, folders[0], deadline, guardian().watch, report)
+                probe = Probe(name, finding, folders[0], deadline, guardian().watch, report)
                 probes.start_soon(probe.run)
         tasks.cancel_scope.cancel()
 

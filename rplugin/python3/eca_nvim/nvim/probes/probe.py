@@ -29,6 +29,7 @@ from eca_nvim.server.find import (
     ECA,
     KNOWN,
     BadServerOption,
+    Finding,
     ServerCommand,
     ServerOptions,
     find_server,
@@ -116,14 +117,14 @@ class Probe:
     def __init__(
         self,
         name: str,
-        servers: Mapping[str, ServerOptions],
+        finding: Finding,
         folder: str,
         deadline: float,
         guard: Guard,
         report: Callable[[Sequence[Row]], None],
     ) -> None:
         self._name = name
-        self._servers = servers
+        self._finding, self._servers = finding, finding.servers
         self._folder = folder
         self._deadline = deadline
         self._guard = guard
@@ -134,7 +135,7 @@ class Probe:
     async def run(self) -> None:
         """Report the rows, then wait until the server has ended."""
         try:
-            found = find_server(self._name, self._servers)
+            found = find_server(self._name, self._servers, self._finding.folder)
         except BadServerOption as fault:
             self._report([Row("error", str(fault))])
             return

@@ -13,6 +13,7 @@ from eca_nvim.chat.vocabulary.panels import Action, Cell, Row
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.checkpoints import Checkpoints
+from eca_nvim.session.installs import Installs
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View
 
@@ -41,6 +42,7 @@ class Scene(Struct, frozen=True):
     ledger: Ledger
     do: Callable[[Intent], Awaitable[Any]]
     checkpoints: Callable[[], Checkpoints]
+    installs: Callable[[], Installs]
 
 
 class Panel(ABC):
@@ -55,6 +57,8 @@ class Panel(ABC):
         self._server_name = (chat and chat.server_name) or scene.chats.default_server
         self.in_view: Sequence[str] = ()
         """The chats that the view had when the panel was shown."""
+        self.next_server = scene.chats.default_server
+        """The server that new chats use."""
         self.opened = set[str]()
         """The rows whose details are shown."""
 

@@ -1,6 +1,7 @@
 """Handlers: what each request of the user does; loaded with the first one. Logins."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
@@ -13,6 +14,7 @@ from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.files.diff_tab import EditorFiles
 from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.installs import Installs
 from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
 from eca_nvim.session.panels.panel import Panel, Scene
@@ -74,6 +76,8 @@ def request_handlers(
         chats.apply(chats.get(intent.chat), [events.NoticeReceived(line)])
 
     code = CodeCompletion(servers, chats.folders)
+    installs = cache(partial(Installs, servers, chats.changed))
+    scene = Scene(chats, servers, view, ledger, do, checkpoints, installs)
     return {
         query_intents.CheckContext: contexts.check,
         query_intents.ReadDiff: contexts.read_diff,
@@ -91,5 +95,5 @@ def request_handlers(
         **SavedChats(chats, servers, view).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
         **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
-        **Panels(Scene(chats, servers, view, ledger, do, checkpoints), _panel_kinds).table,
+        **Panels(scene, _panel_kinds).table,
     }

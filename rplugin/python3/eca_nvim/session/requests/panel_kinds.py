@@ -10,6 +10,7 @@ from eca_nvim.session.panels.mcp import McpPanel
 from eca_nvim.session.panels.memory import MemoryPanel
 from eca_nvim.session.panels.panel import Panel
 from eca_nvim.session.panels.providers import ProvidersPanel
+from eca_nvim.session.panels.servers import ServersPanel
 from eca_nvim.session.panels.tools import ToolsPanel
 from eca_nvim.session.panels.trace import TracePanel
 
@@ -22,4 +23,5 @@ KINDS: Final[Mapping[str, type[Panel]]] = {
     "providers": ProvidersPanel,
     "memory": MemoryPanel,
     "trace": TracePanel,
+    "server": ServersPanel,
 }

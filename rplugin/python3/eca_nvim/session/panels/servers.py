@@ -1,0 +1,295 @@
+"""The panel of all servers: what is there, what can be installed, and installing it.
+
+Rules kept here:
+- A plan is shown whole, in rows that wrap; the key that carries it out is on its last row, whose id
+  has the plan's digest.
+- What is installed is replaced only by what has answered (`server/installer`).
+"""
+
+import shlex
+import textwrap
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+from eca_nvim.chat.text.safe_text import duration
+from eca_nvim.chat.vocabulary.panels import Action, Ask, Row
+from eca_nvim.server.find import DEMOS, KNOWN
+from eca_nvim.server.offers import ARCHIVE, NPM, Listed, Plan, listed_as, listed_at
+from eca_nvim.session.installs import BUSY, REGISTRY, Found, Install, Installs, Stage
+from eca_nvim.session.panels.job_output import INDENT, output_rows, whole_output
+from eca_nvim.session.panels.panel import (
+    Answer,
+    Panel,
+    Scene,
+    cell,
+    column,
+    note,
+    rest,
+    whole_column,
+)
+from eca_nvim.session.server import ServerState
+from eca_nvim.session.view import Refused
+
+PIECE: Final = 200
+"""Characters of a plan in a row: nothing of it is cut."""
+_MEGA: Final = 1e6
+_RUNNING: Final[Mapping[ServerState, tuple[str, str]]] = {
+    ServerState.STARTING: ("starting", "EcaRunning"),
+    ServerState.READY: ("running", "EcaToolDone"),
+    ServerState.FAILED: ("failed", "EcaFailed"),
+    ServerState.ASLEEP: ("asleep", "EcaMuted"),
+}
+_HELD: Final = {
+    Stage.LOOKING: ("looking up", "EcaRunning"),
+    Stage.WORKING: ("at work", "EcaRunning"),
+    Stage.PLANNED: ("approve?", "EcaWarning"),
+    Stage.FAILED: ("not done", "EcaFailed"),
+}
+
+
+class ServersPanel(Panel):
+    """All servers by name, those that can be started first."""
+
+    ACTIONS: ClassVar = (
+        Action("use", "n", "new chats use it"),
+        Action("details", "za", "details"),
+        Action("install", "i", "install or update"),
+        Action("yes", "y", "do it"),
+        Action("sum", "s", "type its sum", (Ask("sum", "SHA-256 of the archive:"),)),
+        Action("scripts", "S", "with or without scripts"),
+        Action("cancel", "x", "give up"),
+        Action("undo", "u", "version before", sure="Use the version of {} before this one again?"),
+        Action("uninstall", "D", "uninstall", sure="Remove {} from the plugin's own folder?"),
+        Action("all", "o", "whole output"),
+        Action("chat", "c", "go to this chat"),
+        Action("refresh", "R", "list all agents", everywhere=True),
+    )
+
+    def __init__(self, scene: Scene, chat_id: str | None) -> None:
+        super().__init__(scene, chat_id)
+        self._installs: Installs = scene.installs()
+
+    async def begin(self) -> None:
+        """Look for all servers."""
+        await self._installs.look()
+
+    @property
+    def title(self) -> str:
+        """How many servers are there."""
+        there = sum(bool(it.place) for it in self._installs.found.values())
+        return f"servers: {there} here"
+
+    # --- rows -------------------------------------------------------------------------------------
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the servers: those that can be started, those that can be installed."""
+        if not self._installs.found:
+            yield note("looking for servers …")
+            return
+        found = {it: Found() for it in self._installs.under_way if it != REGISTRY}
+        found |= self._installs.found
+        names = sorted(found, key=lambda it: (not found[it].place, it in DEMOS, it))
+        mine = {it.id for name in names if (it := self._listed(name))}
+        for name in (*names, *(it for it in sorted(self._installs.listed) if it not in mine)):
+            its = found.get(name, Found())
+            row = self._row(name, its)
+            yield row
+            yield from self._below(name, row, its)
+        yield self._registry_row()
+
+    def _listed(self, name: str) -> Listed | None:
+        return listed_as(name, self._installs.listed)
+
+    def _row(self, name: str, found: Found) -> Row:
+        install, current = self._installs.under_way.get(name), found.versions.current
+        word, group = self._state(name, found)
+        version = current.version if current else ""
+        return Row(
+            id=name,
+            line=(
+                ("● " if name == self.next_server else "  ", "EcaToolDone", 0),
+                column(word, 11, group),
+                whole_column(name, 12),
+                column(version, 10, "EcaMuted"),
+                self._about(name, found, install),
+            ),
+            actions=self._actions(found, install),
+            values={"name": name},
+        )
+
+    def _state(self, name: str, found: Found) -> tuple[str, str]:
+        install = self._installs.under_way.get(name)
+        if install is not None and install.stage in _HELD:
+            return _HELD[install.stage]
+        server = next((it for it in self.scene.servers if it.name == name), None)
+        if server is not None and server.login.chat is not None:
+            return "logging in", "EcaWarning"
+        if server is not None and server.process.state in _RUNNING:
+            return _RUNNING[server.process.state]
+        return ("here", "EcaToolDone") if found.place else ("", "EcaMuted")
+
+    def _about(self, name: str, found: Found, install: Install | None) -> tuple[str, str, int]:
+        if install is not None and install.stage in BUSY and install.progress:
+            there, total = install.progress
+            of = f" of {total / _MEGA:.1f}" if total else ""
+            return rest(f"{there / _MEGA:.1f}{of} MB", "EcaRunning")
+        if install is not None and install.line and install.stage is not Stage.PLANNED:
+            return rest(install.line, "EcaWarning" if install.stage is Stage.FAILED else "EcaMuted")
+        told = [f"{count} chat{'' if count == 1 else 's'}"] if (count := self._count(name)) else []
+        current, listed = found.versions.current, self._listed(name)
+        if current and listed and listed.version not in ("", current.version):
+            told.append(f"{listed.version} is there: i gets it")
+        if found.place:
+            told += [] if name in DEMOS else [_home(found.place)]
+        elif listed is not None:
+            told.append(f"{listed.version}  {listed.about}")
+        elif name in KNOWN and install is None:
+            told.append(KNOWN[name].install)
+        elif install is None:
+            told.append(found.fault)
+        return rest(" · ".join(told), "EcaMuted")
+
+    def _count(self, name: str) -> int:
+        return sum(it.server_name == name for it in self.scene.chats)
+
+    def _actions(self, found: Found, install: Install | None) -> Sequence[str]:
+        if install is not None and install.stage in BUSY:
+            return ("cancel", "details", "all")
+        current, previous = found.versions
+        its_own = ("undo",) * (previous is not None) + ("uninstall",) * (current is not None)
+        return (*(("use", "details") if found.place else ()), "install", *its_own, "all")
+
+    def _below(self, name: str, row: Row, found: Found) -> Iterator[Row]:
+        install = self._installs.under_way.get(name)
+        if name in self.opened:
+            yield from self._details(name, found)
+        shows_output = install is not None and (name in self.opened or install.stage in _HELD)
+        if install is not None and install.printed and shows_output:
+            known = install.job
+            if known.output is not None:
+                yield from output_rows(row, known.output)
+        if install is not None and install.plan and install.stage not in BUSY:
+            yield from _plan_rows(install.plan, install.stage)
+
+    def _details(self, name: str, found: Found) -> Iterator[Row]:
+        current, previous = found.versions
+        facts = [f"runs {it}" for it in (found.place or found.fault,) if it]
+        facts += [f"runs by {shlex.join(current.command)}"] if current else []
+        facts += [f"version before: {previous.version}, u uses it again"] if previous else []
+        facts += [f"its kind: {current.protocol}"] if current else []
+        for number, text in enumerate(facts):
+            yield Row(f"{name}\nfact {number}", (INDENT, rest(text, "EcaMuted")))
+        for chat in self.scene.chats:
+            if chat.server_name == name:
+                line = (INDENT, rest(chat.title or "a chat without a title"))
+                yield Row(f"{name}\nchat {chat.id}", line, ("chat",), chat=chat.id)
+
+    def _registry_row(self) -> Row:
+        folder, install = self.scene.servers.finding.folder, self._installs.under_way.get(REGISTRY)
+        if install is not None and install.stage is not Stage.DONE:
+            word = "asking for the list …" if install.stage in BUSY else install.line
+            return note(word, "EcaRunning" if install.stage in BUSY else "EcaWarning")
+        at = listed_at(folder) if folder else None
+        ago = "" if at is None else duration((time.time() - at) // 60 * 60_000) or "a minute"
+        if at is None:
+            return note("R asks the public registry which agents there are, and their versions")
+        return note(f"{len(self._installs.listed)} agents were listed {ago} ago: R asks again")
+
+    # --- actions ----------------------------------------------------------------------------------
+
+    async def act(self, action: str, row: str, values: Mapping[str, str]) -> Answer | None:
+        """Choose a server, look at it, plan, approve, or undo an installation."""
+        name, _, tail = row.partition("\n")
+        digest = tail.partition(" ")[2]
+        installs = self._installs
+        match action:
+            case "use":
+                self.next_server = name
+                return {"server": name}
+            case "chat":
+                return {"chat": digest}
+            case "details":
+                self.toggle(name)
+            case "all":
+                self._show_output(name)
+            case "install":
+                installs.plan(name)
+                return {"row": name}
+            case "undo" | "uninstall":
+                installs.do(name, action)
+            case "refresh":
+                installs.do(REGISTRY, action)
+            case _:
+                self._decide(action, name, digest, values)
+        return None
+
+    def _decide(self, action: str, name: str, digest: str, values: Mapping[str, str]) -> None:
+        """Carry out a plan that was shown, change it, or give it up."""
+        match action:
+            case "yes":
+                self._installs.carry_out(name, digest)
+            case "sum":
+                typed = values["sum"].strip().lower()
+                if len(typed) != 64 or not set(typed) <= set("0123456789abcdef"):
+                    raise Refused("a sum of SHA-256 has 64 digits of 0-9 and a-f: copy it whole")
+                self._installs.change(name, digest, lambda it: it._replace(sum=typed))
+            case "scripts":
+                self._installs.change(name, digest, Plan.without_scripts)
+            case _:
+                self._installs.cancel(name)
+
+    def _show_output(self, name: str) -> None:
+        install = self._installs.under_way.get(name)
+        if install is None or not install.printed:
+            raise Refused("nothing was printed for it")
+        self.scene.view.push([whole_output(install.job, "last")])
+
+
+def _plan_rows(plan: Plan, stage: Stage) -> Iterator[Row]:
+    """Yield what would be done, whole, and last the row with the keys that answer."""
+    texts = [*_plan_texts(plan)]
+    keys = ["yes", *(["scripts"] if plan.how == NPM else []), "cancel"]
+    if plan.how == ARCHIVE and not plan.sum:
+        keys = ["sum", "cancel"]
+    for number, (text, group) in enumerate(texts):
+        yield Row(f"{plan.name}\nplan {number}", (INDENT, rest(text, group)))
+    again = "again " if stage is Stage.FAILED else ""
+    said = f"y does this {again}· x gives up" + (" · S toggles scripts" if plan.how == NPM else "")
+    if keys[0] == "sum":
+        said = "s takes the sum that you type · x gives up"
+    line = (INDENT, (said, "EcaQuestion", 0))
+    yield Row(f"{plan.name}\nyes {plan.digest}", line, keys, {"name": plan.name})
+
+
+def _plan_texts(plan: Plan) -> Iterator[tuple[str, str]]:
+    what = f"{plan.name} {plan.version}"
+    if plan.how == ARCHIVE:
+        size = f", {plan.size / _MEGA:.1f} MB" if plan.size else ""
+        yield f"Get {what}{size} from", ""
+        yield from _whole(plan.url)
+        told = f"SHA-256 {plan.sum}" if plan.sum else "nobody says its sum, so type it"
+        yield told, "" if plan.sum else "EcaWarning"
+        yield "and unpack it into", ""
+        yield from _whole(plan.place)
+        return
+    yield f"Install {what} by this command:", ""
+    yield from _whole(shlex.join(plan.command))
+    if plan.how == NPM and "--ignore-scripts" in plan.command:
+        yield "Scripts of the packages do not run; some agents need theirs.", "EcaMuted"
+    elif plan.how == NPM:
+        yield "npm runs the scripts that these packages bring, as you.", "EcaWarning"
+    else:
+        yield "Building a package may run code of its own, as you.", "EcaWarning"
+
+
+def _whole(text: str) -> Iterator[tuple[str, str]]:
+    """Yield a text in pieces that no row cuts."""
+    for piece in textwrap.wrap(text, PIECE, break_on_hyphens=False, drop_whitespace=False):
+        yield cell(piece, PIECE * 4), "EcaCode"
+
+
+def _home(path: str) -> str:
+    home = f"{Path.home()}/"
+    return f"~/{path[len(home) :]}" if path.startswith(home) else path

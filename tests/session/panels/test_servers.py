@@ -1,0 +1,159 @@
+"""The panel of servers: a plan is shown whole and approved by its digest, and then carried out."""
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from tests.server.test_installing import Web
+from tests.session.panels.test_panels import applied
+from tests.session.rig import Rig
+
+from eca_nvim.chat.vocabulary.ops import Notify
+from eca_nvim.chat.vocabulary.panels import ActInPanel, Row, SetRows, ShowPanel
+from eca_nvim.server.find import Finding
+from eca_nvim.server.installed import versions
+
+pytestmark = pytest.mark.anyio
+NUMBERS = count(1)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    server = Web(tmp_path_factory.mktemp("web"))
+    yield server
+    server.close()
+
+
+class Shown:
+    """The panel as the view has it."""
+
+    def __init__(self, rig: Rig, web: Web, folder: Path) -> None:
+        self.rig, self.web, self.folder = rig, web, str(folder)
+
+    def use(self, row: str, *, download: bool = True) -> None:
+        base = f"https://127.0.0.1:{self.web.port}/{row}"
+        self.rig.session.configure({}, Finding({}, self.folder, base, base, download))
+
+    @property
+    def rows(self) -> list[Row]:
+        shown: list[Row] = []
+        for op in self.rig.view.of(SetRows):
+            shown = applied(shown, [op])
+        return shown
+
+    def text(self, name: str) -> str:
+        """Return what is said of a server, and below it."""
+        rows = [it for it in self.rows if it.id.partition("\n")[0] == name]
+        return "\n".join("".join(text for text, _, _ in it.line) for it in rows)
+
+    async def act(self, action: str, row: str, **values: str) -> object:
+        return await self.rig.ask(
+            ActInPanel("server", action, next(NUMBERS), row=row, values=values)
+        )
+
+    async def until(self, name: str, text: str) -> None:
+        await self.rig.view.until(lambda: text in self.text(name))
+
+    def answer_row(self, name: str) -> Row:
+        (row,) = [it for it in self.rows if it.id.startswith(f"{name}\nyes ")]
+        return row
+
+    def said(self) -> list[str]:
+        return [it.text for it in self.rig.view.of(Notify)]
+
+
+@pytest.fixture
+async def shown(rig: Rig, web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shown:
+    for key, value in web.trust.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin")
+    panel = Shown(rig, web, tmp_path / "servers")
+    panel.use("good")
+    rig.do(ShowPanel("server"))
+    await panel.until("eca", "github")
+    return panel
+
+
+async def test_a_plan_is_shown_whole_and_what_was_shown_is_done(shown: Shown) -> None:
+    assert await shown.act("install", "eca") == {"row": "eca"}
+    await shown.until("eca", "y does this")
+    text = shown.text("eca")
+    assert "Get eca 1.0" in text
+    assert f"https://127.0.0.1:{shown.web.port}/good/eca-native-" in text
+    assert f"{shown.folder}/eca/1.0-" in text
+    row = shown.answer_row("eca")
+    assert row.actions == ["yes", "cancel"]
+    await shown.act("yes", "eca\nyes " + "0" * 40)
+    assert "something else is planned now" in shown.said()[-1]
+    assert versions(shown.folder, "eca").current is None
+    await shown.act("yes", row.id)
+    await shown.until("eca", "eca 1.0 is installed")
+    assert shown.said()[-1] == "eca 1.0 is installed"
+    current = versions(shown.folder, "eca").current
+    assert current
+    assert current.version == "1.0"
+
+    shown.use("newer")
+    await shown.act("install", "eca")
+    await shown.until("eca", "Get eca 2.0")
+    await shown.act("cancel", shown.answer_row("eca").id)
+    await shown.rig.view.until(lambda: "Get eca" not in shown.text("eca"))
+    await shown.act("uninstall", "eca")
+    await shown.until("eca", "eca is removed")
+
+
+async def test_a_failure_is_said_and_can_be_tried_again(shown: Shown) -> None:
+    shown.use("wrong")
+    await shown.act("install", "eca")
+    await shown.until("eca", "y does this")
+    await shown.act("yes", shown.answer_row("eca").id)
+    await shown.until("eca", "not done")
+    text = shown.text("eca")
+    assert "its SHA-256 is not that of the release" in text
+    assert "SHA-256 of what came" in text
+    assert "y does this again" in text
+    shown.use("nosum")
+    await shown.act("install", "eca")
+    await shown.until("eca", "nobody says its sum, so type it")
+    assert shown.answer_row("eca").actions == ["sum", "cancel"]
+    await shown.act("sum", shown.answer_row("eca").id, sum="123")
+    assert "has 64 digits" in shown.said()[-1]
+    await shown.act("sum", shown.answer_row("eca").id, sum="A" * 64)
+    await shown.until("eca", f"SHA-256 {'a' * 64}")
+
+
+async def test_what_needs_npm_says_so_and_download_may_be_off(shown: Shown, tmp_path: Path) -> None:
+    await shown.act("install", "claude")
+    await shown.until("claude", "it needs npm, which is not on PATH: install Node.js")
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text(
+        '#!/bin/sh\n/bin/mkdir -p "$5/node_modules/.bin"\necho "installing $6 $7"\n'
+        'echo \'#!/bin/sh\nread it; echo "{\\"jsonrpc\\": \\"2.0\\", \\"id\\": 1, \\"result\\":'
+        ' {\\"agentInfo\\": {\\"name\\": \\"c\\", \\"version\\": \\"9.1\\"}}}"; read it\''
+        ' > "$5/node_modules/.bin/claude-agent-acp"\n'
+        '/bin/chmod +x "$5/node_modules/.bin/claude-agent-acp"\n'
+    )
+    npm.chmod(0o755)
+    await shown.act("install", "claude")
+    await shown.until("claude", "y does this")
+    text = shown.text("claude")
+    package = "@agentclientprotocol/claude-agent-acp"
+    assert f"npm install --no-audit --no-fund --prefix {shown.folder}/claude/newest-" in text
+    assert package in text
+    assert "npm runs the scripts that these packages bring, as you." in text
+    before = shown.answer_row("claude").id
+    await shown.act("scripts", before)
+    await shown.until("claude", "--ignore-scripts")
+    await shown.act("yes", before)
+    assert "something else is planned now" in shown.said()[-1]
+    await shown.act("yes", shown.answer_row("claude").id)
+    await shown.until("claude", "claude 9.1 is installed")
+    await shown.act("details", "claude")
+    await shown.until("claude", f"installing --ignore-scripts {package}")
+    await shown.act("all", "claude")
+
+    shown.use("good", download=False)
+    await shown.act("install", "eca")
+    assert "server.download is false" in shown.said()[-1]

@@ -1,0 +1,64 @@
+"""A server is installed from the panel, used, and removed, on a real screen."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.server.test_installing import Web
+from tests.support.factories import StartNeovim
+
+pytestmark = pytest.mark.either_nvim
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    server = Web(tmp_path_factory.mktemp("web"))
+    yield server
+    server.close()
+
+
+def test_a_server_is_installed_by_two_keys_and_the_focus_stays_there(
+    start_nvim: StartNeovim, web: Web
+) -> None:
+    folders = [it for it in os.environ["PATH"].split(":") if not os.access(f"{it}/eca", os.X_OK)]
+    base = f"https://127.0.0.1:{web.port}"
+    nvim = start_nvim(
+        settings={"install": {"releases": f"{base}/wrong", "registry": base}}, columns=80, lines=24
+    )
+    for key, value in {**web.trust, "PATH": ":".join(folders)}.items():
+        nvim.lua("vim.env[...] = select(2, ...)", key, value)
+    nvim.keys(":Eca install eca<CR>")
+    screen = nvim.wait_screen("y does this · x gives up")
+    assert "Get eca 1.0 from" in screen.text()
+    assert f"{base}/wrong/eca-native-" in screen.text()
+    nvim.wait_until("vim.api.nvim_get_current_line():find('y does this')")
+    nvim.lua("vim.wait(400)")  # the guard of what has just come
+    nvim.keys("y")
+    nvim.wait_screen("its SHA-256 is not that of the release")
+    nvim.wait_until("vim.api.nvim_get_current_line():find('not done *eca')")
+
+    nvim.lua(
+        "vim.g.eca = vim.tbl_deep_extend('force', vim.g.eca, ...)",
+        {"install": {"releases": f"{base}/slow"}},
+    )
+    nvim.keys(":Eca restart<CR>:Eca install eca<CR>")
+    nvim.wait_screen("/slow/eca-native-")
+    nvim.wait_until("vim.api.nvim_get_current_line():find('y does this')")
+    nvim.lua("vim.wait(400)")
+    nvim.keys("y")
+    nvim.wait_screen("of 0.3 MB")
+    nvim.wait_screen("eca 1.0 is installed: :Eca restart starts it")
+    assert nvim.lua("return vim.bo.filetype") == "eca-panel"
+    nvim.wait_until("vim.api.nvim_get_current_line():find(' eca  *1.0 ')")
+    assert nvim.lua("return require('eca.state.servers').how_to_install('eca')") is None
+    assert nvim.lua("return vim.fn.getcompletion('Eca uninstall ', 'cmdline')") == ["eca"]
+    nvim.keys(":Eca update --undo<CR>")
+    nvim.wait_screen("no earlier version of eca is kept")
+    nvim.keys(":Eca uninstall eca<CR>")
+    nvim.wait_screen("Remove eca from the plugin's own folder?")
+    nvim.keys("1<CR>")
+    nvim.wait_screen("eca is removed")
+    nvim.keys(":Eca uninstall eca<CR>")
+    nvim.wait_screen(":Eca uninstall takes one of: none yet")
+    nvim.keys(":Eca update<CR>")
+    nvim.wait_screen(":Eca install has not installed eca, so")
