@@ -205,7 +205,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         for at in range(begin, len(body), 20_000):
             self.wfile.write(body[at : at + 20_000])
-            time.sleep(0.1)
+            time.sleep(0.2)
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):

@@ -9,7 +9,6 @@ Rules kept here:
 
 import hashlib
 import http.client
-import re
 import shutil
 import ssl
 import stat
@@ -36,7 +35,6 @@ MOST_BYTES: Final = 1 << 30
 """Bytes of an archive, and of each half of what it holds."""
 MOST_FILES: Final = 100_000
 PIECE: Final = 1 << 16
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\\]")
 
 Progress = Callable[[int, int | None], None]
 """Called with the bytes that are there, and how many there will be, if that is known."""
@@ -203,6 +201,7 @@ def _copy(
         if not piece:
             return there
         file.write(piece)
+        file.flush()  # it stays if this process is killed
         there += len(piece)
         if there > MOST_BYTES:
             raise NotFetched(f"it is larger than {MOST_BYTES >> 20} MB: it is not kept")
@@ -271,9 +270,13 @@ def _tar_members(packed: tarfile.TarFile) -> Iterator[_Member]:
 def _place(name: str) -> PurePosixPath:
     """Return where a file of an archive goes. Raises NotFetched if that is not in its folder."""
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts or _CONTROL.search(name):
+    if path.is_absolute() or ".." in path.parts or not path.parts or not _is_plain(name):
         raise NotFetched(f"the archive has {name!r}, which leads out of its folder: not unpacked")
     return path
+
+
+def _is_plain(name: str) -> bool:
+    return name.isprintable() and "\\" not in name
 
 
 def _write_all(members: Iterable[_Member], folder: Path) -> None:

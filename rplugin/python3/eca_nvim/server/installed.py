@@ -7,8 +7,8 @@ new one; one process at a time changes a server.
 import fcntl
 import json
 import os
-import re
 import shutil
+import string
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +17,9 @@ from typing import Any, Final, NamedTuple
 
 from eca_nvim.digests import new_id
 
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_LONGEST_NAME: Final = 64
+_IN_NAMES: Final = frozenset(f"{string.ascii_lowercase}{string.digits}_-")
+_IN_VERSIONS: Final = frozenset(f"{string.ascii_letters}{string.digits}._-")
 _STATE: Final = "state.json"
 _LOCK: Final = "lock"
 KEPT: Final = "download"
@@ -49,9 +51,15 @@ class Versions(NamedTuple):
     previous: Version | None = None
 
 
+def is_name(name: str) -> bool:
+    """Return whether a server may have this name: it is that of a folder."""
+    is_short = 0 < len(name) <= _LONGEST_NAME
+    return is_short and name[0] not in "_-" and _IN_NAMES.issuperset(name)
+
+
 def versions(folder: str | None, name: str) -> Versions:
     """Return the versions of a server; none if its state cannot be read, or `folder` is None."""
-    if folder is None or not _NAME.fullmatch(name):
+    if folder is None or not is_name(name):
         return Versions()
     try:
         told = json.loads(Path(folder, name, _STATE).read_bytes())
@@ -74,9 +82,9 @@ def installed_names(folder: str | None) -> list[str]:
 
 def place_for(folder: str, name: str, version: str) -> str:
     """Return a path for a version of a server that nothing has. Raises NotInstalled."""
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise NotInstalled(f"{name!r} cannot be the name of a folder")
-    safe = re.sub(r"[^\w.-]", "_", version)[:40].lstrip(".") or "version"
+    safe = "".join(it if it in _IN_VERSIONS else "_" for it in version[:40]).lstrip(".")
     return str(Path(folder, name, f"{safe}-{new_id()[:8]}"))
 
 

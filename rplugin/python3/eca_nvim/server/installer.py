@@ -8,6 +8,7 @@ the user, and what the commands print, to standard error. Nothing is used before
 `initialize`; until then the version before is used. The end of standard input ends it.
 """
 
+import asyncio
 import errno
 import json
 import os
@@ -48,7 +49,7 @@ from eca_nvim.server.offers import (
     read_plan,
     refresh,
 )
-from eca_nvim.spawn import StartError, find_program
+from eca_nvim.spawn import StartError, child_environment, find_program
 from eca_nvim.transport import ConnectionClosed, RemoteError, open_connection, telling_line
 
 ANSWER_SECONDS: Final = 60.0
@@ -120,7 +121,7 @@ class Installer:
                     *(plan.version, command, plan.protocol, plan.place, dict(plan.environment))
                 )
                 _say("starting it, to see whether it answers …")
-                title = anyio.run(self._greet, version)
+                title = asyncio.run(self._greet(version))
                 switch(self._source.folder, plan.name, version)
             except BaseException:
                 shutil.rmtree(place, ignore_errors=True)
@@ -171,7 +172,7 @@ class Installer:
             params = {"processId": os.getpid(), "clientInfo": {"name": "Neovim"}}
             params |= {"capabilities": {"codeAssistant": {"chat": True}}, "workspaceFolders": []}
         framing = LineFraming() if is_acp else None
-        env = {**version.environment, **os.environ}
+        env = {**version.environment, **child_environment()}
         faults = []
         try:
             async with open_connection(
@@ -222,12 +223,14 @@ def _say(line: str) -> None:
 
 def _run(plan: Plan) -> None:
     """Run the command of a plan, in its own folder; what it prints is for the user."""
-    program = find_program(plan.command[0], os.environ.get("PATH"))
+    environment = child_environment()
+    program = find_program(plan.command[0], environment.get("PATH"))
     if program is None:
         raise Failed(f"{plan.command[0]} is not on PATH: install it")
     ended = subprocess.run(
         (program, *plan.command[1:]),
         cwd=plan.place,
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=sys.stderr,
         check=False,

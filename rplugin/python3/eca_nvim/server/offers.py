@@ -6,7 +6,7 @@ A plan is the whole of an installation: what is shown of it is what is done.
 import json
 import os
 import platform
-import re
+import string
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,14 +17,14 @@ from urllib.parse import urljoin, urlsplit
 
 from eca_nvim.digests import text_digest
 from eca_nvim.server.find import ACP, ECA, KNOWN, REGISTRY, RELEASES
-from eca_nvim.server.installed import place_for
+from eca_nvim.server.installed import is_name, place_for
 from eca_nvim.spawn import find_program
 
 NPM, UV, ARCHIVE = "npm", "uv", "archive"
 
-_NPM_PACKAGE: Final = re.compile(r"(@[\w.~-]+/)?\w[\w.~-]*(@[\w.+~-]+)?")
-_UV_PACKAGE: Final = re.compile(r"\w[\w.-]*(\[[\w,-]+\])?((==|@)[\w.+!-]+)?")
-_SUM: Final = re.compile(r"[0-9a-f]{64}")
+_WORDS: Final = f"{string.ascii_letters}{string.digits}._-+@"
+_IN_PACKAGES: Final = {"npm": frozenset(f"{_WORDS}/~"), "uv": frozenset(f"{_WORDS}[],=!")}
+SUM_DIGITS: Final = 64
 _LISTED: Final = "registry.json"
 
 
@@ -153,11 +153,11 @@ def _sum_of(
 ) -> str:
     """Return the sum of an archive: as the listing has it, and as the file beside it does."""
     told = str(asset.get("digest") or "").removeprefix("sha256:").lower()
-    sums = {told} if _SUM.fullmatch(told) else set()
+    sums = {told} if is_sum(told) else set()
     if beside is not None:
         url = urljoin(listing, str(beside.get("browser_download_url")))
         word = (read(url).decode(errors="replace").split() or [""])[0].lower()
-        sums |= {word} if _SUM.fullmatch(word) else set()
+        sums |= {word} if is_sum(word) else set()
     if len(sums) > 1:
         raise NoOffer(f"the release names two sums for {asset.get('name')}: it is not installed")
     return next(iter(sums), "")
@@ -209,7 +209,7 @@ def _listed(told: object) -> Listed:
     id_, title, version, about = (
         str(table.get(key) or "") for key in ("id", "name", "version", "description")
     )
-    is_right = re.fullmatch(r"[a-z][a-z0-9-]{0,63}", id_)
+    is_right = is_name(id_)
     ways = _table(table.get("distribution"))
     return Listed(id_ if is_right else "", title, version, about, ways)
 
@@ -223,7 +223,7 @@ def listed_as(name: str, agents: Mapping[str, Listed]) -> Listed | None:
     for it in agents.values():
         npx = str(_table(it.ways.get("npx")).get("package"))
         uvx = str(_table(it.ways.get("uvx")).get("package"))
-        if package in (_bare(npx), re.split("==|@", uvx)[0]):
+        if package in (_bare(npx), uvx.replace("==", "@").partition("@")[0]):
             return it
     return agents.get(known.command[0]) or agents.get(name)
 
@@ -286,7 +286,7 @@ def _by(way: str, told: Mapping[str, Any], plan: Plan, source: Source) -> Plan:
     if way == ARCHIVE:
         return _by_archive(told, plan)
     package = str(told.get("package"))
-    if not (_NPM_PACKAGE if way == NPM else _UV_PACKAGE).fullmatch(package):
+    if not _is_package(way, package):
         raise NoOffer(f"{package!r} is not a package of {way}")
     if find_program(way, source.path) is None:
         raise NoOffer(f"it needs {way}, which is not on PATH: install {_OF[way]}")
@@ -307,9 +307,21 @@ def _by_archive(told: Mapping[str, Any], plan: Plan) -> Plan:
         raise NoOffer("its archive has no https address")
     if path.is_absolute() or ".." in path.parts:
         raise NoOffer(f"its program {plan.program!r} is outside of its archive")
-    if told_sum and not _SUM.fullmatch(told_sum):
+    if told_sum and not is_sum(told_sum):
         raise NoOffer("its sum is not one of SHA-256")
     return plan._replace(url=url, sum=told_sum, program=str(path))
+
+
+def _is_package(way: str, text: str) -> bool:
+    """Return whether a text names a package of npm or uv: no option, folder, or address."""
+    scope = text.startswith("@") and way == NPM
+    begins = text[scope : scope + 1].isalnum() and _IN_PACKAGES[way].issuperset(text)
+    return begins and text.count("/") == scope
+
+
+def is_sum(text: str) -> bool:
+    """Return whether a text is a sum of SHA-256 in lower-case digits."""
+    return len(text) == SUM_DIGITS and set(text) <= set("0123456789abcdef")
 
 
 def _json(told: bytes, url: str) -> object:

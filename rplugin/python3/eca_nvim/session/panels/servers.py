@@ -16,7 +16,7 @@ from typing import ClassVar, Final
 from eca_nvim.chat.text.safe_text import duration
 from eca_nvim.chat.vocabulary.panels import Action, Ask, Row
 from eca_nvim.server.find import DEMOS, KNOWN
-from eca_nvim.server.offers import ARCHIVE, NPM, Listed, Plan, listed_as, listed_at
+from eca_nvim.server.offers import ARCHIVE, NPM, Listed, Plan, is_sum, listed_as, listed_at
 from eca_nvim.session.installs import BUSY, REGISTRY, Found, Install, Installs, Stage
 from eca_nvim.session.panels.job_output import INDENT, output_rows, whole_output
 from eca_nvim.session.panels.panel import (
@@ -232,7 +232,7 @@ class ServersPanel(Panel):
                 self._installs.carry_out(name, digest)
             case "sum":
                 typed = values["sum"].strip().lower()
-                if len(typed) != 64 or not set(typed) <= set("0123456789abcdef"):
+                if not is_sum(typed):
                     raise Refused("a sum of SHA-256 has 64 digits of 0-9 and a-f: copy it whole")
                 self._installs.change(name, digest, lambda it: it._replace(sum=typed))
             case "scripts":
