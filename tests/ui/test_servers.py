@@ -135,7 +135,7 @@ def test_the_panel_has_all_known_servers_and_marks_the_one_that_answers(
         assert name == "qwen" or any(name in row and it.install in row for row in rows)
     nvim.keys("<CR>")
     nvim.wait_screen("new chats talk to qwen")
-    assert nvim.lua("return vim.api.nvim_get_current_line()").startswith("● here")
+    nvim.wait_until("vim.startswith(vim.api.nvim_get_current_line(), '● here')")
 
 
 @pytest.mark.parametrize("server", ["eca", "demo", "acp-demo"])
