@@ -39,5 +39,10 @@ async def run_in_thread(work: Callable[[], Result]) -> Result:
         with suppress(RuntimeError):  # the loop is closed: nobody awaits the result
             loop.call_soon_threadsafe(settle, outcome)
 
-    threading.Thread(target=run, name="eca work", daemon=True).start()
+    run_beside(run)
     return await done
+
+
+def run_beside(work: Callable[[], None]) -> None:
+    """Run blocking work in a daemon thread of which nobody waits for a result."""
+    threading.Thread(target=work, name="eca work", daemon=True).start()

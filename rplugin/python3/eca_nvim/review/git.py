@@ -17,10 +17,12 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from eca_nvim.spawn import child_environment
+from eca_nvim.threads import run_beside
 
 PATIENCE, LISTING_PATIENCE, MODULE_PATIENCE = 300.0, 60.0, 3600.0
 """Seconds that git may take; to list files; and a module of ours that asks it many times."""
@@ -215,10 +217,9 @@ def _wait(
 ) -> tuple[bytes, bytes]:
     """Return what git prints and complains of. Raises GitFailed if it would not end."""
     ended, stuck = threading.Event(), threading.Event()
-    watcher = threading.Thread(target=_watch, args=(git, ended, stuck), daemon=True)
     with git:
         try:
-            watcher.start()
+            run_beside(partial(_watch, git, ended, stuck))
             told = git.communicate(fed, timeout=seconds)
         except subprocess.TimeoutExpired:
             raise GitFailed(f"git has not ended after {seconds:.0f} s") from None

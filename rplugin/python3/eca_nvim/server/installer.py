@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -50,6 +49,7 @@ from eca_nvim.server.offers import (
     refresh,
 )
 from eca_nvim.spawn import StartError, child_environment, find_program
+from eca_nvim.threads import run_beside
 from eca_nvim.transport import ConnectionClosed, RemoteError, open_connection, telling_line
 
 ANSWER_SECONDS: Final = 60.0
@@ -273,7 +273,7 @@ def _end_with_input() -> None:
 def main() -> None:
     """Run as a program, which leads a process group."""
     request = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    run_beside(_end_with_input)
     Installer(Source(**request["source"]), sys.stdout).answer(request)
     sys.stdout.flush()
     os._exit(0)  # the thread is reading
