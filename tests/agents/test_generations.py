@@ -11,6 +11,7 @@ from tests.support.screen import Value
 from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
+from eca_nvim.agents import recap
 from eca_nvim.agents.abilities import AgentLacks
 from eca_nvim.agents.base import Diagnostic
 from eca_nvim.agents.eca.contents import ALWAYS_ID
@@ -24,6 +25,7 @@ from eca_nvim.chat.vocabulary.contexts import (
     TextContext,
     WebContext,
 )
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import (
     ChatOpened,
     TextReceived,
@@ -290,6 +292,25 @@ async def test_a_chat_is_emptied_and_deleted(server: ScriptedServer, workspace: 
         assert addressed(client) == {CHAT}
     if server.journal.stem != "today":
         assert not any("chatId" in it for it in sent(server, "chat/prompt"))
+
+
+@every
+async def test_a_chat_goes_on_in_a_new_one_of_the_server(
+    server: ScriptedServer, workspace: Path
+) -> None:
+    async with running(make_agent(server.command, workspace)) as client:
+        await talk(client, "stream")
+        await client.agent.archive.begin_again(CHAT)
+        count = len(client.all(TurnEnded))
+        client.agent.prompt(Prompt(CHAT, "stream", recap="## User\n\nstream"))
+        await client.until(lambda: len(client.all(TurnEnded)) > count)
+        await talk(client, "stream")
+        assert addressed(client) == {CHAT}
+    prompts = sent(server, "chat/prompt")
+    assert [it["message"].startswith(recap.BEGIN) for it in prompts] == [False, True, False]
+    ids = [it.get("chatId") for it in prompts]
+    assert ids[1] != ids[0] or ids[0] is None
+    assert ids[2] == ids[1] or ids[1] is None
 
 
 CONTEXTS = (

@@ -3,8 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.support.editor import Neovim
 from tests.support.factories import AssertScreen, PrepareScript, StartNeovim
+from tests.support.screen import Value
 from tests.support.script import expect, fail, handshake, reply, status, text, turn
 from tests.support.servers import ScriptedServer
 from tests.ui.staged import CHAT, WITHOUT_HOST, draw, question, sent, wait_sent
@@ -197,3 +200,75 @@ def test_the_files_are_a_question_and_the_text_is_that_of_the_last_moment(
     [prompt] = wait_sent(stage, "prompt")
     assert prompt["text"] == "first, at last"
     assert input_text(stage) == ""
+
+
+DO = """
+local name, value = ...
+local chat = require('eca.chat.buffers').get('c1')
+local field, edit = require('eca.input.field'), require('eca.input.edit')
+local draft = field.draft(chat.input)
+local acts = {
+  type = function()
+    field.set_draft(chat.input, draft .. ' ' .. value)
+  end,
+  edit = function()
+    edit.begin(chat, value, 'prompt' .. value, function(steps)
+      _G.steps = steps.begins() and steps or nil
+    end)
+  end,
+  empty = function()
+    field.set_draft(chat.input, '')
+    if chat.edit then
+      chat.edit.changed()
+    end
+  end,
+  send = function()
+    require('eca.input').submit(chat, draft, false)
+  end,
+  answer = function()
+    local steps = _G.steps
+    _G.steps = nil
+    if steps then
+      steps.done(value)
+    end
+  end,
+  gone = function()
+    _G.steps = nil
+    require('eca.input.drafts').forget()
+  end,
+}
+acts[name]()
+return { draft, require('eca.input.drafts').text(chat) }
+"""
+"""Lua code that does one thing; returns the input before it, and what is saved after it."""
+ACTS = st.one_of(
+    st.just(("type", "")),
+    st.tuples(st.just("edit"), st.sampled_from([1, 2])),
+    st.tuples(st.just("answer"), st.booleans()),
+    *(st.just((name, "")) for name in ("empty", "send", "gone")),
+)
+
+
+@pytest.mark.either_nvim
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(acts=st.lists(ACTS, max_size=14))
+def test_no_text_is_lost_whatever_is_done_in_which_order(
+    stage: Neovim, acts: list[tuple[str, Value]]
+) -> None:
+    typed: set[str] = set()
+    stage.lua(DO, "gone", "")
+    stage.lua(DO, "empty", "")
+    sent_before = len(sent(stage, "prompt"))
+    for number, (name, value) in enumerate(acts):
+        word = f"word{number}"
+        before, saved = stage.lua(DO, name, word if name == "type" else value)
+        if name == "type":
+            typed.add(word)
+        elif name == "empty":  # the user has removed them
+            typed -= set(before.split())
+        prompts_sent = [it["text"] for it in sent(stage, "prompt")[sent_before:]]
+        assert typed <= {*saved.split(), *" ".join(prompts_sent).split()}

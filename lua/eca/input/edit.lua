@@ -48,8 +48,10 @@ local function steps_of(chat, edit)
     done = function(is_back)
       edit.sending = false
       local text = field.draft(chat.input)
-      if chat.edit ~= edit or not text:find('%S') then
+      if chat.edit ~= edit then
         return
+      elseif not text:find('%S') then
+        return finish(chat)
       elseif not is_back then
         return notify.warn('nothing was sent: your text is still in the input')
       end

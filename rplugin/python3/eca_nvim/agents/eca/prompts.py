@@ -136,6 +136,13 @@ class _Chat(Struct):
     known: set[_Known] = field(default_factory=set)  # contexts the model has
 
 
+def with_recap(prompt: Prompt, message: str) -> str:
+    """Return the message to send for a prompt with its recap before it; a command has no room."""
+    if not prompt.recap or COMMAND.match(prompt.text):
+        return message
+    return f"{recap.wrap(prompt.recap)}\n\n{message}"
+
+
 class Mentions:
     """The contexts that prompts to one server process named."""
 
@@ -167,8 +174,8 @@ class Mentions:
             named = list(filter(None, map(name_of, due)))
         self._remember(message, prompt.text)
         sent = message if takes_words else append(message, named)
-        if prompt.recap and not takes_words:
-            sent = f"{recap.wrap(prompt.recap)}\n\n{sent}"
+        if prompt.recap:
+            sent = with_recap(prompt, sent)
         return sent, tuple(dict.fromkeys(contexts))
 
     def write_steer(self, text: str, contexts: Sequence[Context]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from msgspec.structs import replace
 
 from eca_nvim.agents.eca.older.dialect import Dialect, Generation, Lack
-from eca_nvim.agents.eca.prompts import SelectedPrompt, wire_contexts
+from eca_nvim.agents.eca.prompts import SelectedPrompt, wire_contexts, with_recap
 from eca_nvim.chat.vocabulary import contexts as ours
 from eca_nvim.protocol.base.codec import decode_as, decode_result, plain
 from eca_nvim.protocol.eca import (
@@ -182,7 +182,7 @@ def older_prompt(
     drafted = [it for it in map(draft_context, prompt.contexts) if it is not None]
     return chat.PromptParams(
         chat_id=theirs,
-        message=prompt.text,
+        message=with_recap(prompt, prompt.text),
         model=chosen.model or None,
         agent=None if dialect.lacks(Lack.AGENT) else chosen.agent or None,
         variant=chosen.variant or None,
