@@ -74,8 +74,8 @@ def recap(chat: Chat, end: Block, now: int) -> str:
         parts.append(part)
     left_out = len(before) - len(parts)
     if left_out or chat.older is not None:
-        count = f"{left_out} messages and tool calls" if left_out else "what was said"
-        parts.append(f"(… {count} before this are left out)")
+        count = f"{left_out} " if left_out else ""
+        parts.append(f"(… {count}earlier messages and tool calls are left out)")
     return "\n\n".join(reversed(parts))
 
 
