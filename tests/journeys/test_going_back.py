@@ -26,9 +26,9 @@ def test_back_three_prompts_in_chat_and_files_and_one_sent_again(
     assert [it.read_text() for it in made] == ["one\n"] * 3
 
     reader = Reader(nvim)
-    nvim.command("call search('^wrote number 0', 'bcw')")
+    nvim.command("call search('number 0$', 'bcw')")
     nvim.keys("<Esc>:EcaChat<CR><Esc><C-w>k")
-    nvim.command("call search('^wrote number 0', 'bcw')")
+    nvim.command("call search('number 0$', 'bcw')")
     nvim.input("gu")
     reader.choose('Roll back to before "go', "both")
     nvim.wait_screen("undo turns 2 to 4")
