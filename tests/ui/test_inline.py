@@ -61,8 +61,8 @@ def type_keys(nvim: Neovim, keys: str) -> Mapping[str, Value]:
 def answer(nvim: Neovim, asked: Mapping[str, Value], **value: Value) -> None:
     """Answer as the host does, and wait until that is drawn."""
     draw(nvim, ["answer", asked["request"], value])
-    nvim.lua("vim.wait(1, function() end)")
-    nvim.keys("")
+    nvim.lua("_G.drawn = nil vim.schedule(vim.schedule_wrap(function() _G.drawn = true end))")
+    nvim.wait_until("_G.drawn")
 
 
 def offered(nvim: Neovim) -> str | None:
