@@ -31,6 +31,9 @@ Figures
     completion          after an `@` in the input, in a workspace of 100,000 files: from each key to
                         the cursor behind it, and from the `@` to a menu. Its floor has a list of
                         the paths in Neovim and searches it by `matchfuzzy()` (`completion.py`).
+    inline              key to the cursor behind it while code is typed in a file, with inline
+                        completion on, compared with off: what is drawn costs nothing that is
+                        felt (`inline.py`).
     flood               a command of an agent prints 50 MB in a chat. Its floor is Neovim's own
                         `:terminal` with the same command (`flood.py`).
     prompt ready        from `:EcaChat` to the moment at which a prompt would be sent at once. The

@@ -12,7 +12,14 @@ from bench.session import Session
 from bench.table import render, to_json
 from bench.workloads import WORKLOADS
 
-NAMES = (*(workload.name for workload in WORKLOADS), "open", "completion", "flood", "startup")
+NAMES = (
+    *(workload.name for workload in WORKLOADS),
+    "open",
+    "completion",
+    "inline",
+    "flood",
+    "startup",
+)
 
 
 def main() -> None:

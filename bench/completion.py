@@ -69,7 +69,7 @@ def workspace() -> Iterator[Path]:
 def ours(version: str, folder: Path) -> Completed:
     """Complete in the chat's input, in the workspace. Raises Unmeasurable."""
     settings = {"python": sys.executable, "server": "demo"}
-    with _editor(version, settings) as editor:
+    with started(version, settings) as editor:
         editor.request("nvim_command", f"cd {folder} | edit {OPEN}.md")
         editor.request("nvim_command", "EcaChat")
         editor.wait_lua("require('eca').status().server == 'ready'", "the server")
@@ -82,17 +82,18 @@ def floor(version: str, folder: Path) -> Completed:
 
     Raises Unmeasurable.
     """
-    with _editor(version, {}) as editor:
+    with started(version, {}) as editor:
         editor.run_file(FLOOR, "open", [f"{OPEN}.md", *PATHS])
         completed = _type(editor)
-    started = time.monotonic()
+    began = time.monotonic()
     listing = ["git", "-C", str(folder), "ls-files", "--cached", "--others", "--exclude-standard"]
     subprocess.run(listing, stdout=subprocess.DEVNULL, check=True)
-    return replace(completed, files=time.monotonic() - started)
+    return replace(completed, files=time.monotonic() - began)
 
 
 @contextmanager
-def _editor(version: str, settings: Mapping[str, Value]) -> Iterator[Editor]:
+def started(version: str, settings: Mapping[str, Value]) -> Iterator[Editor]:
+    """Start an editor with some settings, in a new folder."""
     with tempfile.TemporaryDirectory(prefix="eca-bench-") as folder:
         editor = Editor(version, Path(folder) / "home", settings)
         try:
@@ -107,14 +108,14 @@ def _type(editor: Editor) -> Completed:
     for letter in (OPEN, KNOWN):
         editor.screen.expect(letter)
     started = time.monotonic()
-    keys = [_press(editor, key) for token in TOKENS for key in f"{token} "]
+    keys = [press(editor, key) for token in TOKENS for key in f"{token} "]
     menu, files = (editor.screen.seen(letter) for letter in (OPEN, KNOWN))
     if menu is None or files is None:
         raise Unmeasurable("no menu with files")
     return Completed(menu - started, files - started, tuple(keys))
 
 
-def _press(editor: Editor, key: str) -> float:
+def press(editor: Editor, key: str) -> float:
     """Type a key, wait until the cursor stands behind it, and until the next one is due."""
     assert editor.screen.cursor is not None
     row, column = editor.screen.cursor

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import completion, figures, flood, opening, startup, workloads
+from bench import completion, figures, flood, inline, opening, startup, workloads
 from bench.completion import Completed
 from bench.editor import Unmeasurable
 from bench.figures import Figure, median, percentile, ratio
@@ -22,6 +22,7 @@ from bench.workloads import WORKLOADS, Least, Workload
 STALL_TARGET_MS = {"0.10.4": 20.0, "0.12.4": 8.0}
 OPENINGS = 15
 COMPLETIONS = 3
+INLINE = 5
 FLOODS = 3
 
 REPLAYED = "a replay of 2,000 messages, not paged"
@@ -53,6 +54,7 @@ class Session:
     openings: list[Opening] = field(default_factory=list)
     startup: list[float] = field(default_factory=list)
     completions: list[tuple[Completed, Completed]] = field(default_factory=list)
+    inline: list[tuple[list[float], list[float]]] = field(default_factory=list)
     floods: list[tuple[Flooded, Flooded]] = field(default_factory=list)
     """Ours and the floor's, as those before."""
 
@@ -69,6 +71,8 @@ class Session:
             self.openings = [opening.measure(self.version) for _ in range(runs or OPENINGS)]
         if "completion" in names:
             self._complete(runs or COMPLETIONS)
+        if "inline" in names:
+            self._complete_code(runs or INLINE)
         if "flood" in names:
             self._flood(runs or FLOODS)
         if "startup" in names:
@@ -82,6 +86,12 @@ class Session:
                 self.say(f"{self.version} completion {number + 1}/{runs}")
                 pair = completion.ours(self.version, folder), completion.floor(self.version, folder)
                 self.completions.append(pair)
+
+    def _complete_code(self, runs: int) -> None:
+        for number in range(runs):
+            self.say(f"{self.version} inline {number + 1}/{runs}")
+            on, off = (inline.keys(self.version, on=it) for it in (True, False))
+            self.inline.append((on, off))
 
     def _flood(self, runs: int) -> None:
         for number in range(runs):
@@ -117,7 +127,7 @@ class Session:
         ]
         parts = (
             *(self._replayed, self._cpu, self._buffers, self._panel, self._stalls, self._keys),
-            *(self._completion, self._floods, self._starts),
+            *(self._completion, self._code, self._floods, self._starts),
         )
         for compute in parts:
             found += compute()
@@ -195,6 +205,12 @@ class Session:
             ratio(f"{name} first menu / a plain list", menus[0], menus[1], 4.0),
             ratio(f"{name} first menu with files / git's listing", files[0], files[1], 6.0),
         ]
+
+    def _code(self) -> list[Figure]:
+        if not self.inline:
+            return []
+        on, off = ([key for run in side for key in run] for side in zip(*self.inline, strict=True))
+        return [ratio("key to screen with inline completion / without", on, off, SAME)]
 
     def _floods(self) -> list[Figure]:
         if not self.floods:

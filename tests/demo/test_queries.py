@@ -7,7 +7,7 @@ import pytest
 from tests.agents.client import make_agent, running
 from tests.demo.talks import talk, talking
 
-from eca_nvim.agents.abilities import FoundPath, FoundResource
+from eca_nvim.agents.abilities import CodePlace, FoundPath, FoundResource
 from eca_nvim.chat.vocabulary.completion import Argument, ItemKind
 from eca_nvim.chat.vocabulary.events import TextReceived
 from eca_nvim.demo.scenes import COMMANDS, SCENES
@@ -31,6 +31,16 @@ async def test_queries(tmp_path: Path) -> None:
         assert all(isinstance(it, FoundPath) for it in paths)
         assert isinstance(notes, FoundResource)
         assert notes.uri == "demo://notes"
+
+
+async def test_code_goes_on_as_another_line_does(tmp_path: Path) -> None:
+    text = "é🎉 = add(a, b)\n  é🎉 = \n\nend"
+    places = {(2, 9): "add(a, b)", (2, 3): "", (3, 1): "", (4, 3): ""}
+    async with running(make_agent([sys.executable, "-m", "eca_nvim.demo"], tmp_path)) as client:
+        await client.until(client.ready.is_set)
+        assert client.agent.queries is not None
+        for place, inserted in places.items():
+            assert await client.agent.queries.code(CodePlace(text, 1, *place)) == inserted
 
 
 async def test_a_prompt_with_an_argument(tmp_path: Path) -> None:

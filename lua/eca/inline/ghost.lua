@@ -104,13 +104,13 @@ local function draw(ghost, row, column, line)
     local cells = vim.fn.strdisplaywidth(ghost.after, vim.fn.strdisplaywidth(line:sub(1, column)))
     first = first .. (' '):rep(cells - vim.api.nvim_strwidth(first))
   end
-  local below = rows_below(lines, ghost.after)
+  local below = #lines > 1 and rows_below(lines, ghost.after) or {}
   mark(ghost.buf, TEXT, row, column, {
     virt_text = { { first, GROUP } },
     virt_text_pos = covers and 'overlay' or 'inline',
     virt_lines = #below > 0 and below or nil,
   })
-  local hidden = #below - (vim.fn.winheight(0) - vim.fn.winline())
+  local hidden = #below > 0 and #below - (vim.fn.winheight(0) - vim.fn.winline()) or 0
   vim.api.nvim_buf_del_extmark(ghost.buf, namespace, NOTE)
   if hidden > 0 then
     local note = ('  +%d %s below'):format(hidden, hidden == 1 and 'row' or 'rows')

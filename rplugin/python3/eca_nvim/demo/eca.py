@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eca_nvim.demo.engine import Call, Chat, Turn
-from eca_nvim.demo.scenes import COMMANDS, GREET, welcome
+from eca_nvim.demo.scenes import COMMANDS, GREET, complete, welcome
 from eca_nvim.demo.tools import Workshop
 from eca_nvim.demo.wire import Handler, Table, Wire
 
@@ -173,6 +173,7 @@ class EcaServer:
             "chat/queryContext": lambda params: {"contexts": self._contexts(_query(params))},
             "chat/queryFiles": lambda params: {"files": self._files(_query(params))},
             "chat/queryCommands": lambda params: {"commands": _commands(_query(params))},
+            "completion/inline": _complete,
             "chat/list": lambda _: {"chats": self._listed()},
             "chat/open": self._known(self._open, {"found": False}),
             "chat/history": self._known(_history, _error("chat_not_found", "no such chat")),
@@ -369,6 +370,14 @@ def _remove_flag(chat: SavedChat, params: Table) -> None:
     place = chat.find(params.get("contentId"))
     if place is not None:
         del chat.messages[place]
+
+
+def _complete(params: Table) -> object:
+    match params:
+        case {"docText": str(text), "position": {"line": int(line), "character": int(place)} as at}:
+            item = {"text": complete(text, line, place), "docVersion": params.get("docVersion")}
+            return {"items": [item | {"range": {"start": at, "end": at}}]}
+    return _error("invalid_request", "no position")
 
 
 def _query(params: Table) -> str:

@@ -250,3 +250,15 @@ def welcome() -> str:
         others = f"Installed: {names}. Try `:Eca server {there[0]}`" if there else _NO_OTHERS
         reason = f"This is a demo: there is no `eca` on PATH. {others}\n\n"
     return f"# Welcome to the demo agent\n\n{reason}Say `hello` to see what I can do."
+
+
+def complete(text: str, line: int, character: int) -> str:
+    """Complete a line as another one of the text goes on, "" if none begins like it.
+
+    line, character: 1-based, in UTF-16 units.
+    """
+    lines = text.split("\n")
+    units = lines[line - 1].encode("utf-16-le")[: (character - 1) * 2]
+    written = units.decode("utf-16-le", errors="ignore").lstrip()
+    others = (it.strip() for number, it in enumerate(lines, 1) if number != line)
+    return next((it[len(written) :] for it in others if written and it.startswith(written)), "")
