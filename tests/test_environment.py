@@ -34,8 +34,9 @@ LUA_MAY_START = {
     "health/init.lua": {"vim.system"},  # asks the host's Python for its modules and for probes
     "ui/external.lua": {"vim.system"},  # listens to what `vim.ui.open` starts
     "panels/login_terminal.lua": {"jobstart", "termopen"},  # a login that the user has agreed to
+    "actions/put.lua": {"cmd.terminal"},  # the user's shell, which is given nothing to run
 }
-"""Files of Lua that start a process: programs of the plugin, and in a terminal that of a login."""
+"""Files of Lua that start a process: programs of the plugin; in a terminal a login, or a shell."""
 
 
 def parsed(*, besides: str = "") -> Iterator[tuple[str, ast.AST]]:

@@ -24,6 +24,7 @@ CONTRACT = [
     "flag",
     "stop",
     "steer",
+    "put",
     "queue",
     "approve",
     "approve-all",

@@ -189,7 +189,9 @@ def context(nvim: Neovim) -> None:
     """Send contexts with a prompt, complete and check them; use templates."""
     nvim.keys(":1wincmd w<CR>:edit src/calc.py<CR>")
     eca(nvim, "add", "contexts", "add src/mod.lua", "add! src/mod.lua")
-    eca(nvim, "rewrite as it was")
+    eca(nvim, "rewrite as it was", "put")
+    nvim.lua("require('eca.preview').put({ buf = 0, first = 1, last = 1, lines = {} })")
+    catch_up(nvim)
     nvim.lua("eca = require('eca') eca.drop() eca.drop({ id = eca.rewrite({ prompt = 'x' }) })")
     catch_up(nvim)
     nvim.keys("i")

@@ -193,7 +193,7 @@ def test_faults_say_why_and_what_to_press(nvim: Neovim) -> None:
     nvim.keys("do")
     nvim.wait_until(SAID.format("nothing accepted: the answer is not complete yet"))
     nvim.keys(":1,3Eca rewrite x<CR>")
-    nvim.wait_until(SAID.format("not rewritten: a preview stands in these lines"))
+    nvim.wait_until(SAID.format("a preview stands in these lines already"))
     answer(nvim, "2")
     nvim.keys(":set nomodifiable<CR>dO")
     nvim.wait_until(SAID.format("not accepted: "))

@@ -217,6 +217,7 @@ add('rollback', 'settled', { action = 'Rollback', text = 'roll back to before a 
 add('edit', 'prompted', { action = 'Edit', text = 'edit a prompt and send it again' })
 add('fork', 'settled', { action = 'Fork' })
 add('files', 'prompted', { action = 'Files' })
+add('put', 'prompted', { action = 'PutCode' })
 add('usage', 'used', { action = 'Usage' })
 add('paste', 'shown', { action = 'Paste' })
 add('hide', 'shown', { action = 'Hide' })

@@ -259,9 +259,10 @@ end
 
 --- Show a file in the current window. Raises Neovim's own errors.
 ---@param path string
+---@param may_be_new? boolean it may be missing
 ---@return string? fault one line, if it is refused
-function M.show(path)
-  local name, fault = check(path, false, math.huge)
+function M.show(path, may_be_new)
+  local name, fault = check(path, may_be_new or false, math.huge)
   if not name then
     return fault
   end

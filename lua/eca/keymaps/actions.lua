@@ -145,6 +145,7 @@ return {
   OpenFile = action('blocks.open_file', 'open the file in a code window', { chat = 'gf' }),
   OpenLink = action('blocks.open_link', 'open the link under the cursor', { chat = 'gx' }),
   YankCode = action('blocks.yank_code', 'yank the code block', { chat = 'gy' }),
+  PutCode = action('put.code', 'put the code block into a file or terminal', { chat = 'gp' }),
   Tasks = action('blocks.tasks', "go to the agent's task list"),
   NextTurn = action('blocks.jump', 'next prompt', { chat = ']]' }, 'user', 1),
   PreviousTurn = action('blocks.jump', 'previous prompt', { chat = '[[' }, 'user', -1),

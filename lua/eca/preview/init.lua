@@ -41,6 +41,30 @@ local function send(preview)
   })
 end
 
+--- A new preview of lines that have none; a message says why there cannot be one.
+---@param kind 'rewrite'|'put'
+---@param buf integer
+---@param first integer 1-based
+---@param last integer
+---@return eca.Preview?
+local function begin(kind, buf, first, last)
+  if not vim.bo[buf].modifiable then
+    return notify.warn('this buffer cannot be changed')
+  end
+  for _, preview in ipairs(standing.in_buffer(buf)) do
+    local from, to = region.rows(preview.region)
+    if from and first - 1 < to and last > from then
+      return notify.warn('a preview stands in these lines already')
+    end
+  end
+  ---@type eca.Preview
+  local preview = { kind = kind, state = 'streaming', hunks = {}, fault = '' }
+  preview.id = 'aside-' .. require('eca.chat.buffers').new_id() -- no list of chats has it
+  preview.region = region.make(buf, first, last)
+  preview.began, preview.asked = vim.uv.now(), return_window.asked()
+  return preview
+end
+
 ---@class eca.RewriteOptions
 ---@field buf? integer default: the current one
 ---@field range? [integer, integer] first and last line, 1-based; default: the whole buffer
@@ -54,25 +78,34 @@ function M.rewrite(options)
   local buf = options.buf or 0
   buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
   local first, last = unpack(options.range or { 1, vim.api.nvim_buf_line_count(buf) })
-  last = math.min(last, vim.api.nvim_buf_line_count(buf))
-  if not vim.bo[buf].modifiable then
-    return notify.warn('not rewritten: this buffer cannot be changed')
+  local preview = begin('rewrite', buf, first, math.min(last, vim.api.nvim_buf_line_count(buf)))
+  if preview then
+    preview.passage = { prompt = options.prompt, server = options.server }
+    standing.add(preview)
+    send(preview)
   end
-  for _, preview in ipairs(standing.in_buffer(buf)) do
-    local from, to = region.rows(preview.region)
-    if from and first - 1 < to and last > from then
-      return notify.warn('not rewritten: a preview stands in these lines already')
-    end
+  return preview and preview.id
+end
+
+---@class eca.PutOptions
+---@field buf integer
+---@field first integer lines that are replaced, 1-based
+---@field last integer
+---@field lines string[] the new ones
+---@field below? boolean they go below these lines, which stay
+---@field as_diff? boolean show it as a diff in a tab page
+
+--- Show what lines would change, as a preview.
+---@param options eca.PutOptions
+function M.put(options)
+  local preview = begin('put', options.buf, options.first, options.last)
+  if preview then
+    preview.as_diff = options.as_diff
+    standing.add(preview)
+    local put = { id = preview.id, old = preview.region.old, lines = options.lines }
+    put.below = options.below or false
+    host.send('put', put)
   end
-  ---@type eca.Preview
-  local preview = { kind = 'rewrite', state = 'streaming', hunks = {}, fault = '' }
-  preview.id = 'aside-' .. require('eca.chat.buffers').new_id() -- no list of chats has it
-  preview.region = region.make(buf, first, last)
-  preview.passage = { prompt = options.prompt, server = options.server }
-  preview.began, preview.asked = vim.uv.now(), return_window.asked()
-  standing.add(preview)
-  send(preview)
-  return preview.id
 end
 
 --- Show a preview as a diff if it is taller than its window, and the user waits for it.
@@ -80,11 +113,12 @@ end
 local function if_tall(preview)
   local buf = preview.region.buf
   local is_here = vim.api.nvim_get_current_buf() == buf
-  local tall = standing.height(preview) > vim.api.nvim_win_get_height(0)
+  local height = preview.as_diff and math.huge or standing.height(preview)
+  local tall = height > vim.api.nvim_win_get_height(0)
   if is_here and tall and preview.asked and not preview.asked.typed then
     M.show_diff(preview)
   elseif is_here and tall then
-    notify.info('taller than the window: dD shows it as a diff')
+    notify.info('dD shows the preview as a diff')
   end
 end
 

@@ -17,6 +17,7 @@ local namespace = vim.api.nvim_create_namespace('eca.preview.region')
 ---@field marks integer[] extmarks of these lines, and one of the line below
 ---@field above? integer extmark of the line above
 ---@field kept? eca.KeptRegion while the buffer is read again
+---@field first integer row where the lines were last
 
 ---@class eca.KeptRegion where the lines were, before their marks were lost
 ---@field first integer row
@@ -58,7 +59,7 @@ end
 ---@return eca.Region
 function M.make(buf, first, last)
   local old = vim.api.nvim_buf_get_lines(buf, first - 1, last, false)
-  local region = { buf = buf, old = old, marks = {} } ---@type eca.Region
+  local region = { buf = buf, old = old, marks = {}, first = first - 1 } ---@type eca.Region
   local rows = {} ---@type integer[]
   for row = first - 1, last - 1 do
     rows[#rows + 1] = row
@@ -103,7 +104,16 @@ function M.rows(region)
   end
   local rows = rows_of(region)
   local first, last = rows and rows[1], rows and rows[#rows]
+  region.first = first or region.first
   return first and first < last and first or nil, last
+end
+
+--- Has the buffer lost the marks, because it was read again?
+---@param region eca.Region
+---@return boolean
+function M.is_lost(region)
+  local is_known = not region.kept and rows_of(region) ~= nil
+  return vim.api.nvim_buf_is_loaded(region.buf) and not is_known
 end
 
 --- Is the old line of this number where its mark is, unchanged?
@@ -175,18 +185,9 @@ end
 ---@param hunk eca.PreviewHunk
 ---@return integer first, integer last exclusive
 function M.around(region, hunk)
-  local rows = assert(rows_of(region))
+  local rows = rows_of(region) or {}
   local first = rows[math.min(hunk.first + 1, #region.old)]
   return first, math.max(first, rows[hunk.last + 1])
-end
-
---- The row of the line below so many of the old ones.
----@param region eca.Region
----@param count integer
----@return integer
-function M.row_after(region, count)
-  local rows = assert(rows_of(region))
-  return count == 0 and rows[1] or rows[count] + 1
 end
 
 --- Note where the lines are, because the buffer is about to be read again.
@@ -229,16 +230,12 @@ end
 ---@param region eca.Region
 ---@return boolean found
 function M.find_again(region)
-  local kept = region.kept
+  local kept, all = region.kept, vim.api.nvim_buf_get_lines(region.buf, 0, -1, false)
   region.kept = nil
-  if not kept then
-    return M.rows(region) ~= nil
-  end
-  local all = vim.api.nvim_buf_get_lines(region.buf, 0, -1, false)
-  local row = find(all, kept.lines, kept.first)
-  local offsets, count = kept.offsets, #kept.lines
-  if not row then -- what was accepted was not saved
-    row, offsets, count = find(all, region.old, kept.first), {}, #region.old
+  local row = kept and find(all, kept.lines, kept.first)
+  local offsets, count = kept and kept.offsets or {}, kept and #kept.lines or 0
+  if not row then -- what was accepted was not saved, or it is not known what that was
+    row, offsets, count = find(all, region.old, region.first), {}, #region.old
     for number = 1, count do
       offsets[number] = number - 1
     end

@@ -25,6 +25,7 @@ local M = {}
 ---@field fault string
 ---@field passage? eca.Passage of a rewrite
 ---@field unseen? boolean the server does not see unsaved changes around it
+---@field as_diff? boolean shown as a diff when it is complete
 ---@field asked? eca.Asked when the user asked for it
 
 local previews = {} ---@type eca.Preview[] oldest first
@@ -93,9 +94,21 @@ local function is_in_diff(buf)
   end)
 end
 
+--- Look for the lines of a buffer that was read again, and lost all marks.
+---@param buf integer
+local function find_again(buf)
+  for _, preview in ipairs(M.in_buffer(buf)) do
+    if region.is_lost(preview.region) and not region.find_again(preview.region) then
+      M.close(preview)
+      notify.warn('a preview has ended: its lines are not in the file any more')
+    end
+  end
+end
+
 --- Draw the previews of a buffer again.
 ---@param buf integer
 function M.redraw(buf)
+  find_again(buf)
   if is_in_diff(buf) then
     draw.clear(buf)
   elseif vim.api.nvim_buf_is_loaded(buf) then
@@ -150,6 +163,7 @@ end
 --- Look at the previews of a buffer after an edit: those whose lines are gone end.
 ---@param buf integer
 local function edited(buf)
+  find_again(buf)
   for _, preview in ipairs(M.in_buffer(buf)) do
     if preview.state == 'ready' then -- by `do` in a diff, an undo and a redo, or by hand
       preview.hunks = vim.tbl_filter(function(hunk)
@@ -166,16 +180,18 @@ local function edited(buf)
   M.redraw(buf)
 end
 
---- Look for the lines of a buffer that was read again.
+local waiting = {} ---@type table<integer, true> buffers to be drawn again
+
+--- Draw the previews of a buffer again once what happens now is over.
 ---@param buf integer
-local function read_again(buf)
-  for _, preview in ipairs(M.in_buffer(buf)) do
-    if not region.find_again(preview.region) then
-      M.close(preview)
-      notify.warn('a preview has ended: its lines are not in the file any more')
-    end
+local function redraw_soon(buf)
+  if not waiting[buf] then
+    waiting[buf] = true
+    vim.schedule(function()
+      waiting[buf] = nil
+      M.redraw(buf)
+    end)
   end
-  M.redraw(buf)
 end
 
 ---@param buf integer
@@ -202,17 +218,16 @@ local function watch(buf)
       region.keep(preview.region)
     end, M.in_buffer(buf))
   end)
-  on({ 'BufReadPost', 'FileChangedShellPost' }, read_again)
-  on({ 'BufWinEnter' }, M.redraw)
+  on({ 'BufReadPost', 'FileChangedShellPost', 'BufWinEnter' }, redraw_soon)
   on({ 'BufWipeout' }, function()
     vim.tbl_map(M.close, M.in_buffer(buf))
   end)
-  vim.api.nvim_create_autocmd({ 'WinResized', 'TabEnter', 'OptionSet' }, {
-    group = group,
-    callback = function()
-      M.redraw(buf)
-    end,
-  })
+  local function soon()
+    redraw_soon(buf)
+  end
+  vim.api.nvim_create_autocmd({ 'WinResized', 'TabEnter' }, { group = group, callback = soon })
+  local options = { 'diff', 'foldcolumn', 'number', 'numberwidth', 'signcolumn', 'tabstop' }
+  vim.api.nvim_create_autocmd('OptionSet', { group = group, pattern = options, callback = soon })
 end
 
 --- Show the time of what runs, each second while something does.

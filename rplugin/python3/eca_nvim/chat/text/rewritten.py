@@ -61,7 +61,7 @@ def rewritten(answer: str, old: Lines, *, is_whole: bool = True) -> list[str]:
     if not any(line.endswith("\r") for line in old):
         lines = [line.removesuffix("\r") for line in lines]
     lines = _without_blank_ends(_without_chatter(_code(lines, old), old), old)
-    return _indented(lines, old)
+    return indented(lines, old)
 
 
 def _fence(line: str) -> str:
@@ -129,7 +129,7 @@ def _without_blank_ends(lines: Lines, old: Lines) -> list[str]:
     return kept
 
 
-def _indented(lines: list[str], old: Lines) -> list[str]:
+def indented(lines: list[str], old: Lines) -> list[str]:
     """Add the indentation that all old lines have, if the new ones begin in the first column."""
     missing = _shared_indent(old)
     if not missing or _shared_indent(lines):

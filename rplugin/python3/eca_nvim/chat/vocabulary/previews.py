@@ -72,6 +72,18 @@ class Rewrite(bases.Intent, frozen=True, tag="rewrite"):
     server: str | None = None
 
 
+class PutText(bases.Intent, frozen=True, tag="put"):
+    """Show how lines of a buffer differ from others; an op `preview` with the same id follows.
+
+    old: those of the buffer. below: the new ones go below the old ones, which stay.
+    """
+
+    id: str
+    old: Sequence[str]
+    lines: Sequence[str]
+    below: bool = False
+
+
 class StopPreview(bases.Intent, frozen=True, tag="stop_preview"):
     """Stop what runs for a preview: what still comes is dropped."""
 

@@ -1,5 +1,7 @@
 """Rewrites: has an agent rewrite lines of a buffer, and shows its answer while it comes.
 
+Also shows what an answer's code would change, once the user has said where it goes.
+
 Rules kept here:
 - An agent that cannot rewrite is prompted instead, in a session of its own (`session.aside`).
 - The time to compare an answer with the old lines is bounded: a long one is shown more rarely.
@@ -17,7 +19,7 @@ from msgspec.structs import asdict
 
 from eca_nvim.agents.abilities import AgentLacks, AgentRefused
 from eca_nvim.agents.base import Agent, AgentFault
-from eca_nvim.chat.text.rewritten import MOST_ANSWER, Hunk, hunks, rewritten
+from eca_nvim.chat.text.rewritten import MOST_ANSWER, Hunk, hunks, indented, rewritten
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.bases import Intent
@@ -26,6 +28,7 @@ from eca_nvim.chat.vocabulary.previews import (
     AnswerReplaced,
     Passage,
     PreviewState,
+    PutText,
     Rewrite,
     SetPreview,
     StopPreview,
@@ -41,6 +44,7 @@ SHARE: Final = 10
 """Comparing takes at most one part in so many of the time."""
 
 EMPTY: Final = "the answer is empty"
+THERE: Final = "the code is there already"
 SAME: Final = "the answer changes nothing"
 LONG: Final = "the answer is too long for a rewrite"
 
@@ -96,7 +100,7 @@ class Answer:
 
 
 class Rewrites:
-    """Handles the user's requests about rewrites."""
+    """Handles the user's requests about rewrites, and about code of answers."""
 
     def __init__(
         self,
@@ -112,8 +116,18 @@ class Rewrites:
         self._running: dict[str, anyio.CancelScope] = {}
         self.table: Mapping[type[Intent], Callable[[Any], object]] = {
             Rewrite: self._rewrite,
+            PutText: self._put,
             StopPreview: self._stop,
         }
+
+    def _put(self, intent: PutText) -> None:
+        """Show the changes that put a text of the user's choice into their buffer."""
+        new = indented([*intent.lines], intent.old)
+        found = hunks(intent.old, [*intent.old, *new] if intent.below else new)
+        if found:
+            self._push(intent.id, PreviewState.READY, Answer(intent.old), found)
+        else:
+            self._fail(intent.id, THERE)
 
     def _stop(self, intent: StopPreview) -> None:
         if (scope := self._running.get(intent.id)) is not None:
