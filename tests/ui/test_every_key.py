@@ -157,6 +157,20 @@ def login(nvim: Neovim, number: int) -> None:
     draw(nvim, ["run_login", number, "an agent", ["sh", "-c", "read x"], {}, "/"])
 
 
+def command(nvim: Neovim, number: int) -> None:
+    """Put a command of an answer into a terminal, another one each time."""
+    nvim.keys(LEAVE)
+    nvim.lua(
+        "for _, buf in ipairs(vim.api.nvim_list_bufs()) do "
+        "  if vim.bo[buf].buftype == 'terminal' then "
+        "    vim.api.nvim_buf_delete(buf, { force = true }) "
+        "  end "
+        "end"
+    )
+    draw(nvim, *chat_text("```sh\nread x\n```\n", number + 2))
+    typed("G?read x<CR>gp")(nvim, number)
+
+
 def log(nvim: Neovim, _: int) -> None:
     nvim.lua("require('eca.host.log').path = function() return 'README.md' end")
     nvim.command("Eca log")
@@ -253,6 +267,12 @@ OPENED: dict[str, Opened] = {
         ["panels/login_terminal"],
         "vim.bo.buftype == 'terminal'",
         keys=("<CR>", LEAVE + ":q<CR>", LEAVE + ":tabclose<CR>", LEAVE + ":bwipeout!<CR>"),
+    ),
+    "terminal of a command": Opened(
+        command,
+        ["actions/put"],
+        "vim.bo.buftype == 'terminal'",
+        keys=(LEAVE + ":q<CR>", LEAVE + ":bwipeout!<CR>", LEAVE + ":tabnew<CR>:tabclose<CR>"),
     ),
     "file that the agent changes": Opened(
         followed, ["editor/follow_agent"], A_FILE, {"follow": True}

@@ -224,11 +224,23 @@ local function type_command(command)
     local shown = buf or others.create_buf()
     others.open_win(shown, true, { split = 'below', win = -1, height = TERMINAL_ROWS })
   end
-  if not buf then
+  local function send()
+    if vim.api.nvim_buf_is_loaded(buf) then
+      vim.api.nvim_chan_send(vim.bo[buf].channel, command)
+    end
+  end
+  if buf then
+    send()
+  else
     others.call('TermOpen', vim.cmd.terminal) -- the user's own shell
     buf = vim.api.nvim_get_current_buf()
+    vim.api.nvim_buf_attach(buf, false, {
+      on_lines = function() -- its prompt is there
+        vim.schedule(send)
+        return true
+      end,
+    })
   end
-  vim.api.nvim_chan_send(vim.bo[buf].channel, command)
   vim.cmd.startinsert()
   notify.info('at the prompt of the terminal: <CR> runs it')
 end
