@@ -287,6 +287,41 @@ function M.files(chat)
   return id and require('eca.state.used_files').list(id) or {}
 end
 
+--- The files before each prompt, the newest first (`:help eca.checkpoints()`).
+---@return eca.PublicCheckpoint[]
+function M.checkpoints()
+  return require('eca.state.checkpoints').list()
+end
+
+---@class eca.RestoreOptions
+---@field checkpoint string the id of one of `checkpoints()`
+---@field files? boolean default: true
+---@field history? boolean also undo its chat from the prompt on; default: false
+
+---@class eca.Restored
+---@field files { path: string, done?: 'restored'|'created'|'deleted', fault?: string }[]
+---@field undo? string the id of a checkpoint of the files before that
+---@field fault? string why nothing was done to files
+
+--- Go back to a checkpoint, as if the user had confirmed (`:help eca.restore()`).
+---@param opts eca.RestoreOptions
+---@param callback? fun(result: eca.Restored)
+function M.restore(opts, callback)
+  require('eca.view') -- joins the host with what draws
+  require('eca.host').ask('restore_checkpoint', {
+    checkpoint = opts.checkpoint,
+    files = opts.files ~= false,
+    history = opts.history == true,
+  }, function(result)
+    local answer = require('eca.state.mirror').clean(result or {})
+    if callback then
+      callback(answer)
+    elseif answer.fault then
+      require('eca.ui.notify').warn('nothing was restored: ' .. answer.fault)
+    end
+  end)
+end
+
 --- The tool servers of all servers (`:help eca.mcp()`).
 ---@return eca.ToolServer[]
 function M.mcp()

@@ -257,6 +257,8 @@ def panels(nvim: Neovim) -> None:
         eca(nvim, name)
         nvim.wait_until(f"vim.api.nvim_buf_get_name(0) == 'eca://panel/{name}'")
         nvim.keys("rq" if name == "providers" else "q")
+    nvim.lua("require('eca').restore({ checkpoint = 'none' }, function() _G.answered = true end)")
+    nvim.wait_until("_G.answered")
     nvim.lua("require('eca').hide() require('eca').send('hello')")  # a turn that ends unseen
     wait_idle(nvim)
 

@@ -159,6 +159,10 @@ function draw.tool_server(op)
   emit('EcaToolServerChanged', mirror.clean(op.told))
 end
 
+function draw.checkpoints(op)
+  require('eca.state.checkpoints').set(op.items, op.gone or {}, op.whole) -- late: not at the start
+end
+
 function draw.providers(op)
   mirror.set_server(op.server, { providers = mirror.clean(op.providers) })
 end

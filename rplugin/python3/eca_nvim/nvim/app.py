@@ -149,9 +149,17 @@ class App:
     ) -> Checkpoints:
         """Make the checkpoints; the first chat opens without them."""
         from eca_nvim.session.files.checkpoints import Checkpoints, Limits  # noqa: PLC0415
+        from eca_nvim.session.panels.checkpoints import CheckpointMirror  # noqa: PLC0415
+
+        mirror = CheckpointMirror(self._frames)
+
+        def show() -> None:
+            mirror.show(made.known or ())
+            changed()
 
         limits = Limits(**settings.checkpoints)
-        return Checkpoints(settings.store_path, folders, process, limits, warn, changed)
+        made = Checkpoints(settings.store_path, folders, process, limits, warn, show)
+        return made
 
     def _no_log(self, path: str, fault: OSError) -> None:
         words, line = fault.strerror or str(fault), f"cannot open the log: {fault}"

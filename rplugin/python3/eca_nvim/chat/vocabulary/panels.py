@@ -126,3 +126,30 @@ class NoteUnseen(bases.ChatIntent, frozen=True, tag="unseen"):
     """A turn has ended in a chat that no window shows; or, not `unseen`: the user has seen that."""
 
     unseen: bool
+
+
+class SetCheckpoints(bases.ViewOp, frozen=True, tag="checkpoints"):
+    """The checkpoints that other code may know, those of prompts.
+
+    items: new or changed ones, newest first: id, chat, turn, prompt (cut to a bounded length), time
+    (seconds since 1970), files (paths that the turn has changed, as far as they are named). gone:
+    ids. whole: there are no others.
+    """
+
+    items: Sequence[Mapping[str, object]]
+    gone: Sequence[str] = ()
+    whole: bool = False
+
+
+class RestoreCheckpoint(bases.Intent, frozen=True, tag="restore_checkpoint"):
+    """Go back to a checkpoint, as if the user had looked at it and confirmed.
+
+    files: restore the files. history: undo the chat from its prompt on, first. The answer is a
+    table: files (tables of path, and done: restored, created or deleted; or fault), undo (the id of
+    a checkpoint of the files before that), and fault if something could not be done.
+    """
+
+    checkpoint: str
+    request: int
+    files: bool = True
+    history: bool = False

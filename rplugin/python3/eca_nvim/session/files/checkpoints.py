@@ -17,6 +17,7 @@ import stat
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
@@ -47,8 +48,8 @@ FOLDER: Final = "checkpoints"
 """The folder of all stores, below that where everything is saved."""
 MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
-MOST_REFUSED: Final = 1000
-"""Paths that a checkpoint does not have although they were there, as far as it names them."""
+MOST_NAMED: Final = 1000
+"""Paths that a checkpoint names: what is missing in it, and what a turn has changed."""
 
 Result = TypeVar("Result")
 
@@ -65,10 +66,11 @@ class Limits(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
-    """The files that were restored, and why others were not."""
+    """The files that were restored, and why others were not; `undo`: the checkpoint before that."""
 
     done: Sequence[str]
     failed: Mapping[str, str]
+    undo: str
 
 
 class Checkpoints:
@@ -133,8 +135,15 @@ class Checkpoints:
                 except Exception as fault:  # a bug of ours, or of the disk; the chats go on
                     log.exception("a checkpoint failed")
                     self._say(f"{fault!r}, see :Eca log")
-                if self.known is not None:
-                    self._changed()
+                await self._tell()
+
+    async def _tell(self) -> None:
+        """Have it shown what is kept; at first all of it is listed."""
+        if self.known is not None:
+            self._changed()
+            return
+        with suppress(GitFailed):  # it was said why
+            await self.load()
 
     def _say(self, fault: str) -> None:
         if fault != self._said:
@@ -176,7 +185,8 @@ class Checkpoints:
         if about["kind"] == "end" and begun is not None:
             changed = self._kept.changes(begun.tree, tree.id, roots)
             about = {**about, "of": begun.id, "count": len(changed)}
-        refused = sorted(tree.refused)[:MOST_REFUSED]
+            about["files"] = sorted(changed)[:MOST_NAMED]
+        refused = sorted(tree.refused)[:MOST_NAMED]
         kept = self._kept.keep(tree.id, moment, {**about, "refused": refused})
         self.known = None if self.known is None else [kept, *self.known]
         if about["kind"] == "prompt":
@@ -202,6 +212,7 @@ class Checkpoints:
     async def load(self) -> None:
         """List what is kept, also by other Neovims. Raises GitFailed."""
         self.known = await self._do(self._kept.checkpoints)
+        self._changed()
 
     async def plan(self, checkpoint: Checkpoint) -> Mapping[str, Change]:
         """Return the files that differ from a checkpoint: now, and then. Raises GitFailed."""
@@ -221,7 +232,7 @@ class Checkpoints:
     def _restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
         about = {"kind": "restore", "chat": str(checkpoint.about.get("chat", ""))}
         began = time.time_ns()
-        about["prompt"] = f"before going back to {_words(checkpoint)}"
+        about["prompt"] = _name_of_return(checkpoint)
         kept = self._keep(tuple(self._folders), about)
         now = self._kept.changes(kept.tree, checkpoint.tree, self._folders)
         safe = _what_goes_back(now, checkpoint)
@@ -239,7 +250,7 @@ class Checkpoints:
                 done.append(path)
             except (OSError, GitFailed) as fault:
                 failed[path] = getattr(fault, "strerror", None) or str(fault)
-        return Restored(done, failed)
+        return Restored(done, failed, kept.id)
 
     def _write(self, path: str, file: StoredFile | None) -> None:
         """Make a file what it was. Raises OSError: it is unchanged then."""
@@ -320,5 +331,14 @@ def _refused_then(checkpoint: Checkpoint) -> frozenset[str]:
     return frozenset(map(str, told)) if isinstance(told, list) else frozenset()
 
 
-def _words(checkpoint: Checkpoint) -> str:
-    return str(checkpoint.about.get("prompt", ""))[:60] or checkpoint.id
+_BEFORE, _AFTER = "before going back to ", "after going back to "
+
+
+def _name_of_return(checkpoint: Checkpoint) -> str:
+    """Return what the files are called that a checkpoint is about to replace."""
+    name = str(checkpoint.about.get("prompt", ""))[:60] or checkpoint.id
+    if checkpoint.about.get("kind") != "restore":
+        return _BEFORE + name
+    if name.startswith(_BEFORE):
+        return _AFTER + name.removeprefix(_BEFORE)
+    return _BEFORE + name.removeprefix(_AFTER)

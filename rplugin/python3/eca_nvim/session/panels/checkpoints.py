@@ -1,4 +1,4 @@
-"""The panel of checkpoints: the workspace before each prompt, to go back to."""
+"""Checkpoints, as a panel and for scripts: the workspace before each prompt, to go back to."""
 
 import math
 import os
@@ -7,15 +7,21 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import ClassVar, Final
 
+from eca_nvim.agents.abilities import AgentRefused
+from eca_nvim.agents.base import AgentFault
+from eca_nvim.chat.model.blocks import TextBlock
 from eca_nvim.chat.vocabulary.ops import FilesChanged, Notify
-from eca_nvim.chat.vocabulary.panels import Action, Row
+from eca_nvim.chat.vocabulary.panels import Action, RestoreCheckpoint, Row, SetCheckpoints
+from eca_nvim.chat.vocabulary.query_intents import Rollback
 from eca_nvim.digests import name_digest
 from eca_nvim.review.checkpoint_store import Change, Checkpoint
 from eca_nvim.review.git import GitFailed
-from eca_nvim.session.files.checkpoints import Checkpoints
-from eca_nvim.session.panels.panel import Answer, Panel, cell, column, note, rest
-from eca_nvim.session.view import Refused
+from eca_nvim.session.files.checkpoints import Checkpoints, Restored
+from eca_nvim.session.panels.panel import Answer, Panel, Scene, cell, column, note, rest
+from eca_nvim.session.view import Refused, View
 
+LONGEST_PROMPT: Final = 1000
+"""Characters of a prompt that scripts get."""
 _NAMED: Final = 5
 """Files that the question names."""
 
@@ -54,11 +60,7 @@ class CheckpointsPanel(Panel):
 
     def rows(self) -> Iterator[Row]:
         """Yield the checkpoints, newest first, with what differs from now below an opened one."""
-        ends = {
-            it.about.get("of"): it.about
-            for it in self._checkpoints.known or ()
-            if it.about.get("kind") == "end"
-        }
+        ends = _ends(self._checkpoints.known or ())
         for each in self._prompts:
             plan = self._plans.get(each.id)
             end = ends.get(each.id, {})
@@ -124,9 +126,7 @@ class CheckpointsPanel(Panel):
             raise Refused("look at what differs first: o shows it")
         restored = await self._checkpoints.restore(found, plan)
         self._plans = {}
-        chat = str(found.about.get("chat", ""))
-        if restored.done:
-            self.scene.view.push([FilesChanged(chat, restored.done)])
+        _show_restored(self.scene.view, found, restored)
         told = f"{len(restored.done)} files restored"
         if restored.failed:
             path, why = next(iter(restored.failed.items()))
@@ -141,13 +141,28 @@ class CheckpointsPanel(Panel):
 def _files(checkpoint: str, plan: Mapping[str, Change], roots: Sequence[str]) -> Iterator[Row]:
     """Yield the files that differ, with what going back does to each."""
     for path, (now, then) in sorted(plan.items()):
-        verb, group = ("deleted", "EcaFailed") if then is None else ("restored", "EcaChanged")
-        verb = "created" if now is None else verb
+        group = "EcaFailed" if then is None else "EcaChanged"
         root = next((it for it in roots if path.startswith(f"{it}/")), "")
         name = path.removeprefix(f"{root}/")
-        line = (column(f"  {verb}", 12, group), rest(name))
+        line = (column(f"  {_verb((now, then))}", 12, group), rest(name))
         row = f"{checkpoint}\n{name_digest(os.fsencode(path))}"
         yield Row(row, line, ("files",), {"name": cell(name, 40)})
+
+
+def _verb(change: Change) -> str:
+    """Return what going back does to a file."""
+    now, then = change
+    return "deleted" if then is None else "created" if now is None else "restored"
+
+
+def _ends(known: Sequence[Checkpoint]) -> Mapping[object, Mapping[str, object]]:
+    """Return what the ends of turns are about, by the ids of the checkpoints before them."""
+    return {it.about.get("of"): it.about for it in known if it.about.get("kind") == "end"}
+
+
+def _show_restored(view: View, checkpoint: Checkpoint, restored: Restored) -> None:
+    if restored.done:
+        view.push([FilesChanged(str(checkpoint.about.get("chat", "")), restored.done)])
 
 
 def _when(moment: int) -> str:
@@ -155,3 +170,77 @@ def _when(moment: int) -> str:
     local = datetime.fromtimestamp(moment / 1e9, UTC).astimezone()
     is_today = local.date() == datetime.now(UTC).astimezone().date()
     return local.strftime("%H:%M:%S" if is_today else "%b %d %H:%M")
+
+
+# --- for scripts ----------------------------------------------------------------------------------
+
+
+class CheckpointMirror:
+    """Tells the view of checkpoints, so that scripts need not wait for them."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._told: Mapping[str, Mapping[str, object]] | None = None
+
+    def show(self, known: Sequence[Checkpoint]) -> None:
+        """Send what differs from what was sent."""
+        ends, before = _ends(known), self._told or {}
+        prompts = (it for it in known if it.about.get("kind") == "prompt")
+        now = {it.id: _public(it, ends.get(it.id, {})) for it in prompts}
+        items = [it for id_, it in now.items() if before.get(id_) != it]
+        gone = [*(before.keys() - now.keys())]
+        if items or gone or self._told is None:
+            self._view.push([SetCheckpoints(items, gone, whole=self._told is None)])
+        self._told = now
+
+
+def _public(each: Checkpoint, end: Mapping[str, object]) -> Mapping[str, object]:
+    files = end.get("files")
+    return {
+        "id": each.id,
+        "chat": str(each.about.get("chat", "")),
+        "turn": each.about.get("turn", 0),
+        "prompt": str(each.about.get("prompt", ""))[:LONGEST_PROMPT],
+        "time": each.time // 10**9,
+        "files": [*map(str, files)] if isinstance(files, list) else [],
+    }
+
+
+async def restore_for_script(scene: Scene, intent: RestoreCheckpoint) -> Mapping[str, object]:
+    """Do what `RestoreCheckpoint` says, and return its answer."""
+    checkpoints = scene.checkpoints()
+    try:
+        await checkpoints.load()
+        found = _by_id(checkpoints, intent.checkpoint)
+        if intent.history:
+            await _undo_history(scene, found)
+        if not intent.files:
+            return {"files": []}
+        plan = await checkpoints.plan(found)
+        restored = await checkpoints.restore(found, plan)
+    except (GitFailed, OSError, Refused, AgentRefused, AgentFault) as fault:
+        return {"files": [], "fault": str(fault)}
+    _show_restored(scene.view, found, restored)
+    done = [{"path": it, "done": _verb(plan[it])} for it in restored.done]
+    failed = [{"path": path, "fault": why} for path, why in restored.failed.items()]
+    return {"files": [*done, *failed], "undo": restored.undo}
+
+
+def _by_id(checkpoints: Checkpoints, id_: str) -> Checkpoint:
+    found = next((it for it in checkpoints.known or () if it.id == id_), None)
+    if found is None:
+        raise Refused(f"there is no checkpoint {cell(id_, 40)}")
+    return found
+
+
+async def _undo_history(scene: Scene, found: Checkpoint) -> None:
+    """Undo the chat from the prompt of a checkpoint on. Raises Refused, AgentRefused."""
+    chat = scene.chats.table.get(str(found.about.get("chat", "")))
+    turn = found.about.get("turn")
+    blocks = () if chat is None else chat.blocks.values()
+    prompts = (it for it in blocks if isinstance(it, TextBlock) and turn and it.turn == turn)
+    prompt = next(prompts, None)
+    if chat is None or prompt is None:
+        raise Refused("the prompt of this checkpoint is in no open chat")
+    if not await scene.do(Rollback(chat.id, prompt.id)):
+        raise Refused("the chat could not go back")

@@ -5,7 +5,7 @@ from functools import cache, partial
 from typing import Any
 
 from eca_nvim.chat.text.safe_text import one_line, truncate
-from eca_nvim.chat.vocabulary import completion, events, login, query_intents
+from eca_nvim.chat.vocabulary import completion, events, login, panels, query_intents
 from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
@@ -53,6 +53,11 @@ def request_handlers(
     do: does what any intent says.
     """
 
+    async def restore(intent: panels.RestoreCheckpoint) -> object:
+        from eca_nvim.session.panels.checkpoints import restore_for_script  # noqa: PLC0415 - as above
+
+        return await restore_for_script(scene, intent)
+
     def server_of(intent: login.ListLogins | login.LogIn | login.LogOut) -> NamedServer:
         return servers.of(chats.get(intent.chat))
 
@@ -95,5 +100,6 @@ def request_handlers(
         **SavedChats(chats, servers, view).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
         **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
+        panels.RestoreCheckpoint: restore,
         **Panels(scene, _panel_kinds).table,
     }
