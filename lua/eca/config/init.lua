@@ -51,6 +51,7 @@ local M = {}
 ---@field protocol? 'eca'|'acp'
 ---@field options? table<string, string|boolean> of new chats, by id or category
 ---@field mcp? table<string, boolean|eca.options.McpServer> by name; `editor = true` is our own
+---@field paths? table<string, string> where it runs elsewhere: its folders, by ours
 ---@field idle? number minutes without use after which it is ended; 0: never
 
 ---@class eca.options.McpServer
@@ -86,6 +87,7 @@ M.entries = {
       env = { types = { 'table' }, open = { 'string' } },
       protocol = { types = { 'string' }, values = { 'eca', 'acp' } },
       options = { types = { 'table' }, open = { 'string', 'boolean' } },
+      paths = { types = { 'table' }, open = { 'string' } },
       mcp = {
         types = { 'table' },
         switches = { editor = true },

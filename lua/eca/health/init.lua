@@ -133,8 +133,10 @@ local function request(names)
   settings.store_path = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'eca')
   settings.install = { folder = servers.folder() }
   settings.servers = vim.tbl_map(function(server)
-    local protocol, mcp = server.protocol, server.mcp
-    return { command = server.command, env = server.env, protocol = protocol, mcp = mcp }
+    local protocol, mcp, paths = server.protocol, server.mcp, server.paths
+    local told = { command = server.command, env = server.env, protocol = protocol }
+    told.mcp, told.paths = mcp, paths
+    return told
   end, servers.options())
   return vim.json.encode({
     names = vim.tbl_filter(function(name)

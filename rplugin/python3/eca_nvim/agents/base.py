@@ -45,11 +45,14 @@ class AgentExit(Struct, frozen=True):
 
 
 class Workspace(Struct, frozen=True):
-    """Where the user works: the folders, the editor's name and version, and its process id."""
+    """Where the user works: the folders, the editor's name and version, and its process id.
+
+    process_id: None for an agent that cannot see the process.
+    """
 
     folders: Folders
     editor: str
-    process_id: int
+    process_id: int | None
 
 
 class Diagnostic(Struct, frozen=True):

@@ -13,18 +13,27 @@ from typing import ClassVar, Final, Generic, TypeVar
 import anyio
 from anyio.abc import TaskGroup
 from msgspec import Struct
+from msgspec.structs import replace
 
 from eca_nvim.agents.base import Agent, AgentExit, AgentFault, Emit, Workspace
+from eca_nvim.agents.path_map import MappedFraming, PathMap
 from eca_nvim.agents.trace import Dialect, Trace
 from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.vocabulary import contexts as ours
+from eca_nvim.chat.vocabulary import events
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent, MessageShown
+from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.jsonrpc import (
     INTERNAL_ERROR,
+    LANGUAGE_SERVER_CANCEL,
+    CancelForm,
     ContentLengthFraming,
+    Framing,
     MessageId,
     NotOpen,
     Request,
 )
+from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.spawn import program_name
 from eca_nvim.transport import (
     Connection,
@@ -35,6 +44,7 @@ from eca_nvim.transport import (
     Incoming,
     StartError,
     Tape,
+    open_connection,
     telling_line,
 )
 
@@ -73,7 +83,7 @@ class ProcessOptions(Struct, frozen=True):
     environment: the whole environment; None for what every child process inherits. process: the
     process, if it runs already. guard: ends it if we are killed. see_off: lets a process that was
     asked to exit outlive us for that; returns whether it can. on_stderr: called with each line of
-    its standard error; default: the log.
+    its standard error; default: the log. paths: where it finds our folders, if it runs elsewhere.
     """
 
     command: Sequence[str]
@@ -82,6 +92,7 @@ class ProcessOptions(Struct, frozen=True):
     guard: Guard | None = None
     see_off: Callable[[], bool] | None = None
     on_stderr: Callable[[str], None] | None = None
+    paths: PathMap | None = None
 
 
 LifeT = TypeVar("LifeT")
@@ -89,10 +100,14 @@ LifeT = TypeVar("LifeT")
 
 
 class ProcessAgent(Agent, Generic[LifeT]):
-    """An agent that is a process; `NOUN` is what users call it, `KIND` what it should be."""
+    """An agent that is a process; `NOUN` is what users call it, `KIND` what it should be.
+
+    `SENDS_IMAGES`: it sends what an image file has, not only its path.
+    """
 
     NOUN: ClassVar[str]
     KIND: ClassVar[str]
+    SENDS_IMAGES: ClassVar[bool] = False
     DIALECT: ClassVar[Dialect] = Dialect(ContentLengthFraming, "c2s", "s2c")
 
     def __init__(self, options: ProcessOptions, workspace: Workspace) -> None:
@@ -100,8 +115,34 @@ class ProcessAgent(Agent, Generic[LifeT]):
         self._workspace = workspace
         self._connection: Connection | None = None
         self._life: LifeT | None = None
+        self._emit: Emit | None = None
         self._leaving = False
         self._tape = Tape()
+
+    @abstractmethod
+    def _receive(self, batch: list[Incoming]) -> None:
+        """Read the messages of one read."""
+
+    def _open(
+        self,
+        folder: str | None,
+        on_stderr: Callable[[str], None] | None,
+        cancel: CancelForm = LANGUAGE_SERVER_CANCEL,
+    ) -> AbstractAsyncContextManager[Connection]:
+        """Start the process in a folder."""
+        return open_connection(
+            self._process.command,
+            self._receive,
+            env=self._process.environment,
+            cwd=folder,
+            process=self._process.process,
+            decode=decode_body,
+            framing=self._framing(),
+            cancel=cancel,
+            guard=self._process.guard,
+            on_stderr=on_stderr,
+            tape=self._tape,
+        )
 
     @abstractmethod
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
@@ -127,6 +168,7 @@ class ProcessAgent(Agent, Generic[LifeT]):
 
         Raises AgentFault.
         """
+        self._emit = emit
         try:
             async with self._connect() as connection, anyio.create_task_group() as tasks:
                 self._connection = connection
@@ -160,6 +202,34 @@ class ProcessAgent(Agent, Generic[LifeT]):
     def trace(self) -> Trace:
         """What went over the connection."""
         return Trace(self._tape, self.DIALECT, self._chat_of)
+
+    def _framing(self) -> Framing:
+        """Return how messages are framed, and what maps their paths."""
+        framing, paths = self.DIALECT.framing(), self._process.paths
+        return framing if paths is None else MappedFraming(framing, paths)
+
+    def _covered_prompt(self, prompt: Prompt) -> Prompt:
+        """Return a prompt with what an agent elsewhere can find of it."""
+        return replace(prompt, contexts=self._covered(prompt.chat_id, prompt.contexts))
+
+    def _covered(self, chat_id: str, contexts: Sequence[ours.Context]) -> tuple[ours.Context, ...]:
+        """Return the contexts that an agent elsewhere can find; a line names each other one."""
+        paths, kept = self._process.paths, list[ours.Context]()
+        for it in contexts:
+            path = getattr(it, "path", None)
+            is_sent = self.SENDS_IMAGES and isinstance(it, ours.ImageContext)
+            if paths is None or path is None or is_sent or paths.covers(path):
+                kept.append(it)
+            elif self._emit is not None and not isinstance(it, ours.CursorContext):
+                line = events.NoticeReceived(f"not sent: {one_line(paths.refusal(path))}")
+                self._emit([events.Addressed(chat_id, line)])
+        return tuple(kept)
+
+    def _not_covered(self, folder: str) -> str | None:
+        """Return what there is to say if an agent elsewhere does not find a folder."""
+        paths = self._process.paths
+        is_found = paths is None or paths.covers(folder)
+        return None if is_found or paths is None else f"has no folder in {paths.option} for"
 
     def _chat_of(self, wire_id: str) -> str | None:
         """Return our id of the chat that the process knows by an id, None if there is none."""

@@ -9,8 +9,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
 from eca_nvim.agents.base import Agent, AgentFault, EditorServices, Workspace
 from eca_nvim.agents.eca.agent import EcaAgent, EcaOptions
+from eca_nvim.agents.path_map import PathMap
 from eca_nvim.digests import name_digest
 from eca_nvim.nvim.guardian_process import Guardian
 from eca_nvim.nvim.head_start import HeadStart
@@ -72,13 +75,29 @@ class Agents:
             remedy = "set mcpServers in the configuration of ECA"
             warnings = (f"servers.{server}.mcp has no effect: {remedy}",)
         on_stderr = partial(log.info, "%s: stderr: %s", server)
+        paths = self._paths(server, told)
         make = self._acp_agent if found.protocol == ACP else self._eca_agent
-        agent = make(server, found, process, on_stderr)
+        agent = make(server, found, process, on_stderr, paths)
         idle = told.idle * SECONDS_PER_MINUTE
         return Candidate(agent, found.label, found.identity, found.folder, idle, warnings)
 
+    def _paths(self, server: str, told: ServerOptions) -> PathMap | None:
+        """Return the folders of a server that runs elsewhere. Raises AgentFault."""
+        if not told.paths:
+            return None
+        paths = PathMap(server, told.paths)
+        for folder in self._workspace.folders:
+            if not paths.covers(folder):
+                raise AgentFault(paths.refusal(folder))
+        return paths
+
     def _eca_agent(
-        self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
+        self,
+        server: str,
+        found: ServerCommand,
+        process: Process | None,
+        on_stderr: OnStderr,
+        paths: PathMap | None,
     ) -> Agent:
         options = EcaOptions(
             found.command,
@@ -90,11 +109,20 @@ class Agents:
             guard=self._guardian.watch,
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
+            paths=paths,
         )
-        return EcaAgent(options, self._workspace, self._services)
+        workspace = self._workspace
+        if paths is not None:  # a server ends when it does not see the process
+            workspace = replace(workspace, process_id=None)
+        return EcaAgent(options, workspace, self._services)
 
     def _acp_agent(
-        self, server: str, found: ServerCommand, process: Process | None, on_stderr: OnStderr
+        self,
+        server: str,
+        found: ServerCommand,
+        process: Process | None,
+        on_stderr: OnStderr,
+        paths: PathMap | None,
     ) -> Agent:
         from eca_nvim.agents.acp.agent import AcpAgent, AcpOptions, KeptOfChats  # noqa: PLC0415
         from eca_nvim.agents.acp.memory import Memory  # noqa: PLC0415
@@ -113,7 +141,11 @@ class Agents:
             see_off=self._guardian.let_servers_exit,
             on_stderr=on_stderr,
             kept=self._kept[server],
-            mcp=McpOptions(server, mcp, found.environment.get("PATH"), self._editor_server),
+            mcp=McpOptions(
+                *(server, mcp, found.environment.get("PATH"), self._editor_server),
+                is_elsewhere=paths is not None,
+            ),
+            paths=paths,
         )
         return AcpAgent(options, self._workspace, self._services)
 

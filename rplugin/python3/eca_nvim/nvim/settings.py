@@ -105,6 +105,7 @@ def _servers(options: Mapping[str, Any]) -> Mapping[str, ServerOptions]:
             told.get("idle", 0),
             _table(told.get("mcp")),
             _table(told.get("options")),
+            _table(told.get("paths")),
         )
         for name, told in tables.items()
     }

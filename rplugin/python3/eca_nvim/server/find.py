@@ -82,7 +82,8 @@ class ServerOptions(NamedTuple):
     `command`: its command line, None to search for one; `environment`: variables added to its
     environment; `protocol`: 'eca' or 'acp', None for what is usual for its name; `idle`: minutes
     without use after which it is ended, 0 for never; `mcp`: the MCP servers for its sessions, by
-    name, as the user describes them; `options`: what is set in new chats, by id or category.
+    name, as the user describes them; `options`: what is set in new chats, by id or category;
+    `paths`: where it runs elsewhere: its folders, by ours.
     """
 
     command: tuple[str, ...] | None = None
@@ -91,6 +92,7 @@ class ServerOptions(NamedTuple):
     idle: float = 0
     mcp: Mapping[str, object] = MappingProxyType({})
     options: Mapping[str, str | bool] = MappingProxyType({})
+    paths: Mapping[str, str] = MappingProxyType({})
 
 
 class Finding(NamedTuple):

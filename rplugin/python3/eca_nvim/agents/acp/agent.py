@@ -52,9 +52,8 @@ from eca_nvim.protocol.acp import (
     tool_call,
 )
 from eca_nvim.protocol.acp.updates import SessionUpdated
-from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.spawn import program_name
-from eca_nvim.transport import Connection, Goodbye, Incoming, RemoteError, open_connection
+from eca_nvim.transport import Connection, Goodbye, Incoming, RemoteError
 
 INTRODUCTION_SECONDS: Final = 60.0
 """Time for an agent to respond to initialize."""
@@ -207,6 +206,7 @@ class AcpAgent(ProcessAgent[Life]):
     NOUN = "agent"
     KIND = "an ACP agent"
     DIALECT = Dialect(LineFraming, "c2a", "a2c")
+    SENDS_IMAGES = True
 
     def __init__(self, options: AcpOptions, workspace: Workspace, services: EditorServices) -> None:
         super().__init__(options, workspace)
@@ -246,23 +246,27 @@ class AcpAgent(ProcessAgent[Life]):
         life.sessions.forget(chat_id)
         self._options.kept.granted.forget(chat_id)
 
-    def folder_changed(self, folder: str, *, removed: bool) -> str | None:  # noqa: ARG002
+    def folder_changed(self, folder: str, *, removed: bool) -> str | None:
         """Note that the next session has other folders, if the agent takes them.
 
         An answer that covers all files of the workspace was given for fewer of them.
         """
         self._options.kept.granted.workspace_changed()
+        if fault := self._not_covered(folder):
+            return fault
         if not self._running.setup.takes_folders:
             return None if removed else NO_FURTHER_FOLDERS
         return f"opens its next chat {'without' if removed else 'with'}"
 
     def prompt(self, prompt: effects.Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
+        if self._options.paths is not None:
+            prompt = self._covered_prompt(prompt)
         self._running.outbox.prompt(prompt)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Send a message to the running turn; SteerTaken follows if the agent takes it."""
-        self._running.outbox.steer(effects.Prompt(chat_id, text, tuple(contexts)))
+        self._running.outbox.steer(effects.Prompt(chat_id, text, self._covered(chat_id, contexts)))
 
     def stop(self, chat_id: str) -> None:
         """Ask the agent to stop the running turn, and answer its requests."""
@@ -339,19 +343,7 @@ class AcpAgent(ProcessAgent[Life]):
         return self._running.archive
 
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
-        return open_connection(
-            self._options.command,
-            self._receive,
-            env=self._options.environment,
-            cwd=self._program.folder,
-            process=self._options.process,
-            decode=decode_body,
-            framing=LineFraming(),
-            cancel=_CANCEL,
-            guard=self._options.guard,
-            on_stderr=self._options.on_stderr,
-            tape=self._tape,
-        )
+        return self._open(self._program.folder, self._options.on_stderr, _CANCEL)
 
     def _chat_of(self, wire_id: str) -> str | None:
         session = None if self._life is None else self._life.sessions.by_id.get(wire_id)
@@ -366,7 +358,7 @@ class AcpAgent(ProcessAgent[Life]):
 
     async def _start(self, life: Life, tasks: TaskGroup, ready: Callable[[], None]) -> None:  # noqa: ARG002
         """Initialize the agent. Raises AgentFault and ConnectionClosed."""
-        params = introduction()
+        params = introduction(has_terminals=self._options.paths is None)
         try:
             with anyio.fail_after(INTRODUCTION_SECONDS):
                 raw = await life.link.connection.request(params.method, encode(params))

@@ -18,21 +18,26 @@ from eca_nvim.spawn import find_program
 
 CAPABILITIES: Final[Mapping[str, Any]] = {
     "fs": {"readTextFile": True, "writeTextFile": True},
-    "terminal": True,
     "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
     "elicitation": {"form": {}, "url": {}},
-    "auth": {"terminal": True},
-    # The first is the older form of `auth.terminal`.
-    "_meta": {"terminal-auth": True, "terminal_output": True},
+    "_meta": {"terminal_output": True},
 }
 """Only what this client really does: for anything else an agent would wait for ever."""
+
+_TERMINALS: Final[Mapping[str, Any]] = {
+    "terminal": True,
+    "auth": {"terminal": True},
+    # The first is the older form of `auth.terminal`.
+    "_meta": {"terminal-auth": True, **CAPABILITIES["_meta"]},
+}
 
 _CLIENT: Final = lifecycle.Implementation(name="eca-nvim", version="1", title="ECA for Neovim")
 
 
-def introduction() -> lifecycle.InitializeParams:
-    """Build the initialize request."""
-    return lifecycle.InitializeParams(lifecycle.VERSION, _CLIENT, dict(CAPABILITIES))
+def introduction(*, has_terminals: bool = True) -> lifecycle.InitializeParams:
+    """Build the initialize request; has_terminals: what runs in ours is where the agent is."""
+    capabilities = {**CAPABILITIES, **(_TERMINALS if has_terminals else {})}
+    return lifecycle.InitializeParams(lifecycle.VERSION, _CLIENT, capabilities)
 
 
 def abilities_of(result: lifecycle.InitializeResult) -> Iterator[Ability]:
@@ -72,13 +77,14 @@ class McpOptions(Struct, frozen=True):
 
     agent: the name of the agent in the options. servers: its option `mcp`, by name. path: PATH of
     the agent. editor: starts our own server; returns the command that connects to it. Raises
-    OSError.
+    OSError. is_elsewhere: the agent runs where other programs and folders are.
     """
 
     agent: str
     servers: Mapping[str, object] = {}
     path: str | None = None
     editor: Callable[[], Sequence[str]] | None = None
+    is_elsewhere: bool = False
 
     def usable(self, can: McpCapabilities) -> tuple[tuple[Wired, ...], list[str]]:
         """Return the servers that an agent can use, and a line about each other one."""
@@ -93,6 +99,8 @@ class McpOptions(Struct, frozen=True):
 
     def _server(self, name: str, told: object, can: McpCapabilities) -> McpStdio | McpRemote:
         match told:
+            case True if name == EDITOR and self.is_elsewhere:
+                raise _LeftOut(f"it runs here, and {self.agent} does not (servers.*.paths)")
             case True if name == EDITOR and self.editor is not None:
                 try:
                     program, *arguments = self.editor()
@@ -109,6 +117,10 @@ class McpOptions(Struct, frozen=True):
         self, name: str, program: str, arguments: Sequence[object], more: Mapping[object, object]
     ) -> McpStdio:
         variables = _named(more.get("env"))
+        if self.is_elsewhere and program.startswith("/"):
+            return McpStdio(name, program, tuple(map(str, arguments)), variables)
+        if self.is_elsewhere:
+            raise _LeftOut(f"{program!r} must be an absolute path where {self.agent} runs")
         path = next((it.value for it in variables if it.name == "PATH"), self.path)
         if program.startswith("~/"):
             program = str(Path(program).expanduser())

@@ -52,7 +52,6 @@ from eca_nvim.chat.vocabulary.previews import Passage
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.guardian import EXIT_S, GOODBYE_S
 from eca_nvim.jsonrpc import Request
-from eca_nvim.protocol.base.codec import decode_body
 from eca_nvim.protocol.eca import DecodeError, chat
 from eca_nvim.protocol.eca import lifecycle as eca
 from eca_nvim.transport import (
@@ -61,7 +60,6 @@ from eca_nvim.transport import (
     Goodbye,
     Incoming,
     RemoteError,
-    open_connection,
 )
 
 INTRODUCTION_SECONDS: Final = 60.0
@@ -147,11 +145,13 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def prompt(self, prompt: Prompt) -> None:
         """Send a prompt; TurnBegan and TurnEnded follow."""
+        if self._options.paths is not None:
+            prompt = self._covered_prompt(prompt)
         self._running.outbox.prompt(prompt)
 
     def steer(self, chat_id: str, text: str, contexts: Sequence[Context] = ()) -> None:
         """Send a message to the running turn."""
-        self._running.outbox.steer(chat_id, text, contexts)
+        self._running.outbox.steer(chat_id, text, self._covered(chat_id, contexts))
 
     def unsteer(self, chat_id: str) -> None:
         """Withdraw the steers the turn has not read (chat/promptSteerRemove)."""
@@ -235,6 +235,8 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def folder_changed(self, folder: str, *, removed: bool) -> str | None:
         """Tell the server (workspace/didChangeWorkspaceFolders)."""
+        if fault := self._not_covered(folder):
+            return fault
         if not self._running.dialect.takes_further_folders:
             return None if removed else NO_FURTHER_FOLDERS
         self._running.server.notify(folders_changed((folder,), removed=removed))
@@ -277,17 +279,7 @@ class EcaAgent(ProcessAgent[_Life]):
 
     def _connect(self) -> AbstractAsyncContextManager[Connection]:
         folders = self._workspace.folders
-        return open_connection(
-            self._options.command,
-            self._receive,
-            env=self._options.environment,
-            cwd=folders[0] if folders else None,
-            process=self._options.process,
-            decode=decode_body,
-            guard=self._options.guard,
-            on_stderr=self._read_stderr,
-            tape=self._tape,
-        )
+        return self._open(folders[0] if folders else None, self._read_stderr)
 
     def _read_stderr(self, line: str) -> None:
         if self._options.on_stderr is not None:

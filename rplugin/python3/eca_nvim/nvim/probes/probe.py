@@ -16,9 +16,10 @@ from eca_nvim.agents.acp.setup import EDITOR, McpOptions
 from eca_nvim.agents.acp.setup import introduction as acp_introduction
 from eca_nvim.agents.base import Workspace
 from eca_nvim.agents.eca.introduction import introduction as eca_introduction
+from eca_nvim.agents.path_map import MappedFraming, PathMap
 from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.guardian import EXIT_S, GOODBYE_S
-from eca_nvim.jsonrpc import LineFraming
+from eca_nvim.jsonrpc import ContentLengthFraming, Framing, LineFraming
 from eca_nvim.path_risks import Folders
 from eca_nvim.protocol.acp import DecodeError, decode_result, encode, lifecycle
 from eca_nvim.protocol.eca.lifecycle import Exit, Shutdown
@@ -126,6 +127,8 @@ class Probe:
         self._name = name
         self._finding, self._servers = finding, finding.servers
         self._folder = folder
+        told = finding.servers.get(name, ServerOptions()).paths
+        self._paths = PathMap(name, told) if told else None
         self._deadline = deadline
         self._guard = guard
         self._report = report
@@ -194,17 +197,21 @@ class Probe:
             _ignore,
             env=found.environment,
             cwd=self._folder,
-            framing=LineFraming() if is_acp else None,
+            framing=self._framing(is_acp=is_acp),
             guard=self._guard,
             on_stderr=_ignore,
         )
+
+    def _framing(self, *, is_acp: bool) -> Framing:
+        framing = LineFraming() if is_acp else ContentLengthFraming()
+        return framing if self._paths is None else MappedFraming(framing, self._paths)
 
     async def _answer(
         self, found: ServerCommand, connection: Connection, *, is_acp: bool
     ) -> Sequence[Row]:
         """Return what the server says of itself, or why it says nothing."""
         seconds = self._deadline - anyio.current_time()
-        shake = partial(self._shake_acp, found) if is_acp else partial(_shake_eca, self._folder)
+        shake = partial(self._shake_acp, found) if is_acp else self._shake_eca
         try:
             with anyio.move_on_after(seconds):
                 return await shake(connection)
@@ -219,15 +226,26 @@ class Probe:
         return [Row("warn", _told(slow, words), (advice,))]
 
     async def _shake_acp(self, found: ServerCommand, connection: Connection) -> Sequence[Row]:
-        params, began = acp_introduction(), anyio.current_time()
+        params = acp_introduction(has_terminals=self._paths is None)
+        began = anyio.current_time()
         answer = await connection.request(params.method, encode(params))
         result = decode_result(lifecycle.InitializeParams, answer)
         rows = acp_rows(result, answer, anyio.current_time() - began)
         told = self._servers.get(self._name, ServerOptions()).mcp
         path = found.environment.get("PATH")
-        mcp = McpOptions(self._name, told, path, editor=lambda: (EDITOR,))
+        mcp = McpOptions(
+            self._name, told, path, editor=lambda: (EDITOR,), is_elsewhere=self._paths is not None
+        )
         usable, left_out = mcp.usable(result.agent_capabilities.mcp_capabilities)
         return [*rows, *mcp_rows([server["name"] for server in usable], left_out)]
+
+    async def _shake_eca(self, connection: Connection) -> Sequence[Row]:
+        process = os.getpid() if self._paths is None else None
+        params = eca_introduction(Workspace(Folders((self._folder,)), "Neovim", process))
+        began = anyio.current_time()
+        decode_result(EcaInitializeParams, await connection.request(params.method, encode(params)))
+        seconds = anyio.current_time() - began
+        return [Row("ok", f"it speaks the protocol of ECA, answered after {seconds:.1f} s")]
 
     def _fault(self, found: ServerCommand, what: str, words: Sequence[str]) -> Row:
         """Return what went wrong, with the server's last words."""
@@ -244,14 +262,6 @@ def _told(what: str, words: Sequence[str]) -> str:
 
 def _ignore(_: object) -> None:
     """Drop what the server says beside its answer."""
-
-
-async def _shake_eca(folder: str, connection: Connection) -> Sequence[Row]:
-    params = eca_introduction(Workspace(Folders((folder,)), "Neovim", os.getpid()))
-    began = anyio.current_time()
-    decode_result(EcaInitializeParams, await connection.request(params.method, encode(params)))
-    seconds = anyio.current_time() - began
-    return [Row("ok", f"it speaks the protocol of ECA, answered after {seconds:.1f} s")]
 
 
 async def _shut_down(connection: Connection) -> None:

@@ -1,0 +1,174 @@
+"""Paths for an agent elsewhere: all of the protocol are mapped both ways, and nothing else is."""
+
+import json
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from inspect import getmembers, isclass
+from pkgutil import iter_modules
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import inspect
+
+from eca_nvim.agents.path_map import MappedFraming, PathMap, names_paths
+from eca_nvim.jsonrpc import LineFraming
+from eca_nvim.protocol import acp, eca
+from eca_nvim.protocol.base.types import Wire
+
+PATHS = PathMap(
+    "box",
+    {"/home/me/src": "/srv/src/", "/home/me/src/deep": "/deep", "/home/me/a b": "/srv/a b"},
+)
+LOOKS = re.compile(r"(?i)path|uri|cwd|folder|file|dir(?!ect$)|root|location")
+"""Names that make one ask whether they are paths."""
+
+
+def fields() -> Iterator[tuple[str, str, inspect.Type]]:
+    """Yield all fields of both protocols: their types, names on the wire, and what they hold."""
+    for package in (acp, eca):
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
+            for _, kind in getmembers(import_module(module.name), isclass):
+                if issubclass(kind, Wire) and kind.__module__ == module.name:
+                    try:
+                        told = inspect.type_info(kind)
+                    except TypeError:  # a base with a type variable
+                        continue
+                    assert isinstance(told, inspect.StructType)
+                    for field in told.fields:
+                        yield f"{kind.__name__}.{field.name}", field.encode_name, field.type
+
+
+def holds_text(kind: inspect.Type) -> bool:
+    """Return whether a value is a string, or has some beside each other."""
+    match kind:
+        case inspect.StrType():
+            return True
+        case inspect.UnionType(types=types):
+            return any(map(holds_text, types))
+        case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item):
+            return holds_text(item)
+    return False
+
+
+def test_each_field_of_the_protocols_that_is_a_path_is_mapped() -> None:
+    """A new field that looks like one fails here until it is mapped."""
+    texts = {(owner, name) for owner, name, kind in fields() if holds_text(kind)}
+    assert len(texts) > 100
+    missed = {name for _, name in texts if LOOKS.search(name) and not names_paths(name)}
+    assert missed == set()
+    mapped = {owner for owner, name in texts if names_paths(name)}
+    assert {"WorkspaceFolder.uri", "ReadTextFile.path", "NewSessionParams.cwd"} <= mapped
+    assert {"NewSessionParams.additional_directories", "CallLocation.path"} <= mapped
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "path",
+        "file_path",
+        "filePath",
+        "workspaceUri",
+        "additionalDirectories",
+        "cwd",
+        "notebook_path",
+    ],
+)
+def test_names_of_paths(name: str) -> None:
+    assert names_paths(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["command", "text", "content", "profile", "xpath", "fileId", "pathology", "", "title"]
+)
+def test_other_names(name: str) -> None:
+    assert not names_paths(name)
+
+
+BOTH_WAYS = [
+    ({"path": "/home/me/src/io.py"}, {"path": "/srv/src/io.py"}),
+    ({"path": "/home/me/src"}, {"path": "/srv/src"}),
+    ({"path": "/home/me/src/deep/x"}, {"path": "/deep/x"}),
+    ({"uri": "file:///home/me/a%20b/%25x"}, {"uri": "file:///srv/a%20b/%25x"}),
+    ({"paths": ["/home/me/src/a", "b/c"]}, {"paths": ["/srv/src/a", "b/c"]}),
+    ({"locations": [{"path": "/home/me/src/a"}]}, {"locations": [{"path": "/srv/src/a"}]}),
+    ({"arguments": {"file_path": "/home/me/src/a"}}, {"arguments": {"file_path": "/srv/src/a"}}),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), BOTH_WAYS)
+def test_both_ways(ours: object, theirs: object) -> None:
+    assert PATHS.to_agent({"params": ours}) == {"params": theirs}
+    assert PATHS.from_agent({"params": theirs}) == {"params": ours}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"text": "look at /home/me/src/io.py"},
+        {"command": "/home/me/src/run.sh --all /srv/src"},
+        {"content": "/home/me/src"},
+        {"uri": "https://x.example.com/srv/src"},
+        {"path": "src/io.py"},
+        {"path": {"type": "string"}},
+        {"path": None, "uri": 3},
+    ],
+)
+def test_what_stays_as_it_is(message: object) -> None:
+    assert PATHS.to_agent(message) == message
+    assert PATHS.from_agent(message) == message
+
+
+def test_what_the_user_types_into_a_form_stays() -> None:
+    answer = {"id": 1, "result": {"action": "accept", "content": {"path": "/home/me/src"}}}
+    assert PATHS.to_agent(answer) == answer
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "/srv/srcs/x", "/srv/src/../../etc/passwd", "//srv/../etc/passwd", "/"],
+)
+def test_what_is_not_mapped_is_no_path_here(path: str) -> None:
+    (told,) = PATHS.from_agent({"path": path}).values()  # type: ignore[attr-defined]
+    assert told == f"box:{path} (not in servers.box.paths)"
+    uri: Any = PATHS.from_agent({"uri": f"file://{path}"})
+    assert uri["uri"].startswith("box:/")
+    sent: Any = PATHS.to_agent({"path": path})
+    assert sent["path"].startswith("Neovim:/")
+
+
+def test_a_root_and_the_home_folder() -> None:
+    whole = PathMap("box", {"/": "/host"})
+    assert whole.to_agent({"path": "/etc/x"}) == {"path": "/host/etc/x"}
+    assert whole.from_agent({"path": "/host/etc/x"}) == {"path": "/etc/x"}
+    assert whole.from_agent({"path": "/host"}) == {"path": "/"}
+    assert not PathMap("box", {"~/src": "/srv"}).covers("/etc")
+
+
+NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1)
+FOLDERS = st.sampled_from(["/home/me/src", "/home/me/src/deep", "/home/me/a b"])
+PARTS = NAMES.filter(lambda it: it not in (".", ".."))
+
+
+@given(FOLDERS, st.lists(PARTS, max_size=3), st.sampled_from(["path", "uri"]))
+def test_all_paths_come_back(folder: str, parts: list[str], key: str) -> None:
+    from eca_nvim.paths import uri_of
+
+    path = "/".join((folder, *parts))
+    message = {"params": {key: uri_of(path) if key == "uri" else path}}
+    sent = PATHS.to_agent(message)
+    assert sent != message
+    assert PATHS.from_agent(sent) == message
+
+
+def test_messages_are_mapped_as_they_are_framed_whatever_their_bytes() -> None:
+    framing = MappedFraming(LineFraming(), PATHS)
+    sent = framing.encode(json.dumps({"path": "/home/me/src/\udcff", "x": "é"}).encode())
+    assert json.loads(sent) == {"path": "/srv/src/\udcff", "x": "é"}
+    (read,) = framing.feed(b'{"path": "/srv/src/\xff", "text": "\xff"}\n')
+    assert isinstance(read, bytes)
+    assert msgspec.json.decode(read) == {"path": "/home/me/src/\ufffd", "text": "\ufffd"}
+    assert framing.feed(b"[1, \n") == LineFraming().feed(b"[1, \n")
