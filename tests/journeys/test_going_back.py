@@ -16,6 +16,7 @@ def test_back_three_prompts_in_chat_and_files_and_one_sent_again(
 ) -> None:
     agent.needs("edit")
     nvim = start(start_nvim, agent)
+    mode = nvim.wait_until("require('eca').status().agent")
     prompt(nvim, {"say": f"the word is {WORD}"})
     wait_line(nvim, f"the word is {WORD}")
     wait_idle(nvim)
@@ -43,6 +44,7 @@ def test_back_three_prompts_in_chat_and_files_and_one_sent_again(
     assert not any("wrote number" in line for line in lines_of(nvim))
     nvim.keys(":EcaChat<CR><Esc>ggdG")
     recalls(nvim)
+    nvim.wait_until(f"require('eca').status().agent == '{mode}'")
 
     nvim.keys(":EcaChat<CR><Esc><C-w>kG")
     nvim.input("gs")

@@ -69,7 +69,7 @@ def test_a_prompt_is_sent_again_with_its_files(
     nvim.keys("cctidy less<Esc>")  # an empty line meanwhile cancels nothing
     nvim.input("<CR>")
     nvim.wait_screen('Send in place of "tidy up"')
-    nvim.input("q<CR>")  # nothing happens
+    nvim.input("<CR>")  # an empty answer: nothing happens
     nvim.wait_screen(lambda screen: "Send in place of" not in screen)
     nvim.input("<CR>")
     nvim.wait_screen('Send in place of "tidy up"')
@@ -99,7 +99,8 @@ def test_a_prompt_is_sent_again_with_its_files(
 @pytest.fixture
 def stage(start_nvim: StartNeovim) -> Neovim:
     """Neovim without a host, with two prompts on the screen."""
-    nvim = start_nvim(init=WITHOUT_HOST, columns=80, lines=24)
+    settings = {"approval": {"guard": 0}}
+    nvim = start_nvim(init=WITHOUT_HOST, settings=settings, columns=80, lines=24)
     nvim.lua("require('eca').open({ chat = ... })", CHAT)
     for block, words in enumerate(("first", "second"), 1):
         ops = (["open", CHAT, block, "user", [], 0, None], ["append", CHAT, block, words])
@@ -200,6 +201,42 @@ def test_the_files_are_a_question_and_the_text_is_that_of_the_last_moment(
     [prompt] = wait_sent(stage, "prompt")
     assert prompt["text"] == "first, at last"
     assert input_text(stage) == ""
+
+
+def test_the_question_names_what_runs_in_the_background(stage: Neovim) -> None:
+    job = {"id": "j1", "title": "make watch", "state": "running", "background": True, "chat": CHAT}
+    draw(stage, ["jobs", [job], "eca"])
+    for lacks, does in (([], "leaves"), (["rollback"], "ends")):
+        draw(stage, ["status", CHAT, {"state": "idle", "pending": 0, "lacks": lacks}])
+        asked = len(sent(stage, "timeline"))
+        stage.keys("<Esc><C-w>kgg")
+        stage.input("gu")
+        wanted = wait_sent(stage, "timeline", asked + 1)[-1]
+        moment = {"block": 1, "kind": "user", "title": "first", "text": "first"}
+        draw(stage, ["answer", wanted["request"], [moment]])
+        jobs = f'Roll back to before "first". It {does} 1 job that runs, see :Eca jobs: make'
+        screen = stage.wait_screen(jobs)
+        assert ("start a new session with the rest" in screen) == bool(lacks)
+        stage.input("<CR>")
+        stage.wait_screen(lambda screen: "Roll back" not in screen)
+
+
+def test_an_edit_that_is_cancelled_before_the_last_question_undoes_nothing(
+    stage: Neovim, workspace: Path
+) -> None:
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    stage.keys("<CR>")
+    planned_files = plan(planned(workspace / "code.txt"), turns=(1,))
+    draw(stage, ["answer", wait_sent(stage, "plan_undo")[-1]["request"], planned_files])
+    stage.wait_screen("Send in place of")
+    stage.input("2<CR>")
+    draw(stage, ["answer", wait_sent(stage, "plan_undo", 2)[-1]["request"], planned_files])
+    stage.wait_screen("u undo")
+    stage.lua(DO, "empty", "")
+    stage.keys("u")
+    stage.wait_screen("nothing was undone")
+    assert sent(stage, "undo_turn") == sent(stage, "rollback") == []
 
 
 DO = """

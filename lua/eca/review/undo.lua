@@ -162,6 +162,10 @@ local function confirm(undo)
     chosen[#chosen + 1] = row.take and row.path and { row.path, row.seen } or nil
   end
   undo.panel.close()
+  local steps = undo.rollback and undo.rollback.steps
+  if steps and not steps.begins() then -- the edit was cancelled meanwhile
+    return notify.info('nothing was undone')
+  end
   if #chosen == 0 then
     if not ask_server(undo) then
       notify.info('nothing was undone')
@@ -170,8 +174,12 @@ local function confirm(undo)
   end
   local wanted = { chat = undo.chat, turns = undo.plan.turns, files = chosen }
   host.ask('undo_turn', wanted, function(result)
-    tell(undo, result)
-    ask_server(undo)
+    if result then
+      tell(undo, result)
+      ask_server(undo)
+    elseif steps then
+      steps.done(false)
+    end
   end)
 end
 
