@@ -112,6 +112,7 @@ end
 ---@field all? boolean also those that were not on the screen: the script decides
 ---@field chat? string only requests of this chat
 ---@field reason? string what to do instead
+---@field hunks? integer[] only these hunks are written, by their `n` in `pending()`; not with `all`
 
 --- The pending requests of a kind, limited to a chat or an id if one is given: one of `pending()`,
 --- else the agent's own, which several may have.
@@ -163,7 +164,11 @@ end
 function M.approve(opts)
   opts = opts or {}
   local items, fault = meant(opts)
-  decide(items, fault, 'accept', opts.remember)
+  if opts.hunks and #items > 0 then
+    require('eca.diff.edits').allow(items[1], opts)
+  else
+    decide(items, fault, 'accept', opts.remember)
+  end
 end
 
 --- Reject a pending tool call. The reason is sent as the next prompt when the turn has ended.
@@ -207,31 +212,10 @@ function M.answer(text, opts)
   decide({ here[1] or items[1] }, fault, 'answer', text)
 end
 
----@class eca.PublicChoice
----@field id string
----@field name string the agent's own words
----@field kind eca.ChoiceKind
-
----@class eca.PublicPending
----@field chat string
----@field id string opaque and unique
----@field kind 'approval'|'question'
----@field title string
----@field detail? string
----@field choices? eca.PublicChoice[] of an approval
-
 --- The pending requests, oldest first.
 ---@return eca.PublicPending[]
 function M.pending()
-  return vim.tbl_map(function(item)
-    local public = { chat = item.chat, id = item.id, kind = item.kind }
-    public.title, public.detail = item.title, item.detail
-    public.choices = item.choices
-      and vim.tbl_map(function(choice)
-        return { id = choice.id, name = choice.name, kind = choice.kind }
-      end, item.choices)
-    return public
-  end, require('eca.chat.expected').pending())
+  return require('eca.chat.expected').public()
 end
 
 --- Add a context to the current chat. If it is refused, a message of one line says why.

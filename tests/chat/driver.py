@@ -27,7 +27,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import SetPending
-from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, DiskReport
 from eca_nvim.chat.vocabulary.turn_events import LoginBegan, TurnBegan, TurnEnded, TurnStopping
 
 RUNNING = TurnBegan()
@@ -41,7 +41,7 @@ ToldT = TypeVar("ToldT", bound=Told)
 
 
 def all_pending(
-    chats: Iterable[Chat], on_disk: approvals.DiskWarnings = lambda _chat, _call: ()
+    chats: Iterable[Chat], on_disk: approvals.DiskWarnings = lambda _chat, _call: DiskReport()
 ) -> SetPending:
     """List all requests of some chats, as they are shown for the first time."""
     return approvals.PendingList().update(chats, on_disk)

@@ -26,7 +26,7 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRunning,
 )
 from eca_nvim.chat.vocabulary.ops import Notify, SetInput
-from eca_nvim.chat.vocabulary.requests import Request
+from eca_nvim.chat.vocabulary.requests import DiskReport, Request
 
 HUNK = "@@ -1,60 +1,60 @@\n" + "\n".join(f"+line {number}" for number in range(60))
 
@@ -151,7 +151,8 @@ def test_a_file_that_comes_up_beside_it_changes_the_request() -> None:
     here = Chat("chat")
     apply(here, wants("echo safe"), 0)
     (before,) = all_pending([here]).items
-    (after,) = all_pending([here], lambda _chat, _call: "there is a file already").items
+    report = DiskReport(("there is a file already",))
+    (after,) = all_pending([here], lambda _chat, _call: report).items
     assert before["digest"] != after["digest"]
 
 

@@ -112,8 +112,8 @@ def test_a_call_changes_several_files() -> None:
     [item] = driver.items
     assert item["title"] == "edit rename 2 files +3 -1"
     assert item["lines"] == [
-        *(OLD, "-two", "+TWO"),
-        *(OTHER.path, "+one", "+more"),
+        *(OLD, "line 1 · 1/2", "-two", "+TWO"),
+        *(OTHER.path, "line 1 · 2/2", "+one", "+more"),
     ]
     assert item["paths"] == [OLD, OTHER.path]
     driver.hear(ToolFinished(ToolCall("t")))

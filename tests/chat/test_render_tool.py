@@ -165,18 +165,18 @@ def test_a_failed_edit_says_why_above_its_diff() -> None:
 
 def test_a_new_file_has_no_removed_line_47() -> None:
     change = FileChange("/workspace/n", "@@ -1,1 +1,2 @@\n-\n+hello\n+world", 2, 0)
-    assert list(changes_body((change,), 40).lines) == ["+hello", "+world"]
-    assert list(changes_body((change,), None).lines) == ["@@ -0,0 +1,2 @@", "+hello", "+world"]
+    assert list(changes_body((change,), (), 40).lines) == ["+hello", "+world"]
+    assert list(changes_body((change,), (), None).lines) == ["@@ -0,0 +1,2 @@", "+hello", "+world"]
 
 
 def test_a_long_diff_is_cut_and_whole_without_a_limit() -> None:
     change = FileChange("/n", "@@ -0,0 +1,100 @@\n" + "\n".join("+x" for _ in range(100)), 100, 0)
-    body = changes_body((change,), 40)
+    body = changes_body((change,), (), 40)
     assert len(body.lines) == 41
     assert body.lines[-1] == "… 60 more lines"
     assert max(row for row, *_, group in body.marks if group != "EcaMore") == 39
     assert body.marks[-1] == (40, 0, -1, "EcaMore")
-    assert len(changes_body((change,), None).lines) == 101
+    assert len(changes_body((change,), (), None).lines) == 101
 
 
 def test_the_user_chooses_how_many_lines_of_a_diff_are_shown() -> None:
@@ -193,7 +193,7 @@ def test_the_user_chooses_how_many_lines_of_a_diff_are_shown() -> None:
 
 def test_changed_words_are_marked_in_bytes() -> None:
     change = FileChange("/n", "@@ -1,2 +1,2 @@\n-grüße = old_name\n-x\n+grüße = new_name\n+y", 2, 2)
-    marks = changes_body((change,), 40).marks
+    marks = changes_body((change,), (), 40).marks
     assert [mark for mark in marks if mark[3].endswith("Text")] == [
         (0, 11, 14, "EcaDiffDeleteText"),
         (2, 11, 14, "EcaDiffAddText"),
@@ -224,9 +224,9 @@ def test_a_block_shows_every_change_and_the_lines_next_to_it(
     before = "".join(letter + end for letter in LETTERS)
     after = "".join((it.upper() if it in changed else it) + end for it in LETTERS)
     change = FileChange("/w/a", *hunks_between(before, after))
-    body = changes_body((change,), 40)
+    body = changes_body((change,), (), 40)
     assert body.lines == shown
-    whole = changes_body((change,), None).lines
+    whole = changes_body((change,), (), None).lines
     assert [it for it in whole if it[0] in "+-"] == [it for it in shown if it[0] in "+-"]
     places = {row: after for row, _path, _before, after in body.places}
     for row, line in enumerate(shown):
@@ -239,11 +239,14 @@ def test_a_block_shows_every_change_and_the_lines_next_to_it(
 def test_changes_of_which_nobody_knows_the_place_are_counted() -> None:
     change = FileChange("/w/a", "@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d", 2, 2, placed=False)
     shown = ["change · 1/2", "-a", "+b", "change · 2/2", "-c", "+d"]
-    assert changes_body((change,), 40).lines == shown
+    assert changes_body((change,), (), 40).lines == shown
 
 
 def test_a_diff_that_cannot_be_read_is_shown_as_it_came() -> None:
-    assert changes_body((FileChange("/n", "junk\r\nmore", 0, 0),), 40).lines == ["junk␍", "more"]
+    assert changes_body((FileChange("/n", "junk\r\nmore", 0, 0),), (), 40).lines == [
+        "junk␍",
+        "more",
+    ]
 
 
 def test_icons_can_be_chosen_and_missing_ones_fall_back() -> None:
@@ -276,7 +279,8 @@ def test_lines_that_differ_only_in_their_end_are_not_shown_as_equal(
     before: str, after: str, shown: list[str]
 ) -> None:
     change = FileChange("/w/a", *hunks_between(before, after))
-    assert [it for it in changes_body((change,), None).lines if not it.startswith("@@")] == shown
+    lines = changes_body((change,), (), None).lines
+    assert [it for it in lines if not it.startswith("@@")] == shown
 
 
 def test_two_diffs_of_one_file_are_one_file() -> None:
@@ -296,10 +300,12 @@ def test_several_diffs_of_one_file_are_shown_as_one() -> None:
     hunks = ["line 2 · 1/2", "-b", "+B", "line 12 · 2/2", "-l", "+L"]
     assert driver.items[0]["lines"] == hunks
     aside = FileChange("/workspace/n", "@@ -0,0 +1 @@\n+x", 1, 0)
-    assert changes_body((one, aside, other), 40).lines == [CALC, *hunks, aside.path, "+x"]
+    counted = [it.replace("/2", "/3") for it in hunks]
+    all_of_it = [CALC, *counted, aside.path, "line 1 · 3/3", "+x"]
+    assert changes_body((one, aside, other), (), 40).lines == all_of_it
     bad = FileChange(CALC, "junk", 0, 0)
-    assert changes_body((one, bad), 40).lines == ["-b", "+B", "junk"]
-    whole = changes_body((one, other), None).lines
+    assert changes_body((one, bad), (), 40).lines == ["-b", "+B", "junk"]
+    whole = changes_body((one, other), (), None).lines
     assert whole == ["@@ -2,1 +2,1 @@", "-b", "+B", "@@ -12,1 +12,1 @@", "-l", "+L"]
 
 

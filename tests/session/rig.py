@@ -29,7 +29,7 @@ from eca_nvim.agents.trace import Trace
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.agent_events import AgentEvent
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.call_details import PartialWrite, ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.events import Addressed, ChatEvent
@@ -179,10 +179,11 @@ class FakeAgent(Agent):
         call_id: str,
         choice_id: str | None,
         shown: ToolCall | None = None,
+        writes: Sequence[PartialWrite] = (),
     ) -> None:
         assert shown is not None
         assert shown.id == call_id
-        self.told.append(("decide", chat_id, call_id, choice_id))
+        self.told.append(("decide", chat_id, call_id, choice_id, *writes))
         self.approved.set()
 
     def answer(self, question_id: str, text: str | None) -> None:

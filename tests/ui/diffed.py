@@ -44,12 +44,13 @@ def show(
     remember: bool = True,
     file: Mapping[str, Value] | None = None,
     choices: Sequence[Mapping[str, Value]] | None = None,
+    is_open: bool = False,
 ) -> Screen:
     """Draw what the host sends for a diff of call t1."""
     remembered = ["edit_file"] if remember else []
     listed: Mapping[str, Value] = {"choices": choices, "listed": True} if choices else {}
     items = [approval(paths=[str(path)], remember=remembered, **listed)] if pending else []
-    shown = [
+    shown: list[Value] = [
         "diff",
         CHAT,
         "t1",
@@ -61,6 +62,8 @@ def show(
         fault,
         remark,
         file,
+        [],
+        pending and fault is None and is_open,
     ]
     draw(nvim, ["pending", items], shown)
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")

@@ -67,34 +67,33 @@ def test_edits_of_a_proposal_stay_until_the_answer(compared: Neovim, workspace: 
     (workspace / "other.txt").write_text(BEFORE)
     first, second = ({"block": BLOCK, "place": place, "count": 2} for place in (0, 1))
     compared.keys("q")
-    screen = show(compared, workspace / "code.txt", file=first)
+    show(compared, workspace / "code.txt", file=first, is_open=True)
     compared.keys("Omine<Esc>")
+    mine = "".join(f"{line}\n" for line in compared.buffer_lines())
+    assert wait_sent(compared, "edit_proposal")[0]["text"] == mine
     show(compared, workspace / "other.txt", file=second)
     assert "mine" not in compared.buffer_lines()
-    show(compared, workspace / "code.txt", after=AFTER.replace("line 5\n", ""), file=second)
-    assert "mine" not in compared.buffer_lines(), "that is another change of the same file"
-    show(compared, workspace / "code.txt", file=first)
-    assert "mine" in compared.buffer_lines()
+    show(compared, workspace / "code.txt", after=mine, file=second, is_open=True)
+    compared.keys("u")
+    assert "mine" in compared.buffer_lines(), "that is another change of the same file"
+    show(compared, workspace / "code.txt", after=mine, file=first, is_open=True)
     assert compared.eval("&diff") == 1
     compared.keys("u")
-    assert "\n".join(compared.buffer_lines()) + "\n" == AFTER
+    assert "\n".join(compared.buffer_lines()) + "\n" == AFTER, "its undo history is there"
     compared.keys("<C-r>q")
     show(compared, workspace / "code.txt", after=AFTER.replace("line 9\n", ""), file=first)
     assert "mine" not in compared.buffer_lines(), "that was another proposal"
-    compared.keys("Oyours<Esc>")
-    show(compared, workspace / "other.txt", file=second)
-    compared.keys("Oours<Esc>a")
-    compared.wait_screen("no answer goes to your edits of other.txt: u takes them back")
     compared.keys("q")
-    compared.wait_screen("allow this?")
-    compared.keys(":Eca approve<CR>")
     draw(compared, ["pending", []])
-    screen = compared.wait_screen("your edits to the proposal of code.txt, other.txt are discarded")
-    assert "allow this?" not in screen
-    assert compared.lua("return vim.fn.bufexists('eca://code.txt (proposed)')") == 0
+    compared.wait_until("vim.fn.bufexists('eca://code.txt (proposed)') == 0")
     assert compared.lua("return vim.fn.bufexists('eca://other.txt (proposed)')") == 0
-    show(compared, workspace / "code.txt", file=first)
-    assert "".join(f"{line}\n" for line in compared.buffer_lines()) == AFTER
-    compared.keys("Omine<Esc>q")
-    draw(compared, ["pending", []])
-    compared.wait_screen("your edits to the proposal of code.txt are discarded")
+
+
+def test_a_change_of_the_agent_voids_what_was_taken(compared: Neovim, workspace: Path) -> None:
+    paths = [str(workspace / "code.txt")]
+    draw(compared, ["pending", [approval(paths=paths, digest="1-a", stands="1 of 2 hunks")]])
+    compared.wait_screen("allow 1 of 2 hunks?")
+    draw(compared, ["pending", [approval(paths=paths, digest="1-b", stands="as edited")]])
+    compared.wait_screen("allow as edited?")
+    draw(compared, ["pending", [approval(paths=paths, digest="2-c")]])
+    compared.wait_screen("the request has changed: what you have left out or edited of it is gone")

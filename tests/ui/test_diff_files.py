@@ -40,7 +40,7 @@ def test_dos_files_are_compared_without_their_line_ends(stage: Neovim, workspace
     assert diff_rows(stage) == [20]
     assert stage.eval("&fileformat") == "dos"
     stage.keys("<C-w>h")
-    assert stage.eval("expand('%:p')") == str(path)
+    assert stage.eval("&fileformat") == "dos"
 
 
 def test_ends_of_last_lines_are_told(stage: Neovim, workspace: Path) -> None:
@@ -108,7 +108,7 @@ def test_names_with_special_characters(stage: Neovim, workspace: Path, name: str
     shown = name.replace("\u200d", "<U+200D>").replace("\u202e", "<U+202E>").replace("\n", " ")
     assert f"{shown}  now" in screen
     stage.keys("<C-w>h")
-    assert stage.eval("expand('%:p')") == str(workspace / name)
+    assert stage.buffer_lines() == BEFORE.splitlines()
     stage.keys("<C-w>la")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
 
@@ -120,7 +120,8 @@ def test_swap_files_ask_nothing(stage: Neovim, start_nvim: StartNeovim, workspac
     other.kill(signal.SIGKILL)
     assert list(workspace.glob("*.swp"))
     stage.command(options)
-    show(stage, workspace / "code.txt")
+    (workspace / "code.txt").write_text(AFTER)
+    show(stage, workspace / "code.txt", pending=False)
     assert not stage.blocked()
-    stage.keys("<C-w>h")
+    stage.keys("<C-w>l")
     assert stage.eval("expand('%:p')") == str(workspace / "code.txt")

@@ -30,7 +30,8 @@ def test_shows_the_file_beside_the_proposal(stage: Neovim, workspace: Path) -> N
     assert stage.eval("line('.')") == 20
     assert diff_rows(stage) == [20]
     stage.keys("<C-w>h")
-    assert stage.eval("expand('%:p')") == str(workspace / "code.txt")
+    assert stage.eval("bufname()") == "eca://code.txt (now)"
+    assert stage.eval("[&modifiable, &buftype]") == [0, "nofile"]
     assert stage.eval("maparg('a', 'n')") == ""
 
 
@@ -79,18 +80,19 @@ def test_what_nobody_could_see_is_written_out(stage: Neovim, workspace: Path) ->
 
 
 def test_moving_and_taking_changes(stage: Neovim, workspace: Path) -> None:
-    show(stage, workspace / "code.txt", after=AFTER.replace("line 5\n", "line five\n"))
+    after = AFTER.replace("line 5\n", "line five\n")
+    show(stage, workspace / "code.txt", after=after, is_open=True)
     assert stage.eval("line('.')") == 5
     stage.keys("]c")
     assert stage.eval("line('.')") == 20
     stage.keys("[c")
     assert stage.eval("line('.')") == 5
-    stage.keys("dp<C-w>h")
-    assert stage.buffer_lines()[4] == "line five"
-    stage.keys("u]cdo")
+    stage.keys("do")
     assert stage.buffer_lines()[4] == "line 5"
-    assert stage.buffer_lines()[19] == "line twenty"
-    stage.command("edit!")
+    stage.keys("u]c<C-w>hdp<C-w>l")
+    assert stage.buffer_lines()[4] == "line five"
+    assert stage.buffer_lines()[19] == "line 20"
+    assert (workspace / "code.txt").read_text() == BEFORE, "only the proposal changes"
 
 
 @pytest.mark.either_nvim
@@ -192,17 +194,35 @@ def test_without_anything_to_remember(stage: Neovim, workspace: Path) -> None:
     assert "A always" not in screen
 
 
-def test_edits_of_the_proposal_are_never_answered(stage: Neovim, workspace: Path) -> None:
-    """Another text is on the screen than the one that would be allowed."""
+def test_what_cannot_be_taken_in_part_cannot_be_edited(stage: Neovim, workspace: Path) -> None:
     show(stage, workspace / "code.txt")
-    stage.keys("Omine<Esc>")
-    for answer in ("a", "A", "r", ":Eca approve<CR>", ":Eca reject<CR>", ":Eca choose 1<CR>"):
-        stage.keys(answer)
-        stage.wait_screen("no answer goes to your edits of code.txt: u takes them back")
-        stage.keys(":messages clear | echo ''<CR>")
+    assert stage.eval("&modifiable") == 0
+    assert stage.eval("maparg('-', 'n')") == ""
+
+
+def test_edits_are_allowed_once_the_host_has_taken_them_over(
+    stage: Neovim, workspace: Path
+) -> None:
+    """Another text is on the screen than the one that would be allowed."""
+    path = str(workspace / "code.txt")
+    show(stage, workspace / "code.txt", is_open=True)
+    stage.keys("Omine<Esc>a")
+    (edit,) = wait_sent(stage, "edit_proposal")
+    lines = AFTER.splitlines(keepends=True)
+    mine = "".join([*lines[:19], "mine\n", *lines[19:]])
+    assert (edit["text"], edit["file"], edit["digest"]) == (mine, 0, "t1")
+    for keys in ("A", ":Eca approve<CR>", ":Eca choose 1<CR>"):
+        stage.keys(keys)
+    stage.wait_screen("your edits are about to be taken over: press again")
     assert sent(stage, "decide") == []
-    stage.keys("ua")
-    assert wait_sent(stage, "decide") == [answer_to("t1", choice="allow")]
+    stage.keys("a")
+    answer = {"digest": "t1-2", "text": mine, "left_out": []}
+    draw(
+        stage,
+        ["pending", [approval(paths=[path], digest="t1-2", stands="as edited")]],
+        ["answer", edit["request"], answer],
+    )
+    assert wait_sent(stage, "decide") == [answer_to("t1-2", choice="allow")]
 
 
 def hunk(*before: str, paths: int = 1) -> Mapping[str, Value]:
@@ -290,7 +310,6 @@ def test_hidden_buffers_with_changes_are_compared(stage: Neovim, workspace: Path
     assert diff_rows(stage) == [20]
     stage.keys("<C-w>h")
     assert stage.buffer_lines()[0] == "mine"
-    assert stage.eval("&modified") == 1
     stage.keys("<C-w>lq")
     stage.wait_until("vim.fn.tabpagenr('$') == 1")
     assert (workspace / "code.txt").read_text() == BEFORE

@@ -77,6 +77,11 @@ require('eca.host').send(intent, loadstring('return ' .. chat)())
 """Lua code that sends an intent about the current chat."""
 USED = "local known, used = _G.known[...], _G.used[...] return { known, vim.tbl_keys(used) }"
 SAID = "vim.fn.execute('messages'):find('{}')"
+TOGGLE = """
+local item = require('eca.state.mirror').pending()[1]
+require('eca.diff.edits').toggle(item, item.hunks[1].rows[1])
+"""
+"""Lua code that leaves out the first hunk of a change that waits."""
 PENDING = "#require('eca').pending() > 0"
 ELSEWHERE = {
     "subcommands": {"install", "update", "uninstall", "health"},  # in processes of their own
@@ -134,10 +139,13 @@ def answers(nvim: Neovim) -> None:
     nvim.wait_until(PENDING)
     eca(nvim, "diff")
     nvim.wait_until("vim.fn.tabpagenr('$') == 2")
+    nvim.keys("-")
+    nvim.wait_until(SAID.format("nothing would be left"))
     nvim.keys("q")
+    nvim.lua(TOGGLE)
     nvim.command("Eca approval")
     nvim.keys("q")
-    nvim.command("Eca approve")
+    nvim.lua("require('eca').approve({ hunks = { 1 } })")
     wait_idle(nvim)
     prompt(nvim, "run it", "choose 1")
     prompt(nvim, "replace", "reject no")

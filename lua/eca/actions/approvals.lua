@@ -4,11 +4,13 @@ local blocks = require('eca.actions.blocks')
 local choose = require('eca.ui.choose')
 local decide = require('eca.input.decide')
 local diff = require('eca.diff')
+local edits = require('eca.diff.edits')
 local float = require('eca.approval.float')
 local guard = require('eca.consent.guard')
 local mirror = require('eca.state.mirror')
 local notify = require('eca.ui.notify')
 local question = require('eca.approval.question')
+local transcript = require('eca.transcript')
 local windows = require('eca.window')
 
 local M = {}
@@ -51,6 +53,23 @@ function M.answer_call(answer, ...)
   local item = meant()
   if item then
     decide[answer](item, ...)
+  end
+end
+
+--- Leave out the hunk under the cursor of a change that waits, or take it again. The last rows of
+--- its block are those of the request.
+function M.toggle_hunk()
+  local item, block = blocks.pending_here('approval'), blocks.here()
+  local seen = item and approval.guard_is_over(item)
+  if not item or not block then
+    notify.info('no hunk of a pending change under the cursor')
+  elseif not seen or arrived and not guard.is_over(arrived) then
+    notify.info('the request has just appeared: press again')
+  else
+    local _, last = transcript.range(vim.api.nvim_get_current_buf(), block.id)
+    local row = #(item.lines or {}) - 1 - ((last or 0) - (vim.api.nvim_win_get_cursor(0)[1] - 1))
+    local is_header = block.header == vim.api.nvim_win_get_cursor(0)[1] - 1
+    edits.toggle(item, not is_header and row or nil)
   end
 end
 

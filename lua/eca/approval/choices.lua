@@ -11,6 +11,7 @@ local chat_tabs = require('eca.window.chat_tabs')
 local decide = require('eca.input.decide')
 local diff = require('eca.diff')
 local display_width = require('eca.ui.display_width')
+local edits = require('eca.diff.edits')
 local keys = require('eca.approval.keys')
 local mirror = require('eca.state.mirror')
 local panel = require('eca.ui.panel')
@@ -69,6 +70,7 @@ end
 ---@return eca.PanelText
 ---@return integer own_rows number of our own rows, the first ones
 ---@return integer last_rows number of the rows with long names of choices, the last ones
+---@return integer shift row of the first of the request's lines (0-based)
 local function text_of(item)
   local rows, long = {}, {} ---@type eca.Segment[][], eca.Segment[][]
   for _, line in ipairs(head(item)) do
@@ -76,6 +78,9 @@ local function text_of(item)
   end
   for _, warning in ipairs(warnings_of(item)) do
     rows[#rows + 1] = { { '! ' .. warning, 'EcaWarning' } }
+  end
+  if item.taken_back then
+    rows[#rows + 1] = { { item.taken_back, 'EcaWarning' } }
   end
   -- A name says how far the answer goes. None can be mistaken for a row of our own, because each
   -- begins with a number and a word of ours.
@@ -99,7 +104,7 @@ local function text_of(item)
   for _, mark in ipairs(item.marks or {}) do
     text.marks[#text.marks + 1] = { mark[1] + shift, mark[2], mark[3], mark[4] }
   end
-  return text, own_rows, #long
+  return text, own_rows, #long, shift
 end
 
 --- What the float shows for a tool call.
@@ -107,8 +112,18 @@ end
 ---@param all? eca.Choice allows all pending calls of the chat
 ---@return eca.PromptContent without key, chat, title, gone and read
 function M.content(item, all)
-  local text, own_rows, last_rows = text_of(item)
+  local text, own_rows, last_rows, shift = text_of(item)
   local choices = keys.of(item, item, all)
+  if #(item.hunks or {}) > 1 then
+    choices[#choices + 1] = {
+      key = '-',
+      text = 'hunk',
+      about = 'leave out the hunk under the cursor, or take it again',
+      run = function(row)
+        edits.toggle(item, row and row - shift)
+      end,
+    }
+  end
   choices[#choices + 1] = item.paths
     and {
       key = 'd',

@@ -131,7 +131,8 @@ local function answer(choice)
     shown.guard = guard.begin()
     return false
   end
-  choice.run()
+  local row = vim.api.nvim_win_get_cursor(shown.win)[1] - 1
+  choice.run(not shown.place.short and row or nil)
   return true
 end
 
@@ -327,10 +328,20 @@ function M.show(content)
   local buf = write(content)
   if shown then
     shown.content, shown.paused = content, nil
+    local view = is_same and vim.api.nvim_win_call(shown.win, vim.fn.winsaveview)
+    local lines = vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(shown.win))
     if not is_same then
-      shown.guard, shown.seen = guard.begin(), seen_rows.watch(shown.win)
+      shown.guard = guard.begin()
     end
+    shown.seen = seen_rows.watch(shown.win)
     vim.api.nvim_win_set_buf(shown.win, buf) -- last: its title is drawn if the user is in it
+    if view then
+      local more = #content.lines - lines -- our own rows, which come first
+      view.lnum, view.topline = view.lnum + more, view.topline > 1 and view.topline + more or 1
+      vim.api.nvim_win_call(shown.win, function()
+        vim.fn.winrestview(view)
+      end)
+    end
   else
     local win = vim.api.nvim_open_win(buf, false, place.FIRST)
     shown = { win = win, content = content, guard = guard.begin(), seen = seen_rows.watch(win) }

@@ -19,6 +19,7 @@ local config = require('eca.config')
 local decide = require('eca.input.decide')
 local diff = require('eca.diff')
 local diff_screen = require('eca.diff.screen')
+local edits = require('eca.diff.edits')
 local float = require('eca.approval.float')
 local guard = require('eca.consent.guard')
 local notify = require('eca.ui.notify')
@@ -49,7 +50,7 @@ local listed = nil ---@type string|false|nil what that was when it was drawn
 ---@param item eca.Request
 ---@return eca.AskedRequest
 local function known_of(item)
-  local key = item.id .. ' ' .. item.digest
+  local key = edits.version(item)
   return asked[key] or { key = key, guard = guard.begin() }
 end
 
@@ -190,7 +191,7 @@ local function content_of(item, index)
   local content = item.kind == 'question' and question.content(item)
     or choices.content(item, allowing_all(item.chat))
   local known = known_of(item)
-  content.key, content.chat = known.key, item.chat
+  content.key, content.chat, content.digest = known.key, item.chat, item.digest
   content.title = prompt_content.question(item, index, #items)
   content.read = function()
     known.read = not item.cut

@@ -10,7 +10,8 @@ local keys = require('eca.ui.keys')
 local M = {}
 
 ---@class eca.PromptContent
----@field key string identifies the request as it was shown
+---@field key string identifies the request as the agent has made it
+---@field digest string of what is shown of it; the user may take only a part
 ---@field chat string
 ---@field title string one line, our own text
 ---@field rest string how to see all of the text, our own text
@@ -23,12 +24,13 @@ local M = {}
 ---@field gone fun(by_user: boolean) called when something other than this file closes the window
 ---@field read fun() called when all of its rows were on the screen, maybe after scrolling
 
---- Is it the same request, with the same text?
+--- Is it the same request, with the same text? The user's own choice makes no other one of it.
 ---@param left eca.PromptContent
 ---@param right eca.PromptContent
 ---@return boolean
 function M.same_request(left, right)
-  return left.key == right.key and vim.deep_equal(left.lines, right.lines)
+  local is_chosen = left.digest ~= right.digest
+  return left.key == right.key and (is_chosen or vim.deep_equal(left.lines, right.lines))
 end
 
 --- Is it also drawn the same?
@@ -37,6 +39,7 @@ end
 ---@return boolean
 function M.same(left, right)
   return M.same_request(left, right)
+    and left.digest == right.digest
     and left.title == right.title
     and vim.deep_equal(left.marks, right.marks)
     and vim.deep_equal(footer.keys(left.choices), footer.keys(right.choices))
@@ -51,7 +54,8 @@ M.WAY_CELLS = vim.api.nvim_strwidth(' · :Eca approval to answer')
 ---@param count integer
 ---@return string
 function M.question(item, index, count)
-  local what = item.kind == 'question' and 'the agent asks' or 'allow this?'
+  local allowed = item.stands and ('allow %s?'):format(item.stands) or 'allow this?'
+  local what = item.kind == 'question' and 'the agent asks' or allowed
   what = item.place and ('%s · %s'):format(what, item.place) or what
   return count > 1 and ('%s (%d/%d)'):format(what, index, count) or what
 end

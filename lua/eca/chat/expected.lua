@@ -66,6 +66,47 @@ function M.pending(chat)
   return found
 end
 
+---@class eca.PublicChoice
+---@field id string
+---@field name string the agent's own words
+---@field kind eca.ChoiceKind
+
+---@class eca.PublicPending
+---@field chat string
+---@field id string opaque and unique
+---@field kind 'approval'|'question'
+---@field title string
+---@field detail? string
+---@field choices? eca.PublicChoice[] of an approval
+---@field hunks? eca.PublicHunk[] of a change that can be allowed in part
+
+---@class eca.PublicHunk
+---@field n integer counted through all files of the call
+---@field path string
+---@field header string its row in a unified diff
+---@field taken boolean false: the user has left it out
+
+---@param hunk eca.Hunk
+---@return eca.PublicHunk
+local function public_hunk(hunk)
+  return { n = hunk.n, path = hunk.path, header = hunk.header, taken = hunk.taken }
+end
+
+--- The pending requests as other code gets them, oldest first.
+---@return eca.PublicPending[]
+function M.public()
+  return vim.tbl_map(function(item)
+    local public = { chat = item.chat, id = item.id, kind = item.kind }
+    public.title, public.detail = item.title, item.detail
+    public.choices = item.choices
+      and vim.tbl_map(function(choice)
+        return { id = choice.id, name = choice.name, kind = choice.kind }
+      end, item.choices)
+    public.hunks = item.hunks and vim.tbl_map(public_hunk, item.hunks)
+    return public
+  end, M.pending())
+end
+
 --- The status of a chat.
 ---@param chat? string
 ---@return eca.Status

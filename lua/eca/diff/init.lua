@@ -6,7 +6,8 @@
 ---   their windows are gone, so that no option of ours stays with the real file.
 --- - Its keys answer for the texts it shows. If the request has changed since, the float asks, and
 ---   `d` there shows the new diff.
---- - They answer nothing while the user has edits in the proposed text: that is not what is asked.
+--- - What the user makes of the proposed text is what they allow, once the host has taken it over
+---   (`edits`).
 --- - A call that changes several files shows one of them at a time.
 --- - It opens later than it was asked for, and only if the user has pressed no key since. Its keys
 ---   do nothing within the guard time: a key pressed then was meant for something else.
@@ -36,6 +37,10 @@ local M = {}
 ---@field before table<integer, table<string, any>> options by window
 ---@field notice? integer window of the lines above both sides
 ---@field screen? eca.DiffScreen of the diff of a request
+---@field taken? integer changedtick of the proposed text that the host has taken over
+---@field asking? boolean it is about to take it over
+---@field when_taken? fun() called when it has
+---@field changed fun() called when it has
 ---@field group integer its autocommands
 
 local tabs = {} ---@type table<string, eca.DiffTab> by chat and `diff.id`
@@ -144,6 +149,27 @@ local function actions(tab)
   local request = tab.diff.request
   local now = request and decide.now(request)
   local list = now and answer_keys.of(request, now) or { unpack(tab.diff.actions or {}) }
+  for _, answer in ipairs(now and list or {}) do
+    local run = answer.run
+    if answer.key ~= 'r' and answer.key ~= 'R' then
+      answer.run = function()
+        edits.settle(tab, function()
+          pressed = tab
+          run()
+          pressed = nil
+        end)
+      end
+    end
+  end
+  if now and tab.diff.is_open then
+    list[#list + 1] = {
+      key = '-',
+      text = 'hunk',
+      run = function()
+        edits.toggle_here(tab)
+      end,
+    }
+  end
   local chat, file = tab.diff.chat, tab.diff.file
   local ways = file and { { ']f', 'next file', 1 }, { '[f', 'previous file', -1 } } or {}
   for _, way in ipairs(ways) do
@@ -212,6 +238,9 @@ local function watch(tab)
   diff_screen.watch(tab, function()
     draw_winbars(tab)
   end)
+  if tab.diff.request then
+    edits.watch(tab)
+  end
 end
 
 --- Turn on diff mode, with the cursor at the first change.
@@ -241,7 +270,15 @@ local function open(diff, home, from)
   local tab = { diff = diff, keys = {}, sides = sides, home = home }
   tab.origin, tab.wins = from, { left, right }
   tab.tab = vim.api.nvim_get_current_tabpage()
-  tab.notice = diff_notice.open(diff)
+  tab.notice = diff_notice.draw(diff)
+  tab.changed = function()
+    if is_inside(tab) then
+      tab.notice = diff_notice.draw(diff, tab.notice)
+      diff_screen.begin(tab)
+      edits.mark(tab.wins, diff.left_out or {})
+    end
+    draw_winbars(tab)
+  end
   return tab
 end
 
@@ -276,6 +313,9 @@ function M.show(diff)
     compare(tab)
   end
   diff_screen.begin(tab)
+  if diff.is_open then
+    edits.mark(tab.wins, diff.left_out or {})
+  end
   draw_winbars(tab)
   tab.guard = guard.begin() -- last, because opening a file may take long
 end
@@ -309,16 +349,21 @@ end
 ---@return eca.DiffTab?
 function M.shown(item)
   local tab = tab_of(item)
-  return tab and tab.diff.request.digest == item.digest and is_inside(tab) and tab or nil
+  local shown = tab and tab.diff.request --[[@as eca.Request?]]
+  local is_same = shown
+    and (shown.digest == item.digest or tab.asking and edits.version(shown) == edits.version(item))
+  return is_same and is_inside(tab) and tab or nil
 end
 
---- Why nothing answers a request while the user looks at its tab page: its text is not the agent's.
+--- Why nothing allows a request while the user looks at its tab page: it has other text by now.
 ---@param item eca.Request
 ---@return string?
 function M.refusal(item)
   local tab = M.shown(item)
-  local name = tab and edits.edited(tab.diff, tab.sides)
-  return name and ('no answer goes to your edits of %s: u takes them back'):format(name)
+  if tab and edits.is_ahead(tab) then
+    edits.settle(tab, function() end)
+    return 'your edits are about to be taken over: press again'
+  end
 end
 
 --- Is the guard time of the tab page over that shows a request? True if none shows it.
@@ -332,7 +377,7 @@ end
 --- Called when the pending requests have changed: removes keys that answer nothing any more.
 ---@param pending eca.Request[]
 function M.update(pending)
-  edits.discard_gone(pending)
+  edits.update(pending)
   for _, tab in pairs(tabs) do
     bind(tab)
     draw_winbars(tab)

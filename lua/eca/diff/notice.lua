@@ -34,6 +34,7 @@ local function lines_of(diff)
     lines[1] = ('does not apply; these are the hunks as the agent sent them: %s'):format(diff.fault)
   end
   lines[#lines + 1] = about_end(diff)
+  lines[#lines + 1] = now and now.taken_back
   vim.list_extend(lines, now and now.warnings or {})
   if now and (now.diff_row or 0) > 0 then
     lines[#lines + 1] = 'the request says more than these texts: close this to read it in the float'
@@ -56,22 +57,28 @@ function M.fit(win)
   end
 end
 
---- Open the window in this tab page.
+--- Open the window in this tab page, or write what it says now.
 ---@param diff eca.Diff
+---@param shown? integer the window
 ---@return integer? win nil if there is nothing to say
-function M.open(diff)
+function M.draw(diff, shown)
   local lines = lines_of(diff)
+  local is_open = shown ~= nil and vim.api.nvim_win_is_valid(shown)
   if #lines == 0 then
-    return nil
+    return is_open and others.close(shown) or nil
   end
-  local buf = others.create_buf()
-  vim.bo[buf].bufhidden = 'wipe'
+  local buf = is_open and vim.api.nvim_win_get_buf(shown) or others.create_buf()
+  vim.bo[buf].bufhidden, vim.bo[buf].modifiable = 'wipe', true
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   for row, line in ipairs(lines) do
     local group = row == 1 and diff.fault and 'EcaError' or 'EcaWarning'
     vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, 0, { end_col = #line, hl_group = group })
   end
   vim.bo[buf].modifiable = false
+  if is_open then
+    M.fit(shown)
+    return shown
+  end
   local config = { split = 'above', win = -1, height = #lines, style = 'minimal' }
   local win = vim.api.nvim_open_win(buf, false, config)
   consent_window.set(win, { linebreak = true, breakindent = true, breakindentopt = 'shift:2' })

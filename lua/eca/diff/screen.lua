@@ -8,6 +8,7 @@
 local consent_window = require('eca.consent.window')
 local decide = require('eca.input.decide')
 local diffopt = require('eca.diff.diffopt')
+local edits = require('eca.diff.edits')
 local seen_rows = require('eca.consent.seen_rows')
 
 local M = {}
@@ -27,7 +28,7 @@ local seen = {} ---@type table<string, eca.SeenDiff> by `key_of`
 ---@param request eca.Request
 ---@return string
 local function key_of(request)
-  return request.id .. ' ' .. request.digest
+  return edits.version(request)
 end
 
 --- The lines of a window that diff mode shows as changed.
@@ -81,7 +82,8 @@ function M.open(tab)
   end
 end
 
---- Called when a tab page is compared: what is drawn from now on was on the screen.
+--- Called when a tab page is compared, and when its text is another: what is drawn from now on was
+--- on the screen.
 ---@param tab eca.DiffTab
 function M.begin(tab)
   local screen, fault = tab.screen, tab.diff.fault

@@ -1,14 +1,16 @@
 --- The two buffers of a diff: the real file if it can be one of them, scratch buffers otherwise.
 ---
 --- Rules kept here:
---- - The current version is the real file's buffer, so that `do` and `dp` change the file. It gets
----   no mapping and no option of ours. A buffer that was opened only for the diff is closed again,
----   unless the user changed it.
+--- - While a request waits, the current version is a copy that cannot be changed: `do`, `dp` and
+---   typing change the proposal and nothing else. Of a change that was made it is the real file's
+---   buffer, without a mapping or an option of ours. A buffer that was opened only for the diff is
+---   closed again, unless the user changed it.
 --- - Text of the agent is the content of a scratch buffer; its path is text, never a command.
 local comfort = require('eca.host.comfort')
 local edits = require('eca.diff.edits')
 local files = require('eca.files')
 local others = require('eca.ui.others')
+local paths = require('eca.files.paths')
 local sanitize = require('eca.ui.sanitize')
 
 local M = {}
@@ -32,6 +34,8 @@ local namespace = vim.api.nvim_create_namespace('eca.unseen')
 ---@field buf? integer of the text that may become `after`, which is not proposed by a tool call
 ---@field actions? eca.Choice[] keys for that
 ---@field captions? [string, string] names of the sides, unless they show a tool call
+---@field is_open? boolean the user may choose hunks, and edit the text
+---@field left_out? [integer, integer][] lines of `after` without a hunk, and the hunks' numbers
 
 ---@class eca.DiffSides
 ---@field left integer buffer
@@ -40,28 +44,6 @@ local namespace = vim.api.nvim_create_namespace('eca.unseen')
 ---@field tick integer changedtick of `bound` when it was created
 ---@field real? integer the file's own buffer
 ---@field added? boolean `real` was created for the diff
-
---- Cut a file's text into lines, as Neovim would when it reads the file.
----@param text string
----@return string[] lines, 'dos'|'unix' fileformat, boolean endofline
-local function decode(text)
-  local lines = vim.split(text, '\n', { plain = true })
-  local ends = lines[#lines] == ''
-  if ends then
-    lines[#lines] = nil
-  end
-  local dos = #lines > 0
-  for index, line in ipairs(lines) do
-    dos = dos and (line:sub(-1) == '\r' or (index == #lines and not ends))
-  end
-  if not dos or not text:find('\r\n', 1, true) then
-    return lines, 'unix', ends
-  end
-  local bare = vim.tbl_map(function(line)
-    return (line:gsub('\r$', ''))
-  end, lines)
-  return bare, 'dos', ends
-end
 
 --- A buffer's name for the tab line and the status line: the file name and the side.
 ---@param path string
@@ -99,7 +81,7 @@ end
 ---@return integer buf
 local function scratch(diff, side, text)
   local buf = others.create_buf()
-  local lines, format, ends = decode(text)
+  local lines, format, ends = edits.decode(text)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].undolevels = -1
   vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -122,7 +104,7 @@ local function real_file(diff, text)
   end
   local buf, added = files.load(diff.path)
   local now = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  local wanted = decode(text)
+  local wanted = edits.decode(text)
   if vim.deep_equal(now, #wanted > 0 and wanted or { '' }) then
     return buf, added
   end
@@ -135,6 +117,7 @@ end
 ---@param diff eca.Diff
 ---@param real? integer
 local function colour(buf, diff, real)
+  real = real or paths.buffer_of(diff.path)
   local syntax = real and vim.bo[real].syntax
     or vim.filetype.match({ filename = diff.path, buf = buf })
   local highlighter = real and vim.treesitter.highlighter.active[real]
@@ -143,13 +126,12 @@ local function colour(buf, diff, real)
   end
 end
 
---- The proposed text, as the user has edited it.
+--- The proposed text, in the buffer in which the user has edited it.
 ---@param diff eca.Diff
 ---@param side string
----@return integer buf, integer? tick changedtick before the first edit
+---@return integer buf
 local function proposed(diff, side)
-  local buf, tick = edits.take(diff)
-  return buf or scratch(diff, side, diff.after), tick
+  return edits.take(diff) or scratch(diff, side, diff.after)
 end
 
 --- Create the two buffers of a diff.
@@ -158,19 +140,20 @@ end
 function M.make(diff)
   local is_proposed = diff.request or diff.buf
   local real, added = diff.buf, false
-  if not real then
-    real, added = real_file(diff, is_proposed and diff.before or diff.after)
+  if not is_proposed then
+    real, added = real_file(diff, diff.after)
   end
   local sides = { real = real, added = added } ---@type eca.DiffSides
   if diff.fault then
     sides.left = scratch(diff, 'now', diff.before)
-    sides.right, sides.tick = proposed(diff, 'hunks')
+    sides.right = proposed(diff, 'hunks')
     sides.bound = sides.right
     others.set('Syntax', sides.right, 'syntax', 'diff')
   elseif is_proposed then
     sides.left = real or scratch(diff, 'now', diff.before)
-    sides.right, sides.tick = proposed(diff, 'proposed')
+    sides.right = proposed(diff, 'proposed')
     sides.bound = sides.right
+    vim.bo[sides.left].modifiable = real ~= nil
   else
     local names = diff.captions or { 'before', 'after' }
     sides.left = scratch(diff, names[1], diff.before)
@@ -182,7 +165,7 @@ function M.make(diff)
       comfort.try('a side of the diff has no colours', colour, buf, diff, real)
     end
   end
-  sides.tick = sides.tick or vim.api.nvim_buf_get_changedtick(sides.bound)
+  sides.tick = vim.api.nvim_buf_get_changedtick(sides.bound)
   return sides
 end
 

@@ -37,7 +37,7 @@ local function captions(tab)
   if now and now.digest ~= diff.request.digest then
     return name .. '  now', 'outdated proposal'
   end
-  return name .. '  now', PROPOSED[diff.kind] or 'proposed'
+  return name .. '  now', now and now.stands or PROPOSED[diff.kind] or 'proposed'
 end
 
 --- The keys with what they do, as in the footer of a float.

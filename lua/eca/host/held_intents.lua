@@ -95,9 +95,10 @@ local function unsent_prompts(chat)
   if host ~= 'running' then
     return texts_of(prompts_of(chat))
   end
-  local queued = vim.tbl_map(function(prompt)
-    return prompt[2]
-  end, require('eca.state.mirror').chat(chat).queue)
+  local queued = {} ---@type string[]
+  for _, prompt in ipairs(require('eca.state.mirror').chat(chat).queue) do
+    queued[#queued + 1] = prompt[1] ~= 'note' and prompt[2] or nil -- a note is not the user's
+  end
   return vim.list_extend(queued, texts_on_their_way(chat))
 end
 

@@ -14,7 +14,7 @@ local listeners = {} ---@type (fun(item: eca.Request))[]
 
 local refusals = {} ---@type (fun(item: eca.Request): string?)[]
 
---- Ask a function before each answer. It returns why there can be none now, in one line.
+--- Ask a function before a request is allowed. It returns why that cannot be now, in one line.
 ---@param refusal fun(item: eca.Request): string?
 function M.refuse_if(refusal)
   refusals[#refusals + 1] = refusal
@@ -39,15 +39,16 @@ end
 
 --- Why an answer to the request as it was shown may not be sent.
 ---@param item eca.Request
+---@param allows? boolean it allows the request
 ---@return string?
-local function fault_of(item)
+local function fault_of(item, allows)
   local now = M.now(item)
   if not now then
     return 'this request is no longer pending'
   elseif now.digest ~= item.digest then
     return 'this request has changed since you saw it, look again'
   end
-  for _, refusal in ipairs(refusals) do
+  for _, refusal in ipairs(allows and refusals or {}) do
     local fault = refusal(item)
     if fault then
       return fault
@@ -58,9 +59,10 @@ end
 ---@param item eca.Request
 ---@param name string of the intent
 ---@param fields? table<string, any>
+---@param allows? boolean
 ---@return boolean sent
-local function send(item, name, fields)
-  local fault = fault_of(item)
+local function send(item, name, fields, allows)
+  local fault = fault_of(item, allows)
   if fault then
     require('eca.ui.notify').warn(fault)
     return false
@@ -100,7 +102,8 @@ end
 ---@param reason? string what to do instead
 ---@return boolean sent
 function M.choose(item, choice, reason)
-  return send(item, 'decide', { choice = choice and choice.id, reason = reason })
+  local allows = choice ~= nil and choice.kind:find('^allow') ~= nil
+  return send(item, 'decide', { choice = choice and choice.id, reason = reason }, allows)
 end
 
 --- What a choice does, in a word of our own: its name is the agent's.
@@ -152,8 +155,8 @@ end
 ---@return boolean sent
 function M.accept(item, always)
   local found = of_kind(item, always and 'allow_always' or 'allow_once')
-  if #found == 1 or fault_of(item) then
-    return send(item, 'decide', { choice = found[1] and found[1].id })
+  if #found == 1 or fault_of(item, true) then
+    return send(item, 'decide', { choice = found[1] and found[1].id }, true)
   end
   local why = 'this request cannot be allowed once: choose an answer with :Eca choose'
   if #found > 1 then

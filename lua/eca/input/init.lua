@@ -25,7 +25,7 @@ local windows = require('eca.window')
 local M = {}
 
 local QUEUE_MARK = 2
-local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ' }
+local QUEUE_SIGNS = { steer = '↳ ', queue = '⧗ ', note = '✎ ' }
 
 --- Set up a buffer as a chat's input.
 ---@param buf integer

@@ -124,6 +124,11 @@ return {
     { pending = 'R' },
     'reject_with_reason'
   ),
+  ToggleHunk = action(
+    'approvals.toggle_hunk',
+    'leave out the hunk under the cursor, or take it again',
+    { pending = '-' }
+  ),
   Choose = action('approvals.choose', 'answer the pending request by one of its choices'),
   Diff = action(
     'approvals.diff',

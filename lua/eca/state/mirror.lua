@@ -55,6 +55,14 @@ M.UNTITLED = 'New chat'
 ---@field kind eca.ChoiceKind
 ---@field remembers? string[] what this answer allows from now on
 
+--- A hunk of a change that waits, counted through all files of the call.
+---@class eca.Hunk
+---@field n integer
+---@field path string
+---@field header string its row in a unified diff
+---@field taken boolean
+---@field rows [integer, integer]|[] first and last of `lines` (0-based) that show it
+
 ---@class eca.Pending: eca.Request
 ---@field call string the agent's id of the call or question, which may not be unique
 ---@field kind 'approval'|'question'
@@ -66,6 +74,9 @@ M.UNTITLED = 'New chat'
 ---@field marks? any[]
 ---@field language? string
 ---@field diff_row? integer first of its lines that show changes; those before say something else
+---@field hunks? eca.Hunk[] nil: it is allowed or rejected as a whole
+---@field stands? string which of them are allowed, or that the user has edited it; nil: all
+---@field taken_back? string our own: what the tool writes all the same
 ---@field choices? eca.ApprovalChoice[] of an approval, in the agent's order
 ---@field listed? boolean the names of the choices say more than their kinds
 ---@field warnings? string[]
@@ -145,7 +156,7 @@ M.UNTITLED = 'New chat'
 --- What the host has sent of a chat.
 ---@class eca.MirroredChat
 ---@field status? eca.Status
----@field queue [string, string][] prompts, oldest first: 'steer' or 'queue', and the text
+---@field queue [string, string][] prompts, oldest first: 'steer', 'queue' or 'note', and the text
 ---@field plan? eca.Plan
 ---@field usage eca.UsageSegment[][] tokens and cost as rows of a float; none if not known
 ---@field options eca.Option[]

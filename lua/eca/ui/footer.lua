@@ -3,7 +3,7 @@ local M = {}
 
 ---@class eca.Choice
 ---@field key string
----@field run fun()
+---@field run fun(row?: integer) `row`: of the cursor in the float (0-based)
 ---@field text? string what it does, for the border; nil: the border does not list it
 ---@field about? string what it does, for the list of keys, default: `text`
 ---@field label? string name of the key, default: `key`

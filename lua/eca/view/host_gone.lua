@@ -19,9 +19,10 @@ end
 ---@return eca.Op[]
 local function end_of_turn(id)
   local mirror, ops = require('eca.state.mirror'), {}
-  local waiting = vim.tbl_map(function(prompt)
-    return prompt[2]
-  end, mirror.chat(id).queue)
+  local waiting = {} ---@type string[]
+  for _, prompt in ipairs(mirror.chat(id).queue) do
+    waiting[#waiting + 1] = prompt[1] ~= 'note' and prompt[2] or nil
+  end
   if #waiting > 0 then
     ops[1] = { op = 'input', chat = id, text = table.concat(waiting, '\n') }
   end

@@ -240,13 +240,14 @@ end
 ---@param prompts [string, string][]
 ---@return string
 local function queue_text(prompts)
-  local counts = { steer = 0, queue = 0 }
+  local counts = { steer = 0, queue = 0, note = 0 }
   for _, prompt in ipairs(prompts) do
     counts[prompt[1]] = counts[prompt[1]] + 1
   end
   local words = {} ---@type string[]
   words[#words + 1] = counts.steer > 0 and ('%d steering'):format(counts.steer) or nil
   words[#words + 1] = counts.queue > 0 and ('%d queued'):format(counts.queue) or nil
+  words[#words + 1] = counts.note > 0 and ('%d to tell'):format(counts.note) or nil
   return table.concat(words, SEPARATOR)
 end
 

@@ -214,10 +214,13 @@ class Agent(AgentCalls):
         call_id: str,
         choice_id: str | None,
         shown: call_details.ToolCall | None = None,
+        writes: Sequence[call_details.PartialWrite] = (),
     ) -> None:
         """Answer a waiting tool call by a choice it was requested with; None rejects it.
 
         shown: the call as the user saw it, which is all that they allow; None: they saw nothing.
+        writes: what files are to hold, if it is allowed in part; what a tool writes itself is taken
+        back later.
         """
 
     async def login_ways(self) -> Sequence[LoginWay]:

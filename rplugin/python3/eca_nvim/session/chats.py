@@ -14,7 +14,7 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.user_actions.approvals import PendingList
-from eca_nvim.chat.vocabulary import effects, ops, options
+from eca_nvim.chat.vocabulary import call_details, effects, ops, options
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.review.ledger import RECORDED, Ledger
 from eca_nvim.session.files.call_warnings import disk_warnings
@@ -28,6 +28,18 @@ REFRESH_INTERVAL = 1.0
 def now() -> int:
     """Return the monotonic time in ms."""
     return time.monotonic_ns() // 1_000_000
+
+
+def _settle(update: Update, event: ChatEvent) -> ChatEvent:
+    from eca_nvim.session.files.partial_writes import settle  # noqa: PLC0415 - few calls need it
+
+    return settle(update, event)
+
+
+def _differs(chosen: call_details.HunkChoice) -> bool:
+    from eca_nvim.session.files.partial_writes import differs  # noqa: PLC0415 - as in `_settle`
+
+    return differs(chosen)
 
 
 class _ServerState(NamedTuple):
@@ -115,6 +127,8 @@ class Chats:
             try:
                 if isinstance(received, CallEvent):
                     event = with_actual_diff(chat, received, self._ledger.seen_before, child)
+                if chat.partial:
+                    event = _settle(update, event)
                 reducer.change(update, event)
                 if update.about is not None or isinstance(event, RECORDED):
                     self._ledger.record(chat, event, update.about)
@@ -173,7 +187,9 @@ class Chats:
         block = chat.blocks.get(block_id)
         if not isinstance(block, ToolBlock) or block.request is None or open_question(block):
             return
-        if tuple(disk_warnings(chat, block.call)) != block.request.on_disk:
+        chosen = block.request.chosen
+        is_stale = chosen is not None and _differs(chosen)
+        if is_stale or disk_warnings(chat, block.call) != block.request.on_disk:
             block.request.changed()
             self._view.push([self._shown.update(self.table.values(), disk_warnings)])
 

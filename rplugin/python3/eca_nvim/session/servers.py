@@ -165,7 +165,8 @@ class NamedServer(effects.Outside):
 
     def _decide(self, decision: effects.Decision) -> None:
         if agent := self.process.use():
-            agent.decide(decision.chat_id, decision.call.id, decision.choice, decision.call)
+            said = (decision.chat_id, decision.call.id, decision.choice, decision.call)
+            agent.decide(*said, decision.writes)
 
     def _approve(self, decision: effects.Decision, surveyed: bool) -> None:
         """Approve a call after a survey, unless the turn was stopped or the call has changed."""

@@ -157,7 +157,7 @@ class Session:
         for prompt in chain.from_iterable(server.held.take_prompts() for server in self._servers):
             unsent.setdefault(prompt.chat_id, []).append(prompt.text)
         for chat in self._chats:
-            unsent.setdefault(chat.id, []).extend(entry.text for entry in chat.queue)
+            unsent.setdefault(chat.id, []).extend(chat.unsent)
         with suppress(anyio.WouldBlock, anyio.EndOfStream, anyio.ClosedResourceError):
             while True:
                 intent = self._intents.receive_nowait()

@@ -282,9 +282,11 @@ class AcpAgent(ProcessAgent[Life]):
         call_id: str,
         choice_id: str | None,
         shown: call_details.ToolCall | None = None,
+        writes: Sequence[call_details.PartialWrite] = (),
     ) -> None:
         """Answer the request of a waiting tool call."""
         session = self._running.sessions.of_chat(chat_id)
+        session.allow_in_part(shown, writes)
         self._running.permissions.decide(session, call_id, choice_id, shown)
 
     def answer(self, question_id: str, text: str | None) -> None:  # noqa: ARG002 - a form has fields

@@ -16,10 +16,13 @@ from eca_nvim.agents.acp.link import Link
 from eca_nvim.agents.acp.memory import Replay, is_said
 from eca_nvim.agents.acp.prompt import PromptWriter
 from eca_nvim.agents.acp.setup import Way
+from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.vocabulary import events, login
+from eca_nvim.chat.vocabulary.call_details import PartialWrite, ToolCall
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import OptionsChanged, OptionValue
 from eca_nvim.digests import new_id
+from eca_nvim.path_risks import real_path
 from eca_nvim.protocol.acp.sessions import OpenedSession
 from eca_nvim.protocol.acp.updates import Notice, SessionUpdate
 from eca_nvim.transport import Incoming, PendingRequest
@@ -148,6 +151,9 @@ class Session:
         """Messages to the turn that the agent has not answered."""
         self.when_steered: Callable[[], None] | None = None
         """Called once it has answered all of them."""
+        self._partial: dict[
+            str, PartialWrite
+        ] = {}  # what was allowed and not written yet, by place
 
     @property
     def is_open(self) -> bool:
@@ -165,6 +171,28 @@ class Session:
             self.past.notices.append(events.NoticeReceived(line))
         else:
             self.say(events.NoticeReceived(line))
+
+    def allow_in_part(self, shown: ToolCall | None, writes: Sequence[PartialWrite]) -> None:
+        """Note what the files of a call are to hold, as the user has answered; () if all of it."""
+        for change in (shown and shown.changes) or ():
+            with suppress(ValueError):
+                self._partial.pop(real_path(change.path), None)
+        self._partial |= {it.place: it for it in writes}
+
+    def allowed_text(self, place: str, old: str | None, new: str) -> str | None:
+        """Return what of a new text of a file is to be written; None: nothing, there is no file.
+
+        Raises FileChanged if the user has chosen from other texts.
+        """
+        write = self._partial.pop(place, None)
+        if write is None:
+            return new
+        texts = (write.before or "", write.proposed or "")
+        if (old or "", new) == texts:
+            return write.allowed
+        if (_plain(old or ""), _plain(new)) == tuple(map(_plain, texts)):  # the editor keeps CRLF
+            return write.allowed if write.allowed is None else _plain(write.allowed)
+        raise FileChanged(place)
 
     def wake(self, fault: str | None) -> None:
         """Call what waits for the session; `fault`: why it is not open."""
@@ -212,6 +240,10 @@ class Session:
         """Emit that a login is needed; `prompt`: the one that was refused, or waits for it."""
         if self.state is not SessionState.FORGOTTEN:
             self._link.emit(login.LoginNeeded(self.chat_id, reason, prompt))
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 Then = Callable[[Session, str | None], None]

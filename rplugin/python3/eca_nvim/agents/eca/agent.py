@@ -39,7 +39,7 @@ from eca_nvim.agents.eca.turns import Turns
 from eca_nvim.agents.process_agent import ProcessAgent, ProcessOptions, events_of
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.vocabulary import agent_events, events
-from eca_nvim.chat.vocabulary.call_details import ToolCall
+from eca_nvim.chat.vocabulary.call_details import PartialWrite, ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.effects import Prompt
 from eca_nvim.chat.vocabulary.options import (
@@ -86,6 +86,7 @@ class _Life(Struct, frozen=True):
     """The parts of an agent that share one connection."""
 
     dialect: Dialect
+    draft: Draft
     server: EcaServer
     inbox: Inbox
     requests: ServerRequests
@@ -169,6 +170,7 @@ class EcaAgent(ProcessAgent[_Life]):
         call_id: str,
         choice_id: str | None,
         shown: ToolCall | None = None,
+        writes: Sequence[PartialWrite] = (),
     ) -> None:
         """Let a waiting tool call run (chat/toolCallApprove) or reject it (chat/toolCallReject).
 
@@ -179,6 +181,7 @@ class EcaAgent(ProcessAgent[_Life]):
         if choice_id not in (ALLOW.id, ALWAYS_ID):
             self._running.server.notify(chat.ToolCallReject(chat_id=chat_id, tool_call_id=call_id))
             return
+        self._running.draft.allow_in_part(call_id, writes)
         save: Literal["session"] | None = "session" if choice_id == ALWAYS_ID else None
         approval = chat.ToolCallApprove(chat_id=chat_id, tool_call_id=call_id, save=save)
         self._running.server.notify(approval)
@@ -318,6 +321,7 @@ class EcaAgent(ProcessAgent[_Life]):
         base = self._options.diagnostics_base
         return _Life(
             dialect=dialect,
+            draft=draft,
             server=server,
             inbox=inbox,
             requests=ServerRequests(connection, tasks, self._services, ids, base),

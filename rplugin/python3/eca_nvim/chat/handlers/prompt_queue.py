@@ -19,13 +19,16 @@ OF_TURN: Final = frozenset({QueueKind.REASON, QueueKind.STEER, QueueKind.CORRECT
 """Kinds of prompts that are meant for the turn that runs."""
 OF_HISTORY: Final = frozenset({QueueKind.NEXT})
 """Kinds of prompts that wait for the history to change."""
+STEERED: Final = frozenset({QueueKind.STEER, QueueKind.NOTE})
+"""Kinds that the running turn may read."""
+_PROMPTS: Final = frozenset(QueueKind) - {QueueKind.NOTE}
 _RANKS: Final = {kind: rank for rank, kind in enumerate(QueueKind)}
 
 # After a stop only prompts meant for the stopped turn are sent. After a failure, a limit or a
 # refusal none is: the user decides.
 _FOLLOWS: Mapping[TurnEnd, frozenset[QueueKind]] = {
-    TurnEnd.DONE: frozenset(QueueKind),
-    TurnEnd.REJECTED: frozenset(QueueKind),
+    TurnEnd.DONE: _PROMPTS,
+    TurnEnd.REJECTED: _PROMPTS,
     TurnEnd.STOPPED: OF_TURN,
     TurnEnd.FAILED: frozenset(),
     TurnEnd.GONE: frozenset(),
@@ -53,6 +56,14 @@ def take(update: Update, kinds: Set[QueueKind] = frozenset(QueueKind)) -> Queued
     return prompt
 
 
+def with_notes(update: Update, text: str) -> str:
+    """Return the text of a prompt below the notes that wait for one."""
+    notes: list[str] = []
+    while note := take(update, frozenset({QueueKind.NOTE})):
+        notes.append(note.text)
+    return "\n\n".join([*notes, text])
+
+
 def follow_up(update: Update, reason: TurnEnd) -> QueuedPrompt | None:
     """Remove and return the prompt to send after a turn that ended for `reason`."""
     kinds = _FOLLOWS[reason]
@@ -76,7 +87,7 @@ def requeue(update: Update, kinds: Set[QueueKind], kind: QueueKind = QueueKind.Q
 
 def take_steers(update: Update, echo: str) -> None:
     """Remove the steers that an echo confirms; the agent joins several with newlines."""
-    steers = [entry for entry in update.chat.queue if entry.kind is QueueKind.STEER]
+    steers = [entry for entry in update.chat.queue if entry.kind in STEERED]
     for first, last in combinations(range(len(steers) + 1), 2):
         taken = steers[first:last]
         if "\n".join(entry.text.strip() for entry in taken) == echo:

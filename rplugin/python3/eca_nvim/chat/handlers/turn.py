@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from eca_nvim.chat.handlers.call_steps import settle, settle_pending
 from eca_nvim.chat.handlers.messages import note, show_user, titled_text
-from eca_nvim.chat.handlers.prompt_queue import OF_TURN, follow_up, requeue
+from eca_nvim.chat.handlers.prompt_queue import OF_TURN, follow_up, requeue, with_notes
 from eca_nvim.chat.handlers.questions import asks_itself, close_login_question, question_asked
 from eca_nvim.chat.handlers.task_list import drop_task_list
 from eca_nvim.chat.handlers.used_files import prompt_sent
@@ -95,6 +95,8 @@ def start_prompt(update: Update, text: str, contexts: tuple[Context, ...]) -> No
     update.lane = chat.root
     begin(update, states.TurnStep.SEND)
     chat.turn.by_command = bool(completion.COMMAND.match(text))
+    if chat.queue and not chat.turn.by_command:
+        text = with_notes(update, text)
     chat.unconfirmed.append(show_user(update, text))
     prompt = effects.Prompt(chat.id, text, contexts, chat.recap)
     update.effects.append(lambda it: it.prompt(prompt))

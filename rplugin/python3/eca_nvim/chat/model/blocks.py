@@ -214,7 +214,8 @@ class ToolBlock(Block, eq=False):
     configuration, not by the user. so_far: what is known from arguments that are still written.
     live: the end of what it prints; None once its whole output is known. choices: the answers that
     the agent offers while the call waits. request_id: of its last request for approval. job: the
-    command that it has started in the background.
+    command that it has started in the background. partial: what files are to hold, of a call that
+    was allowed in part and has not ended.
     """
 
     call: call_details.ToolCall = field(default_factory=lambda: call_details.ToolCall(""))
@@ -233,6 +234,7 @@ class ToolBlock(Block, eq=False):
     choices: tuple[requests.Choice, ...] = ()
     request_id: str | None = None
     job: turn_events.Job | None = None
+    partial: tuple[call_details.PartialWrite, ...] = ()
 
 
 class GroupBlock(Block, eq=False):

@@ -28,6 +28,7 @@ class QueueKind(StrEnum):
 
     REASON: why a call was rejected. STEER: sent to the running turn. CORRECTION: meant for it, but
     the agent cannot be steered. NEXT: the history changes; after that no prompt has this kind.
+    NOTE: what of a change was allowed, which waits for a turn that reads it, or for a prompt.
     """
 
     REASON = "reason"
@@ -35,6 +36,7 @@ class QueueKind(StrEnum):
     CORRECTION = "correction"
     NEXT = "next"
     QUEUE = "queue"
+    NOTE = "note"
 
 
 class TitleOwner(StrEnum):
@@ -97,6 +99,7 @@ class Chat(Struct, eq=False):
 
     live: blocks that have not ended: calls, reasoning, questions; few at any time.
     unconfirmed: prompts that are shown but not yet echoed by the agent.
+    partial: calls that were allowed in part and have not ended.
     stale: blocks whose header in the view may be out of date until the next update.
     status_is_stale: the status in the view may be out of date, too.
     anchors: the tool call that runs a subagent, by the subagent's chat id.
@@ -142,6 +145,7 @@ class Chat(Struct, eq=False):
     queue: list[QueuedPrompt] = field(default_factory=list)
     unconfirmed: list[TextBlock] = field(default_factory=list)
     recap: str | None = None
+    partial: list[ToolBlock] = field(default_factory=list)
     shown_status: Mapping[str, object] | None = None
     status_is_stale: bool = False
     last_block: int = 0
@@ -179,6 +183,11 @@ class Chat(Struct, eq=False):
     def awaits_history(self) -> bool:
         """Whether a prompt waits for the history to change."""
         return any(waiting.kind is QueueKind.NEXT for waiting in self.queue)
+
+    @property
+    def unsent(self) -> Sequence[str]:
+        """The texts of the prompts that wait; a note is not the user's."""
+        return [it.text for it in self.queue if it.kind is not QueueKind.NOTE]
 
     @property
     def is_blank(self) -> bool:

@@ -141,9 +141,9 @@ def task_list_line(chat: Chat) -> Mapping[str, object] | None:
     return {"block": block.id, "done": tasks.done, "total": len(tasks.tasks), "doing": doing}
 
 
+_QUEUED: Mapping[QueueKind, str] = {QueueKind.STEER: "steer", QueueKind.NOTE: "note"}
+
+
 def queue_lines(chat: Chat) -> list[tuple[str, str]]:
     """List the queued prompts in the form of the op `queue`."""
-    return [
-        ("steer" if waiting.kind is QueueKind.STEER else "queue", one_line(waiting.text))
-        for waiting in chat.queue
-    ]
+    return [(_QUEUED.get(waiting.kind, "queue"), one_line(waiting.text)) for waiting in chat.queue]

@@ -185,7 +185,9 @@ def tool_body(block: ToolBlock, settings: RenderSettings, limit: int | None) -> 
     if block.state is CallState.FAILED and block.fold is Fold.OPEN and limit is not None:
         return _output(block, FAILED_LINES)
     if block.call.changes:
-        diff = changes_body(block.call.changes, None if limit is None else settings.diff_lines)
+        diff = changes_body(
+            *standing_changes(block), None if limit is None else settings.diff_lines
+        )
         if block.state is CallState.FAILED:
             return joined(_output(block, limit), diff)
         if block.state is CallState.WAITING:
@@ -201,12 +203,19 @@ def approval_body(block: ToolBlock, settings: RenderSettings) -> tuple[Body, int
 
     Beside it the first row of its diffs; None if it has none, or none that can be read.
     """
-    changes = block.call.changes
-    if not changes:
+    if not block.call.changes:
         return tool_body(block, settings, None), None
     about = _remaining_arguments(block, settings, None)
-    diff = changes_body(changes, settings.diff_lines)
+    diff = changes_body(*standing_changes(block), settings.diff_lines)
     return joined(about, diff), len(about.lines) if diff.places else None
+
+
+def standing_changes(block: ToolBlock) -> tuple[tuple[call_details.FileChange, ...], Set[int]]:
+    """Return the changes of a call as they stand, and the hunks of them that are left out."""
+    chosen = block.request.chosen if block.request else None
+    if chosen is not None:
+        return chosen.changes, chosen.left_out
+    return block.call.changes or (), frozenset()
 
 
 def _remaining_arguments(

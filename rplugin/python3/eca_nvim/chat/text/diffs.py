@@ -215,6 +215,11 @@ def _split(text: str) -> tuple[list[str], _LineEnds]:
     return lines, _LineEnds(mark, last)
 
 
+def hunk_places(text: str, hunks: Sequence[Hunk]) -> Iterator[int]:
+    """Yield the line of a text where each hunk begins (0-based). Raises DoesNotApply."""
+    return _places(_split(text)[0], hunks)
+
+
 def _places(lines: Sequence[str], hunks: Sequence[Hunk]) -> Iterator[int]:
     """Yield the index where each hunk begins (0-based). Raises DoesNotApply.
 

@@ -125,7 +125,7 @@ class Body(Struct, frozen=True):
     """Clean lines, their marks, and their language (None: Markdown, "": plain).
 
     is_cut: they are not all of it; a line says how much is missing. places: rows that show a place
-    of a file, in order.
+    of a file, in order. parts: of a call's changes, as number, first and last row (0-based).
     """
 
     lines: Sequence[str]
@@ -133,6 +133,7 @@ class Body(Struct, frozen=True):
     language: str | None = None
     is_cut: bool = False
     places: Sequence[RowPlace] = ()
+    parts: Sequence[tuple[int, int, int]] = ()
 
 
 def joined(*bodies: Body) -> Body:
@@ -140,13 +141,16 @@ def joined(*bodies: Body) -> Body:
     lines: list[str] = []
     marks: list[Mark] = []
     places: list[RowPlace] = []
+    parts: list[tuple[int, int, int]] = []
     language: str | None = ""
     for body in bodies:
         marks += ((row + len(lines), start, end, group) for row, start, end, group in body.marks)
         places += ((row + len(lines), path, old, new) for row, path, old, new in body.places)
+        parts += ((it, first + len(lines), last + len(lines)) for it, first, last in body.parts)
         language = body.language if body.lines or not lines else language
         lines += body.lines
-    return Body(lines, marks, language, any(it.is_cut for it in bodies), tuple(places))
+    is_cut = any(it.is_cut for it in bodies)
+    return Body(lines, marks, language, is_cut, tuple(places), tuple(parts))
 
 
 MORE = "EcaMore"

@@ -1,9 +1,17 @@
-"""Text differences: where two texts differ, the diff between them, its added and removed lines."""
+"""Text differences: where two texts differ, the diff between them, its lines, and its parts.
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias
+A part of a change is what the user takes or leaves out: a hunk as a request shows it, with one line
+before and after it.
+"""
 
-from eca_nvim.chat.text.diffs import LineKind, MalformedDiff, change_hunks
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from eca_nvim.chat.text.diffs import Hunk, Line, LineKind, MalformedDiff, change_hunks
 from eca_nvim.chat.vocabulary.call_details import FileChange
 
 MOST_COMPARED = 1 << 24
@@ -60,7 +68,7 @@ def changed_part(old: str, new: str) -> tuple[int, tuple[int, int]] | None:
 
 
 AROUND = 3
-"""Context lines before and after a difference."""
+"""Context lines before and after a difference, in a diff."""
 
 
 def hunks_between(before: str, after: str) -> tuple[str, int, int]:
@@ -135,3 +143,72 @@ def _range(start: int, end: int) -> str:
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"
+
+
+# --- parts ----------------------------------------------------------------------------------------
+
+NEAR: Final = 1
+"""Lines before and after a part that are shown with it."""
+
+
+class Part(Struct, frozen=True):
+    """A part of a call's changes: its number, from 1 through all files, and its own hunk.
+
+    change: which change it is of (0-based). place: which part of that change (0-based).
+    """
+
+    number: int
+    change: int
+    place: int
+    hunk: Hunk
+
+    @property
+    def header(self) -> str:
+        """The row before it in a unified diff."""
+        hunk = self.hunk
+        before, after = len(hunk.before), len(hunk.after)
+        return f"@@ -{hunk.start},{before} +{hunk.target},{after} @@"
+
+
+def parts_of(changes: Sequence[FileChange]) -> Sequence[Part]:
+    """Return the parts of changes in the order in which they are shown. Raises MalformedDiff."""
+    paths = dict.fromkeys(it.path for it in changes)
+    in_order = [at for path in paths for at, it in enumerate(changes) if it.path == path]
+    found: list[Part] = []
+    for at in in_order:
+        split = (part for hunk in change_hunks(changes[at]) for part in narrowed(hunk))
+        found += [Part(len(found) + n, at, n - 1, part) for n, part in enumerate(split, 1)]
+    return found
+
+
+def narrowed(hunk: Hunk) -> Iterator[Hunk]:
+    """Split a hunk into its parts."""
+    for first, last in runs_of(hunk):
+        start = max(0, first - NEAR)
+        above = Hunk(hunk.start, hunk.target, hunk.lines[:start])
+        lines = hunk.lines[start : last + NEAR + 1]
+        yield Hunk(above.start + len(above.before), above.target + len(above.after), lines)
+
+
+def without(hunks: Iterable[Hunk], left_out: Container[int]) -> Iterator[Hunk]:
+    """Yield hunks that leave some of their parts (0-based, through all of them) as they are."""
+    first = 0
+    for hunk in hunks:
+        runs = [*enumerate(runs_of(hunk), first)]
+        lines: list[Line] = []
+        for at, line in enumerate(hunk.lines):
+            if not any(start <= at <= end and it in left_out for it, (start, end) in runs):
+                lines.append(line)
+            elif line.kind is not LineKind.ADDED:
+                lines.append(replace(line, kind=LineKind.CONTEXT))
+        yield Hunk(hunk.start, hunk.target, tuple(lines))
+        first += len(runs)
+
+
+def runs_of(hunk: Hunk) -> Sequence[tuple[int, int]]:
+    """Return the first and last line of each part of a hunk (0-based); what is near is one part."""
+    changed = [at for at, line in enumerate(hunk.lines) if line.kind is not LineKind.CONTEXT]
+    apart = [pair for pair in pairwise(changed) if pair[1] - pair[0] > 2 * NEAR + 1]
+    firsts = [*changed[:1], *(first for _, first in apart)]
+    lasts = [*(last for last, _ in apart), *changed[-1:]]
+    return [*zip(firsts, lasts, strict=True)]

@@ -4,19 +4,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TypeAlias
 
-from eca_nvim.chat.handlers.call_steps import check_answer, step
+from msgspec.structs import replace
+
+from eca_nvim.chat.handlers.call_steps import CHANGED, check_answer, step
 from eca_nvim.chat.handlers.prompt_queue import enqueue
 from eca_nvim.chat.model.blocks import Block, Changes, ToolBlock, open_question
 from eca_nvim.chat.model.calls import full_name, is_unknown, moved
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
 from eca_nvim.chat.model.display_settings import RenderSettings
+from eca_nvim.chat.model.hunk_choice import NotInParts, Sides, choose, stands, taken_back, told
 from eca_nvim.chat.model.outside_paths import paths_outside
 from eca_nvim.chat.render.tool import approval_body, call_title
-from eca_nvim.chat.text.output import cut_characters
+from eca_nvim.chat.text.output import Body, cut_characters
 from eca_nvim.chat.text.safe_text import clean, literal_line, one_line
+from eca_nvim.chat.text.text_differences import hunks_between, parts_of
 from eca_nvim.chat.update import Dirty, Update
 from eca_nvim.chat.user_actions.answers import question_behind, question_item
-from eca_nvim.chat.vocabulary import call_details, effects, ops, requests, states
+from eca_nvim.chat.vocabulary import call_details, effects, ops, options, requests, states
 
 
 def set_trust(chat: Chat, now: int, *, trusted: bool) -> Changes:
@@ -36,8 +40,8 @@ MOST_SHOWN = 100_000
 TOO_LONG = "too long to be shown whole, so it cannot be allowed: reject it, and ask for it in parts"
 MOST_PATHS = 3
 
-DiskWarnings: TypeAlias = Callable[[Chat, call_details.ToolCall], Sequence[str]]
-"""Returns warnings about a call that only a look at the disk can give, one line each."""
+DiskWarnings: TypeAlias = Callable[[Chat, call_details.ToolCall], requests.DiskReport]
+"""Returns what only a look at the disk can say of a call."""
 
 
 def decide(
@@ -61,13 +65,82 @@ def decide(
         choice = next((each for each in offered if each.id == choice_id), None)
         allows = choice is not None and choice.kind in requests.ALLOWING
         state = states.CallState.APPROVED if allows else states.CallState.REFUSED
-        step(update, block, state)
+        chosen = block.request.chosen if allows else None
+        writes = chosen.writes if chosen else ()
         said = None if choice is None else choice.id
-        told = effects.Decision(block.lane.chat_id, block.call, said, allows, chat.id, block_id)
-        update.effects.append(lambda it: it.decide(told))
+        asked = (block.lane.chat_id, block.call, said, allows, chat.id, block_id, writes)
+        answer = effects.Decision(*asked)
+        if chosen is not None:
+            _allow_in_part(chat, block, chosen)
+        step(update, block, state)
+        update.effects.append(lambda it: it.decide(answer))
+        if chosen is not None:
+            tell_in_part(update, told(writes, chat.settings.relative))
         if not allows:
             _follow_rejection(update, block, reason)
     return update.finish()
+
+
+def _allow_in_part(chat: Chat, block: ToolBlock, chosen: call_details.HunkChoice) -> None:
+    """Show of a call from now on what the user has allowed of it."""
+    chat.partial.append(block)
+    made = {
+        it.path: call_details.FileChange(
+            it.path, *hunks_between(it.before or "", it.allowed or ""), base=call_details.Base.DISK
+        )
+        for it in chosen.writes
+    }
+    whole = [it for it in chosen.changes if it.path not in made]
+    changes = (*(it for it in made.values() if it.diff), *whole)
+    block.partial, block.call = chosen.writes, replace(block.call, changes=changes)
+
+
+def tell_in_part(update: Update, text: str) -> None:
+    """Tell the agent what differs from what it has written: in this turn, else with the next."""
+    chat = update.chat
+    text = clean(text)
+    enqueue(update, QueuedPrompt(QueueKind.NOTE, text))
+    running = chat.turn.state is states.Turn.RUNNING
+    if running and options.Ability.STEER in chat.abilities:
+        update.effects.append(lambda it: it.steer(chat.id, text))
+
+
+def choose_hunks(
+    chat: Chat,
+    block_id: int,
+    changes: tuple[call_details.FileChange, ...],
+    left_out: Iterable[int],
+    files: Mapping[str, Sides],
+    now: int,
+) -> Changes:
+    """Note what the user takes of a call that waits; `changes` as asked, or as they have edited.
+
+    Raises NotInParts.
+    """
+    update = Update(chat, chat.root, now)
+    block = chat.blocks[block_id]
+    if isinstance(block, ToolBlock) and block.request is not None:
+        asked = block.call.changes or ()
+        block.request.choose(choose(asked, changes, frozenset(left_out), files))
+        update.dirty |= Dirty.PENDING
+        update.redraw(block, with_body=block.is_open)
+    return update.finish()
+
+
+def waiting_call(chat: Chat, block_id: int, digest: str) -> ToolBlock:
+    """Return a call whose hunks can be chosen, as it was shown to the user. Raises NotInParts.
+
+    What they have chosen since makes no difference.
+    """
+    block = chat.blocks.get(block_id)
+    request = block.request if isinstance(block, ToolBlock) else None
+    if not isinstance(block, ToolBlock) or request is None:
+        raise NotInParts("this request is no longer pending")
+    if request.digest is None or digest.partition("-")[0] != str(request.version):
+        raise NotInParts(CHANGED)
+    if not has_parts(block):
+        raise NotInParts("this change is allowed or rejected as a whole")
+    return block
 
 
 def _follow_rejection(update: Update, block: ToolBlock, reason: str | None) -> None:
@@ -139,7 +212,7 @@ def pending_item(
         item, behind = question_item(question), question_behind(question)
         item["agent"] = _agent_name(block)
     elif isinstance(block, ToolBlock):
-        request.on_disk = tuple(on_disk(chat, block.call))
+        request.on_disk = on_disk(chat, block.call)
         item, behind = _approval(chat, block, request), block.call
     else:
         raise TypeError(f"a block of kind {block.kind} cannot wait")
@@ -153,7 +226,8 @@ def _approval(chat: Chat, block: ToolBlock, request: requests.Request) -> dict[s
     content = cut_characters(body, MOST_SHOWN)
     request.is_whole = content is body
     too_long = () if request.is_whole else (TOO_LONG,)
-    cautions = [*too_long, *warnings(block, chat.settings), *request.on_disk]
+    cautions = [*too_long, *warnings(block, chat.settings), *request.on_disk.warnings]
+    chosen = request.chosen
     return {
         "call": block.call.id,
         "kind": "approval",
@@ -165,6 +239,9 @@ def _approval(chat: Chat, block: ToolBlock, request: requests.Request) -> dict[s
         "marks": content.marks,
         "language": content.language,
         "diff_row": diff_row,
+        "hunks": _hunks(block, content, request),
+        "stands": None if chosen is None else stands(chosen),
+        "taken_back": None if chosen is None else taken_back(chosen),
         "choices": [*map(_choice, _offered(block.choices, is_whole=request.is_whole))],
         "listed": requests.needs_list(block.choices) or None,
         "warnings": cautions or None,
@@ -172,6 +249,40 @@ def _approval(chat: Chat, block: ToolBlock, request: requests.Request) -> dict[s
         "paths": _paths(block.call) or None,
         "agent": _agent_name(block),
     }
+
+
+def has_parts(block: ToolBlock) -> bool:
+    """Return whether the user may take hunks of a call that waits one by one, or edit it.
+
+    Not if somebody obeys one of its files: until it is taken back, a hunk might be run.
+    """
+    call, request = block.call, block.request
+    is_plain = call.command is None and bool(call.changes) and moved(call) is None
+    is_placed = is_plain and all(it.placed for it in call.changes or ())
+    return is_placed and bool(request and request.is_whole and not request.on_disk.is_obeyed)
+
+
+def _hunks(
+    block: ToolBlock, body: Body, request: requests.Request
+) -> list[dict[str, object]] | None:
+    """Return the hunks of a call as the view gets them: with their rows, as far as they are shown.
+
+    None: it is allowed or rejected as a whole.
+    """
+    if not body.parts or not has_parts(block):
+        return None
+    chosen, rows = request.chosen, {number: shown for number, *shown in body.parts}
+    changes, out = (chosen.changes, chosen.left_out) if chosen else (block.call.changes or (), ())
+    return [
+        {
+            "n": it.number,
+            "path": clean(changes[it.change].path),
+            "header": it.header,
+            "taken": it.number not in out,
+            "rows": rows.get(it.number, []),
+        }
+        for it in parts_of(changes)
+    ]
 
 
 def _offered(choices: Sequence[requests.Choice], *, is_whole: bool) -> Sequence[requests.Choice]:

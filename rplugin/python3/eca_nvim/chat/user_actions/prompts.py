@@ -1,7 +1,7 @@
 """Prompts: sends prompts, queues them and takes them back."""
 
 from eca_nvim.chat.handlers.messages import note
-from eca_nvim.chat.handlers.prompt_queue import OF_HISTORY, enqueue, requeue, take
+from eca_nvim.chat.handlers.prompt_queue import OF_HISTORY, STEERED, enqueue, requeue, take
 from eca_nvim.chat.handlers.turn import end, start_prompt, stop
 from eca_nvim.chat.model.blocks import Changes
 from eca_nvim.chat.model.chat import Chat, QueuedPrompt, QueueKind
@@ -98,7 +98,7 @@ def unqueue(chat: Chat, index: int, now: int, *, edit: bool = False) -> Changes:
     if 1 <= index <= len(chat.queue):
         taken = chat.queue.pop(index - 1)
         update.dirty |= Dirty.QUEUE
-        if taken.kind is QueueKind.STEER:
+        if taken.kind in STEERED and chat.has_turn and options.Ability.STEER in chat.abilities:
             _steer_again(update)
         if edit:
             update.ops.append(ops.SetInput(chat.id, clean(taken.text)))
@@ -109,7 +109,7 @@ def _steer_again(update: Update) -> None:
     """Withdraw all steers, because the agent cannot withdraw one, and send the others again."""
     update.effects.append(lambda it: it.unsteer(update.chat.id))
     for waiting in update.chat.queue:
-        if waiting.kind is QueueKind.STEER:
+        if waiting.kind in STEERED:
             _steer(update, waiting.text, waiting.contexts)
 
 

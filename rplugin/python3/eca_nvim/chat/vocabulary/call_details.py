@@ -119,7 +119,8 @@ class FileChange(Struct, frozen=True):
 
     old, new: the texts, if the agent sends them. `new` replaces `old` in the file, everywhere if
     `every` is set; without `old` it is the whole new text of the file. placed: the line numbers of
-    the diff are those of the file; if not, nobody knows where in the file the change is.
+    the diff are those of the file; if not, nobody knows where in the file the change is. by_us: the
+    tool has us write the file (ACP: fs/write_text_file).
     """
 
     path: str
@@ -131,11 +132,42 @@ class FileChange(Struct, frozen=True):
     every: bool = False
     placed: bool = True
     base: Base = Base.DISK
+    by_us: bool = False
 
     @property
     def whole(self) -> str | None:
         """The whole new text of the file, if the agent sends it."""
         return self.new if self.old is None else None
+
+
+class PartialWrite(Struct, frozen=True):
+    """What a file is to hold once a call is allowed in part; None: there is no such file.
+
+    path: as the call names it. place: its real path. before: its text when the user chose.
+    proposed: what the tool makes of it. allowed: what is to stand there. on_disk: `before` is the
+    text on the disk, without unsaved changes.
+    """
+
+    path: str
+    place: str
+    before: str | None
+    proposed: str | None
+    allowed: str | None
+    on_disk: bool = True
+
+
+class HunkChoice(Struct, frozen=True):
+    """What the user takes of the changes that a call asks for.
+
+    asked: its changes. changes: the same, those of edited files as the user has edited them.
+    left_out: the numbers of the parts of `changes` that are not taken. writes: the files that are
+    to hold something else than the tool writes.
+    """
+
+    asked: tuple[FileChange, ...]
+    changes: tuple[FileChange, ...]
+    left_out: frozenset[int] = frozenset()
+    writes: tuple[PartialWrite, ...] = ()
 
 
 class ShellPart(Struct, frozen=True):

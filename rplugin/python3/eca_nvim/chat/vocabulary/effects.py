@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from eca_nvim.chat.vocabulary.call_details import FileNamed, ToolCall
+from eca_nvim.chat.vocabulary.call_details import FileNamed, PartialWrite, ToolCall
 from eca_nvim.chat.vocabulary.contexts import Context
 from eca_nvim.chat.vocabulary.requests import Value
 
@@ -32,7 +32,7 @@ class Decision(Struct, frozen=True):
 
     call: as the request showed it. An answer allows that and nothing else.
     allows: the call will run. home, block: the chat and block that show the call, because the agent
-    may use a call's id twice.
+    may use a call's id twice. writes: what files are to hold, if it is allowed in part.
     """
 
     chat_id: str
@@ -41,6 +41,7 @@ class Decision(Struct, frozen=True):
     allows: bool
     home: str
     block: int
+    writes: tuple[PartialWrite, ...] = ()
 
 
 class SilentTurn(Struct, frozen=True):

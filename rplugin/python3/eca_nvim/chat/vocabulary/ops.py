@@ -124,7 +124,10 @@ class SetPending(ViewOp, frozen=True, tag="pending"):
 
 
 class SetQueue(bases.ChatOp, frozen=True, tag="queue"):
-    """Prompts that wait for the turn, oldest first: [kind ('steer' | 'queue'), text] pairs."""
+    """Prompts that wait for the turn, oldest first: [kind, text] pairs.
+
+    A kind: 'steer', 'queue', or 'note', which goes with the next prompt.
+    """
 
     prompts: Sequence[tuple[str, str]]
 
@@ -239,6 +242,8 @@ class ShowDiff(bases.ChatOp, frozen=True, tag="diff"):
     the file and `after` the raw hunks. request: id, block and digest of the approval that waits
     (op `pending`), or None. remark: lines about differences that the two texts do not show. file:
     of a call that changes several files the block, the place of this one (0-based), and the count.
+    left_out: lines of `after` (1-based) where the user has left out a hunk, with its number.
+    is_open: the user may choose hunks, and edit the text.
     """
 
     id: str
@@ -250,6 +255,8 @@ class ShowDiff(bases.ChatOp, frozen=True, tag="diff"):
     fault: str | None = None
     remark: str | None = None
     file: Mapping[str, object] | None = None
+    left_out: Sequence[tuple[int, int]] = ()
+    is_open: bool = False
 
 
 class ShowOutput(bases.BlockOp, frozen=True, tag="output"):

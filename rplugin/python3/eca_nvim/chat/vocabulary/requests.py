@@ -8,6 +8,8 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.msgpack import Encoder
 
+from eca_nvim.chat.vocabulary.call_details import HunkChoice
+
 
 class ChoiceKind(StrEnum):
     """What an answer means, as far as the kind tells (ACP: PermissionOptionKind)."""
@@ -114,12 +116,23 @@ LOOKS = frozenset({"marks"})
 """Keys of an item of the op `pending` that only affect its looks."""
 
 
+class DiskReport(Struct, frozen=True):
+    """What a look at the disk says of a call: warnings, one line each.
+
+    is_obeyed: it changes a file that a shell, git, an editor or an agent obeys.
+    """
+
+    warnings: tuple[str, ...] = ()
+    is_obeyed: bool = False
+
+
 class Request(Struct, eq=False):
     """A request that has waited for the user since a time (ms).
 
     id: unique, unlike the agent's ids. digest: None until the request has been shown as
-    it is now. version: counts the different versions that were shown. is_whole: it can be read to
-    its end. on_disk: the warnings that a look at the disk has given.
+    it is now. version: counts the different versions of the agent's that were shown. is_whole: it
+    can be read to its end. on_disk: what a look at the disk has given. chosen: what the user takes
+    of it; None: all.
     """
 
     id: str
@@ -127,8 +140,10 @@ class Request(Struct, eq=False):
     digest: str | None = None
     version: int = 0
     is_whole: bool = True
-    on_disk: tuple[str, ...] = ()
+    on_disk: DiskReport = DiskReport()
+    chosen: HunkChoice | None = None
     _hash: str | None = None
+    _by_user: bool = False
 
     def show(self, item: Mapping[str, object], behind: object) -> str:
         """Return the digest of an item as shown from now on; `behind` is the whole request.
@@ -140,13 +155,22 @@ class Request(Struct, eq=False):
         fresh = fingerprint(shown, behind)
         if fresh is None or fresh != self._hash:
             self._hash = fresh
-            self.version += 1
+            self.version += not self._by_user
+        self._by_user = False
         self.digest = f"{self.version}-{fresh}"
         return self.digest
 
     def changed(self) -> None:
-        """Note that the request has changed: no answer fits until it is shown again."""
-        self.digest = None
+        """Note that the request has changed: no answer fits until it is shown again.
+
+        What the user has chosen of it is void.
+        """
+        self.digest, self.chosen, self._by_user = None, None, False
+
+    def choose(self, chosen: HunkChoice | None) -> None:
+        """Note what the user takes; that is no other version of the agent's request."""
+        self._by_user = self.digest is not None
+        self.digest, self.chosen = None, chosen
 
 
 def is_same(left: object, right: object) -> bool:

@@ -27,6 +27,7 @@ from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.user_actions.approvals import list_paths
 from eca_nvim.chat.vocabulary.call_details import FileUsed, ToolCall
 from eca_nvim.chat.vocabulary.effects import FindFiles
+from eca_nvim.chat.vocabulary.requests import DiskReport
 from eca_nvim.path_risks import PathRisk, path_risks
 from eca_nvim.paths import open_regular
 from eca_nvim.review.snapshots import MOST_SNAPSHOT_BYTES
@@ -91,20 +92,25 @@ def _is_file(path: str) -> bool:
 
 MOST_CHECKED = 1000
 """Paths of a call that are checked, at most."""
+_LEADS_ELSEWHERE: Final = {PathRisk.OUTSIDE, PathRisk.LINK}
+"""Risks of a path that no program obeys."""
 DESTINATION_EXISTS = "there is a file already where this moves to"
 
 
-def disk_warnings(chat: Chat, call: ToolCall) -> list[str]:
-    """Return the warnings about a call that is pending in a chat, one line each."""
+def disk_warnings(chat: Chat, call: ToolCall) -> DiskReport:
+    """Return what the disk says of a call that is pending in a chat."""
     settings, paths = chat.settings, moved(call)
-    warnings = _path_warnings(call, settings)
+    warnings, is_obeyed = _path_warnings(call, settings)
     if paths is not None and os.path.lexists(paths[1]):
         warnings.append(f"{DESTINATION_EXISTS}: {settings.relative(literal_name(paths[1]))}")
-    return [*warnings, *_line_ends_warnings(call)]
+    return DiskReport((*warnings, *_line_ends_warnings(call)), is_obeyed)
 
 
-def _path_warnings(call: ToolCall, settings: RenderSettings) -> list[str]:
-    """Warn of paths that lead to somewhere else than they seem to, one line for each kind."""
+def _path_warnings(call: ToolCall, settings: RenderSettings) -> tuple[list[str], bool]:
+    """Warn of paths that lead to somewhere else than they seem to, one line for each kind.
+
+    Beside that: whether a program obeys one of them.
+    """
     names = list(dict.fromkeys(paths_named(call)))
     found: dict[PathRisk, dict[str, None]] = {}  # in order, each once
     for name in names[:MOST_CHECKED]:
@@ -113,7 +119,7 @@ def _path_warnings(call: ToolCall, settings: RenderSettings) -> list[str]:
     warnings = [f"{kind.value}: {list_paths(list(paths))}" for kind, paths in found.items()]
     if len(names) > MOST_CHECKED:
         warnings.append(f"only {MOST_CHECKED} of {len(names)} paths were checked")
-    return warnings
+    return warnings, not found.keys() <= _LEADS_ELSEWHERE or len(names) > MOST_CHECKED
 
 
 def _arrow(name: str, real: str, settings: RenderSettings) -> str:

@@ -8,11 +8,11 @@ from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.vocabulary import completion, events, login, panels, query_intents
 from eca_nvim.chat.vocabulary.bases import Intent
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.session.chats import Chats
+from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.completion.code import CodeCompletion
 from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.checkpoints import Checkpoints
-from eca_nvim.session.files.diff_tab import EditorFiles
+from eca_nvim.session.files.diff_tab import EditorFiles, HunkRequests
 from eca_nvim.session.files.surveys import Surveyor
 from eca_nvim.session.installs import Installs
 from eca_nvim.session.login_dialog import LONGEST_TEXT
@@ -98,6 +98,7 @@ def request_handlers(
         login.LogOut: log_out,
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view).table,
+        **HunkRequests(chats.get, chats.show, now, ledger.snapshot).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
         **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
         panels.RestoreCheckpoint: restore,

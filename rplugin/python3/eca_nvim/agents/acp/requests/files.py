@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 import anyio
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from eca_nvim.agents.acp.link import FAILED, UNREAD, Link, NotDone
 from eca_nvim.agents.acp.requests import acts
@@ -115,7 +116,7 @@ class Files:
         return client_requests.Done()
 
     async def _text(self, open_: _Open, path: str, line: int | None) -> str:
-        async with self._allowed(open_, read_file(path, line)) as name:
+        async with self._allowed(open_, read_file(path, line)) as (name, _):
             text = await self._present(path)
             if text and self._link.is_full:
                 raise self._link.excess(UNREAD)
@@ -135,9 +136,15 @@ class Files:
         if was_read not in (None, present):
             raise FileChanged(path)
         with self._held(old or ""):
-            async with self._allowed(open_, write_file(path, old, text)) as name:
+            act = write_file(path, old, text)
+            async with self._allowed(open_, act) as (name, allowed):
+                if allowed is None:  # the user takes nothing of it
+                    return
                 unsaved = await self._services.write_text(
-                    path, text, present, replaces_unsaved=was_read is not None
+                    path,
+                    text if allowed == act.new else allowed,
+                    present,
+                    replaces_unsaved=was_read is not None,
                 )
                 session.say(FileUsed(name, Use.WRITTEN, by_request=True, unsaved=unsaved))
         if was_read is not None:  # else the agent reads the disk, and needs no note from us
@@ -163,10 +170,11 @@ class Files:
             return None
 
     @asynccontextmanager
-    async def _allowed(self, open_: _Open, act: Act) -> AsyncIterator[str]:
-        """Do something that is allowed, in a call that shows it, which names the file so.
+    async def _allowed(self, open_: _Open, act: Act) -> AsyncIterator[tuple[str, str | None]]:
+        """Do something that is allowed, in a call that shows it.
 
-        Raises NotDone.
+        Yields how the call names the file, and what of the new text is to be written; None:
+        nothing. Raises NotDone and FileChanged.
         """
         session = open_.session
         agents_id = self._permissions.call_of(session, act)
@@ -179,10 +187,13 @@ class Files:
             if is_ours:
                 acts.begin(session, act, call_id)
             name = self._permissions.name_of(session, act, path_of(open_.path))
-            yield name
+            allowed: str | None = ""
+            if act.kind is ActKind.WRITE:
+                allowed = session.allowed_text(act.subject, act.old, act.new)
+            yield name, allowed
             fault = ""
-            if agents_id is not None and act.kind is ActKind.WRITE:
-                _show(session, act, agents_id, name)
+            if agents_id is not None and act.kind is ActKind.WRITE and allowed is not None:
+                _show(session, replace(act, new=allowed), agents_id, name)
         except (FileRefused, NotDone) as refused:
             fault = str(refused)
             raise

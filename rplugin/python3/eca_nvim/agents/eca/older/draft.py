@@ -16,6 +16,7 @@ from msgspec import Struct, field, structs
 
 from eca_nvim.chat.text.diffs import DoesNotApply, apply_hunks, parse_hunks
 from eca_nvim.chat.text.text_differences import hunks_between
+from eca_nvim.chat.vocabulary.call_details import PartialWrite
 from eca_nvim.digests import new_id
 from eca_nvim.disk.replacing import remove, replace
 from eca_nvim.path_risks import path_risks, real_path
@@ -69,6 +70,7 @@ class Draft:
         self._hear = hear
         self._chats: dict[str, _Chat] = {}
         self._waiting: dict[str, _Proposal] = {}  # by the id of its call
+        self._partial: dict[str, PartialWrite] = {}  # allowed in part, by the id of its call
 
     def prompted(self, chat_id: str) -> None:
         """Note that a prompt was sent and its answer will follow."""
@@ -108,6 +110,11 @@ class Draft:
         else:
             self._resolve(proposal, _rejected(proposal))
         return True
+
+    def allow_in_part(self, call_id: str, writes: Sequence[PartialWrite]) -> None:
+        """Note what the file of a proposal is to hold, if it is allowed in part."""
+        if call_id in self._waiting and writes:
+            self._partial[call_id] = writes[0]
 
     def stop(self, chat_id: str) -> bool:
         """Drop a chat's waiting and future proposals; return whether that ends the turn."""
@@ -155,7 +162,7 @@ class Draft:
         if proposal.id not in self._waiting:
             return
         try:
-            _write(proposal)
+            _write(proposal, self._partial.pop(proposal.id, None))
         except (DoesNotApply, OSError, ValueError) as fault:
             self._resolve(proposal, _called(proposal.id, proposal.name, str(fault)))
         else:
@@ -249,12 +256,18 @@ def _proposal(
     return _Proposal(chat_id, call_id, "delete_file", path, change, place=place)
 
 
-def _write(proposal: _Proposal) -> None:
-    """Apply a change to the file as it is now, where it was shown.
+def _write(proposal: _Proposal, partial: PartialWrite | None) -> None:
+    """Apply a change, or what the user has allowed of it, to the file as it is, where it was shown.
 
     Raises DoesNotApply, OSError (also if a link is in the way) and ValueError.
     """
     text = _text(proposal.place)
+    if partial is not None:
+        if (text or "") != (partial.before or ""):
+            raise DoesNotApply("the file has other lines by now")
+        if partial.allowed is not None and partial.allowed != text:
+            replace(proposal.place, partial.allowed.encode())
+        return
     after = apply_hunks(text or "", parse_hunks(proposal.details.diff))
     is_gone = proposal.name == "delete_file"
     if is_gone and after:

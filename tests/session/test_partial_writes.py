@@ -1,0 +1,388 @@
+"""Hunks of a change that are left out, and edits of it, through the whole session to the disk."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from tests.session.rig import FakeAgent, Rig
+
+from eca_nvim.chat.text.text_differences import hunks_between
+from eca_nvim.chat.vocabulary import events, intents, query_intents
+from eca_nvim.chat.vocabulary.call_details import (
+    Base,
+    FileChange,
+    FileUsed,
+    ToolCall,
+    ToolKind,
+    Use,
+)
+from eca_nvim.chat.vocabulary.ops import FilesChanged, ShowDiff
+from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
+from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+
+pytestmark = pytest.mark.anyio
+Value: TypeAlias = Any
+BEFORE = "".join(f"line {number}\n" for number in range(1, 31))
+PLACES = (2, 12, 25)
+NUMBERS = count(100)
+ALWAYS = Choice("always", "always", ChoiceKind.ALLOW_ALWAYS)
+
+
+def made(*places: int, before: str = BEFORE) -> str:
+    """Return the file with some of its lines changed."""
+    text = before
+    for place in places:
+        text = text.replace(f"line {place}\n", f"LINE {place}\n")
+        text = text.replace(f"line {place}\r\n", f"LINE {place}\r\n")
+    return text
+
+
+def change(path: Path, before: str, after: str, **more: Value) -> FileChange:
+    return FileChange(str(path), *hunks_between(before, after), **more)
+
+
+def edit(*changes: FileChange, **more: Value) -> ToolCall:
+    return ToolCall("t", name="edit", kind=ToolKind.EDIT, changes=changes, **more)
+
+
+async def propose(rig: Rig, call: ToolCall, *choices: Choice) -> FakeAgent:
+    """Have an agent ask for a call in a turn."""
+    agent = await rig.ready()
+    rig.do(intents.SendPrompt("a", "edit it"))
+    await rig.done()
+    asked = events.ToolRequested(call, needs_approval=True, choices=choices or (ALLOW, REJECT))
+    agent.say("a", TurnBegan(), asked)
+    await rig.done()
+    return agent
+
+
+def toggle(rig: Rig, hunk: int, *, taken: bool = False) -> None:
+    item = rig.asked("t")
+    fields = (item["chat"], item["block"], item["digest"])
+    rig.do(query_intents.ToggleHunk(*fields, hunk=hunk, taken=taken))
+
+
+async def typed(rig: Rig, text: str, line: int | None = None, file: int = 0) -> Value:
+    """Edit the proposed text in the diff tab."""
+    item = rig.asked("t")
+    fields = (item["chat"], item["block"])
+    intent = query_intents.EditProposal(
+        *fields, request=next(NUMBERS), digest=item["digest"], file=file, text=text, line=line
+    )
+    return await rig.ask(intent)
+
+
+async def allow(rig: Rig, choice: str = ALLOW.id) -> None:
+    rig.do(rig.decision("t", choice))
+    await rig.done()
+
+
+async def ends(rig: Rig, call: ToolCall, *, failed: bool = False) -> None:
+    rig.agent.say("a", events.ToolRunning(call), events.ToolFinished(call, failed=failed))
+    await rig.done()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "file"
+    file.write_text(BEFORE)
+    return file
+
+
+def text_of(path: Path) -> str:
+    return path.read_bytes().decode()
+
+
+def fill(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+
+
+def is_there(path: Path) -> bool:
+    return path.exists()
+
+
+def told(agent: FakeAgent, kind: str = "steer") -> list[str]:
+    """Return the texts of steers that the agent got."""
+    return [str(it[2]) for it in agent.told if it[0] == kind]
+
+
+def prompts(agent: FakeAgent) -> list[str]:
+    return [str(it) for it in agent.told if it[0] == "prompt"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False], ids=["newline", "no newline"])
+async def test_what_a_tool_writes_itself_is_taken_back(
+    rig: Rig, path: Path, end: str, last: bool
+) -> None:
+    before = BEFORE.replace("\n", end)
+    before = before if last else before.removesuffix(end)
+    after = made(*PLACES, before=before)
+    fill(path, before)
+    call = edit(change(path, before, after))
+    agent = await propose(rig, call)
+    assert [it["taken"] for it in rig.asked("t")["hunks"]] == [True, True, True]
+    toggle(rig, 2)
+    await rig.done()
+    item = rig.asked("t")
+    hunks = [(it["n"], it["path"], it["header"], it["taken"]) for it in item["hunks"]]
+    assert hunks[1] == (2, str(path), "@@ -11,3 +11,3 @@", False)
+    assert item["stands"] == "2 of 3 hunks"
+    assert item["taken_back"] == "all 3 are written, hunk 2 is taken back at once"
+    assert "line 12 · 2/3 · left out" in item["lines"]
+    await allow(rig)
+    assert agent.told[-2][:4] == ("decide", "a", "t", ALLOW.id)
+    (steer,) = told(agent)
+    assert "+LINE" not in steer
+    assert "-LINE 12" in steer
+    fill(path, after)
+    await ends(rig, call)
+    assert text_of(path) == made(2, 25, before=before)
+    assert [str(path)] in [[*it.paths] for it in rig.view.of(FilesChanged)]
+    changes = await rig.ask(query_intents.ListChanges("a", 5))
+    assert len(changes) == 2, "as the file is"
+    assert "was not changed" not in rig.view.text()
+
+
+@pytest.mark.parametrize("failed", [False, True])
+@pytest.mark.parametrize("written", [made(*PLACES).upper(), "other\n", made(*PLACES)[:-1]])
+async def test_what_somebody_else_has_written_stays(
+    rig: Rig, path: Path, written: str, failed: bool
+) -> None:
+    """A tool that writes something else, or a formatter after it."""
+    call = edit(change(path, BEFORE, made(*PLACES)))
+    agent = await propose(rig, call)
+    toggle(rig, 1)
+    await rig.done()
+    await allow(rig)
+    fill(path, written)
+    await ends(rig, call, failed=failed)
+    assert text_of(path) == written
+    assert "was not changed to what you have allowed" in rig.view.text()
+    assert ":Eca changes shows it" in rig.view.text()
+    assert "still hold what I have not allowed" in told(agent)[-1]
+    assert await rig.ask(query_intents.ListChanges("a", 5))
+
+
+@pytest.mark.parametrize("written", [BEFORE, made(12, 25)], ids=["nothing", "what was allowed"])
+async def test_a_tool_that_writes_no_more_needs_no_word(rig: Rig, path: Path, written: str) -> None:
+    call = edit(change(path, BEFORE, made(*PLACES)))
+    await propose(rig, call)
+    toggle(rig, 1)
+    await rig.done()
+    await allow(rig)
+    fill(path, written)
+    await ends(rig, call)
+    assert text_of(path) == written
+    assert "was not changed" not in rig.view.text()
+
+
+@pytest.mark.parametrize("end", [TurnEnded(), events.AgentGone("it died")], ids=["turn", "agent"])
+async def test_a_call_that_never_ends_is_taken_back_with_its_turn(
+    rig: Rig, path: Path, end: events.ChatEvent
+) -> None:
+    call = edit(change(path, BEFORE, made(*PLACES)))
+    agent = await propose(rig, call)
+    toggle(rig, 3)
+    await rig.done()
+    await allow(rig)
+    fill(path, made(*PLACES))
+    agent.say("a", events.ToolRunning(call), end)
+    await rig.done()
+    assert text_of(path) == made(2, 12)
+
+
+async def test_new_and_deleted_files_among_several(rig: Rig, tmp_path: Path, path: Path) -> None:
+    new, other = tmp_path / "folder" / "new", tmp_path / "other"
+    fill(other, "one\ntwo\n")
+    call = edit(
+        change(path, BEFORE, made(2, 12)),
+        change(new, "", "fresh\n", new="fresh\n"),
+        change(other, "one\ntwo\n", ""),
+    )
+    await propose(rig, call)
+    numbers = [(it["n"], Path(it["path"]).name) for it in rig.asked("t")["hunks"]]
+    assert numbers == [(1, "file"), (2, "file"), (3, "new"), (4, "other")]
+    for hunk in (1, 3, 4):
+        toggle(rig, hunk)
+        await rig.done()
+    assert rig.asked("t")["stands"] == "1 of 4 hunks"
+    toggle(rig, 2)
+    await rig.done()
+    assert rig.lines()[-1] == "nothing would be left: r rejects it"
+    await allow(rig)
+    fill(path, made(2, 12))
+    fill(new, "fresh\n")
+    fill(other, "")
+    await ends(rig, call)
+    assert text_of(path) == made(12)
+    assert not is_there(new)
+    assert text_of(other) == "one\ntwo\n"
+
+
+async def test_what_was_edited_stands_there(rig: Rig, path: Path) -> None:
+    call = edit(change(path, BEFORE, made(*PLACES)))
+    agent = await propose(rig, call)
+    without = await typed(rig, made(*PLACES), line=12)
+    assert without["text"] == made(2, 25)
+    assert without["left_out"] == [(12, 2)]
+    assert without["digest"] == rig.asked("t")["digest"]
+    assert rig.asked("t")["stands"] == "2 of 3 hunks", "`do` does the same"
+    mine = made(2, 25) + "mine\n"
+    answer = await typed(rig, mine)
+    assert (answer["text"], answer["left_out"]) == (mine, [])
+    item = rig.asked("t")
+    assert item["stands"] == "as edited"
+    assert "+mine" in item["lines"]
+    assert "replaces it at once" in item["taken_back"]
+    await rig.done()
+    again = await typed(rig, made(2, 25))
+    assert again["left_out"] == [(12, 2)], "undone"
+    await typed(rig, mine)
+    rig.do(intents.RequestDiff("a", item["block"]))
+    await rig.done()
+    await rig.view.until(lambda: rig.view.of(ShowDiff))
+    shown = rig.view.of(ShowDiff)[-1]
+    assert (shown.before, shown.after, shown.is_open) == (BEFORE, mine, True)
+    await allow(rig)
+    fill(path, made(*PLACES))
+    await ends(rig, call)
+    assert text_of(path) == mine
+    assert "+mine" in told(agent)[0]
+
+
+async def test_some_hunks_are_allowed_at_once(rig: Rig, path: Path) -> None:
+    call = edit(change(path, BEFORE, made(*PLACES)))
+    agent = await propose(rig, call)
+    item = rig.asked("t")
+    fields = (item["chat"], item["block"], item["digest"])
+    rig.do(query_intents.AllowHunks(*fields, hunks=[1, 4], choice=ALLOW.id))
+    await rig.done()
+    assert rig.lines()[-1] == "there is no hunk 4, but 1 to 3"
+    rig.do(query_intents.AllowHunks(*fields, hunks=[1, 3], choice=ALLOW.id))
+    await rig.done()
+    (decided,) = [it for it in agent.told if it[0] == "decide"]
+    assert decided[4].allowed == made(2, 25)  # type: ignore[attr-defined]
+    fill(path, made(*PLACES))
+    await ends(rig, call)
+    assert text_of(path) == made(2, 25)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        (".bashrc", {}),
+        (".git/hooks/pre-commit", {}),
+        ("AGENTS.md", {}),
+        ("file", {"command": "make"}),
+        ("file", {"kind": ToolKind.MOVE}),
+    ],
+)
+async def test_not_offered_for_what_others_obey(
+    rig: Rig, tmp_path: Path, name: str, call: Value
+) -> None:
+    path = tmp_path / name
+    rig.folders[:] = [str(tmp_path)]
+    fill(path, BEFORE)
+    kept = {key: value for key, value in call.items() if key == "command"}
+    await propose(rig, edit(change(path, BEFORE, made(2, 12), placed="kind" not in call), **kept))
+    assert "hunks" not in rig.asked("t")
+    toggle(rig, 1)
+    await rig.done()
+    assert rig.lines()[-1] == "this change is allowed or rejected as a whole"
+
+
+async def test_always_remembers_no_part(rig: Rig, path: Path) -> None:
+    call = edit(change(path, BEFORE, made(2, 12)))
+    agent = await propose(rig, call, ALLOW, ALWAYS, REJECT)
+    toggle(rig, 1)
+    await rig.done()
+    await allow(rig, ALWAYS.id)
+    fill(path, made(2, 12))
+    await ends(rig, call)
+    assert text_of(path) == made(12)
+    again = edit(change(path, made(12), made(2, 12)))
+    agent.say("a", events.ToolRequested(again, needs_approval=True, choices=(ALLOW, REJECT)))
+    await rig.done()
+    assert "stands" not in rig.asked("t")
+    await allow(rig)
+    assert len(agent.told[-1]) == 4, "all of it, computed from the file as it is"
+    fill(path, made(2, 12))
+    await ends(rig, again)
+    assert text_of(path) == made(2, 12)
+
+
+async def test_nothing_is_allowed_of_another_file_or_call(rig: Rig, path: Path) -> None:
+    call = edit(change(path, BEFORE, made(2, 12)))
+    agent = await propose(rig, call)
+    toggle(rig, 1)
+    await rig.done()
+    shown = rig.decision("t")
+    fill(path, BEFORE + "typed meanwhile\n")
+    rig.do(shown)
+    await rig.done()
+    assert [it for it in agent.told if it[0] == "decide"] == []
+    assert "look again" in rig.lines()[-1]
+    assert "stands" not in rig.asked("t")
+    fill(path, BEFORE)
+    old = rig.asked("t")
+    other = edit(change(path, BEFORE, made(2, 25)))
+    agent.say("a", events.ToolRequested(other, needs_approval=True))
+    await rig.done()
+    fields = (old["chat"], old["block"], old["digest"])
+    rig.do(query_intents.ToggleHunk(*fields, hunk=1, taken=False))
+    await rig.done()
+    assert "look again" in rig.lines()[-1]
+    assert all(it["taken"] for it in rig.asked("t")["hunks"])
+
+
+async def test_an_answer_does_not_overtake_a_choice(rig: Rig, path: Path) -> None:
+    agent = await propose(rig, edit(change(path, BEFORE, made(2, 12))))
+    answer = rig.decision("t")
+    toggle(rig, 1)
+    rig.do(answer)
+    await rig.done()
+    assert [it for it in agent.told if it[0] == "decide"] == []
+    assert rig.asked("t")["stands"] == "1 of 2 hunks"
+
+
+async def test_who_cannot_be_steered_is_told_with_the_next_prompt(rig: Rig, path: Path) -> None:
+    agent = await rig.ready()
+    agent.announce(AbilitiesChanged(ALL_ABILITIES - {Ability.STEER}))
+    call = edit(change(path, BEFORE, made(2, 12)))
+    await propose(rig, call)
+    toggle(rig, 1)
+    await rig.done()
+    await allow(rig)
+    fill(path, made(2, 12))
+    await ends(rig, call)
+    assert told(agent) == []
+    agent.say("a", TurnEnded())
+    await rig.done()
+    assert len(prompts(agent)) == 1, "no turn begins by itself"
+    rig.do(intents.SendPrompt("a", "go on"))
+    await rig.done()
+    _, sent = prompts(agent)
+    assert "I have allowed your change, but not just as" in sent
+    assert sent.index("-LINE 2") < sent.index("go on")
+    assert "-LINE 2" in rig.view.text(), "the user sees what is told"
+
+
+async def test_a_write_through_us_is_merged_before(rig: Rig, path: Path) -> None:
+    """Neovim writes it then, and may format it: that is no other tool."""
+    call = edit(change(path, BEFORE, made(2, 12), base=Base.EDITOR, by_us=True))
+    agent = await propose(rig, call)
+    toggle(rig, 1)
+    await rig.done()
+    assert "taken_back" not in rig.asked("t")
+    await allow(rig)
+    fill(path, made(12).upper())
+    agent.say("a", FileUsed(str(path), Use.WRITTEN, by_request=True))
+    await ends(rig, call)
+    assert text_of(path) == made(12).upper()
+    assert "was not changed" not in rig.view.text()
