@@ -219,6 +219,14 @@ def test_the_question_names_what_runs_in_the_background(stage: Neovim) -> None:
         assert ("start a new session with the rest" in screen) == bool(lacks)
         stage.input("<CR>")
         stage.wait_screen(lambda screen: "Roll back" not in screen)
+    begin(stage, 1, "first")
+    stage.wait_for(lambda: input_text(stage) == "first", "the prompt")
+    stage.keys("<CR>")
+    draw(stage, ["answer", wait_sent(stage, "plan_undo")[-1]["request"], plan()])
+    screen = stage.wait_screen('Send in place of "first". It ends 1 job that runs')
+    assert "both" not in screen
+    stage.input("1<CR>")
+    assert wait_sent(stage, "rollback")[-1]["messages"]
 
 
 def test_an_edit_that_is_cancelled_before_the_last_question_undoes_nothing(

@@ -168,6 +168,13 @@ local FILES =
   { messages = false, tools = true, text = 'files: undo what tools and commands changed' }
 local BOTH = { messages = true, tools = true, text = 'both' }
 
+--- The commands that a chat runs in the background; a new session of its agent ends them.
+---@param chat string
+---@return string[]
+local function jobs_of(chat)
+  return mirror.jobs(mirror.server_name(chat), chat)
+end
+
 --- The question before a chat goes back, with what happens to its jobs.
 ---@param verb string
 ---@param chat string
@@ -175,7 +182,7 @@ local BOTH = { messages = true, tools = true, text = 'both' }
 ---@return string
 local function question(verb, chat, moment)
   local text = ('%s "%s"'):format(verb, display_width.cut(moment.title, TITLE))
-  local jobs = mirror.jobs(mirror.server_name(chat), chat)
+  local jobs = jobs_of(chat)
   if not jobs[1] then
     return text
   end
@@ -242,7 +249,8 @@ function M.rollback()
   at_prompt('Roll back to before', roll_back_to)
 end
 
---- Send another prompt in place of one, once the user has said whether files go back, too.
+--- Send another prompt in place of one, once the user has said whether files go back, too, and that
+--- what the chat runs may end.
 ---@param chat string
 ---@param moment eca.Moment
 ---@param steps eca.EditSteps
@@ -252,9 +260,14 @@ local function replace(chat, moment, steps)
   host.ask('plan_undo', wanted, function(plan)
     if not plan then -- the host has said why
       return
-    elseif plan.rows[1] and return_window.may_focus(asked, 'the question') then
-      go_back('Send in place of', { MESSAGES, BOTH }, chat, moment, steps)
-    elseif not plan.rows[1] then
+    end
+    local ends_jobs = not abilities.has(chat, 'rollback') and jobs_of(chat)[1] ~= nil
+    if plan.rows[1] or ends_jobs then
+      if return_window.may_focus(asked, 'the question') then
+        local items = plan.rows[1] and { MESSAGES, BOTH } or { MESSAGES }
+        go_back('Send in place of', items, chat, moment, steps)
+      end
+    else
       undo.go_back({ chat = chat, block = moment.block, messages = true, tools = false }, steps)
     end
   end)
