@@ -6,6 +6,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -243,6 +244,31 @@ def test_what_a_kill_leaves_behind_is_mended(
     (root / "b").unlink()
     assert told(store, tree.id, store.take([str(root)]).id, root) == {
         str(root / "b"): ((b"b", 0o644), None)
+    }
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_what_is_written_after_the_moment_is_not_in_the_tree(
+    store: CheckpointStore, root: Path, monkeypatch: pytest.MonkeyPatch, *, few: bool
+) -> None:
+    monkeypatch.setattr("eca_nvim.review.checkpoint_store.FEW", 1 << 20 if few else 0)
+    for name in ("changed", "same", "gone"):
+        (root / name).write_text("old")
+    before = store.take([str(root)])
+    moment = time.time_ns()
+    while (root / "clock").write_text("") or (root / "clock").stat().st_ctime_ns <= moment:
+        pass  # the clock of files is a coarse one
+    (root / "clock").unlink()
+    (root / "changed").write_text("new")
+    (root / "made").write_text("new")
+    (root / "gone").unlink()
+    tree = store.take([str(root)], moment)
+    assert told(store, before.id, tree.id, root) == {str(root / "gone"): ((b"old", 0o644), None)}
+    assert tree.refused == {str(root / "made"): "it was written while the checkpoint was made"}
+    after = store.take([str(root)])
+    assert told(store, tree.id, after.id, root) == {
+        str(root / "changed"): ((b"old", 0o644), (b"new", 0o644)),
+        str(root / "made"): (None, (b"new", 0o644)),
     }
 
 

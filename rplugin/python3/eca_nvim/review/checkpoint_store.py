@@ -9,6 +9,8 @@ Rules kept here:
 - Each Neovim has an index of its own, so two of them never wait for each other. It begins with that
   of an earlier one. A damaged index is made again. Objects and references are git's own to keep
   whole, after a kill at any moment, too.
+- A tree of a moment has nothing that was written later: a file that was stands in it as it was
+  stored before, or it is missing in it, and named.
 - Links are stored, and not followed. git keeps no permissions but 644 and 755: others are kept
   beside the tree, else a secret would come back readable.
 - All calls block: they run in a thread.
@@ -16,7 +18,6 @@ Rules kept here:
 
 import json
 import os
-import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +41,7 @@ from eca_nvim.review.git import (
     size_of,
     sweep,
 )
-from eca_nvim.review.workspace import ProjectFolders, project_files
+from eca_nvim.review.workspace import REFUSED, storable_files
 
 REFERENCES: Final = "refs/checkpoints/"
 MOST_FILE_BYTES: Final = 20 << 20
@@ -51,11 +52,9 @@ BATCH: Final = 5000
 """Files that git adds at once: the time that it takes for a pack grows with the square of them."""
 FEW: Final = 1 << 20
 """Bytes of an index that lists few files: some thousands."""
-REFUSED: Final = "git cannot store it"
-_GIT_PART: Final = ".git"
+LATE: Final = "it was written while the checkpoint was made"
 _LINK: Final = "120000"
 _MODES: Final = "modes"
-_KNOWN_MODES: Final = frozenset({0o644, 0o755})
 
 
 class Tree(Struct, frozen=True):
@@ -100,50 +99,54 @@ class CheckpointStore:
 
     # --- trees ------------------------------------------------------------------------------------
 
-    def take(self, roots: Sequence[str]) -> Tree:
+    def take(self, roots: Sequence[str], until: int | None = None) -> Tree:
         """Store the files of some folders as they are now. Raises GitFailed.
+
+        until: as they were at this moment, as far as that is known (ns since 1970).
 
         Of many files a process with a low priority takes it: this one has to answer, and to stay
         small. A start of one takes longer than few files.
         """
         if all(map(self._has_few, roots)):
-            return self.take_here(roots, self._refused)
-        about = (str(self._folder), self._process, self._most_bytes, roots, self._refused)
+            return self.take_here(roots, self._refused, until)
+        about = (str(self._folder), self._process, self._most_bytes, roots, self._refused, until)
         taken, self._refused, fault = json.loads(run_module(__name__, json.dumps(about).encode()))
         if fault is not None:
             raise GitFailed(fault)
         return Tree(*taken)
 
-    def take_here(self, roots: Sequence[str], known: dict[str, dict[str, int]]) -> Tree:
+    def take_here(
+        self, roots: Sequence[str], known: dict[str, dict[str, int]], until: int | None = None
+    ) -> Tree:
         """Do what `take` does; `known`: what git has refused before, which it changes."""
         self._refused = known
         make_repository(self._folder)
         require_space(self._folder, 0)
         try:
-            return self._take(roots)
+            return self._take(roots, until)
         except GitFailed:
             sweep(self._folder)
             raise
 
-    def _take(self, roots: Sequence[str]) -> Tree:
+    def _take(self, roots: Sequence[str], until: int | None) -> Tree:
         refused: dict[str, str] = {}
         entries: list[str] = []
         for root in roots:
             name = name_digest(os.fsencode(root))
-            tree, modes = self._take_root(root, refused)
+            tree, modes = self._take_root(root, refused, until)
             entries += [f"040000 tree {tree}\t{name}", f"100644 blob {modes}\t{_MODES}-{name}"]
         listing = "".join(f"{it}\0" for it in sorted(set(entries), key=_entry_name))
         return Tree(self._id("mktree", "-z", fed=listing.encode()), refused)
 
-    def _take_root(self, root: str, refused: dict[str, str]) -> tuple[str, str]:
+    def _take_root(self, root: str, refused: dict[str, str], until: int | None) -> tuple[str, str]:
         """Return the ids of the tree of a folder, and of the permissions beside it."""
-        wanted, modes = self._files(root, refused)
+        wanted, modes = storable_files(root, self._most_bytes, refused)
         index = self._index(root)
         inherit_index(index)
         for is_last in (False, True):
             lock_of(index).unlink(missing_ok=True)  # of a git that was killed
             try:
-                self._update(root, index, wanted, refused)
+                self._update(root, index, wanted, refused, until)
                 tree = self._id("write-tree", root=root, index=index)
                 break
             except GitFailed:
@@ -165,42 +168,29 @@ class CheckpointStore:
         except FileNotFoundError:
             return False
 
-    def _files(
-        self, root: str, refused: dict[str, str]
-    ) -> tuple[dict[str, os.stat_result], list[tuple[str, int]]]:
-        """Return the files to store, by relative path, and the permissions that git cannot keep."""
-        found: dict[str, os.stat_result] = {}
-        modes: list[tuple[str, int]] = []
-        folders = ProjectFolders(root)
-        for path, status in project_files(root, refused):
-            above, kind = path.rpartition("/")[0], stat.S_IFMT(status.st_mode)
-            if kind not in (stat.S_IFREG, stat.S_IFLNK) or not folders.is_in(above):
-                continue
-            why = folders.fault(above)
-            if _GIT_PART in path.lower() and _GIT_PART in path.lower().split("/"):
-                why = REFUSED  # git leaves it out and says nothing
-            elif status.st_size > self._most_bytes:
-                why = f"it is larger than {self._most_bytes >> 20} MiB"
-            if why is not None:
-                refused[f"{root}/{path}"] = why
-                continue
-            found[path] = status
-            mode = stat.S_IMODE(status.st_mode)
-            if mode not in _KNOWN_MODES and kind == stat.S_IFREG:
-                modes.append((path, mode))
-        return found, modes
-
     def _update(
-        self, root: str, index: Path, wanted: Mapping[str, os.stat_result], refused: dict[str, str]
+        self,
+        root: str,
+        index: Path,
+        wanted: Mapping[str, os.stat_result],
+        refused: dict[str, str],
+        until: int | None,
     ) -> None:
         """Make the index hold exactly the wanted files, but for those that git refuses."""
         known = self._refused.setdefault(root, {})
-        fed = [path for path, it in wanted.items() if known.get(path) != it.st_ctime_ns]
+        late = {it for it in wanted if until is not None and wanted[it].st_ctime_ns > until}
+        fed = [
+            path
+            for path, it in wanted.items()
+            if path not in late and known.get(path) != it.st_ctime_ns
+        ]
         is_first = not index.exists()
         if is_first:
             require_space(self._folder, sum(it.st_size for it in wanted.values()))
-        before = run_git(self._folder, "ls-files", "-z", root=root, index=index)
-        stale = set(before.split(b"\0")) - set(map(os.fsencode, fed)) - {b""}
+        listed = run_git(self._folder, "ls-files", "-z", root=root, index=index)
+        before = set(listed.split(b"\0")) - {b""}
+        stale = before - set(map(os.fsencode, fed)) - set(map(os.fsencode, late))
+        refused |= {f"{root}/{it}": LATE for it in late if os.fsencode(it) not in before}
         if stale:
             gone = b"".join(path + b"\0" for path in stale)
             run_git(
@@ -379,11 +369,11 @@ def _checkpoint(reference: str, tree: str, about: str) -> Checkpoint | None:
 
 def main() -> None:
     """Take a tree for another process, as `CheckpointStore.take` asks for it on standard input."""
-    folder, process, most_bytes, roots, known = json.load(sys.stdin)
+    folder, process, most_bytes, roots, known, until = json.load(sys.stdin)
     taken: tuple[str, Mapping[str, str]] | None = None
     fault: str | None = None
     try:
-        tree = CheckpointStore(Path(folder), process, most_bytes).take_here(roots, known)
+        tree = CheckpointStore(Path(folder), process, most_bytes).take_here(roots, known, until)
         taken = tree.id, tree.refused
     except GitFailed as failed:
         fault = str(failed)

@@ -218,7 +218,42 @@ def _limit() -> Check:
     return check
 
 
-class ProjectFolders:
+REFUSED: Final = "git cannot store it"
+_GIT_PART: Final = ".git"
+_KNOWN_MODES: Final = frozenset({0o644, 0o755})
+"""The permissions that git keeps."""
+
+
+def storable_files(
+    root: str, most_bytes: int, refused: dict[str, str]
+) -> tuple[dict[str, os.stat_result], list[tuple[str, int]]]:
+    """Return the files and links to store, by relative path, and permissions that git cannot keep.
+
+    refused: gets the paths that cannot be stored, with the reason. Raises GitFailed.
+    """
+    found: dict[str, os.stat_result] = {}
+    modes: list[tuple[str, int]] = []
+    folders = _Folders(root)
+    for path, status in _project_files(root, refused):
+        above, kind = path.rpartition("/")[0], stat.S_IFMT(status.st_mode)
+        if kind not in (stat.S_IFREG, stat.S_IFLNK) or not folders.is_in(above):
+            continue
+        why = folders.fault(above)
+        if _GIT_PART in path.lower() and _GIT_PART in path.lower().split("/"):
+            why = REFUSED  # git leaves it out and says nothing
+        elif status.st_size > most_bytes:
+            why = f"it is larger than {most_bytes >> 20} MiB"
+        if why is not None:
+            refused[f"{root}/{path}"] = why
+            continue
+        found[path] = status
+        mode = stat.S_IMODE(status.st_mode)
+        if mode not in _KNOWN_MODES and kind == stat.S_IFREG:
+            modes.append((path, mode))
+    return found, modes
+
+
+class _Folders:
     """The folders of a project, each looked at once."""
 
     def __init__(self, root: str) -> None:
@@ -252,7 +287,7 @@ def _fault_of(attributes: str) -> str | None:
     return None if kind in (stat.S_IFREG, stat.S_IFDIR) else f"{attributes} is not a regular file"
 
 
-def project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_result]]:
+def _project_files(root: str, refused: dict[str, str]) -> Iterator[tuple[str, os.stat_result]]:
     """Yield what is in a project, without what git ignores, by relative path; links as such.
 
     git lists a repository inside of it as one entry: its own files are listed instead. `refused`

@@ -101,7 +101,8 @@ class Checkpoints:
         """What is kept, newest first; None: that was not asked for yet."""
         self._said: str | None = None  # the fault that was said last, None once it is over
         self._lock = anyio.Lock()
-        self._wanted = deque[Mapping[str, object] | None]()  # what each tree is kept for, if it is
+        # What each tree is kept for, if it is, and the moment in ns since 1970.
+        self._wanted = deque[tuple[Mapping[str, object] | None, int]]()
         self._is_wanted = anyio.Event()
         self._begun: dict[str, Checkpoint] = {}  # the last prompt of each chat
 
@@ -117,7 +118,7 @@ class Checkpoints:
         prompt the `title` of its chat, and its text, too.
         """
         if self._store is not None:
-            self._wanted.append(about)
+            self._wanted.append((about, time.time_ns()))
             self._is_wanted.set()
 
     async def run(self) -> None:
@@ -128,7 +129,7 @@ class Checkpoints:
             while self._wanted:
                 try:
                     async with self._lock:
-                        await run_in_thread(partial(self._take, self._wanted.popleft()))
+                        await run_in_thread(partial(self._take, *self._wanted.popleft()))
                     self._said = None
                 except GitFailed as fault:
                     self._say(str(fault))
@@ -168,19 +169,22 @@ class Checkpoints:
             raise GitFailed("checkpoints are off: see :help eca-option-checkpoints.enabled")
         return self._store
 
-    def _take(self, about: Mapping[str, object] | None) -> None:
+    def _take(self, about: Mapping[str, object] | None, moment: int) -> None:
         """Take a tree of the folders that are projects, and keep it for what it is; blocks."""
         roots = self.roots
         if roots and about is not None:
-            self._keep(roots, about)
+            self._keep(roots, about, moment)
         elif roots:
             self._kept.take(roots)
             self._prune()
 
-    def _keep(self, roots: Sequence[str], about: Mapping[str, object]) -> Checkpoint:
-        """Keep a tree of some folders; with the end of a turn, how many files it has changed."""
-        moment, chat = time.time_ns(), str(about["chat"])
-        tree = self._kept.take(roots)
+    def _keep(self, roots: Sequence[str], about: Mapping[str, object], moment: int) -> Checkpoint:
+        """Keep a tree of some folders; with the end of a turn, which files it has changed.
+
+        moment: that of a prompt, after which the agent may have written.
+        """
+        chat = str(about["chat"])
+        tree = self._kept.take(roots, moment if about["kind"] == "prompt" else None)
         begun = self._begun.get(chat)
         if about["kind"] == "end" and begun is not None:
             changed = self._kept.changes(begun.tree, tree.id, roots)
@@ -233,7 +237,7 @@ class Checkpoints:
         about = {"kind": "restore", "chat": str(checkpoint.about.get("chat", ""))}
         began = time.time_ns()
         about["prompt"] = _name_of_return(checkpoint)
-        kept = self._keep(tuple(self._folders), about)
+        kept = self._keep(tuple(self._folders), about, began)
         now = self._kept.changes(kept.tree, checkpoint.tree, self._folders)
         safe = _what_goes_back(now, checkpoint)
         done: list[str] = []
