@@ -154,7 +154,9 @@ def test_the_first_screen_says_why_the_demo_agent_answers(
         assert reason == []
     elif there:
         (line,) = reason
-        assert line.endswith("Installed: codex, gemini. Try `:Eca server codex`")
+        assert line.endswith(
+            "Installed: codex, gemini. Try `:Eca server codex`, or `:Eca install eca`"
+        )
     else:
         (line,) = reason
         assert line.endswith("`:Eca install eca` gets it; `:Eca server` lists agents.")

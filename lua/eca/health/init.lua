@@ -188,19 +188,22 @@ end
 local ECA = 'eca'
 --- The remedies for a missing `eca`; the last one names the servers that are there.
 local GET_SERVER = {
-  'get the server, eca, from the releases of editor-code-assistant/eca on GitHub (docs: eca.dev)',
-  'put it on your PATH or set server.command, and restart Neovim',
+  ':Eca install eca shows what it downloads, and installs that',
+  'or get the server, eca, from the releases of editor-code-assistant/eca on GitHub (eca.dev)',
+  'and put it on your PATH or set server.command, and restart Neovim',
   'then log in to a model provider: :Eca login in the chat',
   'or talk to an agent that speaks ACP: :Eca server lists all; there now: %s',
 }
 
---- The names of the servers to report, `eca` first: those of the options, and those on PATH.
+--- The names of the servers to report, `eca` first: those of the options, those on PATH, and what
+--- is installed.
 ---@param configured table<string, eca.options.Server>
 ---@return string[]
 local function names(configured)
+  local installed = servers.installed()
   local found = vim.tbl_filter(function(name)
-    return name ~= ECA
-      and (configured[name] or servers.known()[name] and not servers.how_to_install(name))
+    local is_there = servers.known()[name] and not servers.how_to_install(name)
+    return name ~= ECA and (configured[name] or is_there or vim.list_contains(installed, name))
   end, servers.names())
   return { ECA, unpack(found) }
 end

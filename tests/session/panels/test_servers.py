@@ -94,13 +94,25 @@ async def test_a_plan_is_shown_whole_and_what_was_shown_is_done(shown: Shown) ->
     assert current
     assert current.version == "1.0"
 
+    shown.use("slow")
+    await shown.act("install", "eca")
+    await shown.until("eca", "is the newest version, and installed")
+    await shown.act("uninstall", "eca")
+    await shown.until("eca", "eca is removed")
+    await shown.act("install", "eca")
+    await shown.until("eca", "y does this")
+    await shown.act("yes", shown.answer_row("eca").id)
+    await shown.until("eca", "of 0.3 MB")
+    await shown.act("cancel", "eca")
+    await shown.rig.view.until(lambda: "MB" not in shown.text("eca"))
+    assert versions(shown.folder, "eca").current is None
+    assert list((Path(shown.folder) / "eca").glob("download-*"))
+
     shown.use("newer")
     await shown.act("install", "eca")
     await shown.until("eca", "Get eca 2.0")
     await shown.act("cancel", shown.answer_row("eca").id)
     await shown.rig.view.until(lambda: "Get eca" not in shown.text("eca"))
-    await shown.act("uninstall", "eca")
-    await shown.until("eca", "eca is removed")
 
 
 async def test_a_failure_is_said_and_can_be_tried_again(shown: Shown) -> None:
@@ -150,6 +162,9 @@ async def test_what_needs_npm_says_so_and_download_may_be_off(shown: Shown, tmp_
     assert "something else is planned now" in shown.said()[-1]
     await shown.act("yes", shown.answer_row("claude").id)
     await shown.until("claude", "claude 9.1 is installed")
+    current = versions(shown.folder, "claude").current
+    assert current
+    assert current.version == "9.1"
     await shown.act("details", "claude")
     await shown.until("claude", f"installing --ignore-scripts {package}")
     await shown.act("all", "claude")

@@ -247,7 +247,11 @@ def welcome() -> str:
     if instead is not None:
         there = instead.split()
         names = ", ".join(there[:_MOST_NAMED]) + (" …" if there[_MOST_NAMED:] else "")
-        others = f"Installed: {names}. Try `:Eca server {there[0]}`" if there else _NO_OTHERS
+        others = (
+            f"Installed: {names}. Try `:Eca server {there[0]}`, or `:Eca install eca`"
+            if there
+            else _NO_OTHERS
+        )
         reason = f"This is a demo: there is no `eca` on PATH. {others}\n\n"
     return f"# Welcome to the demo agent\n\n{reason}Say `hello` to see what I can do."
 

@@ -39,6 +39,7 @@ from eca_nvim.server.installed import (
 )
 from eca_nvim.server.offers import (
     ARCHIVE,
+    NEWEST,
     NPM,
     NoOffer,
     Plan,
@@ -103,7 +104,7 @@ class Installer:
         else:
             plan = plan_of_agent(self._source, name)
         current = versions(self._source.folder, name).current
-        if current is not None and plan.version == current.version and plan.version != "newest":
+        if current is not None and plan.version == current.version and plan.version != NEWEST:
             return {"done": f"{name} {plan.version} is the newest version, and installed"}
         return {"plan": plan.table()}
 
@@ -122,6 +123,8 @@ class Installer:
                 )
                 _say("starting it, to see whether it answers …")
                 title = asyncio.run(self._greet(version))
+                if plan.version == NEWEST and title:
+                    version = version._replace(version=title)
                 switch(self._source.folder, plan.name, version)
             except BaseException:
                 shutil.rmtree(place, ignore_errors=True)

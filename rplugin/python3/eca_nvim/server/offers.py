@@ -21,6 +21,8 @@ from eca_nvim.server.installed import is_name, place_for
 from eca_nvim.spawn import find_program
 
 NPM, UV, ARCHIVE = "npm", "uv", "archive"
+NEWEST: Final = "newest"
+"""What stands for a version that nobody has named."""
 
 _WORDS: Final = f"{string.ascii_letters}{string.digits}._-+@"
 _IN_PACKAGES: Final = {"npm": frozenset(f"{_WORDS}/~"), "uv": frozenset(f"{_WORDS}[],=!")}
@@ -239,7 +241,7 @@ def plan_of_agent(source: Source, name: str) -> Plan:
     known, listed = KNOWN.get(name), listed_as(name, registry(source.folder))
     if known is None and listed is None:
         raise NoOffer(f"there is no agent {name!r} to install: :Eca server, then R, lists all")
-    version = listed.version if listed else "newest"
+    version = listed.version if listed else NEWEST
     plan = Plan(name, version, "", ACP, place_for(source.folder, name, version), "")
     faults: list[str] = []
     for way, told in _ways(name, listed):

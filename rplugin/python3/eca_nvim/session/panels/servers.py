@@ -115,7 +115,7 @@ class ServersPanel(Panel):
                 column(version, 10, "EcaMuted"),
                 self._about(name, found, install),
             ),
-            actions=self._actions(found, install),
+            actions=("use", "details") if name in DEMOS else self._actions(found, install),
             values={"name": name},
         )
 
@@ -171,14 +171,21 @@ class ServersPanel(Panel):
             if known.output is not None:
                 yield from output_rows(row, known.output)
         if install is not None and install.plan and install.stage not in BUSY:
-            yield from _plan_rows(install.plan, install.stage)
+            yield from _plan_rows(install.plan, install.stage, self._used_before(found))
+
+    def _used_before(self, found: Found) -> str:
+        """Return the place of a server that is used whatever is installed, "" if there is none."""
+        folder = self.scene.servers.finding.folder or ""
+        return "" if found.place.startswith(f"{folder}/") else found.place
 
     def _details(self, name: str, found: Found) -> Iterator[Row]:
         current, previous = found.versions
         facts = [f"runs {it}" for it in (found.place or found.fault,) if it]
         facts += [f"runs by {shlex.join(current.command)}"] if current else []
         facts += [f"version before: {previous.version}, u uses it again"] if previous else []
-        facts += [f"its kind: {current.protocol}"] if current else []
+        server = next((it for it in self.scene.servers if it.name == name), None)
+        if server is not None and server.process.agent and (title := server.process.agent.title):
+            facts.append(f"calls itself {title}")
         for number, text in enumerate(facts):
             yield Row(f"{name}\nfact {number}", (INDENT, rest(text, "EcaMuted")))
         for chat in self.scene.chats:
@@ -247,9 +254,11 @@ class ServersPanel(Panel):
         self.scene.view.push([whole_output(install.job, "last")])
 
 
-def _plan_rows(plan: Plan, stage: Stage) -> Iterator[Row]:
+def _plan_rows(plan: Plan, stage: Stage, used_before: str) -> Iterator[Row]:
     """Yield what would be done, whole, and last the row with the keys that answer."""
     texts = [*_plan_texts(plan)]
+    if used_before:
+        texts.append((f"It is not used while {_home(used_before)} is there.", "EcaWarning"))
     keys = ["yes", *(["scripts"] if plan.how == NPM else []), "cancel"]
     if plan.how == ARCHIVE and not plan.sum:
         keys = ["sum", "cancel"]
