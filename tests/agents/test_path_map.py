@@ -122,6 +122,33 @@ def test_what_stays_as_it_is(message: object) -> None:
     assert PATHS.from_agent(message) == message
 
 
+PLACE = "The cursor is in line 3, column 1 of {}/io.py."
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("see @/home/me/src/io.py:L1-L2 and @/etc/x", "see @/srv/src/io.py:L1-L2 and @/etc/x"),
+        ("@/home/me/src", "@/srv/src"),
+        ("@/home/me/src-old/x", "@/home/me/src-old/x"),
+        ("@/home/me/src/deep/x", "@/deep/x"),
+        ("at /home/me/src/io.py", "at /home/me/src/io.py"),
+        (PLACE.format("/home/me/src"), PLACE.format("/srv/src")),
+    ],
+)
+def test_a_prompt_names_its_contexts_as_the_agent_finds_them(ours: str, theirs: str) -> None:
+    resource = {"type": "resource", "resource": {"text": ours}}
+    acp_prompt: Any = {"prompt": [{"type": "text", "text": ours}, resource]}
+    sent: Any = PATHS.to_agent({"method": "session/prompt", "params": acp_prompt})
+    assert sent["params"]["prompt"] == [{"type": "text", "text": theirs}, resource]
+    sent = PATHS.to_agent({"method": "chat/prompt", "params": {"message": ours}})
+    assert sent["params"] == {"message": theirs}
+    assert PATHS.to_agent({"method": "chat/rename", "params": {"message": ours}}) == {
+        "method": "chat/rename",
+        "params": {"message": ours},
+    }
+
+
 def test_what_the_user_types_into_a_form_stays() -> None:
     answer = {"id": 1, "result": {"action": "accept", "content": {"path": "/home/me/src"}}}
     assert PATHS.to_agent(answer) == answer

@@ -2,7 +2,8 @@
 
 Rules kept here:
 - What has the name of a path in a message is one (`names_paths`), in the protocol and in the
-  arguments of tools. Texts and command lines stay as they are.
+  arguments of tools. Texts and command lines stay as they are, but for what refers to a context in
+  a prompt: `@/path`, and our sentence about the cursor.
 - The longest folder counts. A path in none of them never names a file of the other side: to the
   user it is shown with the option's name, and as it does not begin with `/`, nothing opens it.
 """
@@ -24,6 +25,12 @@ _WORDS: Final = (
 )
 _ENDS: Final = frozenset(_WORDS)
 _FILE: Final = "file:"
+_PROMPTS: Final = frozenset(
+    ("session/prompt", "_session/steering", "chat/prompt", "chat/promptSteer")
+)
+_SENTENCES: Final = ("The cursor is in line ", "Selected in /")
+"""How the texts begin that say where the cursor is (`acp/prompt`)."""
+_MENTION: Final = "@/"
 
 
 def names_paths(key: str) -> bool:
@@ -61,11 +68,43 @@ class PathMap:
         """Return a message for the agent."""
         if isinstance(message, dict) and _is_form(message.get("result")):
             return message  # what the user has typed
+        if isinstance(message, dict) and message.get("method") in _PROMPTS:
+            message = {**message, "params": self._with_mentions(message.get("params"))}
         return _walk(message, lambda path: self._mapped(path, self._there, "Neovim"))
 
     def from_agent(self, message: object) -> object:
         """Return a message of the agent for us."""
         return _walk(message, lambda path: self._mapped(path, self._here, self._server))
+
+    def _with_mentions(self, params: object) -> object:
+        """Return a prompt whose texts name contexts as the agent finds them."""
+        if not isinstance(params, dict):
+            return params
+        blocks, message = params.get("prompt"), params.get("message")
+        if isinstance(blocks, list):
+            params = {**params, "prompt": [self._with_mention(it) for it in blocks]}
+        if isinstance(message, str):
+            params = {**params, "message": self._in_words(message)}
+        return params
+
+    def _with_mention(self, block: object) -> object:
+        if isinstance(block, dict) and block.get("type") == "text":
+            return {**block, "text": self._in_words(str(block.get("text")))}
+        return block
+
+    def _in_words(self, text: str) -> str:
+        """Replace our folders where a text refers to a file."""
+        mark = "/" if text.startswith(_SENTENCES) else _MENTION
+        begin, *pieces = text.split(mark, 1 if mark == "/" else -1)
+        return begin + "".join(self._after(mark[:-1], f"/{it}") for it in pieces)
+
+    def _after(self, sign: str, text: str) -> str:
+        """Return a text that begins with a path, after its sign."""
+        for ours, theirs in self._there:
+            rest = text.removeprefix(ours)
+            if rest != text and not rest[:1].isalnum() and rest[:1] not in ("_", "-", "."):
+                return f"{sign}{theirs.rstrip('/')}{rest}"
+        return f"{sign}{text}"
 
     def _mapped(self, path: str, pairs: list[tuple[str, str]], side: str) -> str:
         found = _moved(path, pairs)
