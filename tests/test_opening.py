@@ -70,8 +70,8 @@ TAKES_NAMES: Mapping[str, set[str]] = {name: set() for name in UNUSED.split()} |
 
 COMMANDS = set(
     """
-    Eca checkhealth copen cquit diffoff diffthis diffupdate lopen new normal normal! quit redraw
-    setlocal startinsert stopinsert tabclose tabnew undo
+    Eca Git checkhealth copen cquit diffoff diffthis diffupdate lopen new normal normal! quit redraw
+    setlocal startinsert stopinsert tabclose tabnew undo undojoin
     """.split()  # noqa: SIM905 (a list of words)
 )
 COMMANDS_WITH_NAMES = {

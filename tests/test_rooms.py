@@ -16,7 +16,7 @@ FLOORS = (
     ("host", "state"),
     ("markdown", "transcript"),
     ("chat", "context", "input", "window"),
-    ("editor", "inline"),
+    ("commit", "editor", "inline"),
     ("approval", "completion", "diff"),
     ("panels", "preview", "review"),
     ("view",),

@@ -60,6 +60,7 @@ CONTRACT = [
     "install",
     "update",
     "rewrite",
+    "commit",
     "complete",
     "demo",
     "health",

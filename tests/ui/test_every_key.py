@@ -237,6 +237,11 @@ OPENED: dict[str, Opened] = {
     "usage": Opened(usage, ["actions/chats"]),
     "files": Opened(answered("Eca files", "files", USES), ["review/files"]),
     "undo": Opened(answered("Eca undo-turn", "plan_undo", PLAN), ["review/undo"]),
+    "commit": Opened(
+        answered("Eca commit", "staged", {"root": "/w", "files": ["a"]}),
+        ["commit/editor"],
+        "vim.bo.filetype == 'gitcommit'",
+    ),
     "template": Opened(template, ["actions/templates"]),
     "changes": Opened(
         answered("Eca changes", "changes", [CHANGE]),

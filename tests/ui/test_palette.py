@@ -67,6 +67,7 @@ def test_only_what_applies_is_offered(start_nvim: StartNeovim) -> None:
         "add",
         "rewrite",
         "complete",
+        "commit",
         "new",
         "resume",
         *own,

@@ -161,6 +161,11 @@ add('rewrite', 'code', {
   choices = 'actions.rewrite.recent',
 })
 add('complete', 'code', { action = 'Complete' })
+add('commit', 'code', {
+  text = 'have the message of a commit written',
+  bang = 'alone',
+  run = 'commit.run',
+})
 add('contexts', 'contexts', { action = 'Contexts' })
 add('changes', 'prompted', {
   action = 'Changes',

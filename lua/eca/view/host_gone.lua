@@ -100,6 +100,10 @@ function M.show()
     require('eca.state.used_files').forget(id) -- another host counts from 1 again
   end
   draw(vim.list_extend(ops, events))
+  local commit = package.loaded['eca.commit'] -- late: not before there is one
+  if commit then
+    commit.host_gone()
+  end
   local preview = package.loaded['eca.preview'] -- late: not before there is one
   if preview then
     preview.host_gone()

@@ -275,6 +275,10 @@ function draw.completions(op)
   require('eca.completion').received(op.chat, op.trigger, op.query, op.items, op.final)
 end
 
+function draw.commit_message(op)
+  require('eca.commit').received(mirror.clean(op)) -- late: not before a commit
+end
+
 function draw.preview(op)
   require('eca.preview').set(mirror.clean(op))
 end

@@ -1,4 +1,4 @@
-"""Previews: changes of a buffer that are shown in it before the user accepts them.
+"""Previews: changes of a buffer that are shown in it before they are made; messages of commits.
 
 Lua creates their ids, follows the lines in the buffer, and changes it; only what the lines become
 is decided here.
@@ -105,3 +105,50 @@ class SetPreview(bases.ViewOp, frozen=True, tag="preview"):
     reached: int = 0
     fault: str = ""
     unseen: bool = False
+
+
+class FindStaged(bases.Intent, frozen=True, tag="staged"):
+    """Ask what is staged for the next commit in a repository.
+
+    place: absolute, a folder of its work tree, or the file in its git folder for the message.
+    index: git's index of this commit, None for the usual one.
+
+    The answer is a table of root (the folder of the work tree) and files (what is staged, names
+    that are safe to show), or of fault (why there is nothing, in one line).
+    """
+
+    place: str
+    request: int
+    index: str | None = None
+
+
+class WriteMessage(bases.Intent, frozen=True, tag="write_message"):
+    """Have the message of a commit written; ops `commit_message` with the same id follow.
+
+    id: new, begins with ASIDE. Others as in `FindStaged`. server: None for the default one.
+    """
+
+    id: str
+    place: str
+    index: str | None = None
+    server: str | None = None
+
+
+class StopMessage(bases.Intent, frozen=True, tag="stop_message"):
+    """Stop writing a message: what still comes is dropped."""
+
+    id: str
+
+
+class SetMessage(bases.ViewOp, frozen=True, tag="commit_message"):
+    """The message of a commit so far, whole.
+
+    state: as of a preview. lines: without a line break at the end. notice: what the agent was not
+    shown, "" if it saw all. fault: why it failed, in one line.
+    """
+
+    id: str
+    state: PreviewState
+    lines: Sequence[str] = ()
+    notice: str = ""
+    fault: str = ""

@@ -102,7 +102,7 @@ SECONDS: Final = 10.0
 """Seconds that git has for all its answers."""
 
 _SAFE: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-_DIFF: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
+DIFF: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty")
 _NEW_FILES: Final = (
     "ls-files",
     "--others",
@@ -135,22 +135,28 @@ def _read_diff(folder: str) -> Diff:
     git = which("git")
     if git is None:
         raise NoDiff("git is not installed: install it, or name the files instead")
-    run = partial(_run, git, folder, time.monotonic() + SECONDS)
+    run = partial(ask_git, git, folder, time.monotonic() + SECONDS)
     if not run(("rev-parse", "--git-dir")).succeeded:
         raise NoDiff("the working folder is in no git repository: :cd into one")
     has_commit = run(("rev-parse", "--verify", "--quiet", "HEAD")).succeeded
-    changes = run((*_DIFF, "HEAD") if has_commit else (*_DIFF, "--cached"))
+    changes = run((*DIFF, "HEAD") if has_commit else (*DIFF, "--cached"))
     if changes.status:
         raise NoDiff("git diff failed: see what it says in a shell")
     return _diff(changes, run(_NEW_FILES, _MOST_NAMES))
 
 
-def _run(
-    git: str, folder: str, deadline: float, words: Sequence[str], most: int = MOST_BYTES
+def ask_git(
+    git: str,
+    folder: str,
+    deadline: float,
+    words: Sequence[str],
+    most: int = MOST_BYTES,
+    index: str | None = None,
 ) -> ProgramOutput:
-    """Run git. Raises NoDiff if it does not start or does not end in time."""
+    """Run git; `index`: instead of the usual one. Raises NoDiff if it does not end in time."""
     kept = {name: it for name, it in child_environment().items() if not name.startswith("GIT_")}
     kept |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "GIT_PAGER": "cat"}
+    kept |= {"GIT_INDEX_FILE": index} if index else {}
     try:
         command = [git, *_SAFE, "-C", folder, "--no-pager", *words]
         seconds = max(deadline - time.monotonic(), 0)

@@ -219,20 +219,20 @@ def prompt_of(passage: Passage) -> str:
     """Return the prompt that has an agent rewrite lines which it cannot rewrite in place."""
     name = passage.path or "a text that is in no file"
     around = [
-        f"The lines {where} them, for reference only:\n{_fenced(lines, passage.language)}"
+        f"The lines {where} them, for reference only:\n{fenced(lines, passage.language)}"
         for where, lines in (("above", passage.above), ("below", passage.below))
         if lines
     ]
     parts = [
         f"Rewrite lines {passage.first} to {passage.last} of {name}: {passage.instruction}",
-        f"These are the lines:\n{_fenced(passage.lines, passage.language)}",
+        f"These are the lines:\n{fenced(passage.lines, passage.language)}",
         *around,
         _HOW,
     ]
     return "\n\n".join(parts)
 
 
-def _fenced(lines: Sequence[str], language: str) -> str:
+def fenced(lines: Sequence[str], language: str) -> str:
     """Return lines in a code block whose fence is in none of them."""
     marks = "```"
     while any(marks in line for line in lines):

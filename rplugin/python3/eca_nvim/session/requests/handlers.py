@@ -18,6 +18,7 @@ from eca_nvim.session.installs import Installs
 from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
 from eca_nvim.session.panels.panel import Panel, Scene
+from eca_nvim.session.previews.commits import Commits
 from eca_nvim.session.previews.rewrites import Rewrites
 from eca_nvim.session.requests.contexts import Contexts
 from eca_nvim.session.requests.images import Images
@@ -100,6 +101,7 @@ def request_handlers(
         **SavedChats(chats, servers, view).table,
         **HunkRequests(chats.get, chats.show, now, ledger.snapshot).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
+        **Commits(servers, view, lambda: chats.folders).table,
         **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
         panels.RestoreCheckpoint: restore,
         **Panels(scene, _panel_kinds).table,
