@@ -14,7 +14,7 @@ from tests.support import script
 from eca_nvim.agents import recap
 from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.chat.vocabulary.effects import Prompt
-from eca_nvim.chat.vocabulary.events import NoticeReceived, TitleChanged
+from eca_nvim.chat.vocabulary.events import NoticeReceived, TitleChanged, ToolRequested
 from eca_nvim.chat.vocabulary.options import OptionsChanged
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded
@@ -56,6 +56,23 @@ async def test_the_old_session_is_closed_and_listed_and_what_it_says_is_dropped(
     assert texts_sent[1:] == ["go on"]
     assert texts_sent[0].startswith(recap.BEGIN)
     assert texts_sent[0].count("</conversation-so-far>") == 1
+
+
+async def test_what_was_allowed_for_the_chat_holds(
+    scripted_acp: PrepareScript, tmp_path: Path
+) -> None:
+    asks = agent.permission("t1", kind="execute", rawInput={"command": "make"})
+    server = scripted_acp(agent.handshake(), agent.session(), agent.turn(asks), NEW)
+    async with running(make_agent(server.command, tmp_path)) as client:
+        client.prompt("go")
+        await client.until(lambda: client.all(ToolRequested))
+        call = client.all(ToolRequested)[0].call
+        client.agent.decide(CHAT, call.id, "o2", call)
+        await client.until(lambda: client.all(TurnEnded))
+        allowed = client.agent.grants.standing()
+        await client.agent.archive.begin_again(CHAT)
+        assert [it.chat_id for it in allowed].count(CHAT) == 2
+        assert client.agent.grants.standing() == allowed
 
 
 async def test_a_command_comes_before_the_recap(
