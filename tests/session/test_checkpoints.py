@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import anyio
@@ -13,31 +14,33 @@ from hypothesis import given, settings
 from tests.review.test_checkpoint_store import EDITS, ODD, Edits, edit, files, git
 from tests.support.launch import REPOSITORY
 
+from eca_nvim.digests import name_digest
 from eca_nvim.path_risks import Folders
-from eca_nvim.review.checkpoint_store import Checkpoint
+from eca_nvim.review.checkpoint_store import Checkpoint, CheckpointStore
 from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 
+LIMITS = Limits()
 PROMPT = {"kind": "prompt", "chat": "chat", "turn": 1, "title": "", "prompt": "do it"}
 
 
 class Kept:
     """Checkpoints, and what they have said."""
 
-    def __init__(self, folder: Path, root: Path) -> None:
+    def __init__(self, folder: Path, root: Path, limits: Limits = LIMITS) -> None:
         self.said: list[str] = []
         self._taken = anyio.Event()
         self.all = Checkpoints(
-            str(folder), Folders([str(root)]), os.getpid(), Limits(), self.said.append, self._note
+            str(folder), Folders([str(root)]), os.getpid(), limits, self.said.append, self._note
         )
 
     def _note(self) -> None:
         self._taken.set()
 
-    async def take(self) -> Checkpoint | None:
+    async def take(self, about: Mapping[str, object] = PROMPT) -> Checkpoint | None:
         """Take one; return it, None if that failed."""
         await self.all.load()
         before, self._taken = len(self.all.known or ()), anyio.Event()
-        self.all.want(PROMPT)
+        self.all.want(about)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.all.run)
             await self._taken.wait()
@@ -124,10 +127,39 @@ async def test_a_folder_that_has_more_gives_way_to_no_file(root: Path, tmp_path:
     assert [it.name for it in (root / "place").iterdir()] == ["ignored"]
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        (Limits(days=14), ["now", "hours", "days", "not reviewed"]),
+        (Limits(days=1), ["now", "hours", "not reviewed"]),
+        (Limits(days=99, size=0.001), ["now", "hours", "not reviewed"]),
+        (Limits(days=99), ["now", "hours", "days", "not reviewed", "weeks"]),
+    ],
+)
+async def test_what_is_old_or_too_much_goes_unless_it_is_needed(
+    root: Path, tmp_path: Path, limits: Limits, left: list[str]
+) -> None:
+    place = tmp_path / "state" / "checkpoints" / name_digest(os.fsencode(root))
+    store = CheckpointStore(place, os.getpid())
+    place.parent.mkdir(parents=True)
+    tree, now = store.take([str(root)]).id, time.time_ns()
+    for hours, name in ((9, "hours"), (50, "days"), (600, "weeks"), (599, "not reviewed")):
+        about = {**PROMPT, "prompt": name, "reviewed": name != "not reviewed"}
+        store.keep(tree, now - hours * 3600 * 10**9, about)
+    kept = Kept(tmp_path / "state", root, limits)
+    await kept.take({**PROMPT, "prompt": "now"})
+    await kept.take({**PROMPT, "kind": "end"})  # then what is too much goes
+    await kept.all.load()
+    prompts = (it.about for it in kept.all.known or () if it.about["kind"] == "prompt")
+    assert [it["prompt"] for it in prompts] == left
+
+
 RESTORE = """
 import sys
 from pathlib import Path
 import anyio
+from eca_nvim.digests import name_digest
 from eca_nvim.path_risks import Folders
 from eca_nvim.session.files.checkpoints import Checkpoints, Limits
 state, root = sys.argv[1:]

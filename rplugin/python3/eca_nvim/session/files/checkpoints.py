@@ -203,13 +203,16 @@ class Checkpoints:
         """Forget what is too old, and the oldest while all take too much; once a day."""
         if not self._kept.is_due():
             return
-        kept, now = self._kept.checkpoints(), time.time_ns()
-        old = [it for it in kept if now - it.time > self._limits.days * NS_PER_DAY]
-        if self._kept.size() > self._limits.size * MIB:
-            others = [it for it in kept if it not in old and now - it.time > NS_PER_DAY]
-            old += others[len(others) // 2 :]
-        self._kept.drop(it.id for it in old)
+        now = time.time_ns()
+        kept = [it for it in self._kept.checkpoints() if _may_be_forgotten(it, now)]
+        recent = [it for it in kept if now - it.time <= self._limits.days * NS_PER_DAY]
+        self._kept.drop(it.id for it in kept[len(recent) :])
         self._kept.prune()
+        while recent and self._kept.size() > self._limits.size * MIB:
+            half = len(recent) // 2
+            self._kept.drop(it.id for it in recent[half:])
+            self._kept.prune()
+            recent = recent[:half]
 
     # --- what the user asks for -------------------------------------------------------------------
 
@@ -278,6 +281,16 @@ class Checkpoints:
         """Delete checkpoints. Raises GitFailed."""
         await self._do(partial(self._kept.drop, ids))
         await self.load()
+
+
+def _may_be_forgotten(checkpoint: Checkpoint, now: int) -> bool:
+    """Return whether limits hold for a checkpoint: it is older than a day, and was reviewed."""
+    return now - checkpoint.time > NS_PER_DAY and is_reviewed(checkpoint)
+
+
+def is_reviewed(checkpoint: Checkpoint) -> bool:
+    """Return whether nothing of what its turn has changed waits for a review."""
+    return checkpoint.about.get("reviewed") is not False
 
 
 def _what_goes_back(changes: Mapping[str, Change], checkpoint: Checkpoint) -> Mapping[str, Change]:

@@ -1,0 +1,11 @@
+"""The benchmark of checkpoints, with few files."""
+
+from pathlib import Path
+
+from bench.checkpoints import measure
+
+
+def test_few_files_are_measured(tmp_path: Path) -> None:
+    figures = measure(tmp_path, files=20, size=100, runs=1)
+    assert [it.name for it in figures] == ["first checkpoint", "each further one", "memory"]
+    assert all(it.value >= 0 for it in figures)
