@@ -17,6 +17,7 @@ NAMES = (
     "open",
     "completion",
     "inline",
+    "rewriting",
     "flood",
     "startup",
 )

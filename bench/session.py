@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench import completion, figures, flood, inline, opening, startup, workloads
+from bench import completion, figures, flood, inline, opening, rewriting, startup, workloads
 from bench.completion import Completed
 from bench.editor import Unmeasurable
 from bench.figures import Figure, median, percentile, ratio
@@ -37,6 +37,8 @@ RATIOS = (
     (workloads.REPLAY, f"{REPLAYED}: its end / floor", 3.0),
     (workloads.MESSAGE, "one message of 5 MB / floor", 2.3),
 )
+FRAME_MS = 16.0
+"""No key is late by more than a frame."""
 SAME = 1.1
 """The largest ratio of two figures that counts as no difference."""
 
@@ -55,6 +57,7 @@ class Session:
     startup: list[float] = field(default_factory=list)
     completions: list[tuple[Completed, Completed]] = field(default_factory=list)
     inline: list[tuple[list[float], list[float]]] = field(default_factory=list)
+    rewriting: list[tuple[list[float], list[float]]] = field(default_factory=list)
     floods: list[tuple[Flooded, Flooded]] = field(default_factory=list)
     """Ours and the floor's, as those before."""
 
@@ -73,6 +76,8 @@ class Session:
             self._complete(runs or COMPLETIONS)
         if "inline" in names:
             self._complete_code(runs or INLINE)
+        if "rewriting" in names:
+            self._rewrite(runs or INLINE)
         if "flood" in names:
             self._flood(runs or FLOODS)
         if "startup" in names:
@@ -92,6 +97,12 @@ class Session:
             self.say(f"{self.version} inline {number + 1}/{runs}")
             on, off = (inline.keys(self.version, on=it) for it in (True, False))
             self.inline.append((on, off))
+
+    def _rewrite(self, runs: int) -> None:
+        for number in range(runs):
+            self.say(f"{self.version} rewriting {number + 1}/{runs}")
+            on, off = (rewriting.keys(self.version, on=it) for it in (True, False))
+            self.rewriting.append((on, off))
 
     def _flood(self, runs: int) -> None:
         for number in range(runs):
@@ -207,10 +218,16 @@ class Session:
         ]
 
     def _code(self) -> list[Figure]:
-        if not self.inline:
-            return []
-        on, off = ([key for run in side for key in run] for side in zip(*self.inline, strict=True))
-        return [ratio("key to screen with inline completion / without", on, off, SAME)]
+        found = list[Figure]()
+        if self.inline:
+            on, off = _sides(self.inline)
+            found.append(ratio("key to screen with inline completion / without", on, off, SAME))
+        if self.rewriting:
+            late, least = (percentile(it, 95) for it in _sides(self.rewriting))
+            shown = (figures.show(late), figures.show(least))
+            name = "95 % of keys while two rewrites stream"
+            found.append(Figure(name, 1000 * late, "ms", FRAME_MS, *shown))
+        return found
 
     def _floods(self) -> list[Figure]:
         if not self.floods:
@@ -270,3 +287,8 @@ def _times(samples: list[Sample]) -> list[float]:
 
 def _stalls(samples: list[Sample]) -> list[float]:
     return [sample.stall for sample in samples if sample.stall is not None]
+
+
+def _sides(runs: Sequence[tuple[list[float], list[float]]]) -> Sequence[list[float]]:
+    """Return the times of the keys of all runs, on each side."""
+    return [[it for run in side for it in run] for side in zip(*runs, strict=True)]

@@ -115,7 +115,7 @@ def test_a_session_that_an_agent_keeps_is_in_no_list(
     command = module_command("tests.support.acp_keeper", str(sessions), "delete")
     servers = {"keeper": {"command": command, "protocol": "acp"}}
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    settings = {"server": "keeper", "servers": servers}
+    settings = {"server": "keeper", "servers": servers, "contexts": {"cursor": False}}
     nvim = start_nvim(str(file), settings=settings, columns=80, environment=state)
     nvim.keys(":EcaChat<CR>")
     say(nvim, "one")

@@ -12,9 +12,8 @@ local width = require('eca.ui.display_width')
 
 local M = {}
 
-local namespace = vim.api.nvim_create_namespace('eca.preview')
-
 local LEAST_WIDTH = 20
+local MOST_WRAPPED = 5000 -- lines that are kept as they are drawn
 local UNSEEN_WIDTH = 78 -- while no window shows the buffer
 
 --- The cells of a line in the narrowest window that shows a buffer.
@@ -103,6 +102,31 @@ local function segments_of(line, part, tab)
   return #segments > 0 and segments or { { ' ', 'EcaDiffAdd' } }
 end
 
+local wrapped, count = {}, 0 ---@type table<string, eca.VirtualLine[]>, integer
+
+--- A new line as virtual lines. An answer that streams has most of them again each time.
+---@param line string
+---@param part? [integer, integer, integer]
+---@param cells integer
+---@param tab integer
+---@return eca.VirtualLine[]
+local function virtual(line, part, cells, tab)
+  local key = ('%d %d %d %d %s'):format(
+    cells,
+    tab,
+    part and part[2] or 0,
+    part and part[3] or 0,
+    line
+  )
+  if not wrapped[key] then
+    if count >= MOST_WRAPPED then
+      wrapped, count = {}, 0
+    end
+    wrapped[key], count = wrap(segments_of(line, part, tab), cells), count + 1
+  end
+  return wrapped[key]
+end
+
 ---@param hunk eca.PreviewHunk
 ---@param cells integer
 ---@param tab integer
@@ -113,26 +137,27 @@ local function new_lines(hunk, cells, tab)
     parts[part[1] + 1] = part
   end
   for place, line in ipairs(hunk.lines) do
-    vim.list_extend(lines, wrap(segments_of(line, parts[place], tab), cells))
+    vim.list_extend(lines, virtual(line, parts[place], cells, tab))
   end
   return lines
 end
 
----@param buf integer
+---@param drawing eca.Drawing
 ---@param first integer
 ---@param last integer exclusive
 ---@param group string
-local function mark_rows(buf, first, last, group)
-  for row = first, last - 1 do
-    local options = { end_row = row + 1, hl_group = group, hl_eol = true, strict = false }
-    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, options)
+local function mark_rows(drawing, first, last, group)
+  if first < last then
+    local options = { end_row = last, hl_group = group, hl_eol = true, strict = false }
+    vim.api.nvim_buf_set_extmark(drawing.region.buf, drawing.namespace, first, 0, options)
   end
 end
 
----@param buf integer
+---@param drawing eca.Drawing
 ---@param hunk eca.PreviewHunk
 ---@param first integer row of its first old line
-local function mark_parts(buf, hunk, first)
+local function mark_parts(drawing, hunk, first)
+  local buf, namespace = drawing.region.buf, drawing.namespace
   for _, part in ipairs(hunk.old) do
     local options = { end_col = part[3], hl_group = 'EcaDiffDeleteText', strict = false }
     options.priority = 4100 -- above the whole line
@@ -151,16 +176,16 @@ local function add(below, row, lines)
 end
 
 --- Neovim shows no virtual lines above the first row: that row is drawn again below them.
----@param buf integer
+---@param drawing eca.Drawing
 ---@param below eca.LinesBelow
 ---@param cells integer
-local function lower(buf, below, cells)
-  local lines = below[-1]
+local function lower(drawing, below, cells)
+  local lines, buf = below[-1], drawing.region.buf
   if lines then
     below[-1] = nil
     local first = vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1]
     local again = { { shown(first, 0, vim.bo[buf].tabstop), '' } }
-    mark_rows(buf, 0, 1, 'EcaDiffDelete')
+    mark_rows(drawing, 0, 1, 'EcaDiffDelete')
     vim.list_extend(lines, wrap(again, cells))
     below[0] = vim.list_extend(lines, below[0] or {})
   end
@@ -168,47 +193,47 @@ end
 
 ---@class eca.Drawing what is drawn of a preview
 ---@field region eca.Region
+---@field namespace integer its own
 ---@field hunks eca.PreviewHunk[] those that are undecided
 ---@field status eca.Segment[]
 
---- Remove what is drawn in a buffer.
+--- Remove what is drawn of a preview.
 ---@param buf integer
-function M.clear(buf)
+---@param namespace integer
+function M.clear(buf, namespace)
   if vim.api.nvim_buf_is_valid(buf) then
     vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
   end
 end
 
---- Draw all previews of a buffer.
----@param buf integer
----@param drawings eca.Drawing[]
-function M.all(buf, drawings)
-  M.clear(buf)
+--- Draw a preview.
+---@param drawing eca.Drawing
+function M.one(drawing)
+  local buf = drawing.region.buf
+  M.clear(buf, drawing.namespace)
   local cells, tab = text_width(buf), vim.bo[buf].tabstop
   local below = {} ---@type eca.LinesBelow
-  for _, drawing in ipairs(drawings) do
-    for _, hunk in ipairs(drawing.hunks) do
-      local first, last = region.place(drawing.region, hunk)
-      if first then
-        mark_rows(buf, first, last, 'EcaDiffDelete')
-        mark_parts(buf, hunk, first)
-        add(below, last - 1, new_lines(hunk, cells, tab))
-      else
-        first, last = region.around(drawing.region, hunk)
-        local line = { { 'conflict: you have edited these lines', 'EcaWarning' } }
-        mark_rows(buf, first, last, 'EcaWarning')
-        add(below, last - 1, wrap(line, cells))
-      end
-    end
-    local _, last = region.rows(drawing.region)
-    if last then
-      add(below, last - 1, wrap(drawing.status, cells))
+  for _, hunk in ipairs(drawing.hunks) do
+    local first, last = region.place(drawing.region, hunk)
+    if first then
+      mark_rows(drawing, first, last, 'EcaDiffDelete')
+      mark_parts(drawing, hunk, first)
+      add(below, last - 1, new_lines(hunk, cells, tab))
+    else
+      first, last = region.around(drawing.region, hunk)
+      local line = { { 'conflict: you have edited these lines', 'EcaWarning' } }
+      mark_rows(drawing, first, last, 'EcaWarning')
+      add(below, last - 1, wrap(line, cells))
     end
   end
-  lower(buf, below, cells)
+  local _, last = region.rows(drawing.region)
+  if last then
+    add(below, last - 1, wrap(drawing.status, cells))
+  end
+  lower(drawing, below, cells)
   for row, lines in pairs(below) do
     local options = { virt_lines = lines, strict = false }
-    vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, options)
+    vim.api.nvim_buf_set_extmark(buf, drawing.namespace, row, 0, options)
   end
 end
 

@@ -61,6 +61,7 @@ local function begin(kind, buf, first, last)
   local preview = { kind = kind, state = 'streaming', hunks = {}, fault = '' }
   preview.id = 'aside-' .. require('eca.chat.buffers').new_id() -- no list of chats has it
   preview.region = region.make(buf, first, last)
+  preview.namespace = vim.api.nvim_create_namespace('')
   preview.began, preview.asked = vim.uv.now(), return_window.asked()
   return preview
 end
@@ -131,7 +132,7 @@ function M.set(op)
   end
   preview.hunks, preview.state, preview.fault = op.hunks or {}, op.state, op.fault or ''
   preview.unseen = op.unseen or nil
-  standing.redraw(preview.region.buf)
+  standing.draw(preview)
   if op.state ~= 'streaming' then
     standing.announce(preview, op.state)
   end
@@ -219,7 +220,7 @@ local function settle(preview)
   if #preview.hunks == 0 then
     standing.close(preview)
   else
-    standing.redraw(preview.region.buf)
+    standing.draw(preview)
     standing.announce(preview, preview.state)
   end
 end
@@ -232,6 +233,9 @@ end
 ---@return eca.Preview?
 local function meant(options)
   local id = (options or {}).id
+  for _, preview in ipairs(standing.all()) do
+    standing.look(preview.region.buf)
+  end
   local preview = id and standing.by_id(id) or not id and M.here() or nil
   if not preview then
     notify.info(id and ("no preview with the id '%s'"):format(id) or 'no preview in this buffer')
@@ -323,6 +327,9 @@ end
 --- The previews, oldest first.
 ---@return eca.PublicPreview[]
 function M.list()
+  for _, preview in ipairs(standing.all()) do
+    standing.look(preview.region.buf)
+  end
   return vim.tbl_map(function(preview)
     local public = { id = preview.id, kind = preview.kind, state = preview.state, hunks = {} }
     public.buf = preview.region.buf

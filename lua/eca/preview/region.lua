@@ -16,6 +16,7 @@ local namespace = vim.api.nvim_create_namespace('eca.preview.region')
 ---@field old string[] the lines as they were
 ---@field marks integer[] extmarks of these lines, and one of the line below
 ---@field above? integer extmark of the line above
+---@field now? eca.RegionNow
 ---@field kept? eca.KeptRegion while the buffer is read again
 ---@field first integer row where the lines were last
 
@@ -42,7 +43,7 @@ end
 ---@param rows integer[]
 ---@param below integer
 local function set_marks(region, rows, below)
-  region.marks = {}
+  region.marks, region.now = {}, nil
   region.above = rows[1] > 0 and mark(region.buf, rows[1] - 1) or nil
   for _, row in ipairs(rows) do
     region.marks[#region.marks + 1] = mark(region.buf, row)
@@ -71,27 +72,53 @@ end
 ---@param region eca.Region
 function M.forget(region)
   local marks = vim.list_extend({ region.above }, region.marks)
+  region.now = nil
   for _, id in ipairs(vim.api.nvim_buf_is_valid(region.buf) and marks or {}) do
     vim.api.nvim_buf_del_extmark(region.buf, namespace, id)
   end
 end
 
---- Where the lines are now: a row for each of them, and one for the end.
+---@class eca.RegionNow where the lines are, as of a tick of the buffer
+---@field tick integer
+---@field rows integer[] of each line, and of the end
+---@field joined table<integer, true> lines that are the end of another one now
+---@field first integer row
+---@field lines string[] from that row to the end
+
+--- Where the lines are now. It is looked up once for each change of the text: marks move with it.
 ---@param region eca.Region
----@return integer[]? rows 0-based; nil: the marks are lost
----@return table<integer, true> joined lines that are the end of another one now
-local function rows_of(region)
-  local rows, joined = {}, {} ---@type integer[], table<integer, true>
-  for place = 1, #region.old + 1 do
-    local id = region.marks[place]
-    local at = id and vim.api.nvim_buf_get_extmark_by_id(region.buf, namespace, id, {}) or {}
-    if not at[1] and place <= #region.old then
-      return nil, joined
-    end
-    rows[place] = at[1] or vim.api.nvim_buf_line_count(region.buf)
-    joined[place] = (at[2] or 0) > 0 or nil
+---@return eca.RegionNow? nil: the marks are lost
+local function look(region)
+  local buf, tick = region.buf, vim.api.nvim_buf_get_changedtick(region.buf)
+  if region.now and region.now.tick == tick then
+    return region.now
   end
-  return rows, joined
+  local places = {} ---@type table<integer, [integer, integer]>
+  for _, found in ipairs(vim.api.nvim_buf_get_extmarks(buf, namespace, 0, -1, {})) do
+    places[found[1]] = { found[2], found[3] }
+  end
+  local now = { tick = tick, rows = {}, joined = {} } ---@type eca.RegionNow
+  for place = 1, #region.old + 1 do
+    local at = places[region.marks[place]]
+    if not at and place <= #region.old then
+      return nil
+    end
+    now.rows[place] = at and at[1] or vim.api.nvim_buf_line_count(buf)
+    now.joined[place] = at and at[2] > 0 or nil
+  end
+  now.first = now.rows[1]
+  now.lines = vim.api.nvim_buf_get_lines(buf, now.first, now.rows[#now.rows], false)
+  region.now = now
+  return now
+end
+
+--- The rows of the lines, and which of them are the end of another one.
+---@param region eca.Region
+---@return integer[]? rows nil: the marks are lost
+---@return table<integer, true> joined
+local function rows_of(region)
+  local now = look(region)
+  return now and now.rows, now and now.joined or {}
 end
 
 --- The rows of the lines as they are now, the last exclusive.
@@ -127,7 +154,8 @@ local function stands(region, rows, joined, number)
   if row == rows[number + 1] or joined[number] then
     return false
   end
-  return vim.api.nvim_buf_get_lines(region.buf, row, row + 1, false)[1] == region.old[number]
+  local now = assert(region.now) -- rows are as of this look
+  return now.lines[row - now.first + 1] == region.old[number]
 end
 
 --- Where a hunk goes now.

@@ -20,6 +20,7 @@ local M = {}
 ---@field kind 'rewrite'|'ask'|'put'
 ---@field state eca.PreviewState
 ---@field region eca.Region
+---@field namespace integer of what is drawn
 ---@field hunks eca.PreviewHunk[] those that are undecided
 ---@field began integer ms
 ---@field fault string
@@ -73,6 +74,7 @@ end
 function M.drawing(preview)
   return {
     region = preview.region,
+    namespace = preview.namespace,
     hunks = preview.hunks,
     status = status.of(preview, conflicts_in(preview)),
   }
@@ -105,15 +107,22 @@ local function find_again(buf)
   end
 end
 
+--- Draw a preview again.
+---@param preview eca.Preview
+function M.draw(preview)
+  local buf = preview.region.buf
+  if is_in_diff(buf) then
+    draw.clear(buf, preview.namespace)
+  elseif vim.api.nvim_buf_is_loaded(buf) then
+    draw.one(M.drawing(preview))
+  end
+end
+
 --- Draw the previews of a buffer again.
 ---@param buf integer
 function M.redraw(buf)
   find_again(buf)
-  if is_in_diff(buf) then
-    draw.clear(buf)
-  elseif vim.api.nvim_buf_is_loaded(buf) then
-    draw.all(buf, vim.tbl_map(M.drawing, M.in_buffer(buf)))
-  end
+  vim.tbl_map(M.draw, M.in_buffer(buf))
 end
 
 --- Announce that a preview has changed (`EcaPreviewChanged`).
@@ -145,24 +154,25 @@ function M.close(preview)
     host.send_if_running('stop_preview', { id = preview.id })
   end
   region.forget(preview.region)
+  draw.clear(buf, preview.namespace)
   if #M.in_buffer(buf) == 0 then
     if watched[buf] then
       vim.api.nvim_del_augroup_by_id(watched[buf])
       watched[buf] = nil
     end
-    draw.clear(buf)
     if vim.api.nvim_buf_is_valid(buf) then
       unmap(buf)
     end
-  else
-    M.redraw(buf)
   end
   M.announce(preview, 'closed')
 end
 
 --- Look at the previews of a buffer after an edit: those whose lines are gone end.
 ---@param buf integer
-local function edited(buf)
+function M.look(buf)
+  if not vim.api.nvim_buf_is_loaded(buf) then
+    return
+  end
   find_again(buf)
   for _, preview in ipairs(M.in_buffer(buf)) do
     if preview.state == 'ready' then -- by `do` in a diff, an undo and a redo, or by hand
@@ -180,17 +190,20 @@ local function edited(buf)
   M.redraw(buf)
 end
 
-local waiting = {} ---@type table<integer, true> buffers to be drawn again
+--- Milliseconds after an edit in which others are waited for: no key waits for all of a preview.
+local PAUSE = 50
 
---- Draw the previews of a buffer again once what happens now is over.
+local waiting = {} ---@type table<integer, true> buffers to be looked at
+
+--- Look at the previews of a buffer once what happens now is over.
 ---@param buf integer
-local function redraw_soon(buf)
+local function look_soon(buf)
   if not waiting[buf] then
     waiting[buf] = true
-    vim.schedule(function()
+    vim.defer_fn(function()
       waiting[buf] = nil
-      M.redraw(buf)
-    end)
+      M.look(buf)
+    end, PAUSE)
   end
 end
 
@@ -212,18 +225,18 @@ local function watch(buf)
       end,
     })
   end
-  on({ 'TextChanged', 'TextChangedI', 'TextChangedP', 'InsertLeave' }, edited)
+  on({ 'TextChanged', 'TextChangedI', 'TextChangedP', 'InsertLeave' }, look_soon)
   on({ 'BufUnload' }, function()
     vim.tbl_map(function(preview)
       region.keep(preview.region)
     end, M.in_buffer(buf))
   end)
-  on({ 'BufReadPost', 'FileChangedShellPost', 'BufWinEnter' }, redraw_soon)
+  on({ 'BufReadPost', 'FileChangedShellPost', 'BufWinEnter' }, look_soon)
   on({ 'BufWipeout' }, function()
     vim.tbl_map(M.close, M.in_buffer(buf))
   end)
   local function soon()
-    redraw_soon(buf)
+    look_soon(buf)
   end
   vim.api.nvim_create_autocmd({ 'WinResized', 'TabEnter' }, { group = group, callback = soon })
   local options = { 'diff', 'foldcolumn', 'number', 'numberwidth', 'signcolumn', 'tabstop' }

@@ -16,8 +16,8 @@ MOST_ANSWER: Final = 1 << 20
 """Characters of an answer, at most: more is no rewrite of lines that somebody has selected."""
 AHEAD: Final = 10
 """Lines of the old text beyond the length of an unfinished answer that it is compared with."""
-MOST_WORDS: Final = 500
-"""Lines of a hunk in which changed words are looked for."""
+MOST_WORDS, FIRST_WORDS = 500, 50
+"""Lines of a hunk in which changed words are looked for: in a whole answer, and while it comes."""
 
 _CHATTER: Final = (
     "here",
@@ -153,11 +153,10 @@ def hunks(old: Lines, new: Lines, *, is_whole: bool = True) -> list[Hunk]:
     Of an unfinished answer only what it has reached counts: old lines that may still follow stay.
     """
     if is_whole:
-        return [_hunk(old, new, span) for span in spans(old, new)]
+        return [_hunk(old, new, span, MOST_WORDS) for span in spans(old, new)]
     reached = old[: len(new) + AHEAD]
-    return [_hunk(old, new, _so_far(span, len(reached))) for span in spans(reached, new)][
-        : None if new else 0
-    ]
+    found = [_so_far(span, len(reached)) for span in spans(reached, new)] if new else []
+    return [_hunk(old, new, span, FIRST_WORDS) for span in found]
 
 
 def _so_far(span: Span, end: int) -> Span:
@@ -166,11 +165,11 @@ def _so_far(span: Span, end: int) -> Span:
     return span if last < end else (first, min(last, first + new_last - new_first), *span[2:])
 
 
-def _hunk(old: Lines, new: Lines, span: Span) -> Hunk:
+def _hunk(old: Lines, new: Lines, span: Span, most_words: int) -> Hunk:
     first, last, new_first, new_last = span
     lines, old_parts, new_parts = new[new_first:new_last], list[Part](), list[Part]()
     pairs = zip(old[first:last], lines, strict=False)
-    for at, (before, after) in enumerate(islice(pairs, MOST_WORDS)):
+    for at, (before, after) in enumerate(islice(pairs, most_words)):
         if (part := changed_part(before, after)) is not None:
             start, ends = part
             head = len(before[:start].encode())
