@@ -227,8 +227,9 @@ def _wait(
             ended.set()
             git.kill()  # does nothing if it has ended
     if stuck.is_set():
-        pipe = _pipe(folder) or f"a file of git in {folder}"
-        raise GitFailed(f"{pipe} is a named pipe, for which git would wait: remove it")
+        pipe = _pipe(folder)
+        name = "a file that git reads" if pipe is None else Path(pipe).name
+        raise GitFailed(f"{name} is a named pipe, remove it: {pipe or folder}")
     return told
 
 
@@ -249,7 +250,7 @@ def opens_a_pipe(pid: int) -> bool:
 
 
 def _pipe(folder: str) -> str | None:
-    """Return a named pipe that has the place of a file that git reads."""
+    """Return a named pipe that has the place of a file that git reads and would wait for."""
     for above, _, names in os.walk(folder):
         is_of_git = ".git" in Path(above).parts
         for path in (f"{above}/{it}" for it in names if is_of_git or it.startswith(".git")):
