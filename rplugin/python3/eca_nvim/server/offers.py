@@ -221,13 +221,15 @@ def listed_as(name: str, agents: Mapping[str, Listed]) -> Listed | None:
     known = KNOWN.get(name)
     if known is None or name == ECA:
         return agents.get(name) if name != ECA else None
+    if (its := agents.get(known.command[0]) or agents.get(name)) is not None:
+        return its
     package = known.install.rpartition(" ")[2]
     for it in agents.values():
         npx = str(_table(it.ways.get("npx")).get("package"))
         uvx = str(_table(it.ways.get("uvx")).get("package"))
         if package in (_bare(npx), uvx.replace("==", "@").partition("@")[0]):
             return it
-    return agents.get(known.command[0]) or agents.get(name)
+    return None
 
 
 def _bare(package: str) -> str:

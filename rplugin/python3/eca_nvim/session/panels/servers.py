@@ -92,7 +92,8 @@ class ServersPanel(Panel):
         found |= self._installs.found
         names = sorted(found, key=lambda it: (not found[it].place, it in DEMOS, it))
         mine = {it.id for name in names if (it := self._listed(name))}
-        for name in (*names, *(it for it in sorted(self._installs.listed) if it not in mine)):
+        others = sorted({*self._installs.listed} - mine - {*names})
+        for name in (*names, *others):
             its = found.get(name, Found())
             row = self._row(name, its)
             yield row
@@ -282,6 +283,7 @@ def _plan_texts(plan: Plan) -> Iterator[tuple[str, str]]:
         yield told, "" if plan.sum else "EcaWarning"
         yield "and unpack it into", ""
         yield from _whole(plan.place)
+        yield from _start_texts(plan)
         return
     yield f"Install {what} by this command:", ""
     yield from _whole(shlex.join(plan.command))
@@ -291,6 +293,15 @@ def _plan_texts(plan: Plan) -> Iterator[tuple[str, str]]:
         yield "npm runs the scripts that these packages bring, as you.", "EcaWarning"
     else:
         yield "Building a package may run code of its own, as you.", "EcaWarning"
+    yield from _start_texts(plan)
+
+
+def _start_texts(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield how the server is started then, with the variables that are set for it."""
+    words = [f"{name}={value}" for name, value in plan.environment.items()]
+    words += [plan.program or "the only program of the package", *plan.arguments]
+    yield "It is started then, also to see whether it answers, as", ""
+    yield from _whole(shlex.join(words) if plan.program else " ".join(words))
 
 
 def _whole(text: str) -> Iterator[tuple[str, str]]:
