@@ -82,7 +82,7 @@ async def test_a_plan_is_shown_whole_and_what_was_shown_is_done(shown: Shown) ->
     assert "Get eca 1.0" in text
     assert f"https://127.0.0.1:{shown.web.port}/good/eca-native-" in text
     assert f"{shown.folder}/eca/1.0-" in text
-    assert text.index("It is started then") < text.index("eca server") < text.index("y does this")
+    assert text.index("It is started") < text.index("eca server") < text.index("y does this")
     row = shown.answer_row("eca")
     assert row.actions == ["yes", "cancel"]
     await shown.act("yes", "eca\nyes " + "0" * 40)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from eca_nvim.chat.text.safe_text import duration
-from eca_nvim.chat.vocabulary.panels import Action, Ask, Row
+from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
 from eca_nvim.server.find import DEMOS, KNOWN
 from eca_nvim.server.offers import ARCHIVE, NPM, Listed, Plan, is_sum, listed_as, listed_at
 from eca_nvim.session.installs import BUSY, REGISTRY, Found, Install, Installs, Stage
@@ -259,12 +259,12 @@ def _plan_rows(plan: Plan, stage: Stage, used_before: str) -> Iterator[Row]:
     """Yield what would be done, whole, and last the row with the keys that answer."""
     texts = [*_plan_texts(plan)]
     if used_before:
-        texts.append((f"It is not used while {_home(used_before)} is there.", "EcaWarning"))
+        texts.append([rest(f"It is not used while {_home(used_before)} is there.", "EcaWarning")])
     keys = ["yes", *(["scripts"] if plan.how == NPM else []), "cancel"]
     if plan.how == ARCHIVE and not plan.sum:
         keys = ["sum", "cancel"]
-    for number, (text, group) in enumerate(texts):
-        yield Row(f"{plan.name}\nplan {number}", (INDENT, rest(text, group)))
+    for number, cells in enumerate(texts):
+        yield Row(f"{plan.name}\nplan {number}", (INDENT, *cells))
     again = "again " if stage is Stage.FAILED else ""
     said = f"y does this {again}· x gives up" + (" · S toggles scripts" if plan.how == NPM else "")
     if keys[0] == "sum":
@@ -273,41 +273,38 @@ def _plan_rows(plan: Plan, stage: Stage, used_before: str) -> Iterator[Row]:
     yield Row(f"{plan.name}\nyes {plan.digest}", line, keys, {"name": plan.name})
 
 
-def _plan_texts(plan: Plan) -> Iterator[tuple[str, str]]:
+def _plan_texts(plan: Plan) -> Iterator[Sequence[Cell]]:
+    """Yield the rows of a plan: few, so that a small window shows all of them."""
     what = f"{plan.name} {plan.version}"
     if plan.how == ARCHIVE:
-        size = f", {plan.size / _MEGA:.1f} MB" if plan.size else ""
-        yield f"Get {what}{size} from", ""
-        yield from _whole(plan.url)
-        told = f"SHA-256 {plan.sum}" if plan.sum else "nobody says its sum, so type it"
-        yield told, "" if plan.sum else "EcaWarning"
-        yield "and unpack it into", ""
-        yield from _whole(plan.place)
-        yield from _start_texts(plan)
-        return
-    yield f"Install {what} by this command:", ""
-    yield from _whole(shlex.join(plan.command))
-    if plan.how == NPM and "--ignore-scripts" in plan.command:
-        yield "Scripts of the packages do not run; some agents need theirs.", "EcaMuted"
-    elif plan.how == NPM:
-        yield "npm runs the scripts that these packages bring, as you.", "EcaWarning"
+        size = f", {plan.size / _MEGA:.1f} MB," if plan.size else ""
+        yield from _whole(f"Get {what}{size} from", plan.url)
+        no_sum = [rest("nobody says its sum, so type it", "EcaWarning")]
+        yield [rest(f"SHA-256 {plan.sum}")] if plan.sum else no_sum
+        yield from _whole("and unpack it into", plan.place)
     else:
-        yield "Building a package may run code of its own, as you.", "EcaWarning"
-    yield from _start_texts(plan)
-
-
-def _start_texts(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield how the server is started then, with the variables that are set for it."""
+        yield from _whole(f"Install {what} by", shlex.join(plan.command))
+        yield [_scripts(plan)]
     words = [f"{name}={value}" for name, value in plan.environment.items()]
-    words += [plan.program or "the only program of the package", *plan.arguments]
-    yield "It is started then, also to see whether it answers, as", ""
-    yield from _whole(shlex.join(words) if plan.program else " ".join(words))
+    words += [plan.program or f"the program of {plan.command[-1]}", *plan.arguments]
+    yield from _whole("It is started, also to see whether it answers, as", shlex.join(words))
 
 
-def _whole(text: str) -> Iterator[tuple[str, str]]:
-    """Yield a text in pieces that no row cuts."""
+def _scripts(plan: Plan) -> Cell:
+    """Return what of others runs while a package is installed."""
+    if plan.how != NPM:
+        return rest("Building a package may run code of its own, as you.", "EcaWarning")
+    if "--ignore-scripts" in plan.command:
+        return rest("Scripts of the packages do not run; some agents need theirs.", "EcaMuted")
+    return rest("npm runs the scripts that these packages bring, as you.", "EcaWarning")
+
+
+def _whole(about: str, text: str) -> Iterator[Sequence[Cell]]:
+    """Yield a text in pieces that no row cuts, the first one behind some words."""
+    begin: Sequence[Cell] = (rest(about), (" ", "", 0))
     for piece in textwrap.wrap(text, PIECE, break_on_hyphens=False, drop_whitespace=False):
-        yield cell(piece, PIECE * 4), "EcaCode"
+        yield [*begin, (cell(piece, PIECE * 4), "EcaCode", 0)]
+        begin = ()
 
 
 def _home(path: str) -> str:
