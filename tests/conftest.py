@@ -14,6 +14,7 @@ from tests.support import servers
 from tests.support.autocommands import WATCHED
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareReplay, PrepareScript, StartNeovim
+from tests.support.fork_server import forking_python
 from tests.support.launch import VERSIONS, Launch
 from tests.support.rpc import ChannelClosed
 from tests.support.screen import Value
@@ -27,6 +28,8 @@ STARTED = pytest.StashKey[list[Neovim]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     choices = (*VERSIONS, "every")
     parser.addoption("--nvim", choices=choices, help="test with this Neovim, or with every one")
+    words = "start every host as users do, and fork none"
+    parser.addoption("--whole-start", action="store_true", help=words)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -86,9 +89,28 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.fixture(scope="session")
+def forking() -> Iterator[str]:
+    """Return a program that does as this Python, and forks hosts."""
+    with forking_python() as program:
+        yield program
+
+
+@pytest.fixture
+def host_python(request: pytest.FixtureRequest) -> str:
+    """Return the option `python` of this test: hosts are forked unless it is `whole_start`."""
+    if request.config.getoption("--whole-start") or request.node.get_closest_marker("whole_start"):
+        return sys.executable
+    return str(request.getfixturevalue("forking"))
+
+
 @pytest.fixture
 def start_nvim(
-    request: pytest.FixtureRequest, nvim_version: str, tmp_path: Path, workspace: Path
+    request: pytest.FixtureRequest,
+    nvim_version: str,
+    tmp_path: Path,
+    workspace: Path,
+    host_python: str,
 ) -> Iterator[StartNeovim]:
     """Start Neovims that end with the test."""
     started = request.node.stash[STARTED] = list[Neovim]()
@@ -111,7 +133,7 @@ def start_nvim(
             marker=str(home),
             columns=columns,
             lines=lines,
-            settings={"python": sys.executable, **(settings or {})},
+            settings={"python": host_python, **(settings or {})},
             init=WATCHED + init,
             arguments=arguments,
             environment=environment or {},

@@ -38,6 +38,12 @@ Show: TypeAlias = Callable[[str], None]
 
 
 @pytest.fixture
+def host_python() -> str:
+    """Fork no host: here everything is as on a user's machine."""
+    return sys.executable
+
+
+@pytest.fixture
 def show(capsys: pytest.CaptureFixture[str]) -> Show:
     """Return a function that shows a line on the terminal, whether the test fails or not."""
 

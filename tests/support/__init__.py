@@ -32,6 +32,10 @@ Ending        `quit()`, `kill(signal.SIGKILL)` return the exit status; `resize(c
               Processes that Neovim started must end by themselves, or the test fails.
 Processes     `nvim.pid`, `nvim.child.descendants()`; `processes.wait_gone(pids, timeout)`;
               `with processes.adopting()`, then `statuses(pids)` tells how orphans ended.
+Hosts         are forked from a process that has imported the plugin (`fork_server.py`): most of a
+              start is imports. `require('eca.host').pid()` is then that of a stand-in, and what the
+              host starts is in `child.family()` only, not among `descendants()`. A test of starts
+              or of processes is marked `whole_start`; `pytest --whole-start` forks none.
 
 Servers, each a process. Pass `server.command` in `settings={"server": {"command": …}}`:
 

@@ -57,7 +57,7 @@ def kill_agent(nvim: Neovim) -> None:
     """Kill the only agent of a Neovim."""
     [agent] = [
         pid
-        for pid in nvim.child.descendants()
+        for pid in nvim.child.family()
         if b"acp_keeper" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
     os.kill(agent, signal.SIGKILL)

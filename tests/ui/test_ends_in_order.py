@@ -26,7 +26,7 @@ from eca_nvim.disk.private import KINDS
 from eca_nvim.protocol.acp import AGENT_REQUESTS
 from eca_nvim.review.snapshots import SMALL
 
-pytestmark = pytest.mark.either_nvim
+pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 Value: TypeAlias = Any
 

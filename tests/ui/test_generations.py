@@ -200,6 +200,7 @@ def test_after_a_silent_stop_and_a_login_turns_end(
     assert prompts(server) == ["wait", "stream", "login", "stream", "stream"]
 
 
+@pytest.mark.whole_start
 @pytest.mark.parametrize("name", ["behaviors"])
 def test_a_server_ends_its_own_servers_after_neovim(
     start_nvim: StartNeovim, tmp_path: Path, name: str

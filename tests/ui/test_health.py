@@ -8,6 +8,8 @@ import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 
+pytestmark = pytest.mark.whole_start
+
 
 def test_health_says_where_to_get_the_server_and_how_to_log_in(
     start_nvim: StartNeovim, tmp_path: Path

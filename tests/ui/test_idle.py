@@ -5,7 +5,7 @@ from tests.support.factories import StartNeovim
 from tests.support.processes import command_line
 from tests.ui.talk import lines_of, say, wait_line
 
-pytestmark = pytest.mark.either_nvim
+pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 MOMENT = 0.003
 """Minutes."""

@@ -32,7 +32,7 @@ from tests.ui.talk import (
     wait_line,
 )
 
-pytestmark = pytest.mark.either_nvim
+pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 LADDER = 60.0
 """Seconds in which any server is gone, on a busy machine."""

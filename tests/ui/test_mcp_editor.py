@@ -98,6 +98,7 @@ async def test_an_agent_sees_what_the_editor_knows(start_nvim: StartNeovim, tmp_
     assert SECRET not in log
 
 
+@pytest.mark.whole_start
 async def test_our_server_goes_with_neovim_and_is_off_unless_it_is_named(
     start_nvim: StartNeovim, tmp_path: Path
 ) -> None:

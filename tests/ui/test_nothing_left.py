@@ -23,7 +23,7 @@ from tests.ui.talk import asks, host_of, say, start_chat, wait_idle, wait_line
 
 from eca_nvim.review.snapshots import SMALL
 
-pytestmark = pytest.mark.either_nvim
+pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 DEADLINE = 60.0
 """Seconds after which a process is said to stay; on an idle machine the last goes after 3.3."""

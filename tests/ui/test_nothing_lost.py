@@ -15,6 +15,8 @@ from tests.ui.staged import draw, question
 from tests.ui.talk import asks, catch_up, draft, host_of, say, start_chat, wait_kept, wait_line
 from tests.ui.view import CHAT, View, open_view
 
+pytestmark = pytest.mark.whole_start
+
 StartAgain = Callable[..., Neovim]
 Ending = Callable[[Neovim], object]
 

@@ -49,7 +49,7 @@ DEATHS = {
 
 def player(nvim: Neovim) -> int:
     """Return the process id of the server."""
-    [pid] = [it for it in nvim.child.descendants() if "replay_server" in command_line(it)]
+    [pid] = [it for it in nvim.child.family() if "replay_server" in command_line(it)]
     return pid
 
 

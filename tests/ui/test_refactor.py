@@ -135,6 +135,7 @@ def test_the_files_of_a_turn_are_counted(
     assert nvim.eval("expand('%:p')") == str(folder / "greet.py")
 
 
+@pytest.mark.whole_start
 def test_checkpoints_go_with_neovim(
     start_nvim: StartNeovim, demo_server: list[str], home: Path
 ) -> None:

@@ -46,7 +46,7 @@ def nvim(start_nvim: StartNeovim) -> Neovim:
 
 def process_of(nvim: Neovim, name: str) -> int:
     """Return the process id of a server."""
-    (found,) = [it for it in nvim.child.descendants() if command_line(it).endswith(f" {name}")]
+    (found,) = [it for it in nvim.child.family() if command_line(it).endswith(f" {name}")]
     return found
 
 

@@ -10,6 +10,8 @@ from tests.support.launch import FOLDERS, REPOSITORY, neovim_binary
 from tests.support.script import expect, handshake, leave, turn
 from tests.ui.talk import draft, prompts
 
+pytestmark = pytest.mark.whole_start
+
 LOADED = """
 return vim.tbl_filter(function(name)
   return name == 'eca' or vim.startswith(name, 'eca.')
