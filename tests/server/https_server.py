@@ -88,6 +88,16 @@ ARCHIVES: Mapping[str, bytes] = {
     "empty": zipped(("readme", b"x", 0o100644)),
     "damaged": b"PK\3\4 this is not an archive",
 }
+AGENTS = [
+    {
+        "id": "new-agent",
+        "name": "New",
+        "version": "4.5.6",
+        "description": "what it is \x1b[31mfor\n",
+        "distribution": {"npx": {"package": "@new/agent@4.5.6", "env": {"NEW_MODE": "acp"}}},
+    },
+    {"id": "codex-acp", "version": "9.9.9", "distribution": {"npx": {"package": "codex-acp"}}},
+]
 VERSIONS = {"newer": "2.0", "deaf": "3.0"}
 
 
@@ -125,6 +135,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             misbehave(name)
         elif name == "latest":
             self._send(json.dumps(self._listing(row)).encode())
+        elif name == "registry.json":
+            self._send(json.dumps({"agents": AGENTS}).encode())
         else:
             self._send(ARCHIVES.get(row, ARCHIVES["good"]))
 

@@ -136,6 +136,19 @@ async def test_a_failure_is_said_and_can_be_tried_again(shown: Shown) -> None:
     await shown.until("eca", f"SHA-256 {'a' * 64}")
 
 
+async def test_the_registry_is_asked_on_request(shown: Shown) -> None:
+    assert "new-agent" not in {it.id for it in shown.rows}
+    await shown.act("refresh", "")
+    await shown.until("new-agent", "4.5.6")
+    assert "4.5.6 what it is for" in shown.text("new-agent")
+    assert [it.id for it in shown.rows].count("codex") == 1
+    assert "codex-acp" not in {it.id for it in shown.rows}
+    await shown.until("codex", "9.9.9")
+    assert "2 agents were listed" in "".join(text for text, _, _ in shown.rows[-1].line)
+    await shown.act("install", "new-agent")
+    await shown.until("new-agent", "it needs npm, which is not on PATH")
+
+
 async def test_what_needs_npm_says_so_and_download_may_be_off(shown: Shown, tmp_path: Path) -> None:
     await shown.act("install", "claude")
     await shown.until("claude", "it needs npm, which is not on PATH: install Node.js")

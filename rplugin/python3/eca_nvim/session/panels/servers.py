@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 
 from eca_nvim.chat.text.safe_text import duration
 from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
-from eca_nvim.server.find import DEMOS, KNOWN
+from eca_nvim.server.find import DEMOS, ECA, KNOWN
 from eca_nvim.server.offers import ARCHIVE, NPM, Listed, Plan, is_sum, listed_as, listed_at
 from eca_nvim.session.installs import BUSY, REGISTRY, Found, Install, Installs, Stage
 from eca_nvim.session.panels.job_output import INDENT, output_rows, whole_output
@@ -106,7 +106,7 @@ class ServersPanel(Panel):
     def _row(self, name: str, found: Found) -> Row:
         install, current = self._installs.under_way.get(name), found.versions.current
         word, group = self._state(name, found)
-        version = current.version if current else ""
+        version = current.version if current and not self._used_before(found) else ""
         return Row(
             id=name,
             line=(
@@ -127,6 +127,8 @@ class ServersPanel(Panel):
         server = next((it for it in self.scene.servers if it.name == name), None)
         if server is not None and server.login.chat is not None:
             return "logging in", "EcaWarning"
+        if name == ECA and server is not None and server.process.agent and not found.place:
+            return "the demo", "EcaMuted"  # stands in for it
         if server is not None and server.process.state in _RUNNING:
             return _RUNNING[server.process.state]
         return ("here", "EcaToolDone") if found.place else ("", "EcaMuted")
@@ -145,7 +147,7 @@ class ServersPanel(Panel):
         if found.place:
             told += [] if name in DEMOS else [_home(found.place)]
         elif listed is not None:
-            told.append(f"{listed.version}  {listed.about}")
+            told.append(f"{listed.version} {listed.about}")
         elif name in KNOWN and install is None:
             told.append(KNOWN[name].install)
         elif install is None:
