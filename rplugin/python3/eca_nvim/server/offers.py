@@ -169,10 +169,9 @@ def _sum_of(
 
 
 class Listed(NamedTuple):
-    """An agent of the registry: what it is called, and the versions of its table."""
+    """An agent of the registry. ways: how it is installed, as the registry has it."""
 
     id: str
-    title: str
     version: str
     about: str
     ways: Mapping[str, Any]
@@ -208,12 +207,10 @@ def listed_at(folder: str) -> float | None:
 
 def _listed(told: object) -> Listed:
     table = _table(told)
-    id_, title, version, about = (
-        str(table.get(key) or "") for key in ("id", "name", "version", "description")
-    )
+    id_, version, about = (str(table.get(key) or "") for key in ("id", "version", "description"))
     is_right = is_name(id_)
     ways = _table(table.get("distribution"))
-    return Listed(id_ if is_right else "", title, version, about, ways)
+    return Listed(id_ if is_right else "", version, about, ways)
 
 
 def listed_as(name: str, agents: Mapping[str, Listed]) -> Listed | None:

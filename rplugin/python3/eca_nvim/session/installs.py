@@ -71,7 +71,7 @@ class Install(Struct, eq=False):
     @property
     def job(self) -> KnownJob:
         """What is printed, as that of a job."""
-        known = KnownJob(f"{self.name}", Job(f"install {self.name}", id=self.name), 0.0)
+        known = KnownJob(self.name, Job(f"install {self.name}", id=self.name), 0.0)
         known.read(self.printed)
         return known
 
