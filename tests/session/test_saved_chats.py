@@ -65,6 +65,7 @@ class TestList:
                     "updated": 2,
                     "running": True,
                     "open": True,
+                    "last": "hi there",
                 },
                 {"id": "b", "open": False},
             ],

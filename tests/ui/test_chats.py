@@ -352,6 +352,22 @@ class TestAsking:
         assert ("27 messages · open · mock/mock-1" in short) == (columns > 40)
         assert "waiting" in chat
 
+    def test_saved_chats_say_what_tells_them_apart(self, view: View) -> None:
+        view.nvim.resize(80, 24)
+        view.nvim.keys(":Eca resume  Flaky  test <CR>")
+        [asked] = view.sent("list_chats")
+        assert asked["words"] == "Flaky  test"
+        kept = {"id": "k", "title": "Fix it", "messages": 27, "updated": 1000, "open": False}
+        last = {"last": "the clock is to blame, and so is the sleep before it", "files": 3}
+        view.draw(ops.Answer(asked["request"], [{**kept, **last}, kept]))
+        folder = view.nvim.lua("return vim.fn.fnamemodify(vim.fn.getcwd(), ':~')")
+        view.nvim.wait_screen(f"Resume a chat of {folder[-60:]}")
+        view.nvim.wait_screen("3 changed · “the clock is to")
+        view.nvim.keys("<C-c>")
+        view.nvim.keys(":Eca resume nowhere<CR>")
+        view.draw(ops.Answer(view.sent("list_chats")[-1]["request"], []))
+        view.nvim.wait_screen("eca: no saved chat has 'nowhere': :Eca resume lists all")
+
     def test_rename(self, view: View) -> None:
         view.nvim.keys(":Eca rename  A | b 'c' <CR>")
         view.nvim.keys(":Eca rename<CR>Other<CR>")

@@ -47,8 +47,10 @@ end
 ---@field updated? integer ms since 1970
 ---@field running boolean
 ---@field open boolean it is open in this session
+---@field last? string its last words, one line
+---@field files? integer how many it has changed
 
-local TITLE = 40
+local TITLE, LAST_WORDS = 40, 40
 
 ---@param chat eca.SavedChat
 local function resume(chat)
@@ -65,24 +67,36 @@ local function resume(chat)
   end
 end
 
+--- A row for a saved chat. What tells chats apart comes first: a narrow screen cuts the end.
+---@param chat eca.SavedChat
+---@return string
+local function row_of(chat)
+  local changed, facts = chat.updated or chat.created, {} ---@type integer?, string[]
+  facts[#facts + 1] = changed and chat_actions.age(math.floor(changed / 1000))
+  facts[#facts + 1] = chat.files and ('%d changed'):format(chat.files)
+  facts[#facts + 1] = chat.last and ('“%s”'):format(display_width.cut(chat.last, LAST_WORDS))
+  facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
+  facts[#facts + 1] = chat.open and 'open' or nil
+  facts[#facts + 1] = chat.model
+  return display_width.list_row(chat.title or 'No title', TITLE, facts)
+end
+
 --- Choose one of the agent's saved chats and resume it.
-function M.resume()
-  host.ask('list_chats', { server = servers.unless_default(servers.next()) }, function(saved)
+---@param words? string only chats that have all of these
+function M.resume(words)
+  local wanted = { server = servers.unless_default(servers.next()), words = words }
+  host.ask('list_chats', wanted, function(saved)
     if not saved then
       return
+    elseif #saved == 0 and words then
+      notify.info(("no saved chat has '%s': :Eca resume lists all"):format(words))
     elseif #saved == 0 then
       notify.info('no saved chats for this workspace')
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
       notify.info('the server is ready: :Eca resume lists its chats')
     else
-      choose.one('Resume', saved, function(chat)
-        local changed, facts = chat.updated or chat.created, {} ---@type integer?, string[]
-        facts[#facts + 1] = changed and chat_actions.age(math.floor(changed / 1000))
-        facts[#facts + 1] = chat.messages and ('%d messages'):format(chat.messages)
-        facts[#facts + 1] = chat.open and 'open' or nil
-        facts[#facts + 1] = chat.model
-        return display_width.list_row(chat.title or 'No title', TITLE, facts)
-      end, resume)
+      local folder = display_width.tail(vim.fn.fnamemodify(host.folders()[1] or '', ':~'), 60)
+      choose.one(('Resume a chat of %s'):format(folder), saved, row_of, resume)
     end
   end)
 end

@@ -188,7 +188,7 @@ add('chats', 'chats', {
   run = 'actions.chats.go_to',
   choices = 'commands.completion.chats',
 })
-add('resume', 'always', { action = 'Resume' })
+add('resume', 'always', { action = 'Resume', takes = 'text' })
 add('model', 'models', choice('model', 'Model'))
 add('agent', 'agents', choice('agent', 'Agent', 'alone'))
 add('variant', 'variants', choice('variant', 'Variant'))

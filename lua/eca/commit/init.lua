@@ -19,7 +19,6 @@ M.PATIENCE = 10000
 ---@class eca.CommitMessage
 ---@field id string
 ---@field buf integer
----@field mark integer extmark from the first row to the row behind the message
 ---@field lines string[] what was written last
 ---@field tick? integer of the buffer after that
 
@@ -38,14 +37,12 @@ local function repository(buf)
   return { place = place, index = is_started_by_git and vim.env.GIT_INDEX_FILE or nil }
 end
 
+--- Say behind the message that it is being written.
 ---@param message eca.CommitMessage
----@param rows integer
----@param note? string
-local function mark(message, rows, note)
-  local options = { id = message.mark, end_row = rows, end_col = 0, right_gravity = false }
-  options.virt_text = note and { { note, 'EcaGhost' } } or nil
-  options.end_right_gravity, options.virt_text_pos = false, 'right_align'
-  message.mark = vim.api.nvim_buf_set_extmark(message.buf, namespace, 0, 0, options)
+local function note(message)
+  local row = math.min(#message.lines, vim.api.nvim_buf_line_count(message.buf) - 1)
+  local options = { id = 1, virt_text = { { WRITING, 'EcaGhost' } } }
+  vim.api.nvim_buf_set_extmark(message.buf, namespace, row, 0, options)
 end
 
 --- Stop what is being written; what stands there stays.
@@ -64,10 +61,8 @@ end
 ---@param message eca.CommitMessage
 ---@return boolean
 local function is_untouched(message)
-  local place = vim.api.nvim_buf_get_extmark_by_id(message.buf, namespace, message.mark, {})
-  local rows = #message.lines
-  return place[1] == 0
-    and vim.deep_equal(vim.api.nvim_buf_get_lines(message.buf, 0, rows, false), message.lines)
+  local lines = vim.api.nvim_buf_get_lines(message.buf, 0, #message.lines, false)
+  return vim.deep_equal(lines, message.lines)
 end
 
 --- Write the message so far, as a part of the same undo step.
@@ -107,7 +102,7 @@ function M.received(op)
       notify.warn('commit message: ' .. op.notice)
     end
   else
-    mark(message, #lines, WRITING)
+    note(message)
   end
 end
 
@@ -118,8 +113,8 @@ local function begin(buf)
   require('eca.ui.highlights').setup()
   last = last + 1
   local id = ('aside-commit-%d-%s'):format(last, vim.uv.hrtime()) -- no list of chats has it
-  current = { id = id, buf = buf, mark = 1, lines = {} }
-  mark(current, 0, WRITING)
+  current = { id = id, buf = buf, lines = {} }
+  note(current)
   local where = repository(buf)
   host.send('write_message', { id = id, place = where.place, index = where.index })
 end

@@ -12,11 +12,14 @@ class ListChats(Intent, frozen=True, tag="list_chats"):
     """Ask for the chats a server has saved.
 
     The answer is a list of tables, newest first: id, title, model, messages (their number), created
-    and updated (ms since 1970), running, open (in this session). Unknown values are absent.
-    server: its name, None for the default one.
+    and updated (ms since 1970), running, open (in this session), last (its last words, as far as
+    they are known here, one line), files (how many its turns have changed). Unknown values are
+    absent. server: its name, None for the default one. words: only chats that have all of these
+    words in the title, or in what is known here of their texts.
     """
 
     request: int
+    words: str = ""
     server: str | None = None
 
 

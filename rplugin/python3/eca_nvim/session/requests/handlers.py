@@ -98,7 +98,7 @@ def request_handlers(
         login.LogIn: log_in,
         login.LogOut: log_out,
         **ChatContent(chats, images, view).table,
-        **SavedChats(chats, servers, view).table,
+        **SavedChats(chats, servers, view, checkpoints).table,
         **HunkRequests(chats.get, chats.show, now, ledger.snapshot).table,
         **ReviewRequests(ledger, surveyor, chats, files, view).table,
         **Commits(servers, view, lambda: chats.folders).table,

@@ -1,17 +1,19 @@
 """The chats that the agent keeps: listed, resumed, paged, renamed, cleared and deleted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
+from anyio import move_on_after
 from anyio.lowlevel import checkpoint
 from msgspec.structs import asdict
 
 from eca_nvim.agents.abilities import AgentRefused, Archive, ChatSummary, CursorExpired, OpenedChat
 from eca_nvim.agents.base import AgentFault
-from eca_nvim.chat.model.blocks import Changes
+from eca_nvim.chat.model.blocks import Changes, TextBlock
 from eca_nvim.chat.model.chat import Chat, TitleOwner
-from eca_nvim.chat.text.safe_text import one_line
+from eca_nvim.chat.text.safe_text import one_line, truncate
 from eca_nvim.chat.user_actions.earlier_messages import (
     FOLLOWS,
     show_above,
@@ -23,20 +25,40 @@ from eca_nvim.chat.user_actions.earlier_messages import (
 from eca_nvim.chat.vocabulary import events, ops
 from eca_nvim.chat.vocabulary import query_intents as intents
 from eca_nvim.chat.vocabulary.previews import ASIDE
+from eca_nvim.review.git import GitFailed
 from eca_nvim.session.chats import Chats, now
+from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.requests import history_edits
 from eca_nvim.session.requests.history_edits import ChangingHistories
 from eca_nvim.session.servers import NamedServer, Servers
 from eca_nvim.session.view import View
 
+CHECKPOINTS_SECONDS: Final = 2.0
+"""Time for the list of checkpoints: a tree may be under way."""
+LONGEST_LAST: Final = 1000
+LAST_CELLS: Final = 100
 PAGE = 100
 """Messages that are loaded at once."""
+
+
+class KeptPrompts(NamedTuple):
+    """The prompts of a chat that checkpoints have, newest first, and the files it has changed."""
+
+    texts: list[str]
+    files: set[str]
 
 
 class SavedChats:
     """Handles the user's requests about saved chats and histories."""
 
-    def __init__(self, chats: Chats, servers: Servers, view: View) -> None:
+    def __init__(
+        self,
+        chats: Chats,
+        servers: Servers,
+        view: View,
+        checkpoints: Callable[[], Checkpoints],
+    ) -> None:
+        self._checkpoints = checkpoints
         self._chats = chats
         self._servers = servers
         self._view = view
@@ -59,10 +81,43 @@ class SavedChats:
 
     async def _list(self, wanted: intents.ListChats) -> Sequence[Mapping[str, object]]:
         chats = await (await self._archive_of(wanted.server)).list_chats()
-        return [self._row(chat) for chat in chats if not chat.id.startswith(ASIDE)]
+        kept = await self._kept_prompts()
+        listed = [it for it in chats if not it.id.startswith(ASIDE)]
+        if words := wanted.words.casefold().split():
+            seen = {it.id: self._seen(it, kept.get(it.id)).casefold() for it in listed}
+            listed = [it for it in listed if all(word in seen[it.id] for word in words)]
+        return [self._row(it, kept.get(it.id)) for it in listed]
 
-    def _row(self, summary: ChatSummary) -> Mapping[str, object]:
+    async def _kept_prompts(self) -> Mapping[str, KeptPrompts]:
+        """Return what checkpoints know of chats; nothing if they are off, or take too long."""
+        checkpoints, found = self._checkpoints(), dict[str, KeptPrompts]()
+        with move_on_after(CHECKPOINTS_SECONDS), suppress(GitFailed):
+            await checkpoints.load()
+        for each in checkpoints.known or ():  # the newest first
+            chat = found.setdefault(str(each.about.get("chat", "")), KeptPrompts([], set()))
+            if each.about.get("kind") == "prompt":
+                chat.texts.append(str(each.about.get("prompt", "")))
+            elif isinstance(files := each.about.get("files"), list):
+                chat.files.update(map(str, files))
+        return found
+
+    def _texts(self, chat_id: str) -> Iterator[str]:
+        """Yield the texts of a chat that is here, the last one first."""
+        chat = self._chats.table.get(chat_id)
+        for block in reversed([] if chat is None else [*chat.blocks.values()]):
+            if isinstance(block, TextBlock) and block.text.strip():
+                yield block.text
+
+    def _seen(self, summary: ChatSummary, kept: KeptPrompts | None) -> str:
+        texts = kept.texts if kept is not None else ()
+        return "\n".join([summary.title or "", *texts, *self._texts(summary.id)])
+
+    def _row(self, summary: ChatSummary, kept: KeptPrompts | None) -> Mapping[str, object]:
         row = asdict(summary) | {"open": self._is_open(summary.id)}
+        prompts = kept.texts if kept is not None else ()
+        last = next(chain(self._texts(summary.id), prompts), None)
+        row["last"] = None if last is None else truncate(one_line(last[:LONGEST_LAST]), LAST_CELLS)
+        row["files"] = (len(kept.files) if kept is not None else 0) or None
         row["created"], row["updated"] = row.pop("created_ms"), row.pop("updated_ms")
         return {
             key: one_line(value) if isinstance(value, str) and key != "id" else value
