@@ -10,12 +10,17 @@ from tests.support.generations.prepared import prepare
 from tests.support.servers import ScriptedServer
 from tests.support.workspace import FILES
 
+from eca_nvim.chat.vocabulary.call_details import PartialWrite
 from eca_nvim.chat.vocabulary.events import ProgressChanged, ToolFinished, ToolRequested
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import TurnEnded, UsageReported
 
 pytestmark = pytest.mark.anyio
+
+
+def fill(path: Path, text: str) -> None:
+    path.write_text(text)
 
 
 @pytest.fixture
@@ -82,6 +87,24 @@ async def test_outside_of_it_the_user_is_asked(
             client.agent.decide(CHAT, asked.call.id, REJECT.id)
             await ended(client, number)
     assert not (tmp_path / "x").exists()
+
+
+async def test_what_is_allowed_in_part_is_written_so(
+    server: ScriptedServer, workspace: Path
+) -> None:
+    file = workspace / "src/calc.py"
+    before = file.read_text()
+    for allowed in ("a part\n", None):
+        fill(file, before)
+        async with running(make_agent(server.command, workspace)) as client:
+            await say(client, "edit")
+            asked = await client.first(ToolRequested)
+            (change,) = asked.call.changes or ()
+            assert change.by_us
+            part = PartialWrite(str(file), str(file), before, "all of it\n", allowed)
+            client.agent.decide(CHAT, asked.call.id, ALLOW.id, asked.call, [part])
+            assert not (await client.first(ToolFinished)).failed
+        assert file.read_text() == (allowed or before)
 
 
 async def test_a_file_that_has_changed_meanwhile_stays(

@@ -160,3 +160,32 @@ def test_always_is_not_asked_again(
         wait_line(nvim, said)
         wait_idle(nvim)
         assert (workspace / "made").exists()
+
+
+def test_one_of_two_hunks_is_allowed(
+    start_nvim: StartNeovim, agent: RealAgent, workspace: Path
+) -> None:
+    agent.needs("edit")
+    path = workspace / "many.txt"
+    lines = [f"line {number}\n" for number in range(1, 15)]
+    path.write_text("".join(lines))
+    block = "".join(lines[1:12])
+    changed = block.replace("line 2\n", "LINE 2\n").replace("line 12\n", "LINE 12\n")
+    nvim = start(start_nvim, agent)
+    prompt(nvim, {"read": str(path)}, {"edit": [str(path), block, changed]}, {"say": "all written"})
+
+    def is_done() -> bool:
+        for request in nvim.lua("return require('eca').pending()"):
+            if len(request.get("hunks") or []) == 2:
+                nvim.lua("require('eca').approve(...)", {"id": request["id"], "hunks": [2]})
+            else:
+                choose(nvim, request, "allow_once")
+        return any("all written" in line for line in lines_of(nvim))
+
+    nvim.wait_for(is_done, "the answer, with all requests answered")
+    wait_idle(nvim)
+    lines[11] = "LINE 12\n"
+    nvim.wait_for(lambda: path.read_text() == "".join(lines), "the second hunk alone")
+    prompt(nvim, {"say": "I have read it"})
+    wait_line(nvim, "I have read it")
+    assert "I have allowed your change, but not just as" in "\n".join(lines_of(nvim))

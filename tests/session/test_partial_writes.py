@@ -373,16 +373,23 @@ async def test_who_cannot_be_steered_is_told_with_the_next_prompt(rig: Rig, path
     assert "-LINE 2" in rig.view.text(), "the user sees what is told"
 
 
-async def test_a_write_through_us_is_merged_before(rig: Rig, path: Path) -> None:
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [(made(12).upper(), made(12).upper()), (made(2, 12), made(12))],
+    ids=["formatted by Neovim", "written by the tool, too"],
+)
+async def test_a_write_through_us_is_merged_before(
+    rig: Rig, path: Path, written: str, left: str
+) -> None:
     """Neovim writes it then, and may format it: that is no other tool."""
-    call = edit(change(path, BEFORE, made(2, 12), base=Base.EDITOR, by_us=True))
+    call = edit(change(path, BEFORE, made(2, 12), base=Base.EDITOR))
     agent = await propose(rig, call)
     toggle(rig, 1)
     await rig.done()
     assert "taken_back" not in rig.asked("t")
     await allow(rig)
-    fill(path, made(12).upper())
     agent.say("a", FileUsed(str(path), Use.WRITTEN, by_request=True))
+    fill(path, written)
     await ends(rig, call)
-    assert text_of(path) == made(12).upper()
+    assert text_of(path) == left
     assert "was not changed" not in rig.view.text()

@@ -41,7 +41,8 @@ def set_guard(nvim: Neovim, milliseconds: int) -> None:
 def answer(nvim: Neovim, workspace: Path, call: str = "t1") -> None:
     """Draw what the host draws when it was asked for the diff of a call."""
     path = str(workspace / "code.txt")
-    draw(nvim, ["diff", CHAT, call, path, BEFORE, AFTER, "changed", request(call), None, None])
+    shown = ["diff", CHAT, call, path, BEFORE, AFTER, "changed", request(call)]
+    draw(nvim, [*shown, None, None, None, [], True])
     nvim.lua("return 1")
 
 

@@ -13,7 +13,7 @@ from tests.support.drawn import drawn
 
 from eca_nvim.agents.base import FileChanged
 from eca_nvim.chat.model.calls import changed_paths
-from eca_nvim.chat.vocabulary.call_details import Base, FileChange, FileUsed, Use
+from eca_nvim.chat.vocabulary.call_details import Base, FileChange, FileUsed, PartialWrite, Use
 from eca_nvim.chat.vocabulary.events import (
     ToolFinished,
     ToolRejected,
@@ -118,6 +118,60 @@ async def test_a_write_in_a_call_of_the_agent_is_a_part_of_it(run: Run) -> None:
         assert (made.old, made.new) == ("two\n", "3")
         assert len({it.call.id for it in client.all(ToolRequested)}) == 2
     assert file.read_text() == "3"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+async def test_what_is_allowed_in_part_is_merged_before_it_is_written(run: Run, end: str) -> None:
+    """The agent asks, and writes through us; what it reads at once is what stands there."""
+    file = run.folder / "a.txt"
+    texts = ("1\n2\n3\n", "A\n2\nC\n", "1\n2\nC\n")
+    before, proposed, allowed = (it.replace("\n", end) for it in texts)
+    file.write_bytes(before.encode())
+    diff = {"type": "diff", "path": str(file), "oldText": before, "newText": proposed}
+    shown = {"toolCallId": "t", "title": "edit", "kind": "edit", "content": [diff]}
+    options = [{"optionId": "y", "name": "Yes", "kind": "allow_once"}]
+    done = update("tool_call_update", toolCallId="t", status="completed")
+    asks = {"ask": {"toolCall": shown, "options": options}}
+    part = PartialWrite(str(file), str(file), before, proposed, allowed)
+    async with run.start(
+        [asks, read(file), write(file, proposed), read(file), write(file, proposed), done],
+    ) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        asked = await requested(client, 1)
+        client.agent.decide(CHAT, asked.call.id, "y", drawn(asked), [part])
+        again = await answer(client, 2, "reject")
+        assert again.needs_approval, "what was left out is asked about again"
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+    assert file.read_bytes().decode() == allowed
+    assert [it.get("content") for it in run.answers[1:]] == [before, None, allowed, None]
+
+
+async def test_what_was_allowed_of_another_text_is_not_written(run: Run) -> None:
+    file = run.folder / "a.txt"
+    file.write_text("1\n")
+    async with run.start([write(file, "other\n")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        asked = await requested(client, 1)
+        part = PartialWrite(str(file), str(file), "1\n", "2\n", "3\n")
+        client.agent.decide(CHAT, asked.call.id, "once", drawn(asked), [part])
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+    assert file.read_text() == "1\n"
+    assert "it has changed since you read it" in run.refusals[0]
+
+
+async def test_nothing_is_written_of_a_file_of_which_nothing_is_taken(run: Run) -> None:
+    file = run.folder / "new.txt"
+    async with run.start([write(file, "new\n")]) as client:
+        client.agent.open_chat(CHAT)
+        client.prompt("go")
+        asked = await requested(client, 1)
+        part = PartialWrite(str(file), str(file), None, "new\n", None)
+        client.agent.decide(CHAT, asked.call.id, "once", drawn(asked), [part])
+        await client.until(lambda: client.ends == [TurnEnd.DONE])
+    assert not file.exists()
+    assert run.answers == [{}]
 
 
 async def test_what_was_written_is_shown_whatever_the_agent_says(run: Run) -> None:

@@ -152,7 +152,8 @@ def _call(
     details, changes = content.details, None
     if isinstance(details, tool_call.FileChangeDetails):
         added, removed = details.lines_added or 0, details.lines_removed or 0
-        change = ours.FileChange(details.path, details.diff, added, removed)
+        by_us = isinstance(details, tool_call.OwnChangeDetails)
+        change = ours.FileChange(details.path, details.diff, added, removed, by_us=by_us)
         changes = (replace(change, added=added_lines(change)),)
     return described(
         ours.ToolCall(

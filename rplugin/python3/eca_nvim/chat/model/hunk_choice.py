@@ -25,7 +25,7 @@ from eca_nvim.chat.text.diffs import (
 )
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.text.text_differences import hunks_between, parts_of, runs_of, without
-from eca_nvim.chat.vocabulary.call_details import FileChange, HunkChoice, PartialWrite
+from eca_nvim.chat.vocabulary.call_details import Base, FileChange, HunkChoice, PartialWrite
 
 MOST_TOLD: Final = 200
 """Lines of diffs that the agent gets, at most."""
@@ -234,7 +234,8 @@ def stands(chosen: HunkChoice) -> str:
 
 def taken_back(chosen: HunkChoice) -> str | None:
     """Return what the tool writes all the same, and what we do about it; None: we write it."""
-    if all(it.by_us for it in chosen.asked):
+    # An agent that reads a file through the editor also writes it so.
+    if all(it.by_us or it.base is not Base.DISK for it in chosen.asked):
         return None
     count = len(parts_of(chosen.changes))
     if chosen.changes != chosen.asked:

@@ -119,8 +119,8 @@ class FileChange(Struct, frozen=True):
 
     old, new: the texts, if the agent sends them. `new` replaces `old` in the file, everywhere if
     `every` is set; without `old` it is the whole new text of the file. placed: the line numbers of
-    the diff are those of the file; if not, nobody knows where in the file the change is. by_us: the
-    tool has us write the file (ACP: fs/write_text_file).
+    the diff are those of the file; if not, nobody knows where in the file the change is. by_us: we
+    make it, for a server of the first draft.
     """
 
     path: str
@@ -145,7 +145,8 @@ class PartialWrite(Struct, frozen=True):
 
     path: as the call names it. place: its real path. before: its text when the user chose.
     proposed: what the tool makes of it. allowed: what is to stand there. on_disk: `before` is the
-    text on the disk, without unsaved changes.
+    text on the disk, without unsaved changes. is_merged: we have written what was allowed; some
+    tools (opencode 1.18) write all of it themselves, too.
     """
 
     path: str
@@ -154,6 +155,7 @@ class PartialWrite(Struct, frozen=True):
     proposed: str | None
     allowed: str | None
     on_disk: bool = True
+    is_merged: bool = False
 
 
 class HunkChoice(Struct, frozen=True):

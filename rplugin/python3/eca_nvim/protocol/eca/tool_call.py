@@ -20,6 +20,10 @@ class FileChangeDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="
     lines_removed: Int | None = None
 
 
+class OwnChangeDetails(FileChangeDetails, frozen=True, kw_only=True):
+    """A change that the client makes, for a server of the first draft; no server sends it."""
+
+
 class JsonOutputsDetails(Wire, frozen=True, kw_only=True, tag_field="type", tag="jsonOutputs"):
     """Outputs that are JSON, formatted by the server."""
 

@@ -64,11 +64,16 @@ def settle(update: Update, event: events.ChatEvent) -> events.ChatEvent:
 
 
 def _written_by_us(partial: Iterable[ToolBlock], event: call_details.FileUsed) -> None:
-    """Note that a file was given what was allowed when its tool had us write it."""
+    """Note that a file was given what was allowed when its tool had us write it.
+
+    It may hold something else since: Neovim formats what it writes, as the user wants.
+    """
     if event.use is call_details.Use.WRITTEN:
         place = os.path.realpath(event.path)
         for block in partial:
-            block.partial = tuple(it for it in block.partial if it.place != place)
+            block.partial = tuple(
+                replace(it, is_merged=True) if it.place == place else it for it in block.partial
+            )
 
 
 def _correct(update: Update, writes: Iterable[call_details.PartialWrite]) -> None:
@@ -93,7 +98,7 @@ def _give(write: call_details.PartialWrite) -> str | None:
     if _holds(write, write.allowed) or _holds(write, write.before):
         return None
     if not _holds(write, write.proposed):
-        return _OTHER_TEXT
+        return None if write.is_merged else _OTHER_TEXT
     try:
         if real_path(write.path) != write.place:
             return "a link leads elsewhere now"

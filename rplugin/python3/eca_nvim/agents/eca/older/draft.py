@@ -245,7 +245,7 @@ def _proposal(
     before = _text(path)
     after = changed_text(before, proposed.changes)
     diff, added, removed = hunks_between(before or "", after or "")
-    change = tool_call.FileChangeDetails(
+    change = tool_call.OwnChangeDetails(
         path=path, diff=diff, lines_added=added, lines_removed=removed
     )
     if after is not None:
