@@ -95,7 +95,7 @@ def test_a_rewrite_is_shown_and_accepted_as_one_undo_step(nvim: Neovim, file: Pa
     nvim.wait_screen("rewrite: waits for the answer · 0 s  dQ stop")
     assert lines_of(nvim) == FILE.split()
     answer(nvim, "two!", "2.5", "three")
-    screen = nvim.wait_screen("rewrite: 1 change")
+    screen = nvim.wait_screen("1 change")
     assert text_of(screen)[:5] == ["one", "two", "two!", "2.5", "three"]
     assert lines_of(nvim) == FILE.split(), "nothing is changed before it is accepted"
     nvim.keys("dO")
@@ -109,13 +109,13 @@ def test_a_rewrite_is_shown_and_accepted_as_one_undo_step(nvim: Neovim, file: Pa
 
 def test_each_hunk_is_accepted_or_rejected_at_the_cursor(nvim: Neovim) -> None:
     rewrite(nvim, "1,5", "ONE", "two", "THREE", "four", "FIVE")
-    nvim.wait_screen("rewrite: 3 changes  do accept  dO accept all  dx reject  dX reject all")
+    nvim.wait_screen("3 changes  do accept  dO all  dx reject  dX all")
     nvim.keys("3G")
     nvim.keys("do")
     assert lines_of(nvim) == ["one", "two", "THREE", "four", "five"]
-    nvim.wait_screen("rewrite: 2 changes")
+    nvim.wait_screen("2 changes")
     nvim.keys("ggdx")
-    nvim.wait_screen("rewrite: 1 change ")
+    nvim.wait_screen("1 change ")
     public = nvim.lua("return require('eca').previews()")
     assert [(it["kind"], it["state"]) for it in public] == [("rewrite", "ready")]
     assert public[0]["hunks"] == [{"first": 5, "last": 5, "lines": ["FIVE"]}]
@@ -140,7 +140,7 @@ def test_edits_move_it_and_make_conflicts(nvim: Neovim) -> None:
     nvim.keys("ggOzero<Esc>")  # above
     nvim.keys("Gosix<Esc>")  # below
     nvim.keys("/^two<CR>A and a half<Esc>")
-    nvim.wait_screen("rewrite: 1 change, 1 conflict")
+    nvim.wait_screen("1 change, 1 conflict")
     nvim.wait_screen("conflict: you have edited these lines")
     nvim.keys("do")
     nvim.wait_until(SAID.format("not accepted: you have edited these lines"))
@@ -150,7 +150,7 @@ def test_edits_move_it_and_make_conflicts(nvim: Neovim) -> None:
     nvim.wait_until(SAID.format("1 conflict is left"))
     nvim.keys("u")  # the change comes back, which is no part of the preview any more
     nvim.keys("/^two<CR>$daw:s/ and a//<CR>")
-    nvim.wait_screen("rewrite: 1 change ")
+    nvim.wait_screen("1 change ")
     nvim.keys("dO")
     assert "TWO" in lines_of(nvim)
     assert ended(nvim)
@@ -165,7 +165,7 @@ def test_it_goes_on_when_the_file_is_read_again(nvim: Neovim, file: Path) -> Non
     nvim.keys("2Gdo")
     file.write_text("zero\n" + FILE)
     nvim.keys(":edit!<CR>")
-    nvim.wait_screen("rewrite: 1 change ")
+    nvim.wait_screen("1 change ")
     nvim.keys("dO")
     assert lines_of(nvim) == ["zero", "one", "two", "three", "FOUR", "five"]
     rewrite(nvim, "2,4", "a", "b", "c")
@@ -182,7 +182,7 @@ def test_faults_say_why_and_what_to_press(nvim: Neovim) -> None:
     nvim.keys(":2Eca rewrite louder<CR>")
     wait_sent(nvim, "rewrite")
     answer(nvim, "two", state="failed", fault="the answer is empty")
-    nvim.wait_screen("rewrite: the answer is empty  dR again  dI ask otherwise  dX close")
+    nvim.wait_screen("rewrite: the answer is empty  dR again  dI edit  dX close")
     nvim.keys("do")
     nvim.wait_until(SAID.format("nothing accepted: the answer is empty"))
     nvim.keys("dR")
@@ -210,7 +210,7 @@ def test_lines_are_wrapped_and_nothing_in_them_acts(nvim: Neovim) -> None:
     wide = "\t" + "ü👍" * 30
     odd = "a\x1b[31m\u202eb\rc"
     rewrite(nvim, "2", long, wide, odd)
-    screen = nvim.wait_screen("rewrite: 1 change")
+    screen = nvim.wait_screen("1 change")
     rows = text_of(screen)
     joined = "".join(row.strip() for row in rows)
     assert long in joined
@@ -225,16 +225,16 @@ def test_the_first_and_the_last_line_and_no_lines(start_nvim: StartNeovim, file:
     nvim = start(start_nvim, file)
     nvim.command("setlocal nofixendofline")
     rewrite(nvim, "1", "zero", "one")
-    screen = nvim.wait_screen("rewrite: 1 change")
+    screen = nvim.wait_screen("1 change")
     assert text_of(screen)[:3] == ["one", "zero", "one"], "no line is drawn above the first row"
     nvim.keys("dO")
     rewrite(nvim, "4", "three", "four")
-    nvim.wait_screen("rewrite: 1 change")
+    nvim.wait_screen("1 change")
     nvim.keys("dO:write<CR>")
     assert file.read_bytes() == b"zero\r\none\r\ntwo\r\nthree\r\nfour"
     nvim.keys(":enew<CR>")
     rewrite(nvim, "1", "made", "up")
-    nvim.wait_screen("rewrite: 1 change")
+    nvim.wait_screen("1 change")
     nvim.keys("dO")
     assert lines_of(nvim) == ["made", "up"]
 
@@ -246,14 +246,14 @@ def test_keys_of_the_user_win(start_nvim: StartNeovim, file: Path) -> None:
     """
     nvim = start(start_nvim, file, init)
     rewrite(nvim, "2", "TWO")
-    nvim.wait_screen("rewrite: 1 change  gA accept  dO accept all")
+    nvim.wait_screen("1 change  gA accept  dO all")
     nvim.keys("ggdo")
     assert lines_of(nvim)[0] == "theirsone"
     nvim.keys("gA")
     assert lines_of(nvim)[1] == "TWO"
     nvim.lua("require('eca').setup({ previews = { keymaps = false } })")
     rewrite(nvim, "2", "2")
-    screen = nvim.wait_screen("rewrite: 1 change")
+    screen = nvim.wait_screen("1 change")
     assert "dO" not in screen
 
 

@@ -53,13 +53,13 @@ def test_code_replaces_the_selection_or_goes_below_the_cursor(
     nvim = answered(start_nvim, scripted_server, file, f"Look:\n\n{CODE}\nand done")
     nvim.keys("2GVj<Esc>")
     put(nvim, "local y")
-    nvim.wait_screen("code: 1 change  do accept")
+    nvim.wait_screen("1 change  do accept")
     assert nvim.eval("expand('%:t')") == "short.lua"
     nvim.keys("dO")
     assert lines_of(nvim) == ["if x then", "  local y = 2", "  local z = 3", "end"]
     nvim.keys("u2G")
     put(nvim, "local y", ":Eca put<CR>")
-    nvim.wait_screen("code: 1 change  do accept")
+    nvim.wait_screen("1 change  do accept")
     nvim.keys("dO")
     assert lines_of(nvim)[:4] == ["if x then", "  a()", "  local y = 2", "  local z = 3"]
     put(nvim, "and done")
@@ -91,7 +91,7 @@ def test_code_for_a_file_is_a_diff_of_it(
     put(nvim, "local two")
     nvim.wait_screen("New file made/new.lua")
     nvim.keys("1<CR>")
-    nvim.wait_screen("code: 1 change")
+    nvim.wait_screen("1 change")
     nvim.keys("dO:write ++p<CR>")
     assert (workspace / "made" / "new.lua").read_text() == "local two = 2\nlocal z = 3\n"
     for mark, name in (("three", "away.lua"), ("four", "link/away.lua")):
@@ -101,7 +101,7 @@ def test_code_for_a_file_is_a_diff_of_it(
         nvim.wait_until("vim.fn.mode() == 'n'")
     put(nvim, "local five")  # two names: it goes where the user was
     nvim.wait_until("vim.fn.expand('%:t') == 'new.lua'")
-    nvim.wait_screen("code: 1 change")
+    nvim.wait_screen("1 change")
 
 
 def test_a_command_is_written_to_a_prompt_line_and_not_run(

@@ -41,7 +41,7 @@ def test_a_recorded_server(start_nvim: StartNeovim, replay: PrepareReplay, file:
     new = ["local x = 42", "return x"]
     for number, line in enumerate((1, 1, 1, 2)):
         nvim.keys(f":{line}Eca rewrite make it 42<CR>")
-        nvim.wait_screen("rewrite: 1 change")
+        nvim.wait_screen("1 change")
         nvim.keys("dOu" if number < 3 else "dO")
     assert lines_of(nvim) == ["local x = 1", *new]
     player.assert_as_recorded(nvim)
@@ -81,7 +81,7 @@ def test_two_come_while_the_user_types_and_one_that_is_stopped_is_dropped(
     nvim.keys("dO")
     assert lines_of(nvim)[5] == "local z = 40"
     nvim.keys(":6Eca rewrite fifty<CR>")
-    nvim.wait_screen("rewrite: no key  dR again  dI ask otherwise  dX close")
+    nvim.wait_screen("rewrite: no key  dR again  dI edit  dX close")
     modified = server.received("rewrite/prompt")[-1]["params"]
     assert (modified["text"], modified["range"]["start"]["line"]) == ("local z = 40", 6)
     assert modified["path"] == str(file)
@@ -96,7 +96,7 @@ def test_an_older_server_is_prompted_in_a_chat_that_nobody_sees(
     settings = {"server": {"command": server.command}}
     nvim = start_nvim(str(file), settings=settings, columns=80)
     nvim.keys(":1,2Eca rewrite nine<CR>")
-    nvim.wait_screen("rewrite: 1 change")
+    nvim.wait_screen("1 change")
     [prompt] = server.received("chat/prompt")
     assert prompt["params"]["agent"] == "plan"
     assert "nine" in prompt["params"]["message"]

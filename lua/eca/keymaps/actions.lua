@@ -177,7 +177,11 @@ return {
   PreviewReject = action('previews.hunk', 'reject the change here', { preview = 'dx' }, 'drop'),
   PreviewRejectAll = action('previews.all', 'reject all changes', { preview = 'dX' }, 'drop'),
   PreviewRetry = action('previews.retry', 'ask for the same again', { preview = 'dR' }),
-  PreviewInstruct = action('previews.instruct', 'ask for something else', { preview = 'dI' }),
+  PreviewInstruct = action(
+    'previews.instruct',
+    'edit what is asked, and ask again',
+    { preview = 'dI' }
+  ),
   PreviewDiff = action('previews.diff', 'show the preview as a diff', { preview = 'dD' }),
   PreviewStop = action('previews.stop', 'stop what still comes', { preview = 'dQ' }),
   Complete = action('inline.complete', 'complete the code at the cursor'),

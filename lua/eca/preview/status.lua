@@ -9,16 +9,16 @@ local OFFERED = {
   streaming = { { 'PreviewStop', 'stop' } },
   ready = {
     { 'PreviewAccept', 'accept' },
-    { 'PreviewAcceptAll', 'accept all' },
+    { 'PreviewAcceptAll', 'all' },
     { 'PreviewReject', 'reject' },
-    { 'PreviewRejectAll', 'reject all' },
+    { 'PreviewRejectAll', 'all' },
     { 'PreviewRetry', 'again' },
-    { 'PreviewInstruct', 'ask otherwise' },
+    { 'PreviewInstruct', 'edit' },
     { 'PreviewDiff', 'diff' },
   },
   failed = {
     { 'PreviewRetry', 'again' },
-    { 'PreviewInstruct', 'ask otherwise' },
+    { 'PreviewInstruct', 'edit' },
     { 'PreviewRejectAll', 'close' },
   },
 }
@@ -45,7 +45,7 @@ local function state_of(preview, conflicts)
     local doing = #preview.hunks > 0 and 'writes' or 'waits for the answer'
     return ('%s: %s · %d s'):format(name, doing, seconds)
   end
-  local stands = ('%s: %s'):format(name, counted(#preview.hunks - conflicts, 'change'))
+  local stands = counted(#preview.hunks - conflicts, 'change')
   return conflicts > 0 and ('%s, %s'):format(stands, counted(conflicts, 'conflict')) or stands
 end
 
@@ -57,7 +57,7 @@ function M.of(preview, conflicts)
   local group = preview.state == 'failed' and 'EcaError' or 'EcaMuted'
   local segments = { { state_of(preview, conflicts), group } } ---@type eca.Segment[]
   if preview.unseen then
-    local line = ' · the server does not see your unsaved changes around it'
+    local line = ' · made without your unsaved changes'
     segments[#segments + 1] = { line, 'EcaWarning' }
   end
   for _, offer in ipairs(OFFERED[preview.state]) do
