@@ -275,6 +275,7 @@ def test_the_operator_repeats(start_nvim: StartNeovim, file: Path) -> None:
     nvim.keys("1Ggz")
     nvim.keys("<Esc>1Ggzj<Esc>")  # cancelled twice: nothing is sent
     nvim.keys("1G:Eca rewrite!<CR>")
+    draw(nvim, ["answer", wait_sent(nvim, "list_templates")[-1]["request"], True])
     nvim.wait_screen("1: quieter")
     nvim.keys("2<CR>")
     assert wait_sent(nvim, "rewrite", 4)[-1]["instruction"] == "louder"

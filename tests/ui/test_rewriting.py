@@ -1,5 +1,6 @@
 """Rewrites with a whole plugin: an ECA server that can, one that cannot, and an ACP agent."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,24 @@ def test_a_session_that_an_agent_keeps_is_in_no_list(
     nvim.wait_until("titles ~= nil")
     assert len([*sessions.glob("*.json")]) == 2
     assert nvim.lua("return #titles") == 1
+
+
+@pytest.mark.either_nvim
+def test_a_template_says_what_to_do(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, file: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "tidy.md").write_text("Tidy this:\n{{selection}}\n")
+    ask = [*expect("rewrite/prompt"), *reply("rewrite/prompt", PROMPTING)]
+    server = scripted_server(handshake(), ask, rewriting("local x = 5", DONE))
+    settings = {"server": {"command": server.command}, "templates": {"user": str(folder)}}
+    nvim = start_nvim(str(file), settings=settings, columns=80)
+    nvim.keys(":1Eca rewrite!<CR>")
+    screen = nvim.wait_screen("/tidy")
+    [number] = re.findall(r"(\d+): /tidy", screen.text())
+    nvim.keys(f"{number}<CR>")
+    nvim.wait_screen("1 change")
+    [asked] = server.received("rewrite/prompt")
+    assert asked["params"]["prompt"].startswith("Tidy this:")
+    assert "local x = 1" in asked["params"]["prompt"]

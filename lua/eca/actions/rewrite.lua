@@ -5,9 +5,11 @@
 --- - `.` repeats the operator on other lines with the same instruction, and asks nothing.
 local choose = require('eca.ui.choose')
 local expected = require('eca.chat.expected')
+local host = require('eca.host')
 local notify = require('eca.ui.notify')
 local paths = require('eca.files.paths')
 local preview = require('eca.preview')
+local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
 local templates = require('eca.state.templates')
@@ -108,10 +110,9 @@ local function start(meant, instruction)
   })
 end
 
---- Let the user choose an instruction: one of the last ones, or a template.
 ---@param meant eca.MeantLines
 ---@param take fun(instruction: string)
-local function pick(meant, take)
+local function choose_from_list(meant, take)
   local items = {} ---@type { text?: string, template?: eca.Template }[]
   for _, text in ipairs(recent) do
     items[#items + 1] = { text = text }
@@ -129,6 +130,18 @@ local function pick(meant, take)
     end
     local of_lines = require('eca.context.here').of_lines(meant.buf, meant.first, meant.last)
     require('eca.actions.templates').fill_in(item.template.name, of_lines, take)
+  end)
+end
+
+--- Let the user choose an instruction: one of the last ones, or a template.
+---@param meant eca.MeantLines
+---@param take fun(instruction: string)
+local function pick(meant, take)
+  local asked = return_window.asked()
+  host.ask('list_templates', {}, function()
+    if return_window.may_focus(asked, 'the list of instructions') then
+      choose_from_list(meant, take)
+    end
   end)
 end
 
