@@ -47,6 +47,7 @@ def test_we_say_who_and_where_we_are_and_what_we_can_do() -> None:
         "capabilities": {
             "codeAssistant": {
                 "chat": True,
+                "rewrite": True,
                 "editor": {"diagnostics": True, "definition": True, "references": True},
                 "chatCapabilities": {"askQuestion": True},
             }

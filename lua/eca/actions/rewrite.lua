@@ -4,7 +4,6 @@
 --- - Whole lines are rewritten, also of a selection by characters.
 --- - `.` repeats the operator on other lines with the same instruction, and asks nothing.
 local choose = require('eca.ui.choose')
-local expected = require('eca.chat.expected')
 local host = require('eca.host')
 local notify = require('eca.ui.notify')
 local paths = require('eca.files.paths')
@@ -13,7 +12,6 @@ local return_window = require('eca.ui.return_window')
 local sanitize = require('eca.ui.sanitize')
 local scan = require('eca.text.scan')
 local templates = require('eca.state.templates')
-local windows = require('eca.window')
 
 local M = {}
 
@@ -90,12 +88,6 @@ local function paragraph_here(buf)
   return { buf = buf, first = first, last = last, name = 'this paragraph' }
 end
 
----@return string? name of the current chat's server
-local function server()
-  local chat = windows.current_chat()
-  return chat and expected.status(chat).server_name or nil
-end
-
 ---@param meant eca.MeantLines
 ---@param instruction string
 ---@return string? id
@@ -106,7 +98,7 @@ local function start(meant, instruction)
     buf = meant.buf,
     range = range,
     prompt = instruction,
-    server = server(),
+    asked = return_window.asked(),
   })
 end
 

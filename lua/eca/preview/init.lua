@@ -8,13 +8,16 @@
 --- - The host says what the lines become (op `preview`); which previews there are, and where, is
 ---   known here alone.
 --- - What comes for a preview that is gone is dropped.
+local expected = require('eca.chat.expected')
 local host = require('eca.host')
+local keys = require('eca.ui.keys')
 local notify = require('eca.ui.notify')
 local others = require('eca.ui.others')
 local region = require('eca.preview.region')
 local return_window = require('eca.ui.return_window')
 local side_by_side = require('eca.preview.side_by_side')
 local standing = require('eca.preview.standing')
+local windows = require('eca.window')
 
 local M = {}
 
@@ -48,8 +51,10 @@ end
 ---@param last integer
 ---@return eca.Preview?
 local function begin(kind, buf, first, last)
-  if not vim.bo[buf].modifiable then
+  if not vim.api.nvim_buf_is_loaded(buf) or not vim.bo[buf].modifiable then
     return notify.warn('this buffer cannot be changed')
+  elseif first < 1 or last < first then
+    return notify.warn(('no such lines: %d-%d'):format(first, last))
   end
   for _, preview in ipairs(standing.in_buffer(buf)) do
     local from, to = region.rows(preview.region)
@@ -62,7 +67,7 @@ local function begin(kind, buf, first, last)
   preview.id = 'aside-' .. require('eca.chat.buffers').new_id() -- no list of chats has it
   preview.region = region.make(buf, first, last)
   preview.namespace = vim.api.nvim_create_namespace('')
-  preview.began, preview.asked = vim.uv.now(), return_window.asked()
+  preview.began = vim.uv.now()
   return preview
 end
 
@@ -71,6 +76,13 @@ end
 ---@field range? [integer, integer] first and last line, 1-based; default: the whole buffer
 ---@field prompt string what to do with these lines
 ---@field server? string the name of one; default: that of the current chat
+---@field asked? eca.Asked when the user asked for it; nil: a script did
+
+---@return string? name of the current chat's server
+local function current_server()
+  local chat = windows.current_chat()
+  return chat and expected.status(chat).server_name or nil
+end
 
 --- Have lines rewritten, and show the answer in their place. Lines of another preview are refused.
 ---@param options eca.RewriteOptions
@@ -79,9 +91,14 @@ function M.rewrite(options)
   local buf = options.buf or 0
   buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
   local first, last = unpack(options.range or { 1, vim.api.nvim_buf_line_count(buf) })
+  if type(options.prompt) ~= 'string' or not options.prompt:find('%S') then
+    return notify.warn('not rewritten: `prompt` must say what to do')
+  end
   local preview = begin('rewrite', buf, first, math.min(last, vim.api.nvim_buf_line_count(buf)))
   if preview then
-    preview.passage = { prompt = options.prompt, server = options.server }
+    local server = options.server or current_server()
+    preview.passage = { prompt = options.prompt, server = server }
+    preview.asked = options.asked
     standing.add(preview)
     send(preview)
   end
@@ -101,7 +118,7 @@ end
 function M.put(options)
   local preview = begin('put', options.buf, options.first, options.last)
   if preview then
-    preview.as_diff = options.as_diff
+    preview.as_diff, preview.asked = options.as_diff, return_window.asked()
     standing.add(preview)
     local put = { id = preview.id, old = preview.region.old, lines = options.lines }
     put.below = options.below or false
@@ -119,7 +136,10 @@ local function if_tall(preview)
   if is_here and tall and preview.asked and not preview.asked.typed then
     M.show_diff(preview)
   elseif is_here and tall then
-    notify.info('dD shows the preview as a diff')
+    local key = keys.of(buf, 'n', 'PreviewDiff')
+    if key then
+      notify.info(key .. ' shows the preview as a diff')
+    end
   end
 end
 
@@ -309,6 +329,7 @@ function M.retry(preview, prompt)
     range = { first + 1, last },
     prompt = prompt or preview.passage.prompt,
     server = preview.passage.server,
+    asked = return_window.asked(),
   })
 end
 

@@ -137,7 +137,7 @@ end
 ---@param buf integer
 local function unmap(buf)
   for _, mapping in ipairs(vim.api.nvim_buf_get_keymap(buf, 'n')) do
-    if vim.startswith(mapping.desc or '', 'eca: ') then
+    if (mapping.rhs or ''):find("'eca.keymaps'.in_preview", 1, true) then
       vim.keymap.del('n', mapping.lhs, { buffer = buf })
     end
   end

@@ -90,9 +90,10 @@ class Aside:
             with anyio.move_on_after(STOP_SECONDS):
                 await self._until(lambda: False)
         apart[self._id] = dropped
-        if agent is not None and not agent.has_ended:
+        if agent is not None and agent is self._server.process.agent:
             with suppress(AgentRefused):
                 await agent.archive.delete(self._id)
+        if agent is not None and agent is self._server.process.agent:
             agent.forget(self._id)
 
     async def _until(self, is_so: Callable[[], bool]) -> None:

@@ -16,6 +16,7 @@ from eca_nvim.protocol.eca import lifecycle
 _CAPABILITIES: Final = {
     "codeAssistant": {
         "chat": True,
+        "rewrite": True,
         "editor": {"diagnostics": True, "definition": True, "references": True},
         "chatCapabilities": {"askQuestion": True},
     }

@@ -36,7 +36,7 @@ from eca_nvim.chat.vocabulary.previews import (
 from eca_nvim.session.aside import Aside
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.servers import Servers
-from eca_nvim.session.view import View
+from eca_nvim.session.view import View, isolated
 
 PACE: Final = 0.08
 """Seconds between two states of an answer that comes."""
@@ -164,8 +164,12 @@ class Rewrites:
             answer.lacks_unsaved = is_rewriter and intent.modified
             await aside.ended()
         finally:
-            self._servers.start(aside.close)
+            self._servers.start(partial(self._close, aside))
         return answer.whole()
+
+    async def _close(self, aside: Aside) -> None:
+        with isolated(self._view, "close the session of a rewrite", aside):
+            await aside.close()
 
     async def _ask(self, agent: Agent, passage: Passage, aside: Aside) -> bool:
         """Have an agent begin, or do all of it by a prompt; returns whether it can rewrite."""
@@ -184,15 +188,16 @@ class Rewrites:
 
     async def _show(self, preview: str, answer: Answer) -> None:
         """Show an answer while it comes."""
-        while True:
-            await answer.changed.wait()
-            answer.changed = anyio.Event()
-            if answer.is_over:
-                return
-            began = time.monotonic()
-            found, reached = answer.so_far()
-            self._push(preview, PreviewState.STREAMING, answer, found, reached)
-            await anyio.sleep(max(PACE, SHARE * (time.monotonic() - began)))
+        with isolated(self._view, "show a rewrite", preview):
+            while True:
+                await answer.changed.wait()
+                answer.changed = anyio.Event()
+                if answer.is_over:
+                    return
+                began = time.monotonic()
+                found, reached = answer.so_far()
+                self._push(preview, PreviewState.STREAMING, answer, found, reached)
+                await anyio.sleep(max(PACE, SHARE * (time.monotonic() - began)))
 
     def _push(
         self,
