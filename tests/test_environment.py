@@ -34,6 +34,7 @@ LUA_MAY_START = {
     "health/init.lua": {"vim.system"},  # asks the host's Python for its modules and for probes
     "ui/external.lua": {"vim.system"},  # listens to what `vim.ui.open` starts
     "panels/login_terminal.lua": {"jobstart", "termopen"},  # a login that the user has agreed to
+    "commit/editor.lua": {"vim.system"},  # git commit, as the user writes its buffer
     "actions/put.lua": {"cmd.terminal"},  # the user's shell, which is given nothing to run
 }
 """Files of Lua that start a process: programs of the plugin; in a terminal a login, or a shell."""

@@ -52,6 +52,7 @@ ALLOWED: dict[str, dict[str | bytes, str]] = {
         r"|The conversation was compacted/summarized, consider this summary:)": AT_ONE_PLACE,
         r"Background job job-\d{1,9} \(": BOUNDED,
     },
+    "eca_nvim.chat.model.hunk_choice": {"~~~+": APART},
     "eca_nvim.chat.vocabulary.completion": {r"\s*/[^\s/]*(?:\s|\Z)": AT_ONE_PLACE},
     "eca_nvim.agents.eca.prompts": {
         r"/[^\s:]+": AT_ONE_PLACE,

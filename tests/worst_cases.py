@@ -41,11 +41,11 @@ from eca_nvim.agents.acp.updates.quirks import mode_in_text
 from eca_nvim.agents.eca import contents, known_tools, prompts, replay
 from eca_nvim.agents.eca.contents import plain_text
 from eca_nvim.agents.eca.older import draft
-from eca_nvim.chat.model import calls, outside_paths, used_files
+from eca_nvim.chat.model import calls, hunk_choice, outside_paths, used_files
 from eca_nvim.chat.render import diff, title, whole_chat
 from eca_nvim.chat.render.status import commands_of, option_rows
 from eca_nvim.chat.text import ansi, diffs, output, safe_text, text_differences
-from eca_nvim.chat.vocabulary.call_details import FileChange, Location, ToolCall, Use
+from eca_nvim.chat.vocabulary.call_details import FileChange, Location, PartialWrite, ToolCall, Use
 from eca_nvim.chat.vocabulary.completion import COMMAND
 from eca_nvim.chat.vocabulary.contexts import FileContext, WebContext
 from eca_nvim.chat.vocabulary.events import ToolPreparing
@@ -270,6 +270,12 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(lambda it: output.value_lines([it]), repeated("\\")),
         Worst(output.indented, nested, size=5_000),
     ],
+    "eca_nvim.chat.model.hunk_choice": [
+        Worst(
+            lambda it: hunk_choice.told([PartialWrite("f", "f", "", "", it)], str), repeated(piece)
+        )
+        for piece in ("~", "~~~a", "~~~\n", "a\n")
+    ],
     "eca_nvim.chat.model.outside_paths": [
         Worst(placed, make) for make in (repeated("../"), repeated("/"), repeated("./", "/"))
     ],
@@ -278,7 +284,7 @@ WORST: dict[str, Sequence[Worst]] = {
         Worst(lambda it: title.argument_body({it: 1}, 200), repeated("a", after=" ")),
     ],
     "eca_nvim.chat.render.diff": [
-        Worst(lambda it: diff.changes_body((FileChange("/f", it, 1, 1),), None), make)
+        Worst(lambda it: diff.changes_body((FileChange("/f", it, 1, 1),), (), None), make)
         for make in (
             lambda size: one_hunk(size)[1],
             lambda size: far_hunks(size)[1],
