@@ -357,11 +357,11 @@ class TestAsking:
         view.nvim.keys(":Eca resume  Flaky  test <CR>")
         [asked] = view.sent("list_chats")
         assert asked["words"] == "Flaky  test"
+        folder = view.nvim.lua("return vim.fn.fnamemodify(vim.fn.getcwd(), ':~')")
         kept = {"id": "k", "title": "Fix it", "messages": 27, "updated": 1000, "open": False}
         last = {"last": "the clock is to blame, and so is the sleep before it", "files": 3}
         view.draw(ops.Answer(asked["request"], [{**kept, **last}, kept]))
-        folder = view.nvim.lua("return vim.fn.fnamemodify(vim.fn.getcwd(), ':~')")
-        view.nvim.wait_screen(f"Resume a chat of {folder[-60:]}")
+        view.nvim.wait_screen(f"Resume a chat of …{folder[-59:]}")
         view.nvim.wait_screen("3 changed · “the clock is to")
         view.nvim.keys("<C-c>")
         view.nvim.keys(":Eca resume nowhere<CR>")

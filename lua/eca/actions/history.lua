@@ -50,7 +50,7 @@ end
 ---@field last? string its last words, one line
 ---@field files? integer how many it has changed
 
-local TITLE, LAST_WORDS = 40, 40
+local TITLE, LAST_WORDS, FOLDER = 40, 40, 60 -- cells
 
 ---@param chat eca.SavedChat
 local function resume(chat)
@@ -95,7 +95,9 @@ function M.resume(words)
     elseif vim.api.nvim_get_mode().mode ~= 'n' then
       notify.info('the server is ready: :Eca resume lists its chats')
     else
-      local folder = display_width.tail(vim.fn.fnamemodify(host.folders()[1] or '', ':~'), 60)
+      local folder = vim.fn.fnamemodify(host.folders()[1] or '', ':~')
+      local is_long = vim.api.nvim_strwidth(folder) > FOLDER
+      folder = is_long and '…' .. display_width.tail(folder, FOLDER - 1) or folder
       choose.one(('Resume a chat of %s'):format(folder), saved, row_of, resume)
     end
   end)
