@@ -119,6 +119,17 @@ async def test_several_interleave_and_one_that_was_stopped_shows_nothing_more(ri
     assert ("stop", "r1") not in agent.told, "a rewrite of ECA cannot be stopped"
 
 
+async def test_an_answer_that_is_far_too_long_ends_at_once(rig: Rig) -> None:
+    agent = await begin(rig)
+    agent.say("r1", said("x\n" * 3000))
+    agent.say("r1", said("x" * MOST_ANSWER))
+    assert await end(rig) == ("failed", LONG)
+    agent.say("r1", DONE)
+    await rig.done()
+    assert shown(rig)[-1] == ("failed", LONG)
+    assert len(shown(rig)) == 1, "so many lines are not compared while they come"
+
+
 async def test_unsaved_lines_around_it_are_noted(rig: Rig) -> None:
     modified = Rewrite("r1", "x", "/ws/a", ("a",), 1, modified=True)
     agent = await begin(rig, modified)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from eca_nvim.chat.text.text_differences import Lines, Span, changed_part, spans
 
-MOST_ANSWER: Final = 1 << 20
+MOST_ANSWER: Final = 1 << 18
 """Characters of an answer, at most: more is no rewrite of lines that somebody has selected."""
 AHEAD: Final = 10
 """Lines of the old text beyond the length of an unfinished answer that it is compared with."""

@@ -40,6 +40,8 @@ from eca_nvim.session.view import View, isolated
 
 PACE: Final = 0.08
 """Seconds between two states of an answer that comes."""
+MOST_SHOWN: Final = 2000
+"""Lines of an unfinished answer that are compared: of a longer one only the whole is."""
 SHARE: Final = 10
 """Comparing takes at most one part in so many of the time."""
 
@@ -142,6 +144,8 @@ class Rewrites:
                 self._servers.start(partial(self._show, intent.id, answer))
                 found = await self._changes(intent, answer)
                 self._push(intent.id, PreviewState.READY, answer, found)
+            if scope.cancelled_caught and len(answer.text) > MOST_ANSWER:
+                raise AgentRefused(LONG)  # noqa: TRY301 - one place says all failures
         except (AgentRefused, AgentFault) as fault:
             self._fail(intent.id, str(fault))
         except Exception:
@@ -194,6 +198,11 @@ class Rewrites:
                 answer.changed = anyio.Event()
                 if answer.is_over:
                     return
+                if len(answer.text) > MOST_ANSWER:
+                    self._running[preview].cancel()  # it may never end
+                    return
+                if answer.text.count("\n") > MOST_SHOWN:
+                    continue
                 began = time.monotonic()
                 found, reached = answer.so_far()
                 self._push(preview, PreviewState.STREAMING, answer, found, reached)
