@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.chat.test_hunk_choice import texts
 from tests.session.rig import FakeAgent, Rig
 
-from eca_nvim.chat.text.text_differences import hunks_between
+from eca_nvim.chat.model.blocks import Fold, Lane, ToolBlock
+from eca_nvim.chat.model.chat import Chat
+from eca_nvim.chat.model.hunk_choice import NotInParts, Sides, choose
+from eca_nvim.chat.text.text_differences import hunks_between, parts_of
+from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary import events, intents, query_intents
 from eca_nvim.chat.vocabulary.call_details import (
     Base,
@@ -19,10 +27,11 @@ from eca_nvim.chat.vocabulary.call_details import (
     ToolKind,
     Use,
 )
-from eca_nvim.chat.vocabulary.ops import FilesChanged, ShowDiff
+from eca_nvim.chat.vocabulary.ops import BlockKind, FilesChanged, ShowDiff
 from eca_nvim.chat.vocabulary.options import ALL_ABILITIES, AbilitiesChanged, Ability
 from eca_nvim.chat.vocabulary.requests import ALLOW, REJECT, Choice, ChoiceKind
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.session.files.partial_writes import settle
 
 pytestmark = pytest.mark.anyio
 Value: TypeAlias = Any
@@ -223,6 +232,33 @@ async def test_new_and_deleted_files_among_several(rig: Rig, tmp_path: Path, pat
     assert text_of(path) == made(12)
     assert not is_there(new)
     assert text_of(other) == "one\ntwo\n"
+
+
+@given(texts(), st.integers(0, 2**16), st.booleans())
+def test_any_hunks_of_any_file_stand_on_the_disk(
+    both: tuple[str, str], bits: int, is_marked: bool
+) -> None:
+    """Whatever is left out; a byte order mark, which nobody sees, stays."""
+    before, after = both
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "file"
+        asked = (change(path, before, after, new=after),)
+        out = {it.number for it in parts_of(asked) if bits >> it.number & 1}
+        sides = {str(path): Sides(str(path), before or None, after, on_disk=True)}
+        try:
+            chosen = choose(asked, asked, out, sides)
+        except NotInParts:
+            return
+        block = ToolBlock(1, Lane("a"), BlockKind.TOOL, Fold.CLOSED, call=edit(*asked))
+        block.partial = chosen.writes if chosen else ()
+        chat = Chat("a", partial=[block])
+        mark = "\ufeff" if is_marked else ""
+        path.write_bytes((mark + after).encode())
+        settle(Update(chat, chat.root, 0), TurnEnded())
+        stands = after if chosen is None else chosen.writes[0].allowed
+        assert (path.read_bytes().decode() if path.exists() else None) == (
+            None if stands is None else mark + stands
+        )
 
 
 async def test_what_was_edited_stands_there(rig: Rig, path: Path) -> None:

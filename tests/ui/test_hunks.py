@@ -69,6 +69,10 @@ def test_a_hunk_is_left_out_and_the_rest_edited(
     nvim.wait_screen("the hunks are in the chat: - on one there, or d")
     nvim.keys(":Eca hide<CR>:Eca approval<CR>")
     nvim.wait_screen(lambda it: "rest in the chat" not in it and "- hunk" in it)
+    nvim.keys("/LINE 2$<CR>-")
+    nvim.wait_screen("line 2 · 1/3 · left out")
+    nvim.lua("vim.api.nvim_feedkeys(vim.keycode('<2-LeftMouse>'), 'm', false)")
+    nvim.wait_screen("allow this?")
     nvim.keys("/LINE 25<CR>-")
     nvim.wait_screen("allow 2 of 3 hunks?")
     assert nvim.lua("return vim.api.nvim_get_current_line()") == "+LINE 25", "the cursor stays"

@@ -117,6 +117,7 @@ function M.content(item, all)
   if #(item.hunks or {}) > 1 then
     choices[#choices + 1] = {
       key = '-',
+      mouse = '<2-LeftMouse>',
       text = 'hunk',
       about = 'leave out the hunk under the cursor, or take it again',
       run = function(row)

@@ -200,9 +200,11 @@ local function write(content)
     answer(shown and footer.pressed(shown.win, shown.content.choices))
   end, { buffer = buf })
   for _, choice in ipairs(content.choices) do
-    vim.keymap.set('n', choice.key, function()
-      answer(choice)
-    end, { buffer = buf, nowait = true, silent = true })
+    for _, key in ipairs({ choice.key, choice.mouse }) do
+      vim.keymap.set('n', key, function()
+        answer(choice)
+      end, { buffer = buf, nowait = true, silent = true })
+    end
   end
   vim.api.nvim_create_autocmd('WinEnter', { buffer = buf, callback = entered })
   return buf

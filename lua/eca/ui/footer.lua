@@ -6,6 +6,7 @@ local M = {}
 ---@field run fun(row?: integer) `row`: of the cursor in the float (0-based)
 ---@field text? string what it does, for the border; nil: the border does not list it
 ---@field about? string what it does, for the list of keys, default: `text`
+---@field mouse? string what does the same, on what it is about
 ---@field label? string name of the key, default: `key`
 ---@field main? true|'later' a narrow border shows its text longer than others
 
