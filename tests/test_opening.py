@@ -201,6 +201,7 @@ OWN_NAMES = {
     "nvim/logs.py": {"open"},
     "session/panels/trace.py": {"open", "fdopen"},  # a new file, by the name that the user gives
     "session/session.py": {"open"},  # of a fold
+    "review/checkpoint_store.py": {"read_bytes"},  # of objects of git
     "review/git.py": {"open", "read_text", "write_text"},  # a repository of ours, and /proc
     "review/snapshots.py": {"read_bytes", "write_bytes"},  # of copies
     "server/find.py": {"read_bytes"},  # beside it

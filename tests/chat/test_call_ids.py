@@ -146,7 +146,7 @@ def test_of_two_calls_at_once_with_one_id_the_one_with_the_arguments_runs() -> N
 
 
 def test_what_was_let_is_no_other_call_by_the_time_it_is_told() -> None:
-    """Only a survey keeps an approval back; see the session for that."""
+    """Only a tree keeps an approval back; see the session for that."""
     driver = Driver()
     driver.run()
     driver.hear(wants("echo safe"))

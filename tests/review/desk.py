@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,12 +12,17 @@ from tests.chat.driver import ENDED, Driver
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.handlers import reducer
+from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.update import Update
 from eca_nvim.chat.vocabulary.call_details import ToolCall
 from eca_nvim.chat.vocabulary.events import ChatEvent, ToolFinished, ToolRequested
 from eca_nvim.review.change_list import Present, entries
-from eca_nvim.review.earlier_states import TurnChanges
+from eca_nvim.review.checkpoint_store import CheckpointStore
+from eca_nvim.review.commands import Commands, Watch
 from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.snapshots import Blobs, take_snapshot
+from eca_nvim.review.tree_changes import Found, Moment, TreeRequest, compare
+from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.undo import plan_undo, undo
 
 Value: TypeAlias = Any
@@ -31,21 +37,66 @@ def witnessed(driver: Driver, ledger: Ledger, event: ChatEvent) -> None:
     ledger.record(driver.chat, event, update.about)
 
 
+class Trees:
+    """A ledger whose trees are taken, and compared, at once; `store`: where, if anywhere."""
+
+    def __init__(self, folder: Path, store: Path | None) -> None:
+        self.folder = folder
+        self.store = CheckpointStore(store, os.getpid()) if store else None
+        self.blobs = Blobs(self._stored)
+        self.commands = Commands(
+            self.take, lambda path: take_snapshot(path, self.blobs), self.blobs.keep
+        )
+        self.commands.ready = self._compare
+        self.ledger = Ledger(self.blobs, self.commands, self._turn_ended)
+
+    def _stored(self, digest: str) -> bytes:
+        if self.store is None:
+            raise OSError(digest)
+        return self.store.content(digest)
+
+    def take(self) -> TreeRequest:
+        """Take a tree."""
+        request, began, roots = TreeRequest(), time.time_ns(), (str(self.folder),)
+        if self.store is None:
+            request.settle(None, "no store")
+        else:
+            request.settle(Moment(self.store.take(roots), roots, began, time.time_ns()))
+        return request
+
+    def turn_began(self, chat: Chat) -> None:
+        self.commands.turn_began(self.ledger.turn(chat), self.take())
+
+    def _turn_ended(self, chat: Chat) -> None:
+        self.commands.turn_ended(self.ledger.turn(chat), self.take())
+
+    def _compare(self, watch: Watch) -> None:
+        found = Found()
+        if watch.moments is not None and self.store is not None:
+            asked = [path for path, _ in watch.turn.uncertain] if watch.is_turn else []
+            found = compare(self.store, self.blobs, *watch.moments, asked)
+        if not self.commands.when_written(found, lambda: self._compare(watch)):
+            self.commands.attribute(watch, found)
+            self.ledger.is_changed(watch.turn)
+
+
 class Desk:
     """A chat whose tools change real files, with a ledger that watches."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: Path | None = None) -> None:
         self.folder = folder
         self.driver = Driver((str(folder),))
-        self.ledger = Ledger()
+        self.trees = Trees(folder, store)
+        self.ledger = self.trees.ledger
         self.calls = 0
         self.edited: dict[str, str] = {}
 
     def turn(self, prompt: str = "do it") -> None:
         """Begin a turn, after the end of the one before."""
         if self.driver.chat.turn.number:
-            self.driver.hear(ENDED)
+            self.hear(ENDED)
         self.driver.run(prompt)
+        self.trees.turn_began(self.driver.chat)
 
     def hear(self, event: ChatEvent) -> None:
         witnessed(self.driver, self.ledger, event)
@@ -56,10 +107,10 @@ class Desk:
         self.hear(ToolRequested(call, needs_approval=waits))
         return call
 
-    def approved(self, call: ToolCall, *, surveyed: bool = False) -> None:
+    def approved(self, call: ToolCall, tree: TreeRequest | None = None) -> None:
         """Approve a call that waits."""
         block = self.driver.chat.root.calls[call.id].id
-        self.ledger.approved("chat", block, surveyed=surveyed)
+        self.ledger.approved("chat", block, tree)
 
     def write(self, name: str, content: bytes | None, *, waits: bool = True) -> None:
         """Let a tool write a whole file, or delete it."""

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from tests.chat.driver import Driver
+from tests.chat.driver import ENDED, Driver
 from tests.review.agent import Agent, Moment
-from tests.review.desk import witnessed
+from tests.review.desk import Trees, witnessed
 
 from eca_nvim.chat.vocabulary.events import ChatEvent
 from eca_nvim.review.change_list import Present, entries
-from eca_nvim.review.earlier_states import FileRecord
-from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.turn_changes import FileRecord
 from eca_nvim.review.undo import undo
 
 Contents: TypeAlias = Mapping[str, bytes]
@@ -23,13 +22,20 @@ Contents: TypeAlias = Mapping[str, bytes]
 class LateDesk:
     """A working agent, and a ledger that gets its messages later."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, store: Path | None = None) -> None:
         self.folder = folder
         self.agent = Agent(folder)
         self.driver = Driver((str(folder),))
-        self.ledger = Ledger()
+        self.trees = Trees(folder, store)
+        self.ledger = self.trees.ledger
         self.unheard = deque[ChatEvent]()
         self.driver.run("do it")
+        self.trees.turn_began(self.driver.chat)
+
+    def end(self) -> None:
+        """Hear all that is left, and the end of the turn."""
+        self.hear()
+        witnessed(self.driver, self.ledger, ENDED)
 
     def work(self, *calls: Iterable[Moment]) -> None:
         """Let the agent act, and keep its messages."""

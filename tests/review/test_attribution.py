@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.chat.driver import Driver
-from tests.review.desk import contents, witnessed
+from tests.review.desk import Desk, contents, set_content, witnessed
 from tests.review.watched import Watched
 from tests.support.calls import eca_call
 
@@ -21,8 +21,9 @@ from eca_nvim.chat.vocabulary.events import (
     ToolRequested,
     ToolRunning,
 )
+from eca_nvim.chat.vocabulary.query_intents import FileWritten
 from eca_nvim.chat.vocabulary.turn_events import TurnLapsed
-from eca_nvim.review import survey as survey_module
+from eca_nvim.review.checkpoint_store import MOST_FILE_BYTES
 
 
 @pytest.mark.parametrize("waits", [True, False])
@@ -56,7 +57,6 @@ def test_a_command_that_failed_or_was_stopped_changed_files_all_the_same(watched
         call = watched.start()
         watched.put(name, b"half\n")
         watched.hear(end(call))
-        watched.survey()
     watched.undo()
     assert contents(watched.folder) == before
 
@@ -64,13 +64,12 @@ def test_a_command_that_failed_or_was_stopped_changed_files_all_the_same(watched
 def test_what_a_command_does_while_it_runs_is_listed(watched: Watched) -> None:
     watched.start()
     watched.put("a", b"1\ntwo\n3\n")
-    watched.survey()
+    watched.look()
     assert watched.listed() == [(1, "a", "lines", 2)]
     watched.put("a", b"one\ntwo\n3\n")
     watched.hear(AgentGone("killed"))
-    watched.survey()
     assert watched.listed() == [(1, "a", "lines", 1)]
-    assert not watched.ledger.attribution.awaits_survey
+    assert not watched.trees.commands.watches
 
 
 def test_files_are_changed_by_name_and_by_command_in_one_turn(watched: Watched) -> None:
@@ -94,7 +93,6 @@ def test_there_and_back_again_is_no_change(watched: Watched) -> None:
 
 def test_what_changed_between_turns_is_nobodys(watched: Watched) -> None:
     watched.put("a", b"somebody\n")
-    watched.survey()
     watched.command(watched.change(c=b"x\n"))
     assert list(watched.plan()) == ["c"]
 
@@ -102,10 +100,8 @@ def test_what_changed_between_turns_is_nobodys(watched: Watched) -> None:
 def test_what_changed_while_a_command_waited_is_nobodys(watched: Watched) -> None:
     call = watched.request("shell_command", arguments={"command": "do"})
     watched.put("a", b"mine\n")
-    watched.survey()
-    watched.approved(call, surveyed=True)
+    watched.approved(call, watched.trees.take())
     watched.hear(ToolFinished(call))
-    watched.survey()
     assert watched.turns() == []
 
 
@@ -113,28 +109,17 @@ def test_what_the_user_wrote_is_his(watched: Watched) -> None:
     call = watched.start()
     for name, content in {"a": b"mine\n", "b": None, "mine": b"new\n"}.items():
         watched.put(name, content)
-        watched.ledger.attribution.changed_by_others([str(watched.folder / name)])
+        watched.user_wrote(name)
     watched.hear(ToolFinished(call))
-    watched.survey()
-    assert watched.turns() == []
-
-
-def test_what_the_user_wrote_while_a_survey_was_made_is_his(watched: Watched) -> None:
-    watched.start()
-    with watched.surveying():
-        watched.put("a", b"mine\n")
-        watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
-    watched.survey()
     assert watched.turns() == []
 
 
 def test_what_a_command_made_of_the_users_words_is_taken_back_to_these(watched: Watched) -> None:
     call = watched.start()
     watched.put("a", b"mine\n")
-    watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
+    watched.user_wrote("a")
     watched.put("a", b"formatted\n")
     watched.hear(ToolFinished(call))
-    watched.survey()
     watched.undo()
     assert (watched.folder / "a").read_bytes() == b"mine\n"
 
@@ -144,8 +129,8 @@ def test_a_path_by_another_name_is_the_same_file(watched: Watched, tmp_path: Pat
     link.symlink_to(tmp_path)
     watched.start()
     watched.put("a", b"mine\n")
-    watched.ledger.attribution.changed_by_others([str(link / "a")])
-    watched.survey()
+    watched.trees.commands.user_writes(FileWritten(str(link / "a"), "written"))
+    watched.look()
     assert watched.turns() == []
 
 
@@ -159,36 +144,16 @@ def test_what_another_chats_call_named_is_its_own(watched: Watched) -> None:
     for event in (ToolRequested(call), ToolFinished(call)):
         witnessed(other, watched.ledger, event)
         path.write_bytes(b"theirs\n")
-    watched.survey()
     assert watched.turns() == []
 
 
-def test_a_command_that_began_with_the_survey_has_what_changed_since_unseen(
-    watched: Watched,
-) -> None:
-    watched.put("c", b"somebody\n")
-    with watched.surveying():
-        watched.start(waits=False)
-        watched.put("a", b"changed\n")
-    planned = watched.plan()
-    assert planned["a"]["fault"] == "its original text is unknown"
-
-
-def test_without_a_survey_before_nothing_is_guessed(watched: Watched) -> None:
-    watched.ledger.attribution.survey_failed("no room")
-    watched.command(watched.change(a=b"changed\n"), waits=False)
-    planned = watched.plan() if watched.turns() else {}
-    assert {it["fault"] for it in planned.values()} <= {"its original text is unknown"}
-    assert (watched.folder / "a").read_bytes() == b"changed\n"
-
-
-def test_what_is_not_known_is_said_of_the_turn(watched: Watched) -> None:
-    call = watched.start(waits=False)
-    watched.hear(ToolFinished(call))
-    watched.ledger.attribution.survey_begins()
-    watched.ledger.attribution.survey_failed("too many files")
-    assert watched.ledger.unknown("chat") == {1: "too many files"}
-    assert not watched.ledger.attribution.awaits_survey
+def test_without_a_store_it_is_said_of_the_turn(desk: Desk) -> None:
+    call = desk.request("shell_command", waits=False, arguments={"command": "do"})
+    set_content(desk.folder / "a", b"changed\n")
+    desk.hear(ToolFinished(call))
+    assert desk.turns() == []
+    assert [it.unknown for it in desk.ledger.all_turns("chat")] == ["no store"]
+    assert desk.trees.commands.is_settled
 
 
 def test_what_a_command_did_is_found_when_the_next_turn_has_begun(watched: Watched) -> None:
@@ -198,7 +163,6 @@ def test_what_a_command_did_is_found_when_the_next_turn_has_begun(watched: Watch
     watched.hear(ToolFinished(call))
     watched.turn("next")
     watched.write("c", b"next\n")
-    watched.survey()
     assert [turn.number for turn in watched.turns()] == [1, 2]
     watched.undo()
     watched.undo(1)
@@ -212,21 +176,14 @@ def test_a_command_is_over_with_a_turn_that_ended_without_a_word(
     watched.start()
     watched.put("a", b"changed\n")
     watched.hear(over)
-    assert watched.ledger.attribution.awaits_survey
-    watched.survey()
     watched.put("b", b"of another\n")
-    watched.survey()
     assert list(watched.plan()) == ["a"]
 
 
-def test_files_that_are_not_kept_are_listed(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(survey_module, "MOST_FILE_BYTES", 3)
-    watched.put("big", b"large\n")
-    watched.survey()
-    watched.command(watched.change(big=b"larger\n"))
-    assert watched.plan()["big"]["fault"] == survey_module.LARGE
+def test_files_that_are_not_kept_are_listed(watched: Watched) -> None:
+    watched.put("big", bytes(MOST_FILE_BYTES + 1))
+    watched.command(watched.change(big=bytes(MOST_FILE_BYTES + 2)))
+    assert watched.plan()["big"]["fault"] == "it is larger than 20 MiB"
 
 
 @pytest.mark.parametrize("name", ["read_file", "grep", "directory_tree", "ask_user"])
@@ -234,8 +191,7 @@ def test_a_call_that_changes_nothing_is_not_watched(watched: Watched, name: str)
     call = watched.request(name, waits=False, arguments={})
     watched.put("a", b"somebody\n")
     watched.hear(ToolFinished(call))
-    assert not watched.ledger.attribution.awaits_survey
-    watched.survey()
+    assert not watched.trees.commands.watches
     assert watched.turns() == []
 
 
@@ -248,8 +204,6 @@ def test_a_call_that_may_change_anything_is_watched(watched: Watched, name: str 
     assert watched.ledger.is_watched("chat", watched.driver.chat.root.calls["any"].id)
     watched.put("a", b"changed\n")
     watched.hear(ToolFinished(call))
-    assert watched.ledger.attribution.awaits_survey
-    watched.survey()
     watched.undo()
     assert contents(watched.folder) == before
 
@@ -260,11 +214,9 @@ def test_a_command_that_asks_while_it_runs_is_watched_once(watched: Watched) -> 
     watched.hear(ToolRequested(call, needs_approval=True, request_id="1"))
     watched.change(a=b"changed\n")()
     watched.hear(ToolFinished(call))
-    watched.survey()
     assert [entry[1] for entry in watched.listed()] == ["a"]
     watched.turn()
     watched.change(b=b"by somebody else\n")()
-    watched.survey()
     assert [entry[1] for entry in watched.listed()] == ["a"]
 
 
@@ -273,10 +225,8 @@ def test_what_others_do_while_an_announced_command_asks_is_not_its_work(watched:
     watched.hear(ToolRequested(call))
     watched.hear(ToolRequested(call, needs_approval=True, request_id="1"))
     watched.change(b=b"by somebody else\n")()
-    watched.survey()
-    watched.approved(call, surveyed=True)
+    watched.approved(call, watched.trees.take())
     watched.hear(ToolRunning(call))
     watched.change(a=b"changed\n")()
     watched.hear(ToolFinished(call))
-    watched.survey()
     assert [entry[1] for entry in watched.listed()] == ["a"]

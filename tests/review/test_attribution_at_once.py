@@ -8,27 +8,13 @@ from tests.review.desk import contents
 from tests.review.watched import Watched
 
 from eca_nvim.chat.vocabulary.events import ToolFinished
-from eca_nvim.review import attribution as watch_module
-
-
-def test_the_users_words_between_two_surveys_of_a_command_are_a_conflict(watched: Watched) -> None:
-    call = watched.start()
-    watched.put("a", b"by the command\n")
-    watched.survey()
-    watched.put("a", b"mine\n")
-    watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
-    watched.put("a", b"mine, formatted\n")
-    watched.hear(ToolFinished(call))
-    watched.survey()
-    assert watched.plan()["a"]["conflict"] == "changed by others, too"
+from eca_nvim.review import commands as watch_module
 
 
 def test_a_call_is_over_with_its_turn(watched: Watched) -> None:
     watched.start()
     watched.hear(ENDED)
-    watched.survey()
     watched.put("a", b"somebody, later\n")
-    watched.survey()
     assert watched.turns() == []
 
 
@@ -38,7 +24,6 @@ def test_what_was_changed_long_before_a_command_is_not_its(
     monkeypatch.setattr(watch_module, "REPORT_DELAY", 0)
     watched.put("a", b"somebody, since the prompt\n")
     watched.hear(ToolFinished(watched.start(waits=False)))
-    watched.survey()
     assert watched.turns() == []
 
 
@@ -53,26 +38,20 @@ def test_commands_at_once_have_one_past(watched: Watched, changes_at: str) -> No
     if changes_at == "second":
         watched.hear(ToolFinished(first))
     watched.put("a", b"changed again\n")
-    watched.survey()
     watched.hear(ToolFinished(second))
-    watched.survey()
     assert watched.plan()["a"]["fault"] is None
     watched.undo()
     assert contents(watched.folder) == before
 
 
 @pytest.mark.parametrize("content", [b"changed\n", None])
-def test_a_command_that_surely_began_after_a_survey_is_seen(
+def test_a_command_that_began_after_its_tree_is_seen(
     watched: Watched, content: bytes | None
 ) -> None:
     before = contents(watched.folder)
-    call = watched.request("shell_command", arguments={"command": "do"})
-    watched.survey()
-    with watched.surveying():
-        watched.approved(call, surveyed=True)
-        watched.put("a", content)
+    call = watched.start()
+    watched.put("a", content)
     watched.hear(ToolFinished(call))
-    watched.survey()
     watched.undo()
     assert contents(watched.folder) == before
 
@@ -81,10 +60,8 @@ def test_a_command_and_a_tool_at_once_are_taken_back(watched: Watched) -> None:
     before = contents(watched.folder)
     call = watched.start()
     watched.put("a", b"by the command\n")
-    watched.survey()
     watched.write("a", b"by the tool\n")
     watched.hear(ToolFinished(call))
-    watched.survey()
     assert watched.plan()["a"]["conflict"] is None
     watched.undo()
     assert contents(watched.folder) == before
@@ -99,7 +76,6 @@ def test_a_tool_may_be_quicker_than_the_survey_of_a_command(
     watched.put("a", content)
     watched.hear(ToolFinished(call))
     watched.write("a", b"by the tool\n")
-    watched.survey()
     watched.undo()
     assert contents(watched.folder) == before
 
@@ -110,7 +86,6 @@ def test_a_file_that_a_command_made_may_be_named_before_the_survey(watched: Watc
     watched.put("deep/er/new", b"by the command\n")
     watched.hear(ToolFinished(call))
     watched.write("deep/er/new", b"by the tool\n")
-    watched.survey()
     watched.undo()
     assert contents(watched.folder) == before
     assert not (watched.folder / "deep").exists()
@@ -123,12 +98,11 @@ def test_what_changes_after_an_undo_is_a_change_of_its_own(watched: Watched) -> 
     before = contents(watched.folder)
     call = watched.start()
     watched.put("a", b"first\n")
-    watched.survey()
+    watched.look()
     watched.undo()
-    watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
+    watched.user_wrote("a")
     watched.put("a", b"second\n")
     watched.hear(ToolFinished(call))
-    watched.survey()
     assert watched.listed() == [(1, "a", "lines", 1)]
     watched.undo()
     assert contents(watched.folder) == before
@@ -137,11 +111,10 @@ def test_what_changes_after_an_undo_is_a_change_of_its_own(watched: Watched) -> 
 def test_an_undo_while_a_command_runs_is_done_again(watched: Watched) -> None:
     call = watched.start()
     watched.put("a", b"first\n")
-    watched.survey()
+    watched.look()
     watched.undo()
-    watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
+    watched.user_wrote("a")
     watched.hear(ToolFinished(call))
-    watched.survey()
     planned = watched.plan()["a"]
     assert (planned["conflict"], planned["command"]) == (None, None)
     watched.undo(1)
@@ -159,5 +132,5 @@ def test_a_turn_goes_on_after_an_undo(watched: Watched, first: str, second: str)
             watched.command(watched.change(a=content))
         assert watched.listed() == [(1, "a", "lines", 1)]
         watched.undo()
-        watched.ledger.attribution.changed_by_others([str(watched.folder / "a")])
+        watched.user_wrote("a")
     assert contents(watched.folder) == before

@@ -10,8 +10,7 @@ import pytest
 from tests.review.desk import contents, set_content
 from tests.review.watched import Watched
 
-from eca_nvim.review import survey as differences_module
-from eca_nvim.review import survey as survey_module
+from eca_nvim.review.checkpoint_store import MOST_FILE_BYTES
 from eca_nvim.review.snapshots import LINKED
 from eca_nvim.review.undo import ONLY_PLACE
 
@@ -27,7 +26,6 @@ def test_an_undo_goes_through_no_link(watched: Watched, tmp_path: Path) -> None:
         (tmp_path / "d").symlink_to(outside)
 
     watched.put("d/x", b"x\n")
-    watched.survey()
     watched.command(link)
     planned = watched.plan()
     assert (planned["a"]["conflict"], planned["a"]["fault"]) == (LINKED, None)
@@ -40,7 +38,6 @@ def test_an_undo_goes_through_no_link(watched: Watched, tmp_path: Path) -> None:
 
 def test_a_folder_that_was_moved_goes_back(watched: Watched) -> None:
     watched.put("d/deep/x", b"x\n")
-    watched.survey()
     before = contents(watched.folder)
     watched.command(lambda: shell(watched.folder, "mv d e"))
     watched.undo()
@@ -49,9 +46,8 @@ def test_a_folder_that_was_moved_goes_back(watched: Watched) -> None:
 
 
 @pytest.fixture
-def ignoring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """Return a desk in a repository that ignores two files, on a file system with exact times."""
-    monkeypatch.setattr(differences_module, "TIME_RESOLUTION", 0)
+def ignoring(tmp_path: Path) -> Watched:
+    """Return a desk in a repository that ignores two files."""
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     for name, content in {".gitignore": b"data/\n.env\n", ".env": b"1\n", "data/x": b"2\n"}.items():
         set_content(tmp_path / name, content)
@@ -91,18 +87,14 @@ def shell(folder: Path, program: str) -> None:
     subprocess.run(["sh", "-c", program], cwd=folder, check=True)
 
 
-def test_a_new_file_too_large_to_keep_is_told(
-    watched: Watched, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(survey_module, "MOST_FILE_BYTES", 3)
-    watched.command(watched.change(new=b"larger\n"))
-    assert watched.plan()["new"]["conflict"] == survey_module.LARGE
+def test_a_new_file_too_large_to_keep_is_told(watched: Watched) -> None:
+    watched.command(watched.change(new=bytes(MOST_FILE_BYTES + 1)))
+    assert watched.plan()["new"]["conflict"] == "it is larger than 20 MiB"
 
 
 def test_what_git_ignores_from_now_on_is_not_gone(watched: Watched) -> None:
     subprocess.run(["git", "init", "-q", str(watched.folder)], check=True)
     watched.put("data/x", b"1\n")
-    watched.survey()
     watched.command(watched.change(**{".gitignore": b"data/\n"}))
     assert [name for _, name, *_ in watched.listed()] == [".gitignore"]
     watched.write("data/x", b"2\n")

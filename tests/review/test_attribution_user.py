@@ -19,13 +19,11 @@ def test_what_is_found_while_a_file_is_written_waits_for_the_end(
 ) -> None:
     path = str(watched.folder / "a")
     call = watched.start()
-    watched.ledger.attribution.user_writes(FileWritten(path, "begun"))
+    watched.trees.commands.user_writes(FileWritten(path, "begun"))
     watched.put("a", b"changed\n")
-    watched.survey()
     assert watched.turns() == []
-    watched.ledger.attribution.user_writes(FileWritten(path, end))
+    watched.trees.commands.user_writes(FileWritten(path, end))
     watched.hear(ToolFinished(call))
-    watched.survey()
     assert [name for _, name, *_ in watched.listed()] == ([] if end == "written" else ["a"])
 
 
@@ -34,7 +32,6 @@ def test_a_write_that_was_given_up_hides_nothing(watched: Watched) -> None:
     watched.put("a", b"by the command\n")
     watched.user_writes("a", None, "given_up")
     watched.hear(ToolFinished(call))
-    watched.survey()
     watched.undo()
     assert (watched.folder / "a").read_bytes() == ORIGINAL
 
@@ -44,7 +41,6 @@ def test_what_the_user_wrote_over_a_commands_text_is_his(watched: Watched) -> No
     watched.put("a", b"by the command\n")
     watched.user_writes("a", b"mine\n")
     watched.hear(ToolFinished(call))
-    watched.survey()
     assert watched.turns() == []
 
 
@@ -60,7 +56,6 @@ def test_the_users_words_that_a_command_takes_back_are_put_back(
     call = call or watched.start(waits=False)
     watched.put(name, left)
     watched.hear(ToolFinished(call))
-    watched.survey()
     watched.undo()
     assert (watched.folder / name).read_bytes() == b"my words\n"
 
@@ -69,7 +64,7 @@ def test_the_users_words_that_a_command_takes_back_are_put_back(
 def test_what_the_user_wrote_where_nobody_looks_is_not_missed(watched: Watched, name: str) -> None:
     subprocess.run(["git", "init", "-q", str(watched.folder)], check=True)
     watched.put(".gitignore", b"*.log\n")
-    watched.survey()
+    watched.turn()
     watched.user_writes(name, b"mine\n")
     watched.command(watched.change(c=b"changed\n"), waits=False)
     assert list(watched.plan()) == ["c"]

@@ -10,8 +10,9 @@ import pytest
 from tests.review.agent import Agent, Moment
 from tests.review.late import LateDesk, contents
 
+from eca_nvim.chat.vocabulary.query_intents import FileWritten
 from eca_nvim.review.change_list import Present
-from eca_nvim.review.earlier_states import UNSEEN
+from eca_nvim.review.turn_changes import UNSEEN
 from eca_nvim.review.undo import plan_undo
 
 Value: TypeAlias = Any
@@ -22,7 +23,7 @@ NOTES = "# Notes\n\none\ntwo\n"
 def desk(tmp_path: Path) -> LateDesk:
     (tmp_path / "README").write_text(NOTES)
     (tmp_path / "other").write_text("\n".join("abcdefghij"))
-    return LateDesk(tmp_path)
+    return LateDesk(tmp_path, tmp_path.with_name(f"{tmp_path.name}-store"))
 
 
 def edit_and_move(agent: Agent) -> Iterator[Iterable[Moment]]:
@@ -55,7 +56,7 @@ def test_a_file_that_was_changed_and_moved(desk: LateDesk, calls: Value) -> None
     before = contents(desk.folder)
     for call in calls(desk.agent):
         desk.work(call)
-    desk.hear()
+    desk.end()
     assert desk.before() == {"README": NOTES.encode(), "NOTES": None}
     assert desk.listed() == ["NOTES: moved from README", "NOTES: three"]
     assert set(desk.undo().values()) == {None}
@@ -66,7 +67,7 @@ def test_names_that_were_used_again(desk: LateDesk) -> None:
     before = contents(desk.folder)
     for call in swap_names(desk.agent):
         desk.work(call)
-    desk.hear()
+    desk.end()
     assert desk.listed() == ["NOTES: moved from README", "NOTES: three", "other: E"]
     desk.undo()
     assert contents(desk.folder) == before
@@ -77,7 +78,7 @@ def test_a_file_that_was_edited_again_and_again(desk: LateDesk) -> None:
         desk.work(desk.agent.edit("README", "two", f"{number} two"))
     desk.work(desk.agent.edit("README", "0 1 2 3 4 two", "two"))
     desk.work(desk.agent.edit("README", "one", "eins"))
-    desk.hear()
+    desk.end()
     assert desk.before() == {"README": NOTES.encode()}
     assert desk.listed() == ["README: eins"]
 
@@ -87,17 +88,17 @@ def test_an_edit_that_was_taken_back_is_none(desk: LateDesk) -> None:
         desk.agent.edit("README", "one", "eins"),
     )
     desk.work(desk.agent.edit("README", "eins", "one"))
-    desk.hear()
+    desk.end()
     assert desk.before() == {}
 
 
-def test_an_edit_of_a_file_that_was_deleted_says_that_it_was_not_seen(desk: LateDesk) -> None:
+def test_an_edit_of_a_file_that_was_deleted(desk: LateDesk) -> None:
     desk.work(desk.agent.edit("README", "one", "eins"))
     desk.work(desk.agent.delete("README"))
-    desk.hear()
-    assert desk.before() == {"README": UNSEEN.fault}
-    assert desk.listed() == ["README: deleted, its original text is unknown"]
-    assert desk.undo() == {"README": UNSEEN.fault}
+    desk.end()
+    assert desk.before() == {"README": NOTES.encode()}
+    assert desk.listed() == ["README: deleted"]
+    assert desk.undo() == {"README": None}
 
 
 def test_a_file_that_was_made_is_new_when_that_was_seen(desk: LateDesk) -> None:
@@ -109,18 +110,18 @@ def test_a_file_that_was_made_is_new_when_that_was_seen(desk: LateDesk) -> None:
     desk.hear()
     assert desk.before() == {"made": None}
     desk.work(desk.agent.move("made", "NOTES"))
-    desk.hear()
+    desk.end()
     assert desk.before() == {"NOTES": None}
     assert desk.listed() == ["NOTES: new file"]
 
 
-def test_a_file_that_is_gone_again_when_it_is_seen_may_not_be_new(desk: LateDesk) -> None:
+def test_a_file_that_is_gone_again_when_it_is_seen(desk: LateDesk) -> None:
     write = desk.agent.write("made", "1\n\n2\n")
     desk.work([next(write), next(write)])
     desk.hear()
     desk.work(write, desk.agent.move("made", "NOTES"))
-    desk.hear()
-    assert desk.before() == {"made": UNSEEN.fault, "NOTES": None}
+    desk.end()
+    assert desk.before() == {"NOTES": None}
 
 
 def test_a_text_that_came_back_counts_when_it_was_seen_between(desk: LateDesk) -> None:
@@ -129,18 +130,31 @@ def test_a_text_that_came_back_counts_when_it_was_seen_between(desk: LateDesk) -
             desk.take(moment)
             desk.hear()
     desk.work(desk.agent.write("README", NOTES), desk.agent.write("README", "3\n"))
-    desk.hear()
+    desk.end()
     assert desk.before() == {"README": NOTES.encode()}
 
 
-def test_a_file_that_was_written_before_anything_was_heard_may_not_be_new(desk: LateDesk) -> None:
+def test_a_file_that_was_written_before_anything_was_heard(desk: LateDesk) -> None:
+    before = contents(desk.folder)
     desk.work(desk.agent.write("README", "other\n"))
     desk.work(desk.agent.move("README", "NOTES"))
-    desk.hear()
-    assert desk.before() == {"README": UNSEEN.fault, "NOTES": None}
-    assert desk.listed() == ["NOTES: moved from README, its original text is unknown"]
-    assert desk.undo() == dict.fromkeys(("README", "NOTES"), UNSEEN.fault)
-    assert contents(desk.folder)["NOTES"] == b"other\n"
+    desk.end()
+    assert desk.before() == {"README": NOTES.encode(), "NOTES": None}
+    assert desk.undo() == dict.fromkeys(("README", "NOTES"))
+    assert contents(desk.folder) == before
+
+
+def test_without_a_store_it_is_computed_or_said_that_it_was_not_seen(tmp_path: Path) -> None:
+    (tmp_path / "README").write_text(NOTES)
+    desk = LateDesk(tmp_path)
+    desk.work(desk.agent.edit("README", "one", "eins"))
+    desk.end()
+    assert desk.before() == {"README": NOTES.encode()}
+    desk = LateDesk(tmp_path)
+    desk.work(desk.agent.write("README", "other\n"))
+    desk.end()
+    assert desk.before() == {"README": UNSEEN.fault}
+    assert desk.undo() == {"README": UNSEEN.fault}
     (turn,) = desk.ledger.turns("chat")
     present = {path: Present(desk.ledger.snapshot(path)) for path in turn.files}
     assert {it["fault"] for it in plan_undo([turn], present).files} == {UNSEEN.fault}
@@ -151,7 +165,7 @@ def test_what_was_seen_while_the_model_wrote_the_call_counts(desk: LateDesk) -> 
     desk.work([next(write), next(write)])
     desk.hear()
     desk.work(write)
-    desk.hear()
+    desk.end()
     assert desk.before() == {"README": NOTES.encode()}
 
 
@@ -163,14 +177,15 @@ def test_the_file_nearest_to_its_change_counts(desk: LateDesk) -> None:
     desk.hear()
     saved = NOTES.replace("two", "mine")
     (desk.folder / "README").write_text(saved)
+    desk.trees.commands.user_writes(FileWritten(str(desk.folder / "README"), "written"))
     desk.work(edit)
-    desk.hear()
+    desk.end()
     assert desk.before() == {"README": saved.encode()}
 
 
 def test_a_call_that_is_forbidden_changed_nothing(desk: LateDesk) -> None:
     desk.work(desk.agent.refused("README", "one", "eins"))
-    desk.hear()
+    desk.end()
     assert desk.before() == {}
 
 
@@ -180,5 +195,5 @@ def test_calls_that_were_written_together_are_seen_one_after_the_other(desk: Lat
     desk.work([next(first), next(first), next(second), next(second)])
     desk.hear()
     desk.work(first, second)
-    desk.hear()
+    desk.end()
     assert desk.before() == {"README": NOTES.encode()}

@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.chat.driver import ENDED
 from tests.review.desk import Desk, contents
+from tests.review.watched import Watched
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary.call_details import FileChange, ToolCall, ToolKind
@@ -98,24 +100,26 @@ def test_what_the_user_wrote_while_a_call_waited_is_his(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_call_that_asked_for_nothing(desk: Desk, late: bool) -> None:
-    path = desk.folder / "a"
+def test_a_call_that_asked_for_nothing(watched: Watched, late: bool) -> None:
+    path = watched.folder / "a"
     change = FileChange(str(path), "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3", 1, 1)
     if late:
         path.write_bytes(b"1\ntwo\n3\n")
     given = {"original_content": "2", "new_content": "two"}
-    call = desk.request("unheard_of", waits=False, details=change, arguments=given)
+    call = watched.request("unheard_of", waits=False, details=change, arguments=given)
     path.write_bytes(b"1\ntwo\n3\n")
-    desk.hear(ToolFinished(eca_call(call.id)))
-    desk.undo()
+    watched.hear(ToolFinished(eca_call(call.id)))
+    watched.hear(ENDED)
+    watched.undo()
     assert path.read_bytes() == b"1\n2\n3\n"
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_call_that_changes_several_files(desk: Desk, late: bool) -> None:
-    one, other = desk.folder / "a", desk.folder / "b"
+def test_a_call_that_changes_several_files(watched: Watched, late: bool) -> None:
+    one, other = watched.folder / "a", watched.folder / "b"
     other.write_bytes(b"x\n")
-    before = contents(desk.folder)
+    watched.turn()
+    before = contents(watched.folder)
     changes = (
         FileChange(str(one), "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3", 1, 1, old="2", new="two"),
         FileChange(str(other), "@@ -1 +1 @@\n-x\n+y", 1, 1, old="x", new="y"),
@@ -128,34 +132,36 @@ def test_a_call_that_changes_several_files(desk: Desk, late: bool) -> None:
 
     if late:
         act()
-    desk.hear(ToolRequested(call))
+    watched.hear(ToolRequested(call))
     if not late:
         act()
-    desk.hear(ToolFinished(call))
-    assert {Path(str(entry["path"])).name for entry in desk.entries()} == {"a", "b"}
-    desk.undo()
-    assert contents(desk.folder) == before
+    watched.hear(ToolFinished(call))
+    watched.hear(ENDED)
+    assert {Path(str(entry["path"])).name for entry in watched.entries()} == {"a", "b"}
+    watched.undo()
+    assert contents(watched.folder) == before
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_file_that_was_moved(desk: Desk, late: bool) -> None:
-    before = contents(desk.folder)
-    source, destination = desk.folder / "a", desk.folder / "d"
+def test_a_file_that_was_moved(watched: Watched, late: bool) -> None:
+    before = contents(watched.folder)
+    source, destination = watched.folder / "a", watched.folder / "d"
     ends = {"source": str(source), "destination": str(destination)}
     if late:
         source.rename(destination)
-    call = desk.request("move_file", waits=False, arguments=ends)
+    call = watched.request("move_file", waits=False, arguments=ends)
     if not late:
         source.rename(destination)
-    desk.hear(ToolFinished(call))
-    (entry,) = desk.entries()
+    watched.hear(ToolFinished(call))
+    watched.hear(ENDED)
+    (entry,) = watched.entries()
     assert (entry["kind"], entry["text"]) == ("moved", "moved from a")
-    assert {name: it["what"] for name, it in desk.plan(only="d").items()} == {
+    assert {name: it["what"] for name, it in watched.plan(only="d").items()} == {
         "a": "create",
         "d": "delete",
     }
-    desk.undo()
-    assert contents(desk.folder) == before
+    watched.undo()
+    assert contents(watched.folder) == before
 
 
 def test_some_files_of_a_turn_are_planned(desk: Desk) -> None:

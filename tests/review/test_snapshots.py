@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from eca_nvim.review import snapshots
 from eca_nvim.review.snapshots import Blobs, restore_file, take_snapshot
 
-BIG = b"\0\xff" * snapshots.SMALL
+BIG = b"\0\xff" * (1 << 14)
 
 
 def in_files(blobs: Blobs) -> list[Path]:
@@ -37,7 +37,7 @@ def test_large_files_lie_in_a_private_folder(tmp_path: Path) -> None:
     seen = take_snapshot(str(path), blobs)
     (kept,) = in_files(blobs)
     assert kept.parent.stat().st_mode & 0o777 == 0o700
-    assert take_snapshot(str(path), blobs, seen).blob is seen.blob
+    assert take_snapshot(str(path), blobs).blob is seen.blob
     assert blobs.size == len(BIG)
     path.unlink()
     restore_file(str(path), seen)

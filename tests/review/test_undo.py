@@ -12,10 +12,8 @@ from tests.review.desk import Desk, contents
 from tests.review.watched import Watched
 
 from eca_nvim.chat.vocabulary.events import ToolFinished
-from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.snapshots import LINKED, LOST, SMALL, restore_file
-from eca_nvim.review.survey import ODD_NAME
-from eca_nvim.review.undo import UndoPlan, moved_on, plan_undo
+from eca_nvim.review.snapshots import LINKED, LOST, Blobs, restore_file, take_snapshot
+from eca_nvim.review.undo import ODD_NAME, UndoPlan, moved_on, plan_undo
 
 
 def move(desk: Desk, source: str, destination: str) -> None:
@@ -146,7 +144,7 @@ def test_a_checkpoint_that_somebody_spoilt_is_told_and_not_put_back(
 ) -> None:
     """As a command may that empties the folder of temporary files."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    large = b"large " * SMALL
+    large = b"large " * 9999
     (desk.folder / "large").write_bytes(large)
     desk.write("large", b"short")
     desk.write("a", b"one\n")
@@ -157,9 +155,9 @@ def test_a_checkpoint_that_somebody_spoilt_is_told_and_not_put_back(
         for path in folder.iterdir():
             path.write_bytes(b"other")
     faults = {Path(str(it["path"])).name: it["fault"] for it in planned(desk).files}
-    assert faults == {"a": None, "large": LOST}
+    assert faults == {"a": LOST, "large": LOST}
     told = undo_all(desk)
-    assert (told["a"], told["large"]) == (None, LOST)
+    assert (told["a"], told["large"]) == (LOST, LOST)
     assert (desk.folder / "large").read_bytes() == b"short"
     desk.write("large", large)
     desk.write("large", b"again")
@@ -230,7 +228,7 @@ def test_a_link_that_was_there_is_still_gone_through(desk: Desk, secret: Path) -
 def test_a_link_that_leads_elsewhere_now_is_not_gone_through(tmp_path: Path, secret: Path) -> None:
     path = tmp_path / "link"
     path.symlink_to(secret / "a")
-    seen = Ledger().snapshot(str(path))
+    seen = take_snapshot(str(path), Blobs())
     path.unlink()
     path.symlink_to(tmp_path / "other")
     with pytest.raises(OSError, match=LINKED):
@@ -246,7 +244,6 @@ def test_a_file_with_an_odd_name_that_a_command_changed_is_named(
     watched: Watched, name: str, shown: str
 ) -> None:
     watched.put(name, b"1\n")
-    watched.survey()
     watched.command(lambda: watched.put(name, b"22\n"))
     (row,) = planned(watched).files
     assert (Path(str(row["path"])).name, row["fault"]) == (shown, ODD_NAME)

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from tests.session.rig import PATIENCE, Rig
 
-from eca_nvim.session.files import surveys
+from eca_nvim.session.files import turn_recorder
 
 
 @pytest.fixture
@@ -17,8 +17,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give a survey of the workspace the time of a busy machine."""
-    monkeypatch.setattr(surveys, "WAIT_LIMIT", PATIENCE)
+    """Give a tree of the workspace the time of a busy machine."""
+    monkeypatch.setattr(turn_recorder, "WAIT_LIMIT", PATIENCE)
 
 
 @pytest.fixture

@@ -337,10 +337,10 @@ class Rig:
         await self.view.until(answers)
         return answers()[-1]
 
-    async def surveyed(self) -> None:
-        """Wait until all that waited for a survey is done, and for another survey."""
+    async def stored(self) -> None:
+        """Wait until all that waited for a tree is done, and for another tree."""
         done = anyio.Event()
-        self.session.surveyor.after_survey(lambda _: done.set())
+        self.session._recorder.after_tree(lambda _: done.set())
         with anyio.fail_after(PATIENCE):
             await done.wait()
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import TypeAlias
 
 import pytest
+from tests.review.desk import Trees
 from tests.support.calls import eca_call
 from tests.support.told import Recorder
 
@@ -26,7 +28,6 @@ from eca_nvim.chat.vocabulary.events import (
 from eca_nvim.chat.vocabulary.ops import ViewOp
 from eca_nvim.nvim.frames import FrameQueue, packed
 from eca_nvim.redaction import Redactor
-from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.options import Options
@@ -104,7 +105,9 @@ def stranger(number: int) -> Batch:
 def work(batches: Sequence[Batch]) -> tuple[int, int, int]:
     """Hear events, some at a time; gives calls of functions, ops and bytes for the screen."""
     screen, persistence = Screen(), Persistence(None, Screen(), 0)
-    chats = Chats(screen, RenderSettings(folders=("/workspace",)), Ledger())
+    chats = Chats(
+        screen, RenderSettings(folders=("/workspace",)), Trees(Path("/workspace"), None).ledger
+    )
     chats.outside = lambda _server: Recorder()
     options = Options("eca", chats, persistence, screen, lambda: None, dict)
     trust = Trust("eca", chats, persistence)

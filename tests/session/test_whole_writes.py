@@ -6,6 +6,7 @@ import difflib
 from pathlib import Path
 
 import pytest
+from tests.review.desk import Trees
 from tests.session.rig import FakeAgent, Rig
 from tests.support.calls import eca_call
 
@@ -21,7 +22,6 @@ from eca_nvim.chat.vocabulary.events import (
 )
 from eca_nvim.chat.vocabulary.ops import BlockKind, Notify, OpenBlock, SetHeader, ShowDiff
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan
-from eca_nvim.review.ledger import Ledger
 from eca_nvim.session.files.whole_writes import with_actual_diff
 
 pytestmark = pytest.mark.anyio
@@ -224,7 +224,9 @@ def test_a_change_that_came_too_late_is_found_by_its_new_text(
 ) -> None:
     fill(path, after)
     call = ToolCall("t", changes=(FileChange(str(path), "", 0, 0, old=old, new=new),))
-    event = with_actual_diff(Chat("a"), ToolFinished(call), Ledger().seen_before)
+    event = with_actual_diff(
+        Chat("a"), ToolFinished(call), Trees(Path("/workspace"), None).ledger.seen_before
+    )
     assert isinstance(event, ToolFinished)
     assert event.call.changes is not None
     [change] = event.call.changes

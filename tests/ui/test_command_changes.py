@@ -1,5 +1,6 @@
 """Changes of a shell command: listed and undone, while the user writes files."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def ran(path: Path, made: Path) -> Steps:
 @pytest.fixture
 def nvim(start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path) -> Neovim:
     """Show a chat whose command runs and has changed code.txt and made.txt, beside mine.txt."""
+    subprocess.run(["git", "init", "-q", str(workspace)], check=True)
     (workspace / "code.txt").write_text("1\n2\n3\n")
     (workspace / "mine.txt").write_text("mine\n")
     script = ran(workspace / "code.txt", workspace / "made.txt")

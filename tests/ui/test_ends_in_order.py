@@ -24,7 +24,6 @@ from tests.ui.talk import catch_up, draft, host_of, say, wait_idle, wait_line
 from eca_nvim.chat.vocabulary.intents import INTENTS
 from eca_nvim.disk.private import KINDS
 from eca_nvim.protocol.acp import AGENT_REQUESTS
-from eca_nvim.review.snapshots import SMALL
 
 pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
@@ -97,7 +96,7 @@ LOGINS = [
 ]
 FIELDS = {"one": {"type": "string"}, "two": {"type": "string"}}
 DONE = update("tool_call_update", status="completed")
-LONG = "a line\n" * (SMALL // 6)  # a text that is kept in a file
+LONG = "a line\n" * 2000  # a text that is kept in a file
 RUNS_ON = "sleep 600"
 UNSENT = "words that were not sent"
 

@@ -21,8 +21,6 @@ from tests.support.script import OFFSPRING, Steps, expect, handshake, offspring,
 from tests.support.servers import scripted_acp
 from tests.ui.talk import asks, host_of, say, start_chat, wait_idle, wait_line
 
-from eca_nvim.review.snapshots import SMALL
-
 pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 DEADLINE = 60.0
@@ -159,7 +157,7 @@ def test_nothing_is_left_after_requests_for_files_without_the_guardian(
     """Their threads delayed the end of the host, and kept its exit work from running."""
     (workspace / ".hg").mkdir()
     file = workspace / "a.txt"
-    long = "a line\n" * SMALL  # so that it is kept in a file
+    long = "a line\n" * 2000  # so that it is kept in a file
     file.write_text(f"one\n{long}")
     scripted = Scripted(tmp_path)
     scripted.play([read(file), write(file, f"two\n{long}")])
@@ -219,9 +217,10 @@ def test_nothing_is_left_of_a_host_that_had_several_servers(
 
 
 def test_nothing_is_left_of_what_a_host_starts_for_itself(
-    start_nvim: StartNeovim, scripted_server: PrepareScript, tmp_path: Path
+    start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path, tmp_path: Path
 ) -> None:
-    """Here: of the git that it asks which files are ignored."""
+    """Here: of the git that stores the workspace."""
+    (workspace / ".git").mkdir()
     git = tmp_path / "git"
     git.write_text(f"#!/bin/sh\nexec {SLEEP}\n")
     git.chmod(0o755)

@@ -1,5 +1,6 @@
 """Rolling back a chat with its files: one question, and nothing saved since is lost."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ def wrote(path: Path) -> Steps:
 
 @pytest.fixture
 def server(scripted_server: PrepareScript, workspace: Path) -> ScriptedServer:
+    subprocess.run(["git", "init", "-q", str(workspace)], check=True)
     code = workspace / "code.txt"
     code.write_text("1\n2\n3\n")
     return scripted_server(

@@ -8,8 +8,8 @@ import pytest
 from tests.support.editor import Neovim
 
 from eca_nvim.review.change_list import Present, entries
-from eca_nvim.review.earlier_states import FileRecord, TurnChanges
 from eca_nvim.review.snapshots import Blobs, take_snapshot
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 REVERT = """
 local path, changes = ...

@@ -50,7 +50,7 @@ end
 ---@param buf integer
 ---@return boolean
 function M.is_lost(buf)
-  return chains[buf].lost == true
+  return not chains[buf] or chains[buf].lost == true
 end
 
 --- Is a block on the page of older messages that is being drawn, or the placeholder for them?

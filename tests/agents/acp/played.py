@@ -31,7 +31,7 @@ from eca_nvim.protocol.acp.sessions import NewSessionResult, StopReason
 from eca_nvim.protocol.acp.tool_call import RequestPermission
 from eca_nvim.protocol.acp.updates import SessionUpdated
 from eca_nvim.protocol.base.codec import Body, decode_as, decode_body
-from eca_nvim.review.snapshots import Blob, Snapshot
+from eca_nvim.review.snapshots import Blobs, Snapshot
 from eca_nvim.session.files.whole_writes import CallEvent, with_actual_diff
 
 RECORDINGS: Final = tuple(sorted(path.stem for path in ACP_RECORDINGS.glob("*.jsonl")))
@@ -117,10 +117,13 @@ class _Session:
         self.driver.hear_exactly(end)
 
 
+_BLOBS = Blobs()
+
+
 def _file_before(_chat: Chat, _block: ToolBlock | None, path: str) -> Snapshot:
     """Return a file of the recorded workspace, where only one was."""
     text = FILES.get(path.rpartition("/")[2])
-    return Snapshot() if text is None else Snapshot(Blob(text, b"", None))
+    return Snapshot() if text is None else Snapshot(_BLOBS.keep(text))
 
 
 def _request(item: Mapping[str, Any]) -> Iterator[str]:

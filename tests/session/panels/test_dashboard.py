@@ -35,8 +35,8 @@ from eca_nvim.chat.vocabulary.query_intents import PlanUndo, UndoTurn
 from eca_nvim.chat.vocabulary.states import TurnEnd
 from eca_nvim.chat.vocabulary.turn_events import Job, TurnBegan, TurnEnded, UsageReported
 from eca_nvim.review.change_list import changed_lines
-from eca_nvim.review.earlier_states import FileRecord, TurnChanges
-from eca_nvim.review.snapshots import Blob, Snapshot
+from eca_nvim.review.snapshots import Blobs, Snapshot
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 from eca_nvim.session.panels import dashboard
 
 pytestmark = pytest.mark.anyio
@@ -168,7 +168,8 @@ def test_many_changes_are_counted_once_each_some_at_a_time(monkeypatch: pytest.M
 
     monkeypatch.setattr(dashboard, "changed_lines", count)
     absent = Snapshot()
-    after = [Snapshot(Blob(b"", b"%d" % it, None)) for it in range(300)]
+    blobs = Blobs()
+    after = [Snapshot(blobs.of_store(str(it))) for it in range(300)]
     files = {f"{at}": FileRecord(absent, it) for at, it in enumerate(after)}
     lines = dashboard._Lines()
     lines.look([TurnChanges("a", 1, "", files)])

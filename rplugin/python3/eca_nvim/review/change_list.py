@@ -20,7 +20,6 @@ from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.render.panel_rows import used_file_rows
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.text.text_differences import spans
-from eca_nvim.review.earlier_states import FileRecord, TurnChanges
 from eca_nvim.review.snapshots import Snapshot
 from eca_nvim.review.text_changes import (
     Change,
@@ -31,6 +30,7 @@ from eca_nvim.review.text_changes import (
     locate,
     text_of,
 )
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 
 def list_used_files(chat: Chat, turns: Sequence[TurnChanges]) -> Table:

@@ -20,6 +20,7 @@ import json
 import os
 import sys
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -53,6 +54,8 @@ BATCH: Final = 5000
 FEW: Final = 1 << 20
 """Bytes of an index that lists few files: some thousands."""
 LATE: Final = "it was written while the checkpoint was made"
+NAMED: Final = 100
+"""Files that are named to git at once."""
 _LINK: Final = "120000"
 _MODES: Final = "modes"
 
@@ -282,14 +285,42 @@ class CheckpointStore:
             found[path] = _stored(kind, blob, modes.get(path))
         return found
 
+    def folders(self, tree: str, root: str) -> list[str]:
+        """Return the folders below a folder of a tree, by relative path. Raises GitFailed."""
+        name = name_digest(os.fsencode(root))
+        listed = self.git("ls-tree", "-r", "-d", "--name-only", "-z", f"{tree}:{name}")
+        return [os.fsdecode(it) for it in listed.split(b"\0") if it]
+
+    def present(self, tree: str, root: str, paths: Iterable[str]) -> Iterator[str]:
+        """Yield those of some files that a folder of a tree has. Raises GitFailed."""
+        asked = [it.removeprefix(f"{root}/") for it in paths if it.startswith(f"{root}/")]
+        place = f"{tree}:{name_digest(os.fsencode(root))}"
+        for first in range(0, len(asked), NAMED):
+            some = asked[first : first + NAMED]
+            listed = self.git("ls-tree", "--name-only", "-z", place, "--", *some)
+            yield from (f"{root}/{os.fsdecode(it)}" for it in listed.split(b"\0") if it)
+
     def content(self, blob: str) -> bytes:
         """Return a stored content. Raises GitFailed."""
-        return run_git(self._folder, "cat-file", "blob", blob)
+        with suppress(OSError, zlib.error):  # most are no more than a file, and a process takes ms
+            packed = (self._folder / "objects" / blob[:2] / blob[2:]).read_bytes()
+            return zlib.decompress(packed).partition(b"\0")[2]
+        return self.git("cat-file", "blob", blob)
+
+    def git(self, task: str, *arguments: str, fed: bytes = b"") -> bytes:
+        """Run a task of git for the repository, which is made first. Raises GitFailed."""
+        make_repository(self._folder)
+        return run_git(self._folder, task, *arguments, fed=fed)
 
     def _modes(self, tree: str, name: str) -> Mapping[bytes, int]:
         kept = run_git(self._folder, "cat-file", "blob", f"{tree}:{_MODES}-{name}")
         pairs = (entry.split(b" ", 1) for entry in kept.split(b"\0") if entry)
         return {path: int(mode, 8) for mode, path in pairs}
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything was stored yet."""
+        return (self._folder / "HEAD").exists()
 
     # --- checkpoints ------------------------------------------------------------------------------
 
@@ -302,7 +333,7 @@ class CheckpointStore:
 
     def checkpoints(self) -> list[Checkpoint]:
         """Return what is kept, newest first; nothing if there is no store yet."""
-        if not (self._folder / "HEAD").exists():
+        if not self.exists:
             return []
         form = "--format=%(refname)%00%(tree)%00%(contents)%00"
         listed = run_git(self._folder, "for-each-ref", form, REFERENCES).decode(errors="replace")

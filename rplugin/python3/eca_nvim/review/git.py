@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from eca_nvim.guardian import MARK, marked
 from eca_nvim.spawn import child_environment
 from eca_nvim.threads import run_beside
 
@@ -198,7 +199,7 @@ def _run(
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment,
+            env=environment if MARK in environment else marked(environment),
             cwd=folder,
             start_new_session=True,
             pass_fds=() if lock is None else (lock,),

@@ -2,8 +2,8 @@
 
 Rules kept here:
 - Regular files up to a limit only; any other snapshot has a fault that says why.
-- Large contents are stored in a folder that only the user can read. Each is removed with the last
-  snapshot that needs it, and all of them when the host ends.
+- Contents are stored in a folder that only the user can read. Each is removed with the last
+  snapshot that needs it, and all of them when the host ends. `turn_store.py` keeps them for longer.
 - Content is bytes: encodings and line ends play no part.
 - A snapshot stores the real path of its file. The file is restored there, and only if its path
   still leads there: never through a link that was made later.
@@ -17,19 +17,17 @@ import stat
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from hashlib import sha256
+from hashlib import sha1
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
 from eca_nvim.disk.private import PrivateFolder
-from eca_nvim.disk.replacing import remove, replace
+from eca_nvim.disk.replacing import remove, replace, set_mode
 from eca_nvim.paths import open_regular
 
-SMALL = 1 << 14
-"""Bytes of a content that is kept in memory, at most."""
 MOST_SNAPSHOT_BYTES = 1 << 24
 """Bytes of a file that can be stored, at most."""
 LINKED = "a link leads elsewhere now"
@@ -37,62 +35,75 @@ LOST = "its earlier content was stored in a file that is gone or changed"
 
 
 class Blob:
-    """A content, in memory or in a file of ours."""
+    """A content: git's id of it, and the file of ours that holds it, unless a store does."""
 
-    __slots__ = ("__weakref__", "_content", "_path", "digest", "size")
+    __slots__ = ("__weakref__", "_read", "digest", "path")
 
-    def __init__(self, content: bytes, digest: bytes, path: Path | None) -> None:
+    def __init__(self, digest: str, path: Path | None, read: Callable[[str], bytes]) -> None:
         self.digest = digest
-        self.size = len(content)
-        self._path = path
-        self._content = content if path is None else b""
-        if path is not None:
-            path.write_bytes(content)
+        self.path = path
+        self._read = read
 
     def read(self) -> bytes:
-        """Return the content. Raises OSError if our file was removed or changed."""
-        if self._path is None:
-            return self._content
+        """Return the content. Raises OSError if it was removed or changed."""
+        if self.path is not None:
+            with suppress(OSError):
+                content = self.path.read_bytes()
+                if _digest(content) == self.digest:
+                    return content
         with suppress(OSError):
-            content = self._path.read_bytes()
-            if _digest(content) == self.digest:
-                return content
+            return self._read(self.digest)
         raise OSError(errno.EIO, LOST)
 
 
-def _digest(content: bytes) -> bytes:
-    return sha256(content).digest()
+def _digest(content: bytes) -> str:
+    """Return git's id of a content."""
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _nowhere(_digest: str) -> bytes:
+    raise OSError(errno.ENOENT, LOST)
 
 
 class Blobs:
-    """Stores contents; `size` is their number of bytes."""
+    """Stores contents in files of ours; `size` is their number of bytes.
 
-    def __init__(self) -> None:
+    stored: reads what only a store has, by git's id. Raises OSError.
+    """
+
+    def __init__(self, stored: Callable[[str], bytes] = _nowhere) -> None:
         self.size = 0
+        self._stored = stored
         self._folder = PrivateFolder("eca-checkpoints-")
         self._numbers = count(1)
+        self._known = WeakValueDictionary[str, Blob]()
 
-    def keep(self, content: bytes, like: Blob | None = None) -> Blob:
-        """Store a content; returns the blob `like` if that holds it already. Raises OSError."""
-        digest = _digest(content)
-        if like is not None and like.digest == digest:
-            return like
-        large = len(content) > SMALL
-        path = self._folder.path / str(next(self._numbers)) if large else None
-        blob = Blob(content, digest, path)
-        self.size += blob.size
-        weakref.finalize(blob, self._forget, blob.size, path).atexit = False
+    def keep(self, content: bytes) -> Blob:
+        """Store a content, unless it is stored already. Raises OSError."""
+        blob = self.of_store(_digest(content))
+        if blob.path is None:
+            path = self._folder.path / str(next(self._numbers))
+            path.write_bytes(content)
+            blob.path = path
+            self.size += len(content)
+            weakref.finalize(blob, self._forget, len(content), path).atexit = False
         return blob
+
+    def of_store(self, digest: str) -> Blob:
+        """Return a content that a store has, by git's id."""
+        known = self._known.get(digest)
+        if known is None:
+            known = self._known[digest] = Blob(digest, None, self._stored)
+        return known
 
     def remove(self) -> None:
         """Remove all files."""
         self._folder.remove()
 
-    def _forget(self, size: int, path: Path | None) -> None:
+    def _forget(self, size: int, path: Path) -> None:
         self.size -= size
-        if path is not None:
-            with suppress(OSError):
-                path.unlink()
+        with suppress(OSError):
+            path.unlink()
 
 
 class Snapshot(Struct, frozen=True):
@@ -135,15 +146,12 @@ class Snapshot(Struct, frozen=True):
             return False
         if self.blob is None or other.blob is None:
             return self.blob is other.blob
-        return self.blob.digest == other.blob.digest and self.place == other.place
+        is_same = self.blob.digest == other.blob.digest and self.mode == other.mode
+        return is_same and self.place == other.place
 
 
-MakeSnapshot: TypeAlias = Callable[[bytes, int, str], Snapshot]
-"""Makes a snapshot from a content, permissions and a real path."""
-
-
-def take_snapshot(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snapshot:
-    """Take a snapshot of a file; if its content is that of `like`, it is shared. Never raises."""
+def take_snapshot(path: str, blobs: Blobs) -> Snapshot:
+    """Take a snapshot of a file. Never raises."""
     place = ""
     try:
         place = os.path.realpath(path)
@@ -160,7 +168,7 @@ def take_snapshot(path: str, blobs: Blobs, like: Snapshot | None = None) -> Snap
     except (OSError, ValueError) as fault:
         return Snapshot(fault=_reason(fault), place=place)
     try:
-        blob = blobs.keep(content, like.blob if like is not None else None)
+        blob = blobs.keep(content)
     except OSError as fault:
         return Snapshot(fault=f"it could not be stored: {_reason(fault)}", place=place)
     return Snapshot(blob, stat.S_IMODE(found.st_mode), place)
@@ -185,6 +193,7 @@ def restore_file(path: str, snapshot: Snapshot) -> None:
         remove(snapshot.place, snapshot.missing)
     else:
         replace(snapshot.place, snapshot.blob.read(), snapshot.mode)
+        set_mode(snapshot.place, snapshot.mode)
 
 
 def still_leads_there(path: str, snapshot: Snapshot) -> bool:

@@ -23,13 +23,13 @@ from eca_nvim.chat.text.safe_text import literal_name, one_line
 from eca_nvim.chat.vocabulary.ops import Segment
 from eca_nvim.disk.replacing import FileDamaged
 from eca_nvim.review.change_list import Present, Table, snapshot_text
-from eca_nvim.review.earlier_states import FileRecord, TurnChanges
 from eca_nvim.review.ledger import Ledger
 from eca_nvim.review.snapshots import LINKED, LOST, Snapshot, restore_file, still_leads_there
-from eca_nvim.review.survey import ODD_NAME
 from eca_nvim.review.text_changes import counts
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 
 NOTHING = "nothing to undo"
+ODD_NAME = "not read because of its name"
 NO_FILE = "no file to restore"
 _COUNTS = 8
 """Screen cells of the counts of lines."""
@@ -298,7 +298,7 @@ class _Undoing:
         self._ledger = ledger
         self._order = {path: place for place, path in enumerate(self.files)}
         self._failed: dict[str, str] = {}
-        self._unplaced: set[bytes] = set()
+        self._unplaced: set[str] = set()
 
     def place_in_order(self, path: str) -> tuple[bool, int]:
         """Return the sort key of a file: deleted files come last."""
@@ -307,7 +307,7 @@ class _Undoing:
     def undo(self, path: str, asked: Snapshot | None) -> UndoOutcome:
         """Restore a file unless it differs from `asked`; None: it is known to differ."""
         before = self.files[path].before
-        now = self._ledger.snapshot(path, self.files[path].after)
+        now = self._ledger.snapshot(path)
         outcome = UndoOutcome(path, self._objection(path, now, asked))
         if outcome.fault is None:
             outcome = _restore(path, before)
@@ -323,7 +323,7 @@ class _Undoing:
         for path in paths:
             record = self.files[path]
             if record.before.same_as(record.after):
-                now = self._ledger.snapshot(path, record.after)
+                now = self._ledger.snapshot(path)
                 if now.same_as(record.before):
                     self._swap_records(path, now)
 

@@ -1,10 +1,9 @@
-"""Workspace: finds the files in some folders, with what shows later that one has changed.
+"""Workspace: lists the files below a folder.
 
 Rules kept here:
-- Regular files only; links are not followed.
+- Links are not followed.
 - Generated files are excluded: folders of version control, caches that are marked as such, and
   whatever git ignores, if git is installed.
-- A workspace with more than `MOST_FILES` files is refused as a whole.
 """
 
 import os
@@ -17,8 +16,6 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from shutil import which
 from typing import Final, TypeAlias
-
-from msgspec import Struct
 
 from eca_nvim.review.git import (
     CHECK_INTERVAL,
@@ -72,51 +69,9 @@ def _wait_for_output(program: subprocess.Popen[bytes], check: Check) -> bytes:
     return b""
 
 
-MOST_FILES = 20_000
 _EXCLUDED = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
 _MARKS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
 """Files that mark their folder as one that can be generated again."""
-
-
-class UnknownWorkspace(Exception):
-    """Raised when the files of a workspace cannot be found; the text says why."""
-
-
-class FileStat(Struct, frozen=True):
-    """What the file system says of a file.
-
-    changed, written: ns since 1970 (of the inode, of the content). size: bytes. number: the inode.
-    mode: permissions.
-    """
-
-    changed: int
-    written: int
-    size: int
-    number: int
-    mode: int
-
-
-class WorkspaceFiles(Struct, frozen=True):
-    """Files by path, all folders that were read, and the excluded files and folders."""
-
-    files: dict[str, FileStat]
-    folders: frozenset[str]
-    excluded: frozenset[str]
-
-
-def walk(folders: Sequence[str], check: Check = lambda: None) -> WorkspaceFiles:
-    """Find all files below some folders. Raises UnknownWorkspace, and what `check` raises."""
-    files: dict[str, FileStat] = {}
-    found: set[str] = set()
-    excluded: set[str] = set()
-    for folder in folders:
-        for inner, entries in walk_folders(folder, excluded, check):
-            found.add(inner)
-            files |= _files(entries)
-            check()
-            if len(files) + len(found) > MOST_FILES:
-                raise UnknownWorkspace(f"the workspace has more than {MOST_FILES:,} files")
-    return WorkspaceFiles(files, frozenset(found), frozenset(excluded))
 
 
 def walk_folders(
@@ -148,28 +103,6 @@ def _entries(folder: str) -> list[os.DirEntry[str]] | None:
         return None
 
 
-def _files(entries: Sequence[os.DirEntry[str]]) -> Iterator[tuple[str, FileStat]]:
-    for entry in entries:
-        with suppress(OSError):  # removed meanwhile
-            found = entry.stat(follow_symlinks=False)
-            if stat.S_ISREG(found.st_mode):
-                yield entry.path, _file_stat(found)
-
-
-def stat_file(path: str) -> FileStat | None:
-    """Return the stat of one file, None if there is no regular file."""
-    try:
-        found = os.lstat(path)
-    except (OSError, ValueError):
-        return None
-    return _file_stat(found) if stat.S_ISREG(found.st_mode) else None
-
-
-def _file_stat(found: os.stat_result) -> FileStat:
-    mode = stat.S_IMODE(found.st_mode)
-    return FileStat(found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, mode)
-
-
 def _ignored(folder: str, check: Check) -> frozenset[str]:
     """Return the paths that git ignores in a folder; none where git does not work."""
     options = ("--others", "--ignored", "--exclude-standard", "--directory")
@@ -196,7 +129,7 @@ def list_files(folder: str) -> bytes:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """Yield the files of a folder, without version control and caches, as a survey sees them."""
+    """Yield the files of a folder, without version control and caches."""
     check = _limit()
     with suppress(_TooLong):
         for inner, entries in walk_folders(folder, set(), check):

@@ -90,6 +90,7 @@ class Chats:
         chat = self.table.get(chat_id)
         if chat is None:
             chat = self.table[chat_id] = Chat(chat_id)
+            chat.turn.number = self._ledger.last_numbers.get(chat_id, 0)
             self._view.push([ops.Emit("EcaChatOpened", {"chat": chat_id})])
             self.assign(chat, server or self.default_server)
         return chat

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from eca_nvim.agents.abilities import AgentRefused
 from eca_nvim.agents.base import AgentExit
+from eca_nvim.chat.model.blocks import ToolBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.text.safe_text import one_line
 from eca_nvim.chat.user_actions.approvals import is_still_approved
@@ -23,9 +24,10 @@ from eca_nvim.chat.vocabulary import effects, events, ops, options, requests, st
 from eca_nvim.chat.vocabulary.contexts import Context, DiffContext
 from eca_nvim.redaction import Redactor
 from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.tree_changes import TreeRequest
 from eca_nvim.server.find import Finding
 from eca_nvim.session.chats import Chats
-from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.incoming import IncomingEvents
 from eca_nvim.session.login import Login
 from eca_nvim.session.options import Options
@@ -110,7 +112,6 @@ class NamedServer(effects.Outside):
 
         It is queued if the chat would ask less than was set in it.
         """
-        self._servers.surveyor.request()
         if not self.options.sending(prompt):
             return
         agent = self.process.use()
@@ -153,12 +154,12 @@ class NamedServer(effects.Outside):
             agent.give_up(chat_id)
 
     def decide(self, decision: effects.Decision) -> None:
-        """Answer a call. An approval does not overtake one that waits for a survey."""
-        surveyor, ledger = self._servers.surveyor, self._servers.ledger
+        """Answer a call. An approval does not overtake one that waits for its tree."""
+        recorder, ledger = self._servers.recorder, self._servers.ledger
         if not decision.allows:
             self._decide(decision)
-        elif ledger.is_watched(decision.home, decision.block) or surveyor.waiting_count:
-            surveyor.after_survey(partial(self._approve, decision))
+        elif ledger.is_watched(decision.home, decision.block) or recorder.waiting_count:
+            recorder.after_tree(partial(self._approve, decision))
         else:
             ledger.approved(decision.home, decision.block)
             self._decide(decision)
@@ -168,12 +169,15 @@ class NamedServer(effects.Outside):
             said = (decision.chat_id, decision.call.id, decision.choice, decision.call)
             agent.decide(*said, decision.writes)
 
-    def _approve(self, decision: effects.Decision, surveyed: bool) -> None:
-        """Approve a call after a survey, unless the turn was stopped or the call has changed."""
+    def _approve(self, decision: effects.Decision, tree: TreeRequest) -> None:
+        """Approve a call after its tree, unless the turn was stopped or the call has changed."""
         chat = self._chats.table.get(decision.home)
         if chat is not None and is_still_approved(chat, decision):
             with isolated(self._view, "allow the call", decision):
-                self._servers.ledger.approved(decision.home, decision.block, surveyed=surveyed)
+                block = chat.blocks.get(decision.block)
+                if isinstance(block, ToolBlock):
+                    block.is_unsure = not tree.is_done
+                self._servers.ledger.approved(decision.home, decision.block, tree)
                 self._decide(decision)
 
     def answer(self, question_id: str, text: str | None) -> None:
@@ -341,7 +345,7 @@ class Servers:
         persistence: Persistence,
         redactor: Redactor,
         ledger: Ledger,
-        surveyor: Surveyor,
+        recorder: TurnRecorder,
         find_files: Callable[[effects.FindFiles], None],
         prompted: Callable[[effects.Prompt], None],
     ) -> None:
@@ -352,7 +356,7 @@ class Servers:
         self.persistence = persistence
         self.redactor = redactor
         self.ledger = ledger
-        self.surveyor = surveyor
+        self.recorder = recorder
         self.find_files = find_files
         self.prompted = prompted
         self.configured: NewChatOptions = {}

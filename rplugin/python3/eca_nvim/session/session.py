@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
-from eca_nvim.chat.model.blocks import Changes, ImageBlock
+from eca_nvim.chat.model.blocks import Changes, ImageBlock, TextBlock
 from eca_nvim.chat.model.chat import Chat
 from eca_nvim.chat.model.display_settings import RenderSettings
 from eca_nvim.chat.text.safe_text import one_line
@@ -39,11 +39,15 @@ from eca_nvim.chat.vocabulary import (
 from eca_nvim.disk.private import sweep
 from eca_nvim.path_risks import Folders, UnfitFolder
 from eca_nvim.redaction import Redactor
+from eca_nvim.review.commands import Commands
+from eca_nvim.review.git import GitFailed
 from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.snapshots import Blobs, take_snapshot
+from eca_nvim.review.tree_changes import TreeRequest
 from eca_nvim.server.find import Finding
 from eca_nvim.session.chats import Chats, now
 from eca_nvim.session.files.call_warnings import NamedFiles
-from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.persistence import Persistence
 from eca_nvim.session.server import MakeAgent, ServerRequest
 from eca_nvim.session.servers import NewChatOptions, Servers
@@ -97,24 +101,26 @@ class Session:
         self._intents_in, self._intents = anyio.create_memory_object_stream[intents.Intent](
             math.inf
         )
-        self._ledger = Ledger(
+        blobs = Blobs(self._stored)
+        commands = Commands(
+            self._take,
+            lambda path: take_snapshot(path, blobs),
+            blobs.keep,
             lambda chat, path: self._used_files(
                 chat, [call_details.FileUsed(path, call_details.Use.WRITTEN)]
             ),
-            lambda chat: self._checkpoints.want(
-                {"kind": "end", "chat": chat.id, "turn": chat.turn.number}
-            ),
         )
+        self._ledger = Ledger(blobs, commands, self._turn_ended)
         self._chats = Chats(view, settings, self._ledger)
         self.resend_pending = self._chats.resend_pending
         self.render_with = self._chats.render_with
         self._folders = folders
         self._settings = settings
-        self.surveyor = Surveyor(self._ledger.attribution, folders)
+        self._recorder = TurnRecorder(self._ledger, lambda: self._checkpoints)
         self._named_files = NamedFiles(self._used_files)
         self._servers = Servers(
             *(make_agent, self._chats, view, persistence, redactor),
-            *(self._ledger, self.surveyor, self._named_files.request, self._prompted),
+            *(self._ledger, self._recorder, self._named_files.request, self._prompted),
         )
         self.web_pages = WebPages(self._chats, self._servers, view)
         self.template_folders = TemplateFolders()
@@ -146,10 +152,9 @@ class Session:
             self._persistence.close()
         finally:
             self._servers.kill()
-            self.surveyor.stop()
             if "_late" in self.__dict__:
                 self._late.images.remove()
-            self._ledger.remove()
+            self._ledger.blobs.remove()
 
     def _save_unsent_prompts(self) -> None:
         """Save the prompts that no agent has received: held, queued, or still an intent."""
@@ -171,7 +176,7 @@ class Session:
         self._persistence.load()
         jobs = (
             *(self._servers.run, self._chats.update_times, self._persistence.keep_writing),
-            *(self.surveyor.run, self._named_files.run, self._after_start),
+            *(self._recorder.run, self._named_files.run, self._after_start),
         )
         with self._intents, self._intents_in:
             async with anyio.create_task_group() as tasks:
@@ -186,8 +191,20 @@ class Session:
         await run_in_thread(sweep)
         with isolated(self._view, "read the templates", self.template_folders):
             await self._late.templates.refresh()
+        with suppress(GitFailed):
+            self._number_turns(await self._recorder.last_numbers())
         self._checkpoints.want()
         self._servers.start(self._checkpoints.run)
+
+    def _number_turns(self, last: Mapping[str, int]) -> None:
+        """Let the turns of chats follow those of earlier Neovims."""
+        self._ledger.number_after(last)
+        for chat in self._chats:
+            more = last.get(chat.id, 0)
+            chat.turn.number += more
+            for block in chat.root.blocks:
+                if isinstance(block, TextBlock) and block.turn:
+                    block.turn += more
 
     @cached_property
     def _late(self) -> _Late:
@@ -211,10 +228,21 @@ class Session:
             lambda line: self._view.push([ops.Notify("warn", line)]), self._chats.changed
         )
 
+    def _stored(self, digest: str) -> bytes:
+        return self._checkpoints.content(digest)
+
+    def _take(self) -> TreeRequest:
+        return self._checkpoints.want()
+
     def _prompted(self, prompt: effects.Prompt) -> None:
         chat = self._chats.get(prompt.chat_id)
         about = {"kind": "prompt", "chat": chat.id, "turn": chat.turn.number}
-        self._checkpoints.want({**about, "title": chat.title or "", "prompt": prompt.text})
+        tree = self._checkpoints.want({**about, "title": chat.title or "", "prompt": prompt.text})
+        self._ledger.commands.turn_began(self._ledger.turn(chat), tree)
+
+    def _turn_ended(self, chat: Chat) -> None:
+        about = {"kind": "end", "chat": chat.id, "turn": chat.turn.number}
+        self._ledger.commands.turn_ended(self._ledger.turn(chat), self._checkpoints.want(about))
 
     # --- the user -------------------------------------------------------------------------------
 
@@ -246,7 +274,7 @@ class Session:
             self._view.push([ops.Answer(number, answer)])
 
     def _table(self) -> Mapping[type[intents.Intent], Handler]:
-        attribution, in_chat = self._ledger.attribution, self._in_chat
+        in_chat = self._in_chat
         return {
             intents.OpenChat: self._open,
             intents.SendPrompt: self._send_prompt,
@@ -270,7 +298,7 @@ class Session:
                 ServerRequest.QUIT
             ),
             login.TerminalEnded: self._terminal_ended,
-            query_intents.FileWritten: attribution.user_writes,
+            query_intents.FileWritten: self._ledger.commands.user_writes,
             query_intents.ChangeFolder: self._change_folder,
         }
 
@@ -280,7 +308,7 @@ class Session:
         from eca_nvim.session.requests.handlers import request_handlers  # noqa: PLC0415
 
         return request_handlers(
-            *(self._chats, self._servers, self._view, self._ledger, self.surveyor),
+            *(self._chats, self._servers, self._view, self._ledger, self._recorder),
             *(self._files, *self._late, self._do),
             lambda: self._checkpoints,
         )

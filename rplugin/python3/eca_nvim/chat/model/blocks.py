@@ -215,7 +215,8 @@ class ToolBlock(Block, eq=False):
     live: the end of what it prints; None once its whole output is known. choices: the answers that
     the agent offers while the call waits. request_id: of its last request for approval. job: the
     command that it has started in the background. partial: what files are to hold, of a call that
-    was allowed in part and has not ended.
+    was allowed in part and has not ended. is_unsure: the files were not stored in time before it
+    ran.
     """
 
     call: call_details.ToolCall = field(default_factory=lambda: call_details.ToolCall(""))
@@ -235,6 +236,7 @@ class ToolBlock(Block, eq=False):
     request_id: str | None = None
     job: turn_events.Job | None = None
     partial: tuple[call_details.PartialWrite, ...] = ()
+    is_unsure: bool = False
 
 
 class GroupBlock(Block, eq=False):

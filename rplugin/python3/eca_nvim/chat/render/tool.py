@@ -28,6 +28,7 @@ from eca_nvim.chat.vocabulary import call_details, ops, turn_events
 from eca_nvim.chat.vocabulary.states import ENDED_CALLS, CallState
 
 FAILED_LINES = 10
+UNSURE = " · earlier state uncertain"
 AWAITS_INPUT = " · waits for input, :Eca stop ends it"
 NO_ANSWER = " · no answer yet: :Eca stop, then :Eca mcp restarts its server"
 LONG_MS = 30_000
@@ -72,6 +73,7 @@ def tool_header(block: ToolBlock, settings: RenderSettings, now: int) -> Sequenc
     if target:
         segments.append((f" {truncate(target, TARGET_CELLS)}", "EcaToolTarget"))
     segments += _stats(block)
+    segments += [(UNSURE, "EcaWarning")] if block.is_unsure else []
     if block.live is not None and block.state not in ENDED_CALLS:
         last_line = truncate(one_line(block.live.last_line), TARGET_CELLS)
         segments += [(f" · {last_line}", "EcaMuted")] if last_line else []

@@ -1,5 +1,5 @@
-"""Files on disk that tool calls change: the diff tab, warnings before a call, surveys around it.
+"""Files on disk that tool calls change: the diff tab, warnings before a call, trees around it.
 
-Rule: a file that cannot be read is reported, its content never guessed. Surveys run in a thread;
-nothing waits long for one.
+Rule: a file that cannot be read is reported, its content never guessed. Git runs in a thread;
+nothing waits long for it.
 """

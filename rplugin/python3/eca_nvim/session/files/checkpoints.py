@@ -15,7 +15,6 @@ import logging
 import os
 import stat
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import anyio
+import anyio.lowlevel
 from msgspec import Struct
 
 from eca_nvim.digests import name_digest
@@ -39,9 +39,12 @@ from eca_nvim.review.checkpoint_store import (
     Checkpoint,
     CheckpointStore,
     StoredFile,
+    Tree,
 )
 from eca_nvim.review.git import GitFailed
 from eca_nvim.review.snapshots import LINKED
+from eca_nvim.review.tree_changes import Moment, TreeRequest
+from eca_nvim.review.turn_store import forget_turns
 from eca_nvim.threads import run_in_thread
 
 FOLDER: Final = "checkpoints"
@@ -50,6 +53,8 @@ MIB: Final = 1 << 20
 NS_PER_DAY: Final = 86_400 * 10**9
 MOST_NAMED: Final = 1000
 """Paths that a checkpoint names: what is missing in it, and what a turn has changed."""
+OFF: Final = "checkpoints are off: see :help eca-option-checkpoints.enabled"
+NO_PROJECT: Final = "no folder of the workspace is in a git repository: git init makes one"
 
 Result = TypeVar("Result")
 
@@ -93,6 +98,7 @@ class Checkpoints:
             name = name_digest(os.fsencode("\n".join(folders.first)))
             place = Path(folder, FOLDER, name)
             self._store = CheckpointStore(place, process, int(min(limits.max_file, MIB) * MIB))
+        self.process = process
         self._folders = folders
         self._limits = limits
         self._warn = warn
@@ -101,8 +107,7 @@ class Checkpoints:
         """What is kept, newest first; None: that was not asked for yet."""
         self._said: str | None = None  # the fault that was said last, None once it is over
         self._lock = anyio.Lock()
-        # What each tree is kept for, if it is, and the moment in ns since 1970.
-        self._wanted = deque[tuple[Mapping[str, object] | None, int]]()
+        self._wanted: list[TreeRequest] = []
         self._is_wanted = anyio.Event()
         self._begun: dict[str, Checkpoint] = {}  # the last prompt of each chat
 
@@ -111,32 +116,50 @@ class Checkpoints:
         """The folders whose files are stored: those that are projects."""
         return tuple(it for it in self._folders if is_project(it))
 
-    def want(self, about: Mapping[str, object] | None = None) -> None:
-        """Take a tree, and keep it for what it is about; None: only so that the next one is quick.
+    def want(self, about: Mapping[str, object] | None = None) -> TreeRequest:
+        """Take a tree, and keep it for what it is about; None: it need not be kept.
 
-        about: `kind`: a `prompt` that is sent now, or the `end` of a turn; `chat` and `turn`; of a
-        prompt the `title` of its chat, and its text, too.
+        It begins after now: one that is taken now may have missed the latest changes. about:
+        `kind`: a `prompt` that is sent now, or the `end` of a turn; `chat` and `turn`; of a prompt
+        the `title` of its chat, and its text, too.
         """
-        if self._store is not None:
-            self._wanted.append((about, time.time_ns()))
+        request = TreeRequest(about)
+        if self._store is None:
+            request.settle(None, OFF)
+        else:
+            self._wanted.append(request)
             self._is_wanted.set()
+        return request
 
     async def run(self) -> None:
         """Take the trees that are wanted until cancelled."""
         while True:
             await self._is_wanted.wait()
             self._is_wanted = anyio.Event()
-            while self._wanted:
-                try:
-                    async with self._lock:
-                        await run_in_thread(partial(self._take, *self._wanted.popleft()))
-                    self._said = None
-                except GitFailed as fault:
-                    self._say(str(fault))
-                except Exception as fault:  # a bug of ours, or of the disk; the chats go on
-                    log.exception("a checkpoint failed")
-                    self._say(f"{fault!r}, see :Eca log")
-                await self._tell()
+            async with self._lock:
+                wanted, self._wanted = self._wanted, []
+                # A prompt waits for no tree: each has one of its own moment. All others share one.
+                groups = [[it] for it in wanted if _is_prompt(it)]
+                groups.append([it for it in wanted if not _is_prompt(it)])
+                taken = [(it, *await self._taken(it)) for it in groups if it]
+            for group, moment, fault in taken:
+                for request in group:
+                    request.settle(moment, fault)
+            await self._tell()
+
+    async def _taken(self, requests: Sequence[TreeRequest]) -> tuple[Moment | None, str | None]:
+        """Take one tree for all who wait; return it, or why there is none."""
+        try:
+            moment = await run_in_thread(partial(self._take, requests))
+        except GitFailed as failed:
+            self._say(str(failed))
+            return None, str(failed)
+        except Exception as failed:  # a bug of ours, or of the disk; the chats go on
+            log.exception("a checkpoint failed")
+            self._say(f"{failed!r}, see :Eca log")
+            return None, f"{failed!r}, see :Eca log"
+        self._said = None
+        return moment, None if moment else NO_PROJECT
 
     async def _tell(self) -> None:
         """Have it shown what is kept; at first all of it is listed."""
@@ -151,12 +174,24 @@ class Checkpoints:
             self._said = fault
             self._warn(f"no checkpoint was made: {fault}")
 
+    async def with_store(self, work: Callable[[CheckpointStore], Result]) -> Result:
+        """Do something with the store. Raises GitFailed."""
+        return await self._do(lambda: work(self._kept))
+
+    def content(self, blob: str) -> bytes:
+        """Return a stored content. Raises OSError."""
+        try:
+            return self._kept.content(blob)
+        except GitFailed as fault:
+            raise OSError(errno.EIO, str(fault)) from fault
+
     async def _do(self, work: Callable[[], Result]) -> Result:
         """Do something with the store. It is done to its end, even if nobody waits any more."""
         async with self._lock:
             with anyio.CancelScope(shield=True):
-                return await run_in_thread(work)
-        raise AssertionError("a shielded scope is never cancelled")
+                done = await run_in_thread(work)
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        return done
 
     @property
     def is_busy(self) -> bool:
@@ -166,25 +201,31 @@ class Checkpoints:
     @property
     def _kept(self) -> CheckpointStore:
         if self._store is None:
-            raise GitFailed("checkpoints are off: see :help eca-option-checkpoints.enabled")
+            raise GitFailed(OFF)
         return self._store
 
-    def _take(self, about: Mapping[str, object] | None, moment: int) -> None:
+    def _take(self, requests: Sequence[TreeRequest]) -> Moment | None:
         """Take a tree of the folders that are projects, and keep it for what it is; blocks."""
-        roots = self.roots
-        if roots and about is not None:
-            self._keep(roots, about, moment)
-        elif roots:
-            self._kept.take(roots)
-            self._prune()
+        roots, began = self.roots, time.time_ns()
+        if not roots:
+            return None
+        if _is_prompt(requests[0]):  # after that the agent may have written
+            began = requests[0].asked
+            tree = self._kept.take(roots, began)
+        else:
+            tree = self._kept.take(roots)
+        moment = Moment(tree, roots, began, time.time_ns())
+        for number, request in enumerate(requests):
+            if request.about is not None:
+                self._keep(tree, roots, request.about, began + number)
+        self._prune()
+        return moment
 
-    def _keep(self, roots: Sequence[str], about: Mapping[str, object], moment: int) -> Checkpoint:
-        """Keep a tree of some folders; with the end of a turn, which files it has changed.
-
-        moment: that of a prompt, after which the agent may have written.
-        """
+    def _keep(
+        self, tree: Tree, roots: Sequence[str], about: Mapping[str, object], moment: int
+    ) -> Checkpoint:
+        """Keep a tree; with the end of a turn, which files it has changed."""
         chat = str(about["chat"])
-        tree = self._kept.take(roots, moment if about["kind"] == "prompt" else None)
         begun = self._begun.get(chat)
         if about["kind"] == "end" and begun is not None:
             changed = self._kept.changes(begun.tree, tree.id, roots)
@@ -195,8 +236,6 @@ class Checkpoints:
         self.known = None if self.known is None else [kept, *self.known]
         if about["kind"] == "prompt":
             self._begun[chat] = kept
-        elif about["kind"] == "end":
-            self._prune()
         return kept
 
     def _prune(self) -> None:
@@ -207,10 +246,12 @@ class Checkpoints:
         kept = [it for it in self._kept.checkpoints() if _may_be_forgotten(it, now)]
         recent = [it for it in kept if now - it.time <= self._limits.days * NS_PER_DAY]
         self._kept.drop(it.id for it in kept[len(recent) :])
+        forget_turns(self._kept, now - int(self._limits.days * NS_PER_DAY))
         self._kept.prune()
         while recent and self._kept.size() > self._limits.size * MIB:
             half = len(recent) // 2
             self._kept.drop(it.id for it in recent[half:])
+            forget_turns(self._kept, recent[half].time)
             self._kept.prune()
             recent = recent[:half]
 
@@ -238,9 +279,9 @@ class Checkpoints:
 
     def _restore(self, checkpoint: Checkpoint, plan: Mapping[str, Change]) -> Restored:
         about = {"kind": "restore", "chat": str(checkpoint.about.get("chat", ""))}
-        began = time.time_ns()
+        began, roots = time.time_ns(), tuple(self._folders)
         about["prompt"] = _name_of_return(checkpoint)
-        kept = self._keep(tuple(self._folders), about, began)
+        kept = self._keep(self._kept.take(roots), roots, about, began)
         now = self._kept.changes(kept.tree, checkpoint.tree, self._folders)
         safe = _what_goes_back(now, checkpoint)
         done: list[str] = []
@@ -291,6 +332,10 @@ def _may_be_forgotten(checkpoint: Checkpoint, now: int) -> bool:
 def is_reviewed(checkpoint: Checkpoint) -> bool:
     """Return whether nothing of what its turn has changed waits for a review."""
     return checkpoint.about.get("reviewed") is not False
+
+
+def _is_prompt(request: TreeRequest) -> bool:
+    return request.about is not None and request.about["kind"] == "prompt"
 
 
 def _what_goes_back(changes: Mapping[str, Change], checkpoint: Checkpoint) -> Mapping[str, Change]:

@@ -28,7 +28,7 @@ from eca_nvim.chat.vocabulary.options import Ability
 from eca_nvim.chat.vocabulary.panels import Action, Ask, Cell, Row
 from eca_nvim.chat.vocabulary.states import CallState, TurnEnd
 from eca_nvim.review.change_list import changed_lines
-from eca_nvim.review.earlier_states import FileRecord, TurnChanges
+from eca_nvim.review.turn_changes import FileRecord, TurnChanges
 from eca_nvim.session.chats import now
 from eca_nvim.session.panels.panel import Answer, Panel, Scene, cell, column, note, rest
 from eca_nvim.session.view import Refused
@@ -37,7 +37,7 @@ UNTITLED: Final = "New chat"
 TITLE_CELLS, WHAT_CELLS, JOB_CELLS = 80, 60, 40
 COUNT_SECONDS: Final = 0.01
 """How long a drawing counts changed lines."""
-_Contents: TypeAlias = tuple[bytes | None, bytes | None]
+_Contents: TypeAlias = tuple[str | None, str | None]
 """The digests of a file's content before and after a turn, by which its lines are known."""
 _BETWEEN: Final[Cell] = (" · ", "EcaMuted", 0)
 _MINUTE_MS: Final = 60_000

@@ -13,7 +13,7 @@ from eca_nvim.session.completion.code import CodeCompletion
 from eca_nvim.session.completion.completion import Completion
 from eca_nvim.session.files.checkpoints import Checkpoints
 from eca_nvim.session.files.diff_tab import EditorFiles, HunkRequests
-from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.installs import Installs
 from eca_nvim.session.login_dialog import LONGEST_TEXT
 from eca_nvim.session.panels import Panels
@@ -41,7 +41,7 @@ def request_handlers(
     servers: Servers,
     view: View,
     ledger: Ledger,
-    surveyor: Surveyor,
+    recorder: TurnRecorder,
     files: EditorFiles,
     images: Images,
     contexts: Contexts,
@@ -100,7 +100,7 @@ def request_handlers(
         **ChatContent(chats, images, view).table,
         **SavedChats(chats, servers, view, checkpoints).table,
         **HunkRequests(chats.get, chats.show, now, ledger.snapshot).table,
-        **ReviewRequests(ledger, surveyor, chats, files, view).table,
+        **ReviewRequests(ledger, recorder, chats, files, view).table,
         **Commits(servers, view, lambda: chats.folders).table,
         **Rewrites(servers, view, lambda: chats.folders, checkpoints).table,
         panels.RestoreCheckpoint: restore,

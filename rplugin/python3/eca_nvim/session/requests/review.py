@@ -6,14 +6,14 @@ from typing import Any
 
 import anyio.lowlevel
 
-from eca_nvim.chat.model.chat import turns_since
+from eca_nvim.chat.model.chat import PastTurn, turns_since
 from eca_nvim.chat.text.safe_text import literal_name
 from eca_nvim.chat.vocabulary import intents, ops, query_intents
 from eca_nvim.review.change_list import Present, Table, entries, list_used_files, snapshot_text
-from eca_nvim.review.earlier_states import TurnChanges
 from eca_nvim.review.ledger import Ledger
-from eca_nvim.review.survey import ODD_NAME
+from eca_nvim.review.turn_changes import TurnChanges
 from eca_nvim.review.undo import (
+    ODD_NAME,
     UndoOutcome,
     UndoPlan,
     done_line,
@@ -26,7 +26,7 @@ from eca_nvim.review.undo import (
 )
 from eca_nvim.session.chats import Chats
 from eca_nvim.session.files.diff_tab import EditorFiles, diff
-from eca_nvim.session.files.surveys import Surveyor
+from eca_nvim.session.files.turn_recorder import TurnRecorder
 from eca_nvim.session.requests import history_edits
 from eca_nvim.session.view import Refused, View
 
@@ -40,10 +40,10 @@ class ReviewRequests:
     """Handles the user's requests about changed files."""
 
     def __init__(
-        self, ledger: Ledger, surveyor: Surveyor, chats: Chats, files: EditorFiles, view: View
+        self, ledger: Ledger, recorder: TurnRecorder, chats: Chats, files: EditorFiles, view: View
     ) -> None:
         self._ledger = ledger
-        self._surveyor = surveyor
+        self._recorder = recorder
         self._chats = chats
         self._files = files
         self._view = view
@@ -68,10 +68,11 @@ class ReviewRequests:
 
     async def _settle(self, chat: str) -> None:
         """Wait until the changes of commands are known; warn of turns where they are not."""
-        lines = [UNSETTLED] if not await self._surveyor.settled() else []
+        lines = [UNSETTLED] if not await self._recorder.settled(chat) else []
         unknown: dict[str, list[str]] = {}
-        for number, why in self._ledger.unknown(chat).items():
-            unknown.setdefault(why, []).append(str(number))
+        for turn in self._ledger.all_turns(chat):
+            if turn.unknown is not None:
+                unknown.setdefault(turn.unknown, []).append(str(turn.number))
         for why, turns in unknown.items():
             where = "turn" if len(turns) == 1 else "turns"
             lines.append(f"what commands changed in {where} {', '.join(turns)} is not known: {why}")
@@ -121,12 +122,13 @@ class ReviewRequests:
         history_edits.require_idle(chat)
         prompt = history_edits.prompt_at(chat, block)
         past, kept = turns_since(chat, prompt), self._ledger.turns(chat.id)
-        turns = [turn for turn in reversed(kept) if turn.number >= past[0].number]
+        past = _numbered(past, self._ledger.all_turns(chat.id))
+        first = min((it.number for it in past if it.number), default=None)
+        turns = [it for it in reversed(kept) if first is not None and it.number >= first]
         paths = [path for turn in turns for path in turn.files]
+        known = {turn.number for turn in self._ledger.all_turns(chat.id)}
         unkept = [
-            turn.prompt
-            for turn in past
-            if turn.may_have_changed and not self._ledger.has_kept(chat.id, turn.number)
+            turn.prompt for turn in past if turn.may_have_changed and turn.number not in known
         ]
         found = plan_undo(turns, await self._present(paths))
         left = UndoPlan([]) if found.again else found
@@ -145,9 +147,10 @@ class ReviewRequests:
         outcomes: list[UndoOutcome] = []
         for outcome in undo(turns, asked, self._ledger, changed):
             outcomes.append(outcome)
-            self._ledger.attribution.changed_by_others([outcome.path])
+            self._ledger.commands.written({outcome.path: self._ledger.snapshot(outcome.path)})
             await anyio.lowlevel.checkpoint()
-        self._ledger.versions[intent.chat] += 1
+        for turn in turns:
+            self._ledger.is_changed(turn)
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_failure(it) for it in outcomes if it.fault is not None]
         touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
@@ -177,7 +180,7 @@ class ReviewRequests:
         return [turn for turn in reversed(self._ledger.turns(chat)) if turn.number in numbers]
 
     async def _list_files(self, intent: query_intents.ListFiles) -> Table | None:
-        await self._surveyor.settled()
+        await self._recorder.settled(intent.chat)
         chat = self._chats.table.get(intent.chat)
         return None if chat is None else list_used_files(chat, self._ledger.turns(chat.id))
 
@@ -189,6 +192,19 @@ class ReviewRequests:
             present[path] = Present(self._ledger.snapshot(path), unsaved.get(path))
             await anyio.lowlevel.checkpoint()
         return present
+
+
+def _numbered(past: Sequence[PastTurn], kept: Sequence[TurnChanges]) -> Sequence[PastTurn]:
+    """Give turns that were replayed the numbers that they had when they ran."""
+    numbered: list[PastTurn] = []
+    left = list(kept)
+    for turn in reversed(past):
+        named = [it for it in left if turn.number in (it.number, 0) and it.prompt == turn.prompt]
+        if named:
+            left = left[: left.index(named[-1])]
+        number = turn.number or (named[-1].number if named else 0)
+        numbered.append(PastTurn(number, turn.prompt, turn.may_have_changed))
+    return numbered[::-1]
 
 
 def _odd(turn: TurnChanges) -> str:

@@ -1,21 +1,23 @@
-"""Commands are surveyed in time, or a message says that they are not; nobody waits long."""
+"""What commands changed is found by trees, or a message says why not; nobody waits long."""
 
-import itertools
+import shutil
+import subprocess
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import anyio
 import anyio.lowlevel
 import pytest
-from tests.review.desk import contents
+from tests.review.desk import contents as all_contents
 from tests.session.rig import PATIENCE, FakeAgent, Rig, words
 from tests.support.calls import eca_call
 
 from eca_nvim.chat.vocabulary import intents
 from eca_nvim.chat.vocabulary.call_details import Subagent, ToolCall
 from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRejected, ToolRequested, ToolRunning
+from eca_nvim.chat.vocabulary.ops import SetHeader
 from eca_nvim.chat.vocabulary.query_intents import (
     ChangeFolder,
     FileWritten,
@@ -26,9 +28,9 @@ from eca_nvim.chat.vocabulary.query_intents import (
 )
 from eca_nvim.chat.vocabulary.requests import ALLOW
 from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
-from eca_nvim.review import workspace
-from eca_nvim.review.survey import Survey, survey
-from eca_nvim.session.files import surveys
+from eca_nvim.review.checkpoint_store import CheckpointStore, Tree
+from eca_nvim.review.git import GitFailed
+from eca_nvim.session.files import turn_recorder
 
 pytestmark = pytest.mark.anyio
 
@@ -40,13 +42,24 @@ COMMAND = eca_call("t", "shell_command", arguments={"command": "do"})
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "a").write_text("1\n2\n3\n")
     (tmp_path / "b").write_text("x\n")
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     return tmp_path
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: it for name, it in all_contents(folder).items() if not name.startswith(".git/")}
+
+
 @pytest.fixture
-async def rig(folder: Path) -> AsyncIterator[Rig]:
+def saved(folder: Path) -> str:
+    """Return where everything is saved."""
+    return str(folder.with_name(f"{folder.name}-saved"))
+
+
+@pytest.fixture
+async def rig(folder: Path, saved: str) -> AsyncIterator[Rig]:
     """Run a session in the folder."""
-    rig = Rig(folders=(str(folder),))
+    rig = Rig(folders=(str(folder),), saved_in=saved)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(rig.session.run)
         yield rig
@@ -56,14 +69,14 @@ async def rig(folder: Path) -> AsyncIterator[Rig]:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Hold every survey until the event is set."""
-    go = threading.Event()
+    """Hold every tree until the event is set."""
+    go, take = threading.Event(), CheckpointStore.take
 
-    def wait(*arguments: Value) -> Survey:
+    def wait(store: CheckpointStore, roots: Sequence[str], until: int | None = None) -> Tree:
         go.wait(PATIENCE)
-        return survey(*arguments)
+        return take(store, roots, until)
 
-    monkeypatch.setattr(surveys, "survey", wait)
+    monkeypatch.setattr(CheckpointStore, "take", wait)
     yield go
     go.set()
 
@@ -168,7 +181,7 @@ async def test_a_command_that_was_stopped_is_not_let_run(rig: Rig, held: threadi
     rig.do(rig.decision("t"), intents.StopTurn("a"))
     await rig.done()
     held.set()
-    while rig.session.surveyor.waiting_count:
+    while rig.session._recorder.waiting_count:
         await anyio.lowlevel.checkpoint()
     assert [told[0] for told in agent.told] == ["prompt", "stop"]
 
@@ -180,11 +193,11 @@ async def test_what_is_let_run_is_what_was_approved(rig: Rig, held: threading.Ev
     other = eca_call("t", "shell_command", arguments={"command": "do worse"})
     agent.say("a", ToolRequested(other, needs_approval=True))
     held.set()
-    await rig.surveyed()
+    await rig.stored()
     assert [told[0] for told in agent.told] == ["prompt"]
     rig.do(rig.decision("t"))
     await rig.done()
-    await rig.surveyed()
+    await rig.stored()
     assert agent.told[1:] == [("decide", "a", "t", ALLOW.id)]
 
 
@@ -199,38 +212,30 @@ async def test_only_the_call_of_the_lane_is_let_run(rig: Rig, held: threading.Ev
     await rig.done()
     agent.say("child", ToolRejected(COMMAND), parent="a")
     held.set()
-    await rig.surveyed()
+    await rig.stored()
     assert [told[0] for told in agent.told] == ["prompt"]
 
 
-async def test_a_slow_survey_holds_nobody_up(
+def headers(rig: Rig) -> str:
+    """Return all headers that were shown again."""
+    return "\n".join("".join(text for text, _ in it.header) for it in rig.view.of(SetHeader))
+
+
+async def test_a_slow_tree_holds_nobody_up(
     rig: Rig, folder: Path, held: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(surveys, "WAIT_LIMIT", 0.01)
+    monkeypatch.setattr(turn_recorder, "WAIT_LIMIT", 0.01)
     agent = await let_run(rig)
     (folder / "a").write_text("changed\n")
     end(agent)
     assert await rig.ask(ListChanges("a", -1)) is None
     assert rig.lines()[0].startswith("the changes of the last commands are not found yet")
-    monkeypatch.setattr(surveys, "WAIT_LIMIT", PATIENCE)
+    monkeypatch.setattr(turn_recorder, "WAIT_LIMIT", PATIENCE)
     held.set()
     planned = await rig.ask(PlanUndo("a", -2))
-    unseen = "cannot be restored: its original text is unknown"
-    assert {words(it["kept"]) for it in planned["rows"]} <= {unseen}
-
-
-async def test_a_survey_that_hangs_is_given_up(
-    rig: Rig, held: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("SURVEY_TIMEOUT", "WAIT_LIMIT"):
-        monkeypatch.setattr(surveys, name, 0.01)
-    end(await let_run(rig))
-    told = "what commands changed in turn 1 is not known: reading the workspace takes too long"
-    for number in itertools.count(1):
-        await rig.ask(ListChanges("a", -number))
-        if told in rig.lines():
-            break
-    assert not held.is_set()
+    late = "cannot be restored: it was written while the checkpoint was made"
+    assert [words(it["kept"]) for it in planned["rows"]] == [late]
+    assert "earlier state uncertain" in headers(rig)
 
 
 async def test_approvals_are_told_in_their_order(rig: Rig, held: threading.Event) -> None:
@@ -242,7 +247,7 @@ async def test_approvals_are_told_in_their_order(rig: Rig, held: threading.Event
     await rig.done()
     assert not agent.approved.is_set()
     held.set()
-    await rig.surveyed()
+    await rig.stored()
     told = [words[2] for words in agent.told if words[0] == "decide"]
     assert told == ["t", *[call.id for call in calls]]
 
@@ -254,7 +259,7 @@ async def test_two_commands_one_after_the_other_are_both_seen(rig: Rig, folder: 
     second = eca_call("second", "shell_command")
     agent.say("a", ToolRequested(second, needs_approval=True))
     rig.do(rig.decision("second"))
-    await rig.surveyed()
+    await rig.stored()
     (folder / "b").write_text("by the second\n")
     agent.say("a", ToolFinished(second))
     end(agent)
@@ -263,81 +268,54 @@ async def test_two_commands_one_after_the_other_are_both_seen(rig: Rig, folder: 
     assert contents(folder) == before
 
 
-async def test_one_reason_is_told_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workspace, "MOST_FILES", 1)
+async def test_one_reason_is_told_once(rig: Rig, folder: Path) -> None:
+    shutil.rmtree(folder / ".git")
     for _ in range(3):
-        end(await let_run(rig))
-        await rig.surveyed()
-    await rig.ask(ListChanges("a", -1))
-    why = "is not known: the workspace has more than 1 files"
-    assert rig.lines()[0] == f"what commands changed in turns 1, 2, 3 {why}"
-    assert len(rig.lines()) == 2
-
-
-async def test_of_a_workspace_too_large_it_is_said(
-    rig: Rig, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workspace, "MOST_FILES", 1)
-    agent = await let_run(rig)
-    (folder / "a").write_text("changed\n")
-    end(agent)
+        agent = await let_run(rig)
+        (folder / "a").write_text("changed\n")
+        end(agent)
+        await rig.stored()
     assert await rig.ask(ListChanges("a", -1)) is None
-    assert rig.lines() == [
-        "what commands changed in turn 1 is not known: the workspace has more than 1 files",
-        "no changes in this chat",
-    ]
+    why = "is not known: no folder of the workspace is in a git repository: git init makes one"
+    told = [f"what commands changed in turns 1, 2, 3 {why}", "no changes in this chat"]
+    assert rig.lines() == told
 
 
-async def test_a_workspace_too_slow_is_not_tried_again(
-    rig: Rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as slow:
-        slow.setattr(surveys, "SURVEY_TIMEOUT", -1.0)
-        end(await let_run(rig))
-        await rig.ask(ListChanges("a", -1))
-    await rig.ask(ListChanges("a", -2))
-    told = "what commands changed in turn 1 is not known: reading the workspace takes too long"
-    assert rig.lines() == [told, "no changes in this chat"] * 2
-
-
-async def test_a_fault_in_a_survey_is_no_end(
-    rig: Rig, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("fault", [GitFailed("git: no space left on device"), ValueError("no")])
+async def test_a_fault_of_the_store_is_no_end(
+    rig: Rig, folder: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     def fail(*_arguments: Value) -> None:
-        raise ValueError("no")
+        raise fault
 
     with monkeypatch.context() as broken:
-        broken.setattr(surveys, "survey", fail)
-        end(await let_run(rig))
-        await rig.ask(ListChanges("a", -1))
-    told = "what commands changed in turn 1 is not known: the survey failed: no"
-    assert rig.lines()[0].startswith(told)
+        broken.setattr(CheckpointStore, "take", fail)
+        agent = await let_run(rig)
+        (folder / "a").write_text("changed\n")
+        end(agent)
+        assert await rig.ask(ListChanges("a", -1)) is None
+    first, *more = rig.lines()
+    assert first.startswith("no checkpoint was made: ")
+    assert more[0].startswith("what commands changed in turn 1 is not known: ")
+    agent.approved = anyio.Event()
+    agent = await let_run(rig)
+    (folder / "b").write_text("changed\n")
+    end(agent)
+    assert await names(rig, -2) == [("b", "lines")]
 
 
-async def test_the_end_of_the_session_waits_for_no_survey(folder: Path) -> None:
-    go, over = threading.Event(), threading.Event()
-
-    def hang(*_arguments: Value) -> None:
-        go.wait(PATIENCE)
-        over.set()
-
-    rig = Rig(folders=(str(folder),))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surveys, "survey", hang)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(rig.session.run)
-            await begin(rig)
-            tasks.cancel_scope.cancel()
-    assert not over.is_set()
-    go.set()
-    rig.session.kill()
+@pytest.fixture
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return another repository."""
+    other = tmp_path_factory.mktemp("other")
+    (other / "mine").write_text("1")
+    subprocess.run(["git", "init", "-q", str(other)], check=True)
+    return other
 
 
 async def test_the_files_of_a_folder_that_is_added_are_not_laid_to_a_command(
-    rig: Rig, tmp_path_factory: pytest.TempPathFactory
+    rig: Rig, other: Path
 ) -> None:
-    other = tmp_path_factory.mktemp("other")
-    (other / "mine").write_text("1")
     agent = await let_run(rig)
     assert await rig.ask(ChangeFolder(str(other), removed=False, request=-1)) == [str(other)]
     (other / "mine").write_text("2")

@@ -1,0 +1,181 @@
+"""Tree changes: what happened to files between two trees, as far as that can be undone.
+
+Rules kept here:
+- A file that a tree lacks may have been there, too, but ignored or refused: it counts as made only
+  if nothing says so, and as deleted only if it is gone.
+- What was there is unknown if a command has changed which files git ignores.
+- Names that cannot be shown or sent are only listed.
+"""
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
+from stat import S_ISREG
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from eca_nvim.chat.model.calls import is_safe_path
+from eca_nvim.review.checkpoint_store import Change, CheckpointStore, StoredFile, Tree
+from eca_nvim.review.snapshots import Blobs, Snapshot
+from eca_nvim.review.turn_changes import UNSEEN
+
+_IGNORE_FILE = ".gitignore"
+
+States: TypeAlias = tuple[Snapshot, Snapshot]
+"""A file before and after."""
+
+
+class Moment(Struct, frozen=True):
+    """The files of some folders at one moment: when the tree was begun and done (ns since 1970)."""
+
+    tree: Tree
+    roots: tuple[str, ...]
+    began: int
+    done: int
+
+
+class TreeRequest:
+    """A tree that was asked for; `moment` or `fault` is set once it is done.
+
+    asked: when that was (ns since 1970).
+    """
+
+    def __init__(self, about: Mapping[str, object] | None = None) -> None:
+        self.about = about
+        self.asked = time.time_ns()
+        self.moment: Moment | None = None
+        self.fault: str | None = None
+        self._then: list[Callable[[], object]] = []
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was taken, or could not be."""
+        return self.moment is not None or self.fault is not None
+
+    def when_done(self, then: Callable[[], object]) -> None:
+        """Call back once it is done, now if it is."""
+        if self.is_done:
+            then()
+        else:
+            self._then.append(then)
+
+    def settle(self, moment: Moment | None, fault: str | None = None) -> None:
+        """Note that it was taken, or why not."""
+        self.moment, self.fault = moment, fault
+        for then in self._then:
+            then()
+        self._then.clear()
+
+
+class Found(Struct, frozen=True):
+    """What differs between two moments: files, and those whose names cannot be shown.
+
+    known: files that were asked for and that the first tree has.
+    """
+
+    files: dict[str, States] = field(default_factory=dict)
+    odd_names: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+
+
+def compare(
+    store: CheckpointStore, blobs: Blobs, before: Moment, after: Moment, asked: Sequence[str] = ()
+) -> Found:
+    """Find what differs between two moments; blocks. Raises GitFailed."""
+    roots = [it for it in before.roots if it in after.roots]
+    found = store.changes(before.tree.id, after.tree.id, roots)
+    regular = {path: (_regular(old), _regular(new)) for path, (old, new) in found.items()}
+    changes = {path: it for path, it in regular.items() if it != (None, None)}
+    was, now = before.tree.refused, after.tree.refused
+    for path in {*now, *was} - changes.keys():
+        gone = path not in now and not _is_there(path)
+        if gone or (path in now and _changed_at(path) >= before.began):
+            changes[path] = (None, None)
+    gone_blobs = {old.blob for old, new in changes.values() if old and not new}
+    kept = {path: it for path, it in changes.items() if _is_changed(path, it, gone_blobs, before)}
+    shown = {path: it for path, it in kept.items() if is_safe_path(path)}
+    folders = _folders(store, before, shown) if any(it[0] is None for it in shown.values()) else {}
+    lost = [path for path, it in shown.items() if _shows_more(store, path, it)]
+    files = dict[str, States]()
+    for path, (old, new) in shown.items():
+        root = next(it for it in roots if path.startswith(f"{it}/"))
+        place = os.path.realpath(root) + path.removeprefix(root)
+        above = list(PurePath(place).parents)[: path.count("/") - root.count("/") - 1]
+        missing = sum(str(it) not in folders.get(root, ()) for it in above)
+        earlier = _state(blobs, old, place, was.get(path), 0 if old else missing)
+        if earlier.is_absent and any(_is_below(path, it) for it in lost):
+            earlier = UNSEEN
+        files[path] = (earlier, _state(blobs, new, place, now.get(path)))
+    known = [it for root in roots for it in store.present(before.tree.id, root, asked)]
+    return Found(files, frozenset(kept.keys() - shown.keys()), frozenset(known))
+
+
+def _regular(file: StoredFile | None) -> StoredFile | None:
+    """Return a file unless it is a link: what links were is not restored."""
+    return None if file is None or file.is_link else file
+
+
+def _state(
+    blobs: Blobs, file: StoredFile | None, place: str, fault: str | None, missing: int = 0
+) -> Snapshot:
+    if file is not None:
+        return Snapshot(blobs.of_store(file.blob), file.mode, place)
+    return Snapshot(place=place, missing=missing) if fault is None else Snapshot(fault=fault)
+
+
+def _is_changed(path: str, change: Change, moved: Collection[str], before: Moment) -> bool:
+    """Return whether a file has changed, rather than what git ignores.
+
+    moved: the contents of files that are gone.
+    """
+    old, new = change
+    if old is not None and new is None:
+        return not _is_there(path)
+    if old is None and new is not None and _changed_at(path) < before.began:  # ns since 1970
+        return new.blob in moved
+    return True
+
+
+def _shows_more(store: CheckpointStore, path: str, change: Change) -> bool:
+    """Return whether git may have ignored files before that it now lists."""
+    old, new = change
+    if PurePath(path).name != _IGNORE_FILE or old is None:
+        return False
+    lines = set(store.content(new.blob).splitlines()) if new else set()
+    return not lines >= set(store.content(old.blob).splitlines())
+
+
+def _is_below(path: str, ignore_file: str) -> bool:
+    return path.startswith(ignore_file.removesuffix(_IGNORE_FILE))
+
+
+def _folders(
+    store: CheckpointStore, before: Moment, paths: Collection[str]
+) -> Mapping[str, Collection[str]]:
+    """Return the real paths of the folders that had files before, by the root above them."""
+    roots = [it for it in before.roots if any(path.startswith(f"{it}/") for path in paths)]
+    return {it: frozenset(_real(it, store.folders(before.tree.id, it))) for it in roots}
+
+
+def _real(root: str, folders: Sequence[str]) -> Iterator[str]:
+    real = os.path.realpath(root)
+    for folder in folders:
+        yield f"{real}/{folder}"
+
+
+def _is_there(path: str) -> bool:
+    """Return whether there is a file, and no link leads to it."""
+    try:
+        return S_ISREG(os.lstat(path).st_mode) and not Path(path).parent.is_symlink()
+    except (OSError, ValueError):
+        return False
+
+
+def _changed_at(path: str) -> int:
+    """Return when a file was changed last (ns since 1970), 0 if there is none."""
+    try:
+        return os.lstat(path).st_ctime_ns
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,235 @@
+"""Turn recorder: finds what commands have changed, and saves what is known of turns.
+
+Rules kept here:
+- A command waits for its tree, at most `WAIT_LIMIT`; so does the user who asks for changes. A
+  prompt and its answer wait for nothing.
+- What is known of a turn is saved whenever it changes, also while its calls run: a kill loses
+  nothing but what has just begun.
+- If the store fails, turns are known as long as this Neovim lives.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+import anyio
+from msgspec import Struct
+
+from eca_nvim.review.checkpoint_store import CheckpointStore
+from eca_nvim.review.commands import Watch
+from eca_nvim.review.git import GitFailed
+from eca_nvim.review.ledger import Ledger
+from eca_nvim.review.snapshots import Snapshot
+from eca_nvim.review.tree_changes import Found, Moment, TreeRequest, compare
+from eca_nvim.review.turn_changes import Step, TurnChanges
+from eca_nvim.review.turn_store import LoadedTurn, TurnStore, saved_turn
+
+if TYPE_CHECKING:
+    from eca_nvim.session.files.checkpoints import Checkpoints
+
+WAIT_LIMIT = 5.0
+"""Seconds that an approved command, or the user, waits for a tree at most."""
+
+log = logging.getLogger(__name__)
+
+AfterTree: TypeAlias = Callable[[TreeRequest], object]
+
+
+class _Waiting(Struct, frozen=True):
+    """A callback for a tree, or for a `deadline` (in the loop's time)."""
+
+    tree: TreeRequest
+    deadline: float
+    callback: AfterTree
+
+
+class TurnRecorder:
+    """Records the turns of a ledger in the store."""
+
+    def __init__(self, ledger: Ledger, checkpoints: Callable[[], Checkpoints]) -> None:
+        self._ledger = ledger
+        self._checkpoints = checkpoints
+        self._ready_in, self._ready = anyio.create_memory_object_stream[Watch](math.inf)
+        self._waiting_in, self._waiting = anyio.create_memory_object_stream[_Waiting](math.inf)
+        self.waiting_count = 0
+        """How many callbacks still wait for a tree."""
+        self._unsaved: dict[TurnChanges, None] = {}
+        self._is_unsaved = anyio.Event()
+        self._progress = anyio.Event()
+        self._own: set[str] = set()
+        self._commits: dict[str, str] = {}
+        ledger.commands.ready = self._ready_in.send_nowait
+        ledger.changed = self._changed
+
+    def after_tree(self, callback: AfterTree) -> None:
+        """Call back when the workspace was stored, or after `WAIT_LIMIT`; in order."""
+        self.waiting_count += 1
+        deadline = anyio.current_time() + WAIT_LIMIT
+        self._waiting_in.send_nowait(_Waiting(self._checkpoints().want(), deadline, callback))
+
+    async def run(self) -> None:
+        """Record until cancelled."""
+        async with (
+            self._ready_in,
+            self._ready,
+            self._waiting_in,
+            self._waiting,
+            anyio.create_task_group() as tasks,
+        ):
+            for job in (self._approve, self._compare, self._save):
+                tasks.start_soon(job)
+
+    async def _approve(self) -> None:
+        async for waiting in self._waiting:
+            done = anyio.Event()
+            waiting.tree.when_done(done.set)
+            with anyio.move_on_after(max(0.0, waiting.deadline - anyio.current_time())):
+                await done.wait()
+            self.waiting_count -= 1
+            waiting.callback(waiting.tree)
+
+    # --- what commands changed ------------------------------------------------------------------
+
+    async def settled(self, chat: str) -> bool:
+        """Load what earlier Neovims know, and wait until the changes of ended calls are known.
+
+        At most `WAIT_LIMIT`; returns whether they are.
+        """
+        self._ledger.commands.look(chat)
+        with anyio.move_on_after(WAIT_LIMIT):
+            try:
+                await self._load(chat)
+            except GitFailed as fault:
+                log.info("turns of earlier Neovims are not loaded: %s", fault)
+            while not self._ledger.commands.is_settled:
+                await self._progress.wait()
+        return self._ledger.commands.is_settled
+
+    async def _compare(self) -> None:
+        async for watch in self._ready:
+            if not self._ledger.commands.is_ready(watch):
+                continue  # it has ended while others were compared
+            try:
+                found, is_shared = await self._found(watch)
+            except Exception as fault:  # a bug of ours, or of the disk; the chats go on
+                log.exception("what a command has changed was not found")
+                found, is_shared = Found(), False
+                watch.turn.unknown = f"{fault}; see :Eca log"
+            self._ledger.commands.attribute(watch, found, is_shared=is_shared)
+            self._ledger.is_changed(watch.turn)
+            progress, self._progress = self._progress, anyio.Event()
+            progress.set()
+
+    async def _found(self, watch: Watch) -> tuple[Found, bool]:
+        """Return what differs, and whether turns of other Neovims ran meanwhile."""
+        moments = watch.moments
+        if moments is None or (watch.is_turn and not watch.turn.uncertain):
+            return Found(), False
+        blobs, (start, end) = self._ledger.blobs, moments
+        asked = [path for path, _ in watch.turn.uncertain] if watch.is_turn else []
+
+        def work(store: CheckpointStore) -> tuple[Found, bool]:
+            others = TurnStore(store, blobs).others(
+                self._checkpoints().process, start.began, end.done
+            )
+            return compare(store, blobs, start, end, asked), others
+
+        found, others = await self._checkpoints().with_store(work)
+        while True:
+            written = anyio.Event()
+            if not self._ledger.commands.when_written(found, written.set):
+                return found, others
+            await written.wait()
+
+    # --- turns that are kept --------------------------------------------------------------------
+
+    def _changed(self, turn: TurnChanges) -> None:
+        self._unsaved[turn] = None
+        self._is_unsaved.set()
+
+    async def _save(self) -> None:
+        while True:
+            await self._is_unsaved.wait()
+            self._is_unsaved = anyio.Event()
+            while self._unsaved:
+                turn = next(iter(self._unsaved))
+                del self._unsaved[turn]
+                try:
+                    await self._save_turn(turn)
+                except GitFailed as fault:
+                    log.info("a turn is not saved: %s", fault)
+                except Exception:  # a bug of ours, or of the disk; the chats go on
+                    log.exception("a turn is not saved")
+
+    async def _save_turn(self, turn: TurnChanges) -> None:
+        commands, blobs = self._ledger.commands, self._ledger.blobs
+        running, starts = dict[str, Snapshot](), list[Moment]()
+        for opened in self._ledger.open_calls(turn):
+            running |= opened.step.before
+        for watch in commands.watches:
+            if watch.turn is turn and not watch.is_turn and watch.start and watch.start.moment:
+                starts.append(watch.start.moment)
+        if turn.saved is None and not (turn.files or running or starts or turn.unknown):
+            return
+        is_own = turn.saved is None
+        saved = saved_turn(turn, self._checkpoints().process, running, starts)
+        if is_own:
+            self._own.add(saved.name)
+        commit = await self._checkpoints().with_store(
+            lambda store: TurnStore(store, blobs).save(saved)
+        )
+        self._commits[saved.name] = commit
+
+    async def last_numbers(self) -> Mapping[str, int]:
+        """Return the number of the last turn of each chat. Raises GitFailed."""
+        blobs = self._ledger.blobs
+        return await self._checkpoints().with_store(
+            lambda store: TurnStore(store, blobs).last_numbers()
+        )
+
+    async def _load(self, chat: str) -> None:
+        """Load the turns of a chat that others have saved. Raises GitFailed."""
+        blobs, known = self._ledger.blobs, dict(self._commits)
+
+        def work(store: CheckpointStore) -> list[tuple[LoadedTurn, list[Found]]]:
+            loaded = TurnStore(store, blobs).load(chat, known)
+            return [
+                (it, [_since(store, start, self._ledger) for start in it.starts]) for it in loaded
+            ]
+
+        loaded = await self._checkpoints().with_store(work)
+        others = [it for it in loaded if it[0].turn.saved not in self._own]
+        for turn, found in others:
+            self._commits[str(turn.turn.saved)] = turn.commit
+            self._end(turn, found)
+        if others:
+            self._ledger.add(it.turn for it, _ in others)
+
+    def _end(self, loaded: LoadedTurn, found: list[Found]) -> None:
+        """End what ran as the Neovim of a turn was killed; others may have changed it, too."""
+        turn = loaded.turn
+        if not loaded.running and not found:
+            return
+        began = turn.began
+        after = {path: self._ledger.snapshot(path) for path in loaded.running}
+        steps = [Step(began, dict(loaded.running), after, began, doubted=frozenset(after))]
+        for each in found:
+            before = {path: states[0] for path, states in each.files.items()}
+            after = {path: states[1] for path, states in each.files.items()}
+            steps.append(
+                Step(began, before, after, began, by_command=True, doubted=frozenset(after))
+            )
+            turn.odd_names |= each.odd_names
+        turn.steps += steps
+        turn.compute_files()
+        turn.settle()
+        self._changed(turn)
+
+
+def _since(store: CheckpointStore, start: Moment, ledger: Ledger) -> Found:
+    """Return what has changed since a moment; blocks. Raises GitFailed."""
+    now = Moment(store.take(start.roots), start.roots, start.began, start.began)
+    return compare(store, ledger.blobs, start, now)

@@ -1,0 +1,201 @@
+"""Turns of earlier Neovims are listed, undone and redone, also if those were killed."""
+
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import anyio
+import pytest
+from tests.session.rig import PATIENCE, FakeAgent, Rig, words
+from tests.support.calls import eca_call
+
+from eca_nvim.chat.vocabulary import intents
+from eca_nvim.chat.vocabulary.events import ToolFinished, ToolRequested, ToolRunning
+from eca_nvim.chat.vocabulary.query_intents import ListChanges, PlanUndo, UndoTurn
+from eca_nvim.chat.vocabulary.turn_events import TurnBegan, TurnEnded
+from eca_nvim.session.files.checkpoints import Checkpoints, Limits
+
+pytestmark = pytest.mark.anyio
+
+Value: TypeAlias = Any
+Life: TypeAlias = Callable[..., AbstractAsyncContextManager[Rig]]
+SHELL = eca_call("t", "shell_command", arguments={"command": "do"})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a repository, where one file is ignored."""
+    root = tmp_path / "work"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    (root / ".gitignore").write_text("ignored\n")
+    (root / "a").write_text("1\n2\n3\n")
+    (root / "b").write_text("x\n")
+    (root / "b").chmod(0o600)
+    (root / "ignored").write_text("mine\n")
+    return root
+
+
+@pytest.fixture
+def life(folder: Path, tmp_path: Path) -> Life:
+    """Return what starts a Neovim; all share one store."""
+
+    @asynccontextmanager
+    async def run(process: int = 1 << 30) -> AsyncIterator[Rig]:
+        rig = Rig(folders=(str(folder),), saved_in=str(tmp_path / "saved"))
+        rig.session._make_checkpoints = lambda warn, _: Checkpoints(
+            rig.saved_in, rig.folders, process, Limits(), warn
+        )
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(rig.session.run)
+            yield rig
+            tasks.cancel_scope.cancel()
+        rig.session.kill()
+
+    return run
+
+
+async def begin(rig: Rig, prompt: str = "tidy up") -> FakeAgent:
+    """Send a prompt, and let the agent run a command that the user approves."""
+    agent = await rig.ready()
+    await rig.stored()
+    rig.do(intents.SendPrompt("a", prompt))
+    await rig.done()
+    agent.say("a", TurnBegan(), ToolRequested(SHELL, needs_approval=True))
+    rig.do(rig.decision("t"))
+    with anyio.fail_after(PATIENCE):
+        await agent.approved.wait()
+    agent.say("a", ToolRunning(SHELL))
+    return agent
+
+
+def work(folder: Path) -> None:
+    """Do what a command may do."""
+    (folder / "a").write_text("1\ntwo\n3\n")
+    (folder / "b").unlink()
+    (folder / "deep").mkdir()
+    (folder / "deep" / "new").write_text("new\n")
+
+
+async def saved(rig: Rig) -> None:
+    """Wait until what is known is saved."""
+    recorder = rig.session._recorder
+    with anyio.fail_after(PATIENCE):
+        assert await recorder.settled("a")
+        while recorder._unsaved:
+            await rig.stored()
+    await rig.stored()
+
+
+def state(folder: Path) -> dict[str, tuple[bytes, int]]:
+    files = (it for it in folder.rglob("*") if it.is_file() and ".git" not in it.parts)
+    return {str(it): (it.read_bytes(), it.stat().st_mode) for it in files}
+
+
+async def undo(rig: Rig, turn: int | None = None) -> Value:
+    """Undo all that is planned; return the words of each file."""
+    planned = await rig.ask(PlanUndo("a", -100, turn=turn))
+    rows = planned["rows"]
+    files = [(it["path"], it["seen"]) for it in rows]
+    done = await rig.ask(UndoTurn("a", -200, planned["turns"], files))
+    assert done["failed"] == []
+    rig.view.ops.clear()
+    return {Path(it["path"]).name: words(it["taken"]) for it in rows}
+
+
+async def test_a_turn_of_an_earlier_neovim_is_undone_and_redone(life: Life, folder: Path) -> None:
+    before = state(folder)
+    async with life() as rig:
+        agent = await begin(rig)
+        work(folder)
+        write = eca_call("w", "write_file", arguments={"path": str(folder / "ignored")})
+        agent.say("a", ToolFinished(SHELL), ToolRequested(write))
+        (folder / "ignored").write_text("theirs\n")
+        agent.say("a", ToolFinished(write), TurnEnded())
+        await saved(rig)
+    after = state(folder)
+    async with life() as rig:
+        await rig.ready()
+        await rig.stored()
+        listed = await rig.ask(ListChanges("a", -1))
+        assert {Path(it["path"]).name for it in listed} == {"a", "b", "new", "ignored"}
+        assert {(it["turn"], it["prompt"]) for it in listed} == {(1, "tidy up")}
+        assert await undo(rig) == {
+            "a": "+1 -1 restored, changed by a command",
+            "b": "+1 -0 created again, deleted by a command",
+            "new": "+0 -1 deleted, made by a command",
+            "ignored": "+1 -1 restored",
+        }
+        assert state(folder) == before
+        assert not (folder / "deep").exists()
+        await saved(rig)
+    async with life() as rig:
+        await rig.ready()
+        await rig.stored()
+        assert await rig.ask(ListChanges("a", -1)) == []
+        await undo(rig, 1)
+        assert state(folder) == after
+
+
+async def test_the_next_turn_has_the_next_number(life: Life, folder: Path) -> None:
+    for number in (1, 2):
+        async with life() as rig:
+            agent = await begin(rig, f"prompt {number}")
+            (folder / "a").write_text(f"{number}\n")
+            agent.say("a", ToolFinished(SHELL), TurnEnded())
+            await saved(rig)
+    async with life() as rig:
+        await rig.ready()
+        listed = await rig.ask(ListChanges("a", -1))
+        found = {(it["turn"], it["prompt"]) for it in listed}
+        assert found == {(1, "prompt 1"), (2, "prompt 2")}
+
+
+async def test_what_ran_as_neovim_was_killed_is_known_and_asked_about(
+    life: Life, folder: Path
+) -> None:
+    before = state(folder)
+    async with life() as rig:
+        await begin(rig)
+        await saved(rig)
+        work(folder)
+    async with life() as rig:
+        await rig.ready()
+        planned = await rig.ask(PlanUndo("a", -1))
+        taken = {Path(it["path"]).name: words(it["taken"]) for it in planned["rows"]}
+        assert taken["b"] == "+1 -0 changed by others, too, created again, deleted by a command"
+        await undo(rig)
+        assert state(folder) == before
+
+
+async def test_commands_of_two_neovims_at_once_are_uncertain_in_both(
+    life: Life, folder: Path
+) -> None:
+    async with life(1) as rig, life(1 << 30) as other:
+        first, second = await begin(rig), await begin(other)
+        await saved(rig)
+        await saved(other)
+        (folder / "a").write_text("by one of them\n")
+        for agent in (first, second):
+            agent.say("a", ToolFinished(SHELL), TurnEnded())
+        for each in (rig, other):
+            (row,) = (await each.ask(PlanUndo("a", -1)))["rows"]
+            assert "changed by others, too" in words(row["taken"])
+
+
+async def test_without_the_store_nothing_of_earlier_neovims_is_known(
+    life: Life, folder: Path
+) -> None:
+    async with life() as rig:
+        agent = await begin(rig)
+        work(folder)
+        agent.say("a", ToolFinished(SHELL), TurnEnded())
+        await saved(rig)
+        assert rig.saved_in is not None
+        shutil.rmtree(rig.saved_in)
+    async with life() as rig:
+        await rig.ready()
+        assert await rig.ask(ListChanges("a", -1)) is None
