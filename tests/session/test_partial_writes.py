@@ -377,6 +377,34 @@ async def test_nothing_is_allowed_of_another_file_or_call(rig: Rig, path: Path) 
     assert all(it["taken"] for it in rig.asked("t")["hunks"])
 
 
+async def test_a_call_that_asks_again_is_allowed_whole(rig: Rig, path: Path) -> None:
+    call = edit(change(path, BEFORE, made(2, 12)))
+    agent = await propose(rig, call)
+    toggle(rig, 1)
+    await rig.done()
+    await allow(rig)
+    agent.say("a", events.ToolRequested(call, needs_approval=True, request_id="again"))
+    await rig.done()
+    assert "stands" not in rig.asked("t")
+    await allow(rig)
+    fill(path, made(2, 12))
+    await ends(rig, call)
+    assert text_of(path) == made(2, 12)
+
+
+async def test_the_end_of_a_subagents_turn_ends_no_other_call(rig: Rig, path: Path) -> None:
+    call = edit(change(path, BEFORE, made(2, 12)))
+    agent = await propose(rig, call)
+    toggle(rig, 1)
+    await rig.done()
+    await allow(rig)
+    agent.say("child", TurnEnded(), parent="a")
+    await rig.done()
+    fill(path, made(2, 12))
+    await ends(rig, call)
+    assert text_of(path) == made(12)
+
+
 async def test_an_answer_does_not_overtake_a_choice(rig: Rig, path: Path) -> None:
     agent = await propose(rig, edit(change(path, BEFORE, made(2, 12))))
     answer = rig.decision("t")

@@ -49,7 +49,11 @@ def settle(update: Update, event: events.ChatEvent) -> events.ChatEvent:
     if isinstance(event, call_details.FileUsed) and event.by_request:
         _written_by_us(update.chat.partial, event)
     elif isinstance(event, _ENDS):
-        ended = [*update.chat.partial]
+        is_all = update.lane is update.chat.root  # else a subagent's turn
+        ended = [it for it in update.chat.partial if is_all or it.lane is update.lane]
+    elif isinstance(event, events.ToolRequested):
+        # The user is asked about the call again, and answers for all of it.
+        update.chat.partial = [it for it in update.chat.partial if it.call.id != event.call.id]
     elif isinstance(event, events.ToolRunning | events.ToolFinished | events.ToolRejected):
         block = active_call(update.lane, event.call)
         if block is None or block not in update.chat.partial:
