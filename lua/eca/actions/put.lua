@@ -235,8 +235,12 @@ local function type_command(command)
     others.call('TermOpen', vim.cmd.terminal) -- the user's own shell
     buf = vim.api.nvim_get_current_buf()
     vim.api.nvim_buf_attach(buf, false, {
-      on_lines = function() -- its prompt is there
-        vim.schedule(send)
+      on_lines = function()
+        local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+        if not table.concat(lines):find('%S') then
+          return nil
+        end
+        vim.schedule(send) -- its prompt is there
         return true
       end,
     })
