@@ -3,7 +3,7 @@
 import pytest
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
-from tests.ui.staged import WITHOUT_HOST
+from tests.ui.staged import WITHOUT_HOST, wait_sent
 from tests.ui.view import CHAT, View
 
 from eca_nvim.chat.vocabulary import ops
@@ -393,12 +393,11 @@ class TestAsking:
             {"block": 7, "kind": "user", "title": "new"},
         ]
         view.draw(ops.Answer(asked["request"], moments))
-        view.nvim.wait_until("#require('eca.host').sent > 0")
+        _, chosen = wait_sent(view.nvim, "timeline", 2)
+        assert chosen["block"] == 7
+        view.draw(ops.Answer(chosen["request"], [{**moments[2], "text": "new"}]))
         expected = {"chat": CHAT, "block": 7, "messages": True, "tools": False}
-        view.nvim.wait_until(
-            "vim.iter(require('eca.host').sent):any(function(it) return it[1] == 'rollback' end)"
-        )
-        assert view.sent("rollback") == [expected]
+        assert wait_sent(view.nvim, "rollback") == [expected]
 
     def test_no_list_comes_up_under_a_user_who_types_on(self, view: View) -> None:
         view.nvim.lua("vim.ui.select = function() _G.came = true end")
