@@ -325,30 +325,12 @@ function M.jobs(server)
   return require('eca.state.mirror').public_jobs(server)
 end
 
---- Have lines of a buffer rewritten (`:help eca.rewrite()`).
----@param opts eca.RewriteOptions
----@return string? id nil after a message
-function M.rewrite(opts)
-  require('eca.view') -- joins the host with what draws
-  return require('eca.preview').rewrite(opts)
-end
-
---- Changes that are shown in buffers before they are made, oldest first.
----@return eca.PublicPreview[]
-function M.previews()
-  return require('eca.preview').list()
-end
-
---- Accept a hunk of a preview, or all of it.
----@param opts? eca.PreviewOptions
-function M.accept(opts)
-  require('eca.preview').accept(opts)
-end
-
---- Reject a hunk of a preview, or all of it; what still comes is dropped.
----@param opts? eca.PreviewOptions
-function M.drop(opts)
-  require('eca.preview').drop(opts)
+--- Changes that are shown in a buffer before they are made (`:help eca.rewrite()` and below it).
+for _, name in ipairs({ 'rewrite', 'previews', 'accept', 'drop' }) do
+  M[name] = function(opts)
+    require('eca.view') -- joins the host with what draws
+    return require('eca.preview')[name](opts)
+  end
 end
 
 --- Ask what completes the text at the cursor (`:help eca.complete()`).

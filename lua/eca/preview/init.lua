@@ -347,7 +347,7 @@ end
 
 --- The previews, oldest first.
 ---@return eca.PublicPreview[]
-function M.list()
+function M.previews()
   for _, preview in ipairs(standing.all()) do
     standing.look(preview.region.buf)
   end
