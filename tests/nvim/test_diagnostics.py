@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from tests.support import script
 from tests.support.editor import Neovim
 from tests.support.factories import PrepareScript, StartNeovim
@@ -29,11 +28,10 @@ PROMPTS = {
 }
 
 
-@pytest.fixture
-def server(scripted_server: PrepareScript) -> ScriptedServer:
-    """Prepare a server that asks for all diagnostics a moment after the first prompt."""
-    prompted = [*script.expect("chat/prompt"), *script.pause(MOMENT)]
-    return scripted_server(script.handshake(), prompted, script.ask("editor/getDiagnostics", {}))
+def asking(number: int) -> script.Steps:
+    """Return a turn in which the server asks for all diagnostics, a moment after the prompt."""
+    asked = script.ask("editor/getDiagnostics", {}, number)
+    return script.turn(script.pause(MOMENT), asked)
 
 
 def start(start_nvim: StartNeovim, server: ScriptedServer, path: Path, message: str) -> Neovim:
@@ -44,18 +42,23 @@ def start(start_nvim: StartNeovim, server: ScriptedServer, path: Path, message: 
     return nvim
 
 
-@pytest.mark.parametrize("keys", PROMPTS.values(), ids=PROMPTS.keys())
-def test_diagnostics_are_answered_in(
-    keys: str, start_nvim: StartNeovim, server: ScriptedServer, workspace: Path
+def test_diagnostics_are_answered_whatever_the_user_does(
+    start_nvim: StartNeovim, scripted_server: PrepareScript, workspace: Path
 ) -> None:
     path = workspace / "hello world.txt"
     path.write_text("one\ntwo\n")
+    server = scripted_server(script.handshake(), *map(asking, range(len(PROMPTS))))
     nvim = start(start_nvim, server, path, "mind this")
-    nvim.lua("require('eca').send('hi')")
-    nvim.keys(keys)
-    answer = nvim.wait_for(server.answers, "the answer of the editor")[0]
-    found = answer["result"]["diagnostics"]
-    assert [(it["message"], it["severity"], it["source"]) for it in found] == [
-        ("mind this\n", "warning", "lint")
-    ]
-    nvim.leave_prompt()
+    wrong = []
+    for number, (name, keys) in enumerate(PROMPTS.items()):
+        nvim.lua("require('eca').send('hi')")
+        nvim.keys(keys)
+        what = f"the answer of the editor in {name}"
+        answers = nvim.wait_for(lambda: server.answers()[number:], what)  # noqa: B023 - not kept
+        found = answers[0]["result"]["diagnostics"]
+        told = [(it["message"], it["severity"], it["source"]) for it in found]
+        if told != [("mind this\n", "warning", "lint")]:
+            wrong.append((name, told))
+        nvim.leave_prompt()
+        nvim.keys("<C-\\><C-n>")
+    assert not wrong

@@ -11,7 +11,7 @@ from tests.support.processes import wait_gone
 from tests.support.script import handshake, offspring, turn
 from tests.ui.talk import draft, host_of, lines_of, prompts, say, start_chat
 
-pytestmark = pytest.mark.either_nvim
+pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 DEADLINE = 60.0
 READY = "require('eca').status().server == 'ready'"

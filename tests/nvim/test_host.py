@@ -15,7 +15,7 @@ from tests.support.launch import REPOSITORY
 from tests.support.processes import command_line, wait_gone
 from tests.ui.talk import host_of, lines_of
 
-pytestmark = pytest.mark.either_nvim
+pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 STUBBORN = """
 import signal, sys, time

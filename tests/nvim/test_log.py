@@ -15,7 +15,7 @@ from tests.ui.talk import start_chat, wait_line
 from eca_nvim.nvim.logs import MOST_LOG_BYTES, ROOT, open_log
 from eca_nvim.redaction import Redactor
 
-pytestmark = pytest.mark.either_nvim
+pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 PATIENCE_S = 30
 

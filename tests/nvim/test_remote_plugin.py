@@ -12,7 +12,7 @@ from tests.support.factories import PrepareScript, StartNeovim
 from tests.support.processes import command_line, wait_gone
 from tests.support.script import handshake, offspring
 
-pytestmark = pytest.mark.either_nvim
+pytestmark = [pytest.mark.either_nvim, pytest.mark.whole_start]
 
 INIT = f"vim.g.loaded_python3_provider, vim.g.python3_host_prog = nil, {sys.executable!r}"
 OWN = "local own = ... require('eca.host.python').own = function() return own end"

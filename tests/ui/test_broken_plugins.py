@@ -53,6 +53,7 @@ def said(nvim: Neovim) -> list[str]:
     return [line for line in lines if "mistake" in line or "thrown" in line]
 
 
+@pytest.mark.either_nvim
 def test_a_conversation_is_held_in_spite_of_a_broken_configuration(
     start_nvim: StartNeovim, quick_demo: list[str]
 ) -> None:

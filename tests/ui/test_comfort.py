@@ -110,6 +110,7 @@ def test_without_any_folder_a_conversation_is_held(
     assert nvim.quit() == 0
 
 
+@pytest.mark.either_nvim
 def test_the_line_names_the_folder_and_what_is_wrong_with_it(
     start_nvim: StartNeovim, tmp_path: Path
 ) -> None:

@@ -38,6 +38,7 @@ def contexts(server: ScriptedServer, number: int) -> list[Value]:
     return [it for it in params.get("contexts", []) if it["type"] != "cursor"]
 
 
+@pytest.mark.either_nvim
 def test_every_kind_reaches_the_server(
     talk: tuple[Neovim, ScriptedServer], workspace: Path, tmp_path: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """`:Eca login` to a provider of an ECA server: a key that is hidden, a page, and the way out."""
 
+import pytest
 from tests.support import script
 from tests.support.factories import PrepareScript, StartNeovim
 from tests.ui.logging_in import (
@@ -32,6 +33,7 @@ def answers(method: str, result: script.Value) -> script.Steps:
     return [*script.expect(method), *script.reply(method, result)]
 
 
+@pytest.mark.either_nvim
 def test_a_key_and_a_page(start_nvim: StartNeovim, scripted_server: PrepareScript) -> None:
     listed = [provider("openai", "unauthenticated"), provider("google", "authenticated")]
     choose = answers(LOGIN, {"action": "choose-method", "methods": METHODS})

@@ -144,6 +144,7 @@ def test_the_last_choices_of_a_project_are_there_again(start_again: StartAgain) 
     assert second.lua("return require('eca').status().trust") is False
 
 
+@pytest.mark.either_nvim
 def test_a_file_that_is_damaged_is_set_aside_and_told(
     start_again: StartAgain, tmp_path: Path
 ) -> None:

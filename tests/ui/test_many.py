@@ -59,6 +59,7 @@ def test_what_waits_is_told_by_what_has_changed(stage: Neovim) -> None:
     stage.wait_until(f"vim.deep_equal({IDS}, {{}})")
 
 
+@pytest.mark.either_nvim
 def test_a_winbar_has_parts_for_the_chats_that_have_room_and_want_something(stage: Neovim) -> None:
     names = [f"chat {number}" for number in range(300)]
     draw(stage, *(["open", name, 1, "assistant", [], 0, None] for name in names))

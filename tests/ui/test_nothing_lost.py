@@ -98,6 +98,7 @@ def test_words_after_a_draft_that_is_kept(start_again: StartAgain, ending: Endin
     shows(start_again(), WORDS)
 
 
+@pytest.mark.either_nvim
 def test_a_kill_loses_only_the_last_words(start_again: StartAgain, tmp_path: Path) -> None:
     first = start_again()
     kept = tmp_path / "state"
@@ -108,6 +109,7 @@ def test_a_kill_loses_only_the_last_words(start_again: StartAgain, tmp_path: Pat
     assert told.startswith(draft(second))
 
 
+@pytest.mark.either_nvim
 def test_what_stands_for_something_else_is_kept_as_well(start_again: StartAgain) -> None:
     """A draft while the user looks at older prompts, and prompts that wait for their turn."""
     first = start_again()
@@ -121,6 +123,7 @@ def test_what_stands_for_something_else_is_kept_as_well(start_again: StartAgain)
     shows(start_again(), "queued\nhalf")
 
 
+@pytest.mark.either_nvim
 def test_a_prompt_for_a_server_that_is_not_ready(
     start_nvim: StartNeovim, scripted_server: PrepareScript, start_again: StartAgain, tmp_path: Path
 ) -> None:
@@ -250,6 +253,7 @@ def test_what_a_host_has_not_taken_when_neovim_ends(
     shows(start_again(), WORDS)
 
 
+@pytest.mark.either_nvim
 def test_what_a_host_has_taken_is_kept_by_it(start_again: StartAgain, tmp_path: Path) -> None:
     first = start_again()
     host = send_unheard(first)

@@ -53,6 +53,7 @@ def window(nvim: Neovim) -> int:
     return 0 if nvim.blocked() else int(nvim.request("nvim_get_current_win"))
 
 
+@pytest.mark.either_nvim
 @pytest.mark.parametrize("name", PLACES)
 def test_streaming_and_approvals_disturb_nobody(
     name: str, start_nvim: StartNeovim, scripted_server: PrepareScript

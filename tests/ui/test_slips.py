@@ -69,6 +69,7 @@ def everything_sent(view: View) -> list[str]:
     return names
 
 
+@pytest.mark.either_nvim
 def test_an_argument_where_none_belongs_is_told_and_nothing_done(view: View, told: Told) -> None:
     item = {"chat": CHAT, "id": "a", "digest": "a", "block": 1, "kind": "approval", "title": "a"}
     item["choices"] = offered()

@@ -116,12 +116,14 @@ def test_approved_by_the_environment_it_works(nvim_version: str, tmp_path: Path)
     assert "✓ edit" in ran.stdout
 
 
+@pytest.mark.either_nvim
 def test_a_crash_is_a_failure_with_its_words(nvim_version: str, tmp_path: Path) -> None:
     ran = run_headless(nvim_version, tmp_path, "crash")
     assert ran.returncode == 1
     assert "the server exited" in ran.stderr
 
 
+@pytest.mark.either_nvim
 def test_a_refused_prompt_is_a_failure(
     nvim_version: str, tmp_path: Path, scripted_server: PrepareScript
 ) -> None:
@@ -153,6 +155,7 @@ def test_what_cannot_start_ends_with_its_reason(
     assert (told[0], told[-1]) == (f"eca: {reason}", "eca: the server exited")
 
 
+@pytest.mark.either_nvim
 def test_a_server_that_cannot_start_says_why(nvim_version: str, tmp_path: Path) -> None:
     program = tmp_path / "bin" / "eca"
     program.parent.mkdir()

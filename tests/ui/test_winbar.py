@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from tests.support.factories import StartNeovim
 from tests.support.screen import Value
 from tests.ui.view import CHAT, View, assistant, open_view
@@ -211,6 +212,7 @@ def test_a_statusline_shows_trust_and_what_waits(start_nvim: StartNeovim) -> Non
     assert view.nvim.lua(lualine) == [types, *both]
 
 
+@pytest.mark.either_nvim
 def test_health_says_that_another_plugin_draws_the_winbars(start_nvim: StartNeovim) -> None:
     view = open_view(start_nvim, lines=60)
     show(view)
