@@ -8,11 +8,17 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from acp import schema
 
 from eca_nvim.server.find import ACP_DEMO, DEMO_FOLDER, ServerOptions, find_server
 
 Value: TypeAlias = Any
+
+
+def check(name: str, message: Value) -> None:
+    """Fail if a message is not valid by a model of the official SDK."""
+    from acp import schema
+
+    getattr(schema, name).model_validate(message)
 
 
 class Client:
@@ -37,7 +43,7 @@ class Client:
         self.updates: list[Value] = []
         self.request("initialize", protocolVersion=1)
         made = self.request("session/new", cwd=str(folder), mcpServers=[])["result"]
-        schema.NewSessionResponse.model_validate(made)
+        check("NewSessionResponse", made)
         self.options = made["configOptions"]
         self.session = made["sessionId"]
 
@@ -62,15 +68,15 @@ class Client:
     def _handle(self, message: Value) -> None:
         params = message["params"]
         if message["method"] == "session/update":
-            schema.SessionNotification.model_validate(params)
+            check("SessionNotification", params)
             self.updates.append(params["update"])
             return
         self.asked.append(params)
         if message["method"] == "elicitation/create":
-            schema.ElicitationFormMode.model_validate(params)
+            check("ElicitationFormMode", params)
             self.send(id=message["id"], result=self.answer)
             return
-        schema.RequestPermissionRequest.model_validate(params)
+        check("RequestPermissionRequest", params)
         if self.choice == "cancel":
             self.send(method="session/cancel", params={"sessionId": self.session})
             outcome: Mapping[str, str] = {"outcome": "cancelled"}

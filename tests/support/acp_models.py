@@ -1,4 +1,7 @@
-"""Checks what a client of the Agent Client Protocol has sent by the models of the official SDK."""
+"""Checks what a client of the Agent Client Protocol has sent by the models of the official SDK.
+
+Functions import this module, and the SDK: that takes 0.7 s, and each worker imports all tests.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 

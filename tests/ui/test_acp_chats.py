@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.acp_models import MODELS, faults
 from tests.support.editor import Neovim
 from tests.support.factories import StartNeovim
 from tests.support.servers import module_command
@@ -44,6 +43,8 @@ def report(folder: Path) -> list[dict[str, Any]]:
 @pytest.fixture(autouse=True)
 def what_agents_got_is_valid(tmp_path: Path) -> Iterator[None]:
     yield
+    from tests.support.acp_models import MODELS, faults
+
     assert {it["method"] for it in report(tmp_path)} <= MODELS.keys()
     assert not [*faults(report(tmp_path))]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from tests.support import acp_agent, servers
-from tests.support.acp_models import faults
 from tests.support.editor import Neovim
 from tests.support.factories import AssertScreen, StartNeovim
 from tests.support.screen import Screen
@@ -80,6 +79,8 @@ def answers(folder: Path) -> list[Any]:
     """Return what the agent got, if the SDK finds it valid."""
     report = map(json.loads, (folder / "report.jsonl").read_text().splitlines())
     found = [it for it in report if "answer" in it]
+    from tests.support.acp_models import faults
+
     assert not [*faults(found)]
     return [it["answer"] for it in found]
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tests.support import servers
-from tests.support.acp_models import faults
 
 Value: TypeAlias = Any
 
@@ -33,4 +32,6 @@ class Scripted:
 
     def faults(self) -> list[str]:
         """Return what was not valid, by the models of the official SDK."""
+        from tests.support.acp_models import faults
+
         return [*faults(self.report)]

@@ -4,7 +4,6 @@ from base64 import b64encode
 from pathlib import Path
 
 import pytest
-from acp import schema
 from tests.support.on_the_wire import on_the_wire
 from tests.support.wire import Message
 
@@ -44,6 +43,8 @@ def written(
     blocks, _ = (by or PromptWriter()).write(Prompt("c", "/name rest", contexts), can)
     sent = on_the_wire(PromptParams("s", blocks))
     assert sent is not None
+    from acp import schema
+
     schema.PromptRequest.model_validate(sent)
     text, *blocks = sent["prompt"]
     assert text == {"type": "text", "text": "/name rest"}

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias, get_args
 
 import pytest
-from acp import schema
 from msgspec import inspect
-from tests.support.acp_models import MODELS
 from tests.support.on_the_wire import on_the_wire
 
 from eca_nvim.agents.acp.setup import SessionSetup, Way, introduction
@@ -127,6 +125,8 @@ VALUES: dict[type[OpenEnum], tuple[str, str]] = {
 
 
 def theirs(name: str) -> set[str]:
+    from acp import schema
+
     fields = getattr(schema, name).model_fields
     return {field.alias or own for own, field in fields.items()}
 
@@ -162,6 +162,8 @@ def test_no_variant_is_left_out() -> None:
 
 @pytest.mark.parametrize("message", SENT, ids=lambda it: it.method)
 def test_what_we_send_is_valid(message: Message) -> None:
+    from tests.support.acp_models import MODELS
+
     MODELS[message.method].model_validate(on_the_wire(message))
 
 
@@ -187,6 +189,8 @@ def _below(kind: type[Any]) -> Iterator[type[Any]]:
 
 def _words(name: str, member: str) -> set[str]:
     """Return the strings that a member may have."""
+    from acp import schema
+
     fields = getattr(schema, name).model_fields
     found = next(it for own, it in fields.items() if member in (own, it.alias))
     left, words = [found.annotation], set[str]()
