@@ -64,10 +64,15 @@ def is_its_turn(item: pytest.Item, rows: dict[str, list[str]]) -> bool:
     return bool(VERSIONS[number % len(VERSIONS)] == version)
 
 
+def pytest_collection() -> None:
+    """Keep the garbage collector off what is collected: thousands of tests, which all stay."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector off what was collected: thousands of tests, which all stay."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
