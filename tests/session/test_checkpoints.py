@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 from hypothesis import given, settings
 from tests.review.test_checkpoint_store import EDITS, ODD, Edits, edit, files, git
@@ -28,22 +29,22 @@ class Kept:
 
     def __init__(self, folder: Path, root: Path, limits: Limits = LIMITS) -> None:
         self.said: list[str] = []
-        self._taken = anyio.Event()
+        self.shown: list[int] = []
+        """How many there were, each time that they were shown."""
         self.all = Checkpoints(
-            str(folder), Folders([str(root)]), os.getpid(), limits, self.said.append, self._note
+            *(str(folder), Folders([str(root)]), os.getpid(), limits, self.said.append),
+            lambda known: self.shown.append(len(known)),
         )
-
-    def _note(self) -> None:
-        self._taken.set()
 
     async def take(self, about: Mapping[str, object] = PROMPT) -> Checkpoint | None:
         """Take one; return it, None if that failed."""
         await self.all.load()
-        before, self._taken = len(self.all.known or ()), anyio.Event()
-        self.all.want(about)
+        before, taken = len(self.all.known or ()), anyio.Event()
+        self.all.want(about).when_done(taken.set)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.all.run)
-            await self._taken.wait()
+            await taken.wait()
+            await anyio.lowlevel.checkpoint()  # so that it is shown
             tasks.cancel_scope.cancel()
         assert self.all.known is not None
         return self.all.known[0] if len(self.all.known) > before else None
@@ -108,6 +109,7 @@ async def test_each_fault_is_said_once_until_it_is_over(root: Path, tmp_path: Pa
         cannot,
     ]
     assert all(line.startswith("no checkpoint was made: ") for line in kept.said)
+    assert kept.shown == [0, 1, *(1, 1, 1), *(1, 2), 2]  # each list, and what is new
 
 
 @pytest.mark.anyio

@@ -151,15 +151,8 @@ class App:
         from eca_nvim.session.files.checkpoints import Checkpoints, Limits  # noqa: PLC0415
         from eca_nvim.session.panels.checkpoints import CheckpointMirror  # noqa: PLC0415
 
-        mirror = CheckpointMirror(self._frames)
-
-        def show() -> None:
-            mirror.show(made.known or ())
-            changed()
-
-        limits = Limits(**settings.checkpoints)
-        made = Checkpoints(settings.store_path, folders, process, limits, warn, show)
-        return made
+        mirror, limits = CheckpointMirror(self._frames, changed), Limits(**settings.checkpoints)
+        return Checkpoints(settings.store_path, folders, process, limits, warn, mirror.show)
 
     def _no_log(self, path: str, fault: OSError) -> None:
         words, line = fault.strerror or str(fault), f"cannot open the log: {fault}"

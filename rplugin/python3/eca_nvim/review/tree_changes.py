@@ -39,11 +39,12 @@ class Moment(Struct, frozen=True):
 class TreeRequest:
     """A tree that was asked for; `moment` or `fault` is set once it is done.
 
-    asked: when that was (ns since 1970).
+    asked: when that was (ns since 1970). is_prompt: as a prompt was sent.
     """
 
     def __init__(self, about: Mapping[str, object] | None = None) -> None:
         self.about = about
+        self.is_prompt = about is not None and about["kind"] == "prompt"
         self.asked = time.time_ns()
         self.moment: Moment | None = None
         self.fault: str | None = None

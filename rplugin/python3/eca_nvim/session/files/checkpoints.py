@@ -81,7 +81,8 @@ class Restored(Struct, frozen=True):
 class Checkpoints:
     """The checkpoints of one workspace.
 
-    folder: where everything is saved, None to save nothing. process: that of Neovim.
+    folder: where everything is saved, None to save nothing. process: that of Neovim. changed: shows
+    what is kept.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Checkpoints:
         process: int,
         limits: Limits,
         warn: Callable[[str], None],
-        changed: Callable[[], None] = lambda: None,
+        changed: Callable[[Sequence[Checkpoint]], None] = lambda _: None,
     ) -> None:
         self._store: CheckpointStore | None = None
         if folder is not None and folders and limits.enabled:
@@ -135,17 +136,21 @@ class Checkpoints:
         """Take the trees that are wanted until cancelled."""
         while True:
             await self._is_wanted.wait()
-            self._is_wanted = anyio.Event()
+            self._is_wanted, before = anyio.Event(), self.known
             async with self._lock:
                 wanted, self._wanted = self._wanted, []
                 # A prompt waits for no tree: each has one of its own moment. All others share one.
-                groups = [[it] for it in wanted if _is_prompt(it)]
-                groups.append([it for it in wanted if not _is_prompt(it)])
+                groups = [[it] for it in wanted if it.is_prompt]
+                groups.append([it for it in wanted if not it.is_prompt])
                 taken = [(it, *await self._taken(it)) for it in groups if it]
             for group, moment, fault in taken:
                 for request in group:
                     request.settle(moment, fault)
-            await self._tell()
+            if self.known is None:
+                with suppress(GitFailed):  # it was said why
+                    await self.load()
+            elif self.known is not before:
+                self._changed(self.known)
 
     async def _taken(self, requests: Sequence[TreeRequest]) -> tuple[Moment | None, str | None]:
         """Take one tree for all who wait; return it, or why there is none."""
@@ -160,14 +165,6 @@ class Checkpoints:
             return None, f"{failed!r}, see :Eca log"
         self._said = None
         return moment, None if moment else NO_PROJECT
-
-    async def _tell(self) -> None:
-        """Have it shown what is kept; at first all of it is listed."""
-        if self.known is not None:
-            self._changed()
-            return
-        with suppress(GitFailed):  # it was said why
-            await self.load()
 
     def _say(self, fault: str) -> None:
         if fault != self._said:
@@ -209,7 +206,7 @@ class Checkpoints:
         roots, began = self.roots, time.time_ns()
         if not roots:
             return None
-        if _is_prompt(requests[0]):  # after that the agent may have written
+        if requests[0].is_prompt:  # after that the agent may have written
             began = requests[0].asked
             tree = self._kept.take(roots, began)
         else:
@@ -260,7 +257,7 @@ class Checkpoints:
     async def load(self) -> None:
         """List what is kept, also by other Neovims. Raises GitFailed."""
         self.known = await self._do(self._kept.checkpoints)
-        self._changed()
+        self._changed(self.known)
 
     async def plan(self, checkpoint: Checkpoint) -> Mapping[str, Change]:
         """Return the files that differ from a checkpoint: now, and then. Raises GitFailed."""
@@ -332,10 +329,6 @@ def _may_be_forgotten(checkpoint: Checkpoint, now: int) -> bool:
 def is_reviewed(checkpoint: Checkpoint) -> bool:
     """Return whether nothing of what its turn has changed waits for a review."""
     return checkpoint.about.get("reviewed") is not False
-
-
-def _is_prompt(request: TreeRequest) -> bool:
-    return request.about is not None and request.about["kind"] == "prompt"
 
 
 def _what_goes_back(changes: Mapping[str, Change], checkpoint: Checkpoint) -> Mapping[str, Change]:

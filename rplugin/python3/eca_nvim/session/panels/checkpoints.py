@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import ClassVar, Final
@@ -176,10 +176,14 @@ def _when(moment: int) -> str:
 
 
 class CheckpointMirror:
-    """Tells the view of checkpoints, so that scripts need not wait for them."""
+    """Tells the view of checkpoints, so that scripts need not wait for them.
 
-    def __init__(self, view: View) -> None:
+    changed: has panels drawn again.
+    """
+
+    def __init__(self, view: View, changed: Callable[[], None]) -> None:
         self._view = view
+        self._changed = changed
         self._told: Mapping[str, Mapping[str, object]] | None = None
 
     def show(self, known: Sequence[Checkpoint]) -> None:
@@ -192,6 +196,7 @@ class CheckpointMirror:
         if items or gone or self._told is None:
             self._view.push([SetCheckpoints(items, gone, whole=self._told is None)])
         self._told = now
+        self._changed()
 
 
 def _public(each: Checkpoint, end: Mapping[str, object]) -> Mapping[str, object]:

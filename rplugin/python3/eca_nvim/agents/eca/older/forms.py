@@ -182,7 +182,7 @@ def older_prompt(
     drafted = [it for it in map(draft_context, prompt.contexts) if it is not None]
     return chat.PromptParams(
         chat_id=theirs,
-        message=with_recap(prompt, prompt.text),
+        message=with_recap(prompt, prompt.text) if prompt.recap else prompt.text,
         model=chosen.model or None,
         agent=None if dialect.lacks(Lack.AGENT) else chosen.agent or None,
         variant=chosen.variant or None,
