@@ -67,6 +67,7 @@ class Ledger:
         self._open: dict[tuple[str, int], _OpenCall] = {}
         self.versions = Counter[str]()
         """How often the changes of a chat that are known have become others, by its id."""
+        self._loaded: set[str | None] = set()  # where turns of earlier Neovims are saved
         self.last_numbers: Mapping[str, int] = {}
         """The number of the last turn that an earlier Neovim knows, by the id of its chat."""
         self.changed: Callable[[TurnChanges], object] = lambda _: None
@@ -255,7 +256,8 @@ class Ledger:
         """Let the turns that are known by now follow those of earlier Neovims, by chat."""
         self.last_numbers = last
         for turn in self._turns:
-            turn.number += last.get(turn.chat, 0)
+            if turn.saved is None or turn.saved not in self._loaded:
+                turn.number += last.get(turn.chat, 0)
 
     def turns(self, chat_id: str) -> Sequence[TurnChanges]:
         """Return the turns of a chat that changed something, running calls included."""
@@ -283,6 +285,7 @@ class Ledger:
         """Add turns of earlier Neovims, or replace what is known of them."""
         added = [*turns]
         saved = {it.saved for it in added}
+        self._loaded |= saved
         kept = [it for it in self._turns if it.saved is None or it.saved not in saved]
         self._turns = sorted([*kept, *added], key=lambda it: it.began)
         for turn in added:

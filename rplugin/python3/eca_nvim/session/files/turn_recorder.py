@@ -56,7 +56,7 @@ class TurnRecorder:
         self._waiting_in, self._waiting = anyio.create_memory_object_stream[_Waiting](math.inf)
         self.waiting_count = 0
         """How many callbacks still wait for a tree."""
-        self._unsaved: dict[TurnChanges, None] = {}
+        self._unsaved: dict[TurnChanges, int] = {}  # how often each has changed
         self._is_unsaved = anyio.Event()
         self._progress = anyio.Event()
         self._own: set[str] = set()
@@ -120,8 +120,7 @@ class TurnRecorder:
                 watch.turn.unknown = f"{fault}; see :Eca log"
             self._ledger.commands.attribute(watch, found, is_shared=is_shared)
             self._ledger.is_changed(watch.turn)
-            progress, self._progress = self._progress, anyio.Event()
-            progress.set()
+            self._go_on()
 
     async def _found(self, watch: Watch) -> tuple[Found, bool]:
         """Return what differs, and whether turns of other Neovims ran meanwhile."""
@@ -146,8 +145,19 @@ class TurnRecorder:
 
     # --- turns that are kept --------------------------------------------------------------------
 
+    async def saved(self) -> None:
+        """Wait until all that is known is saved; at most `WAIT_LIMIT`."""
+        with anyio.move_on_after(WAIT_LIMIT):
+            while self._unsaved:
+                await self._progress.wait()
+
+    def _go_on(self) -> None:
+        """Let those look again who wait for something to be found or saved."""
+        progress, self._progress = self._progress, anyio.Event()
+        progress.set()
+
     def _changed(self, turn: TurnChanges) -> None:
-        self._unsaved[turn] = None
+        self._unsaved[turn] = self._unsaved.get(turn, 0) + 1
         self._is_unsaved.set()
 
     async def _save(self) -> None:
@@ -156,13 +166,16 @@ class TurnRecorder:
             self._is_unsaved = anyio.Event()
             while self._unsaved:
                 turn = next(iter(self._unsaved))
-                del self._unsaved[turn]
+                version = self._unsaved[turn]
                 try:
                     await self._save_turn(turn)
                 except GitFailed as fault:
                     log.info("a turn is not saved: %s", fault)
                 except Exception:  # a bug of ours, or of the disk; the chats go on
                     log.exception("a turn is not saved")
+                if self._unsaved[turn] == version:  # else it has changed meanwhile
+                    del self._unsaved[turn]
+                self._go_on()
 
     async def _save_turn(self, turn: TurnChanges) -> None:
         commands, blobs = self._ledger.commands, self._ledger.blobs

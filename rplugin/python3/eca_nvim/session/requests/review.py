@@ -151,6 +151,7 @@ class ReviewRequests:
             await anyio.lowlevel.checkpoint()
         for turn in turns:
             self._ledger.is_changed(turn)
+        await self._recorder.saved()
         done = [it.path for it in outcomes if it.fault is None]
         failed = [_failure(it) for it in outcomes if it.fault is not None]
         touched = [it.path for it in outcomes if it.fault is None or it.copy is not None]
